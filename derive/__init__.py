@@ -1,0 +1,1 @@
+"""Symbolic derivation and verified exam solutions."""

@@ -1,0 +1,67 @@
+"""What can go wrong, each with its exit code and a message of one line per problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One line for the user: ``file:line: what, why, what to do``."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    excerpt: str | None = None  # the source line and a caret under the place
+
+    def __str__(self) -> str:
+        place = "" if self.file is None else self.file + ("" if self.line is None else f":{self.line}") + ": "
+        if self.file is None and self.line is not None:
+            place = f"line {self.line}: "
+        return f"{place}{self.message}" + (f"\n{self.excerpt}" if self.excerpt else "")
+
+
+class DeriveError(Exception):
+    """A problem of the input, of coverage, of a proof or of an output tool.
+
+    Raised with one or more :class:`Problem` (a plain string makes one).
+    """
+
+    exit_code = 1
+
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+    def located(self, file: str | None, line: int | None = None) -> DeriveError:
+        """The same error with the file (and line) put where a problem lacks one."""
+        return type(self)(
+            *(
+                Problem(p.message, p.file or file, p.line if p.line is not None else line, p.excerpt)
+                for p in self.problems
+            )
+        )
+
+
+class CardError(DeriveError):
+    """The input is wrong: the card, an option, a path."""
+
+    exit_code = 2
+
+
+class UnsupportedError(DeriveError):
+    """The input is valid, and this program does not cover it."""
+
+    exit_code = 3
+
+
+class VerificationError(DeriveError):
+    """An equation was refuted or could not be read back; nothing is written."""
+
+    exit_code = 1
+
+
+class RenderError(DeriveError):
+    """A template or an outside tool failed."""
+
+    exit_code = 4

@@ -1,0 +1,570 @@
+"""The printed language as data: frozen, hash-consed, alpha-canonical nodes.
+
+Two expressions that differ only in the names of their bound variables are the
+same object, so ``==`` is ``is`` and a node can key a dictionary.  Order is kept
+as written (``a + b`` is not ``b + a``): what is printed, read back and checked
+is this data, never a SymPy object.
+
+Values, index terms, tuples, sets and conditions are all nodes; a condition is
+any subclass of :class:`Cond`.  This module imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, TypeVar, cast
+from weakref import WeakValueDictionary
+
+_table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+_fresh = itertools.count()
+_N = TypeVar("_N", bound="Node")
+
+
+class _Interned(type):
+    """Calling a node class returns the one node with these fields."""
+
+    def __call__(cls: type[_N], *args: Any) -> _N:  # type: ignore[misc]
+        args = cls.normalise(*args)
+        key = (cls, *args)
+        node = _table.get(key)
+        if node is None:
+            node = type.__call__(cls, *args)
+            _table[key] = node
+        return cast(_N, node)
+
+
+def _node(cls: type[_N]) -> type[_N]:
+    return dataclass(frozen=True, eq=False, repr=False)(cls)
+
+
+class Node(metaclass=_Interned):
+    """A node; its fields are nodes, tuples of nodes, strings or numbers."""
+
+    @classmethod
+    def normalise(cls, *args: Any) -> tuple[Any, ...]:
+        return args
+
+    def parts(self) -> tuple[Any, ...]:
+        cached = self.__dict__.get("_parts")
+        if cached is None:
+            cached = tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+            self.__dict__["_parts"] = cached
+        return cast("tuple[Any, ...]", cached)
+
+    def children(self) -> Iterator[Node]:
+        return _nodes_in(self.parts())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.parts()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.parts()))})"
+
+
+def _nodes_in(part: Any) -> Iterator[Node]:
+    if isinstance(part, Node):
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _nodes_in(item)
+
+
+class Expr(Node):
+    """A value, an index term, a tuple or a set."""
+
+
+class Cond(Node):
+    """A condition: true or false at a point."""
+
+
+# --- values and index terms -------------------------------------------------
+
+
+@_node
+class Num(Expr):
+    """An exact number."""
+
+    value: Fraction
+
+    @classmethod
+    def normalise(cls, *args: Any) -> tuple[Any, ...]:
+        return (Fraction(args[0]),)
+
+
+@_node
+class Infinity(Expr):
+    """+∞ (``sign`` 1) or −∞ (``sign`` −1)."""
+
+    sign: int
+
+
+@_node
+class Idx(Expr):
+    """An integer index variable, free or bound."""
+
+    name: str
+
+
+@_node
+class Size(Expr):
+    """The extent of a tensor axis, known from the arrays' shapes (``n``)."""
+
+    name: str
+
+
+@_node
+class Entry(Expr):
+    """x_{ij}: one entry of a tensor; without indices, a scalar or the whole tensor.
+
+    The upstream gradient of ``f`` is the tensor ``delta_f``.
+    """
+
+    tensor: str
+    indices: tuple[Expr, ...]
+
+
+@_node
+class Star(Expr):
+    """i^*(k, l): one coordinate of a maximiser, for the indices it depends on."""
+
+    name: str
+    at: tuple[Expr, ...]
+
+
+@_node
+class Add(Expr):
+    """t_1 + … + t_n, in the order written; −t is ``Mul((Num(-1), t))``."""
+
+    terms: tuple[Expr, ...]
+
+
+@_node
+class Mul(Expr):
+    """c_1 · … · c_n, in the order written."""
+
+    factors: tuple[Expr, ...]
+
+
+@_node
+class Pow(Expr):
+    """base^exponent; a quotient a/b is ``Mul((a, Pow(b, Num(-1))))``."""
+
+    base: Expr
+    exponent: Expr
+
+
+@_node
+class Fn(Expr):
+    """A named function: floor, ceil, mod, abs, exp, log, …"""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@_node
+class Extremum(Expr):
+    """max(a, b, …) or min(a, b, …) of listed terms; ``op`` is 'max' or 'min'."""
+
+    op: str
+    args: tuple[Expr, ...]
+
+
+@_node
+class Tuple(Expr):
+    """(i, j)."""
+
+    items: tuple[Expr, ...]
+
+
+@_node
+class Matrix(Expr):
+    """A matrix of numbers, written out."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+
+
+@_node
+class Cases(Expr):
+    """The value of the first branch whose condition holds; undefined if none does."""
+
+    branches: tuple[tuple[Expr, Cond], ...]
+
+
+@_node
+class Bracket(Expr):
+    """[c]: 1 where the condition holds, else 0."""
+
+    cond: Cond
+
+
+@_node
+class Partial(Expr):
+    """∂of/∂wrt, both tensor entries."""
+
+    of: Expr
+    wrt: Expr
+
+
+@_node
+class Directional(Expr):
+    """of'(at; direction): the one-sided derivative along a tensor ``direction``."""
+
+    of: Expr
+    at: str
+    direction: str
+
+
+@_node
+class Unit(Expr):
+    """e_q: the unit vector whose entry q is 1."""
+
+    index: Expr
+
+
+@_node
+class Subdifferential(Expr):
+    """∂f: the set of subgradients (Clarke) of a scalar at the point at hand."""
+
+    of: Expr
+
+
+# --- sets -------------------------------------------------------------------
+
+
+@_node
+class SetApp(Expr):
+    """Ω(k, l): a named set, applied; a set without arguments is ``SetApp(A, ())``."""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@_node
+class Without(Expr):
+    """base ∖ {elements}."""
+
+    base: Expr
+    elements: tuple[Expr, ...]
+
+
+@_node
+class Cardinality(Expr):
+    """|S|."""
+
+    of: Expr
+
+
+# --- conditions -------------------------------------------------------------
+
+
+@_node
+class Otherwise(Cond):
+    """The last branch of cases: where none of those above holds."""
+
+
+@_node
+class Rel(Cond):
+    """A chain t_0 op_1 t_1 op_2 t_2 …; ops are = ≠ < ≤ > ≥."""
+
+    terms: tuple[Expr, ...]
+    ops: tuple[str, ...]
+
+
+@_node
+class In(Cond):
+    """element ∈ set."""
+
+    element: Expr
+    set: Expr
+
+
+@_node
+class And(Cond):
+    """All hold (written with commas)."""
+
+    conds: tuple[Cond, ...]
+
+
+@_node
+class Iff(Cond):
+    """left ⟺ right."""
+
+    left: Cond
+    right: Cond
+
+
+@_node
+class Given(Cond):
+    """``claim`` wherever ``cond`` holds (written: claim if cond)."""
+
+    claim: Cond
+    cond: Cond
+
+
+# --- binders ----------------------------------------------------------------
+
+
+@_node
+class Binder(Node):
+    """Bound variables, a range per variable, and a condition.
+
+    ``lower`` and ``upper`` (inclusive) hold ``None`` where no range is written:
+    the variable then runs through its condition, or wherever every entry exists.
+    """
+
+    variables: tuple[Idx, ...]
+    lower: tuple[Expr | None, ...]
+    upper: tuple[Expr | None, ...]
+    cond: Cond | None
+
+
+@_node
+class Reduce(Expr):
+    """sum, prod, max or min (``op``) of ``body`` over a binder."""
+
+    op: str
+    binder: Binder
+    body: Expr
+
+    @classmethod
+    def normalise(cls, *args: Any) -> tuple[Any, ...]:
+        return (args[0], *_canonical(args[1], args[2]))
+
+
+@_node
+class Arg(Expr):
+    """The tuple of bound variables at which ``body`` is largest (``op`` 'max') or smallest."""
+
+    op: str
+    binder: Binder
+    body: Expr
+
+    @classmethod
+    def normalise(cls, *args: Any) -> tuple[Any, ...]:
+        return (args[0], *_canonical(args[1], args[2]))
+
+
+@_node
+class SetOf(Expr):
+    """{element : binder}, e.g. {q : z_q = f}; its variables are bound."""
+
+    binder: Binder
+    element: Expr
+
+    @classmethod
+    def normalise(cls, *args: Any) -> tuple[Any, ...]:
+        return _canonical(args[0], args[1])
+
+
+@_node
+class Hull(Expr):
+    """conv S: the convex hull of a set of vectors."""
+
+    of: Expr
+
+
+BINDING = (Reduce, Arg, SetOf)
+_BOUND = "§"
+
+
+def _height(node: Node) -> int:
+    """One more than the largest variable number that a binder inside the node uses."""
+    cached = node.__dict__.get("_height")
+    if cached is None:
+        cached = max(map(_height, node.children()), default=0)
+        if isinstance(node, BINDING):
+            cached = max(cached, *(int(v.name[1:]) + 1 for v in node.binder.variables))
+        node.__dict__["_height"] = cached
+    return cast(int, cached)
+
+
+def _canonical(binder: Binder, body: Expr) -> tuple[Binder, Expr]:
+    """Number the variables above those of every binder inside: alpha-equal nodes agree.
+
+    An inner binder's numbers are smaller than an outer one's, so neither captures.
+    """
+    inner = (*binder.lower, *binder.upper, binder.cond, body)
+    base = max((_height(part) for part in inner if part is not None), default=0)
+    wanted = tuple(Idx(f"{_BOUND}{base + n}") for n in range(len(binder.variables)))
+    if wanted == binder.variables:
+        return binder, body
+    fresh: dict[Node, Node] = dict(zip(binder.variables, wanted, strict=True))
+    return _rename(binder, fresh), subst(body, fresh)
+
+
+def _rename(binder: Binder, mapping: Mapping[Node, Node]) -> Binder:
+    def go(part: Expr | None) -> Expr | None:
+        return None if part is None else cast(Expr, subst(part, mapping))
+
+    return Binder(
+        tuple(mapping.get(v, v) for v in binder.variables),
+        tuple(map(go, binder.lower)),
+        tuple(map(go, binder.upper)),
+        None if binder.cond is None else subst(binder.cond, mapping),
+    )
+
+
+def fresh_index(hint: str = "t") -> Idx:
+    """An index variable that occurs nowhere else; a writer gives it a pretty name."""
+    return Idx(f"${hint}{next(_fresh)}")
+
+
+def open_binder(node: Reduce | Arg | SetOf) -> tuple[Binder, Expr]:
+    """The binder and body with fresh variables, for work under the binder."""
+    body = node.element if isinstance(node, SetOf) else node.body
+    fresh: dict[Node, Node] = {v: fresh_index() for v in node.binder.variables}
+    return _rename(node.binder, fresh), subst(body, fresh)
+
+
+def open_as(node: Reduce | Arg | SetOf, variables: tuple[Idx, ...]) -> tuple[Binder, Expr]:
+    """The binder and body with the given variables, which must not be free in the node."""
+    body = node.element if isinstance(node, SetOf) else node.body
+    mapping: dict[Node, Node] = dict(zip(node.binder.variables, variables, strict=True))
+    return _rename(node.binder, mapping), subst(body, mapping)
+
+
+def free_indices(node: Node) -> frozenset[Idx]:
+    """The index variables that are free in a node."""
+    cached = node.__dict__.get("_free")
+    if cached is None:
+        if isinstance(node, Idx):
+            cached = frozenset((node,))
+        else:
+            cached = frozenset().union(*map(free_indices, node.children()))
+            if isinstance(node, BINDING):
+                cached -= frozenset(node.binder.variables)
+        node.__dict__["_free"] = cached
+    return cast("frozenset[Idx]", cached)
+
+
+def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
+    """Replace nodes (index variables above all) by others, without capture."""
+    hit = mapping.get(node)
+    if hit is not None:
+        return cast(_N, hit)
+    if isinstance(node, BINDING):
+        if not any(_occurs(key, node) for key in mapping):
+            return node
+        own = {v for v in node.binder.variables}
+        outer = {k: v for k, v in mapping.items() if k not in own}
+        binder, body = open_binder(node)
+        binder, body = _rename(binder, outer), subst(body, outer)
+        if isinstance(node, SetOf):
+            return cast(_N, SetOf(binder, body))
+        return cast(_N, type(node)(node.op, binder, body))
+    return rebuild(node, lambda child: subst(child, mapping))
+
+
+def _occurs(key: Node, node: Node) -> bool:
+    if isinstance(key, Idx):
+        return key in free_indices(node)
+    return any(part is key for part in walk(node))
+
+
+def rebuild(node: _N, change: Callable[[Any], Any]) -> _N:
+    """The node with ``change`` applied to each child (not for binding nodes' variables)."""
+
+    def go(part: Any) -> Any:
+        if isinstance(part, Node):
+            return change(part)
+        if isinstance(part, tuple):
+            return tuple(map(go, part))
+        return part
+
+    parts = node.parts()
+    changed = tuple(map(go, parts))
+    if all(a is b or a == b for a, b in zip(parts, changed, strict=True)):
+        return node
+    return type(node)(*changed)
+
+
+def transform(node: _N, rule: Callable[[Node], Node | None]) -> _N:
+    """Rewrite bottom-up: ``rule`` returns a replacement, or None to leave a node."""
+    if isinstance(node, BINDING):
+        binder, body = open_binder(node)
+        body = transform(body, rule)
+        cond = None if binder.cond is None else transform(binder.cond, rule)
+        binder = Binder(binder.variables, binder.lower, binder.upper, cond)
+        new: Node = SetOf(binder, body) if isinstance(node, SetOf) else type(node)(node.op, binder, body)
+    else:
+        new = rebuild(node, lambda child: transform(child, rule))
+    return cast(_N, rule(new) or new)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it."""
+    yield node
+    for child in node.children():
+        yield from walk(child)
+
+
+# --- small builders ---------------------------------------------------------
+
+ZERO, ONE, MINUS_ONE = Num(0), Num(1), Num(-1)
+OTHERWISE = Otherwise()
+
+
+def add(*terms: Expr) -> Expr:
+    """A sum; numbers are gathered at the end, zero is dropped, nested sums are flattened."""
+    flat: list[Expr] = []
+    number = Fraction(0)
+    for term in terms:
+        for part in term.terms if isinstance(term, Add) else (term,):
+            if isinstance(part, Num):
+                number += part.value
+            else:
+                flat.append(part)
+    if number or not flat:
+        flat.append(Num(number))
+    return flat[0] if len(flat) == 1 else Add(tuple(flat))
+
+
+def mul(*factors: Expr) -> Expr:
+    """A product; numbers are gathered in front, one is dropped, zero wins."""
+    flat: list[Expr] = []
+    number = Fraction(1)
+    for factor in factors:
+        for part in factor.factors if isinstance(factor, Mul) else (factor,):
+            if isinstance(part, Num):
+                number *= part.value
+            else:
+                flat.append(part)
+    if number == 0:
+        return ZERO
+    if number != 1 or not flat:
+        flat.insert(0, Num(number))
+    return flat[0] if len(flat) == 1 else Mul(tuple(flat))
+
+
+def sub(left: Expr, right: Expr) -> Expr:
+    """left − right."""
+    return add(left, mul(MINUS_ONE, right))
+
+
+def rel(left: Expr, op: str, right: Expr) -> Rel:
+    """left op right."""
+    return Rel((left, right), (op,))
+
+
+def eq(*terms: Expr) -> Rel:
+    """t_0 = t_1 = …"""
+    return Rel(terms, ("=",) * (len(terms) - 1))
+
+
+def over(variables: tuple[Idx, ...], cond: Cond) -> Binder:
+    """A binder whose variables run through a condition."""
+    none = (None,) * len(variables)
+    return Binder(variables, none, none, cond)
+
+
+def ranging(variable: Idx, lower: Expr, upper: Expr) -> Binder:
+    """A binder of one variable from ``lower`` to ``upper`` inclusive."""
+    return Binder((variable,), (lower,), (upper,), None)
+
+
+def tuple_of(items: tuple[Expr, ...]) -> Expr:
+    """(i, j), or i alone where there is one."""
+    return items[0] if len(items) == 1 else Tuple(items)

@@ -1,0 +1,71 @@
+"""A solution sheet as blocks; a Math block holds the final LaTeX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from derive.expr import Node
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph in Markdown with ``$…$``; the words come from ``templates/``."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of paragraphs."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Math:
+    """A displayed formula: its LaTeX, and the expression it was written from.
+
+    ``scope`` names the module whose letters it uses ("layer", "window" or
+    "example"); a ``definition`` claims nothing.  ``name`` is its check's name.
+    """
+
+    latex: str
+    expr: Node
+    name: str
+    scope: str = "layer"
+    definition: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of Markdown cells with ``$…$``; ``align`` a letter l, c or r per column."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    align: str
+
+
+Block = Heading | Prose | Bullets | Math | Table
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The answer first, then the details; ``checked`` closes the sheet."""
+
+    title: str
+    answer: tuple[Block, ...]
+    details: tuple[Block, ...]
+    checked: tuple[Block, ...] = ()
+
+    def blocks(self, detail: str = "full") -> tuple[Block, ...]:
+        """All blocks in order; ``detail`` "short" is the answer and the checks."""
+        return (*self.answer, *(self.details if detail == "full" else ()), *self.checked)
+
+    def formulas(self) -> tuple[Math, ...]:
+        return tuple(b for b in self.blocks() if isinstance(b, Math))

@@ -1,0 +1,211 @@
+"""The forward formula by plain Python loops, over any number type: the reference for all else.
+
+The formula is written out as Python source (``max(x[i, j] for i in … for j in …)``)
+and run on dictionaries index → number.  Windows follow their definition
+i = s k − p + a, 0 ≤ a < K, 0 ≤ i < n, and are deliberately not shared with
+:mod:`derive.receptive_field`: what checks must not lean on what is checked.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from derive.errors import CardError, UnsupportedError
+from derive.expr import Entry, Rel
+from derive.module import Module
+from derive.numeric.numbers import Arithmetic, arithmetic
+from derive.numeric.source import Places, equation_source, window_places
+from derive.receptive_field import WindowAxis
+
+Index = tuple[int, ...]
+Values = dict[Index, Any]
+
+
+class _Recording(dict[Index, Any]):
+    """A tensor that notes which of its entries are read."""
+
+    name: str
+    read: set[tuple[str, Index]]
+
+    def __getitem__(self, index: Index) -> Any:
+        self.read.add((self.name, index))
+        return super().__getitem__(index)
+
+
+@dataclass
+class _Run:
+    """What the generated source sees: the tensors so far, their extents, the windows."""
+
+    module: Module
+    places: Places
+    shapes: dict[str, Index]
+    tensors: dict[str, Values]
+    axes: dict[str, tuple[WindowAxis, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.axes = {name: f.axes for name, f in self.module.fields}
+
+    def extent(self, tensor: str, axis: int) -> int:
+        return self.shapes[tensor][axis]
+
+    def size(self, name: str) -> int:
+        """The extent that arrays' shapes give to a size such as ``n``."""
+        for symbol in self.module.table.symbols:
+            if name in symbol.sizes and symbol.name in self.shapes:
+                return self.shapes[symbol.name][symbol.sizes.index(name)]
+        raise CardError(f"no array's shape tells the size `{name}`")
+
+    def window(self, name: str, axis: int, k: int) -> list[int]:
+        """{s k − p + a : 0 ≤ a < K} ∩ [0, n)."""
+        w, n = self.axes[name][axis], self.extent(*self.places[name, axis])
+        cells = (w.stride * k - w.padding + a for a in range(w.kernel_size))
+        return [i for i in cells if 0 <= i < n]
+
+    def windows(self, name: str, axis: int) -> int:
+        """How many windows lie within the padded input: s k − p + K ≤ n + p."""
+        w, n = self.axes[name][axis], self.extent(*self.places[name, axis])
+        count = 0
+        while w.stride * count - w.padding + w.kernel_size <= n + w.padding:
+            count += 1
+        return count
+
+
+def undefined() -> Any:
+    """No case applies."""
+    raise CardError("no branch of `cases` holds at this point")
+
+
+@lru_cache(maxsize=256)
+def _compiled(equation: Rel, places: tuple[tuple[tuple[str, int], tuple[str, int]], ...],
+              kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
+    names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
+                             "prod": kind.product, "undefined": undefined, "product": itertools.product}
+    names |= kind.index_functions
+    exec(equation_source(equation, dict(places)), names)
+    made: Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]] = names["equation"]
+    return made
+
+
+def _steps(run: _Run) -> Iterable[tuple[str, Iterable[Index], Callable[[Index], Any]]]:
+    """(tensor defined, its indices, its entry function) for each equation in order."""
+    sample = next((v for t in run.tensors.values() for v in t.values()), 0)
+    kind = arithmetic(sample)
+    for equation in run.module.equations:
+        entry = equation.terms[0]
+        if not isinstance(entry, Entry):
+            raise UnsupportedError("a forward equation must define one tensor entry")
+        indices, function = _compiled(equation, tuple(run.places.items()), kind)(run)
+        ranges = list(indices)
+        yield entry.tensor, ranges, function
+        run.shapes[entry.tensor] = tuple(max(c) + 1 for c in zip(*ranges, strict=True))
+
+
+def _prepare(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index]) -> _Run:
+    return _Run(module, window_places(module.equations), dict(shapes), {n: dict(a) for n, a in arrays.items()})
+
+
+def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
+             shapes: Mapping[str, Index]) -> dict[str, Values]:
+    """y = F(x) entry by entry: every tensor that the equations define.
+
+    ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf);
+    ``shapes`` their shapes.  Raises :class:`CardError` where no case applies and
+    :class:`UnsupportedError` for a node that is not forward mathematics.
+    """
+    run = _prepare(module, arrays, shapes)
+    defined: dict[str, Values] = {}
+    for name, indices, entry in _steps(run):
+        run.tensors[name] = defined[name] = {}
+        defined[name].update((index, entry(index)) for index in indices)
+    return defined
+
+
+@dataclass
+class _Traced:
+    """A forward pass that knows which entries each output entry was computed from."""
+
+    run: _Run
+    output: str
+    base: Values
+    # input entry -> the (tensor, index, entry function) to compute again, in order
+    users: dict[tuple[str, Index], list[tuple[str, Index, Callable[[Index], Any]]]]
+
+    def moved(self, changes: Mapping[Index, Any], wrt: str) -> dict[Index, Any]:
+        """The output entries that may change when entries of ``wrt`` take new values."""
+        tensors, saved = self.run.tensors, []
+        again = dict.fromkeys(u for cell in changes for u in self.users.get((wrt, cell), ()))
+        if len(changes) > 1:  # users of several cells: back into the order of evaluation
+            again = dict.fromkeys(sorted(again, key=lambda u: list(tensors).index(u[0])))
+        for cell, value in changes.items():
+            saved.append((wrt, cell, tensors[wrt][cell]))
+            tensors[wrt][cell] = value
+        for name, index, entry in again:
+            saved.append((name, index, tensors[name][index]))
+            tensors[name][index] = entry(index)
+        result = {i: tensors[n][i] for n, i, _ in again if n == self.output}
+        for name, index, old in reversed(saved):
+            tensors[name][index] = old
+        return result
+
+
+def _trace(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index]) -> _Traced:
+    run = _prepare(module, arrays, shapes)
+    read: set[tuple[str, Index]] = set()
+
+    def recording(name: str, values: Mapping[Index, Any]) -> _Recording:
+        tensor = _Recording(values)
+        tensor.name, tensor.read = name, read
+        return tensor
+
+    run.tensors = {n: recording(n, t) for n, t in run.tensors.items()}
+    needs: dict[tuple[str, Index], set[tuple[str, Index]]] = {}
+    users: dict[tuple[str, Index], list[tuple[str, Index, Callable[[Index], Any]]]] = {}
+    for name, indices, entry in _steps(run):
+        run.tensors[name] = recording(name, {})
+        for index in indices:
+            read.clear()
+            run.tensors[name][index] = entry(index)
+            needs[name, index] = set().union(*(needs.get(cell, {cell}) for cell in read))
+            for cell in needs[name, index]:
+                users.setdefault(cell, []).append((name, index, entry))
+    run.tensors = {n: dict(t) for n, t in run.tensors.items()}
+    return _Traced(run, module.output, dict(run.tensors[module.output]), users)
+
+
+def difference_quotient(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
+                        output_index: Index, input: str, input_index: Index, step: Any) -> Any:
+    """(y_o(x + h e_i) − y_o(x)) / h, one-sided; a negative ``step`` h looks to the left."""
+    traced = _trace(module, arrays, shapes)
+    moved = traced.moved({input_index: arrays[input][input_index] + step}, input)
+    base = traced.base[output_index]
+    return arithmetic(step).quotient(moved.get(output_index, base) - base, step) if output_index in moved else 0
+
+
+def jacobian_by_differences(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
+                            wrt: str, step: Any) -> tuple[dict[tuple[Index, Index], Any], ...]:
+    """(right, left) one-sided quotients (output index, input index) → value, zeros left out.
+
+    Exact for a piecewise-linear formula in exact arithmetic when ``step`` is below
+    every gap between the values compared.
+    """
+    traced, kind = _trace(module, arrays, shapes), arithmetic(step)
+    sides: tuple[dict[tuple[Index, Index], Any], ...] = ({}, {})
+    for cell, value in arrays[wrt].items():
+        for side, h in zip(sides, (step, -step), strict=True):
+            for out, new in traced.moved({cell: value + h}, wrt).items():
+                change = new - traced.base[out]
+                if change != 0:
+                    side[out, cell] = kind.quotient(change, h)
+    return sides
+
+
+def directional(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
+                wrt: str, v: Mapping[Index, Any], step: Any) -> Values:
+    """(y(x + h v) − y(x)) / h for every output entry, h = ``step``."""
+    traced, kind = _trace(module, arrays, shapes), arithmetic(step)
+    moved = traced.moved({cell: value + step * v.get(cell, 0) for cell, value in arrays[wrt].items()}, wrt)
+    return {out: kind.quotient(moved[out] - old, step) if out in moved else 0 for out, old in traced.base.items()}

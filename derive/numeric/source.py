@@ -1,0 +1,167 @@
+"""A forward equation as Python source: sums and maxima become generator expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from derive.errors import UnsupportedError
+from derive.expr import (
+    Add, And, Arg, Binder, Bracket, Cases, Cond, Entry, Expr, Extremum, Fn, Idx, In, Infinity, Mul, Node, Num,
+    Otherwise, Pow, Reduce, Rel, SetApp, Size, Tuple, open_as, walk,
+)
+
+Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis) whose extent its elements keep to
+
+_OPS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
+_REDUCE = {"sum": "sum({})", "prod": "prod({})", "max": "max({}, default=-inf)",
+           "min": "min({}, default=inf)"}
+
+
+def members(cond: Cond | None, variables: Sequence[Idx]) -> list[tuple[tuple[Idx, ...], SetApp]]:
+    """The memberships (v_1, …) ∈ S(…) of a condition whose elements are exactly bound variables."""
+    found = []
+    for part in cond.conds if isinstance(cond, And) else () if cond is None else (cond,):
+        if isinstance(part, In) and isinstance(part.set, SetApp):
+            items = part.element.items if isinstance(part.element, Tuple) else (part.element,)
+            if all(v in variables for v in items):
+                found.append((tuple(v for v in items if isinstance(v, Idx)), part.set))
+    return found
+
+
+def window_places(equations: Iterable[Rel]) -> Places:
+    """Which tensor axis each axis of a window set runs along, from the formula itself."""
+    places: Places = {}
+    for node in (n for equation in equations for n in walk(equation)):
+        if isinstance(node, (Reduce, Arg)):
+            for variables, which in members(node.binder.cond, node.binder.variables):
+                for axis, v in enumerate(variables):
+                    places |= {(which.name, axis): place for place in _stands(v, node.body)[:1]}
+    return places
+
+
+def _stands(v: Idx, body: Node) -> list[tuple[str, int]]:
+    """The tensor axes along which an index variable stands by itself."""
+    return [(e.tensor, d) for e in walk(body) if isinstance(e, Entry) for d, t in enumerate(e.indices) if t is v]
+
+
+class _Source:
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.names: dict[Idx, str] = {}
+
+    def fresh(self, v: Idx) -> Idx:
+        self.names[v] = f"i{len(self.names)}"
+        return v
+
+    def spans(self, v: Idx, body: Node) -> str:
+        """Where a variable without a written range runs: wherever every factor exists."""
+        extents = [f"run.extent({t!r}, {d})" for t, d in dict.fromkeys(_stands(v, body))]
+        windows = [(s.name, d) for s in walk(body) if isinstance(s, SetApp) for d, t in enumerate(s.args) if t is v]
+        extents += [f"run.windows({name!r}, {d})" for name, d in dict.fromkeys(windows)]
+        if not extents:
+            raise UnsupportedError("an index has no range: no tensor axis and no set is indexed by it alone")
+        return f"range(min({', '.join(extents)}))" if len(extents) > 1 else f"range({extents[0]})"
+
+    def clauses(self, binder: Binder, body: Expr) -> str:
+        """`for … in … if …` of a binder whose variables have names already."""
+        taken = members(binder.cond, binder.variables)
+        loops: dict[Idx, str] = {}
+        for variables, which in taken:
+            for axis, (v, k) in enumerate(zip(variables, which.args, strict=True)):
+                loops[v] = f"run.window({which.name!r}, {axis}, {self.index(k)})"
+        for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
+            if low is not None and high is not None:
+                loops[v] = f"range(ceil({self.index(low)}), floor({self.index(high)}) + 1)"
+            elif v not in loops:
+                loops[v] = self.spans(v, Tuple((body, *_terms(binder.cond))))
+        text = " ".join(f"for {self.names[v]} in {loops[v]}" for v in binder.variables)
+        consumed = {(tuple(v), s) for v, s in taken}
+        for part in binder.cond.conds if isinstance(binder.cond, And) else filter(None, (binder.cond,)):
+            if not (isinstance(part, In) and any(part.set is s for _, s in consumed)):
+                text += f" if {self.cond(part)}"
+        return text
+
+    def index(self, node: Expr) -> str:
+        return self.value(node, exact=True)
+
+    def value(self, node: Expr, exact: bool = False) -> str:
+        """A value as source; ``exact`` for index terms, whose numbers stay fractions."""
+        def go(part: Expr) -> str:
+            return self.value(part, exact)
+
+        match node:
+            case Num(value):
+                whole = str(value) if value.denominator == 1 else f"Fraction({value.numerator}, {value.denominator})"
+                return whole if exact else f"num({whole})"
+            case Infinity(sign):
+                return "inf" if sign > 0 else "(-inf)"
+            case Idx():
+                return self.names[node] if exact else f"num({self.names[node]})"
+            case Size(name):
+                return f"run.size({name!r})" if exact else f"num(run.size({name!r}))"
+            case Entry(tensor, indices):
+                return f"run.tensors[{tensor!r}][{self.tuple(indices)}]"
+            case Add(terms):
+                return "(" + " + ".join(map(go, terms)) + ")"
+            case Mul(factors):
+                return "(" + " * ".join(map(go, factors)) + ")"
+            case Pow(base, exponent):
+                return f"power({go(base)}, {self.index(exponent) if isinstance(exponent, Num) else go(exponent)})"
+            case Fn(name, args):
+                return f"{name if exact else f'fn[{name!r}]'}({', '.join(map(go, args))})"
+            case Extremum(op, args):
+                return f"{op}({', '.join(map(go, args))})"
+            case Reduce(op):
+                binder, body = open_as(node, tuple(self.fresh(_unused(self)) for _ in node.binder.variables))
+                return _REDUCE[op].format(f"({self.value(body)} {self.clauses(binder, body)})")
+            case Cases(branches):
+                tests = (f"{go(v)} if {self.cond(c)} else " for v, c in branches)
+                return "(" + "".join(tests) + "undefined())"
+            case Bracket(cond):
+                return f"(1 if {self.cond(cond)} else 0)"
+        raise UnsupportedError(f"`{type(node).__name__}` is not part of a forward formula")
+
+    def cond(self, node: Cond) -> str:
+        match node:
+            case Otherwise():
+                return "True"
+            case And(conds):
+                return "(" + " and ".join(map(self.cond, conds)) + ")"
+            case Rel(terms, ops):
+                pairs = zip(ops, terms[1:], strict=True)
+                return "(" + self.side(terms[0]) + "".join(f" {_OPS[op]} {self.side(t)}" for op, t in pairs) + ")"
+            case In(element, SetApp(name, args)):
+                items = element.items if isinstance(element, Tuple) else (element,)
+                tests = (f"{self.index(i)} in run.window({name!r}, {d}, {self.index(k)})"
+                         for d, (i, k) in enumerate(zip(items, args, strict=True)))
+                return "(" + " and ".join(tests) + ")"
+        raise UnsupportedError(f"`{type(node).__name__}` is not a condition of a forward formula")
+
+    def side(self, node: Expr) -> str:
+        return self.tuple(node.items) if isinstance(node, Tuple) else self.value(node)
+
+    def tuple(self, items: Sequence[Expr]) -> str:
+        return "(" + "".join(f"{self.index(i)}, " for i in items) + ")"
+
+
+def _unused(source: _Source) -> Idx:
+    return Idx(f"${len(source.names)}")
+
+
+def _terms(cond: Cond | None) -> tuple[Expr, ...]:
+    return () if cond is None else tuple(n for n in walk(cond) if isinstance(n, SetApp))
+
+
+def equation_source(equation: Rel, places: Places) -> str:
+    """``equation(run)``: the indices of the tensor defined, and its entry as a function of the index."""
+    entry, value = equation.terms
+    if not isinstance(entry, Entry) or not all(isinstance(v, Idx) for v in entry.indices):
+        raise UnsupportedError("a forward equation must define one tensor entry, such as y_k or f_kl")
+    writer = _Source(places)
+    free = [writer.fresh(v) for v in entry.indices if isinstance(v, Idx)]
+    names = "".join(f"{writer.names[v]}, " for v in free)
+    ranges = ", ".join(writer.spans(v, value) for v in free)
+    unpack = f"        ({names}) = index\n" if free else ""
+    return ("def equation(run):\n"
+            f"    def entry(index):\n{unpack}        return {writer.value(value)}\n"
+            f"    return product({ranges}), entry\n")

@@ -1,0 +1,242 @@
+"""Cards of a question bank: front matter, question, solution; every byte of the file is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from derive.errors import CardError, Problem
+from derive.front_matter import FrontMatter, front_matter, header_end
+from derive.sections import Heading, bare, headings, is_rule, lines_of
+
+MAX_BYTES = 1_000_000
+_MARK = re.compile(r"<!-- derive: generated ([0-9a-f]{16}) -->")
+_POINTS = re.compile(r"[(\[]\s*(\d{1,4})\s*(?:p|pts?|points?|b|body|bodů|bod)\.?\s*[)\]]", re.IGNORECASE)
+# what note-taking programs keep at the end of a section: review dates and block names
+_KEPT = re.compile(r"\s*(<!--SR:.*-->|\^[\w-]+)\s*")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card as read: ``text`` is the file's exact text; lines are counted from 1.
+
+    ``question`` and ``solution`` are the sections' bodies (the solution without
+    its mark), which begin at ``question_line`` and ``solution_line``.
+    """
+
+    text: str
+    header: FrontMatter
+    id: str
+    path: str | None = None
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Card:
+        """The card in a file.
+
+        Raises :class:`CardError` where it cannot be read, is larger than 1 MB, is
+        not UTF-8, or is no card: all problems at once.
+        """
+        name = os.fspath(path)
+        try:
+            with Path(path).open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+                size = os.fstat(file.fileno()).st_size
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise CardError(Problem(f"cannot be read: {reason}", name)) from None
+        if len(data) > MAX_BYTES:
+            raise CardError(Problem(f"{max(size, len(data)):,} bytes; a card has at most {MAX_BYTES:,}", name))
+        try:
+            return cls.parse(data.decode("utf-8"), name)
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise CardError(
+                Problem(f"byte 0x{data[error.start]:02x} is not UTF-8; save the card as UTF-8", name, line)
+            ) from None
+
+    @classmethod
+    def parse(cls, text: str, path: str | None = None) -> Card:
+        """The card in a text; raises :class:`CardError` with all its problems."""
+        lines = lines_of(text)
+        if not text.strip("\ufeff \t\r\n"):
+            raise CardError(Problem("the file is empty; a card has front matter and a `# Question`", path))
+        problems: list[Problem] = []
+        end = header_end(lines, path)
+        try:
+            header = front_matter(lines, path)
+        except CardError as error:
+            header, problems = FrontMatter(), list(error.problems)
+        card = cls(text, header, header.written.get("id", "").strip(), path)
+        problems += card._missing(named=not problems and end > 0)
+        if problems:
+            raise CardError(*problems)
+        return card
+
+    def _missing(self, named: bool) -> list[Problem]:
+        problems = []
+        if named and not self.id:
+            line = self.header.lines.get("id", 1)
+            problems.append(Problem("the front matter has no `id`; add a line `id: …`", self.path, line))
+        if self._heading("question") is None:
+            problems.append(Problem("there is no Question; add a heading `# Question`", self.path))
+        elif not self.question.strip():
+            problems.append(Problem("the Question is empty", self.path, self.question_line))
+        return problems
+
+    # --- the parts ---------------------------------------------------------
+
+    @property
+    def front_matter(self) -> Mapping[str, Any]:
+        return self.header.values
+
+    def key_line(self, key: str) -> int | None:
+        """The line on which a front-matter key stands."""
+        return self.header.lines.get(key)
+
+    @property
+    def title(self) -> str | None:
+        value = self.front_matter.get("title")
+        return None if value is None else str(value)
+
+    @cached_property
+    def points(self) -> int | None:
+        """``points`` of the front matter; else what opens the question; else the sum over its parts."""
+        given = self.front_matter.get("points")
+        if isinstance(given, int) and not isinstance(given, bool):
+            return given
+        found = list(_POINTS.finditer(self.question))
+        if not found:
+            return None
+        opens = not self.question[: found[0].start()].strip(" \t\r\n*_>#-")
+        return int(found[0][1]) if opens else sum(int(m[1]) for m in found)
+
+    @cached_property
+    def question(self) -> str:
+        start, stop = self._question_lines
+        return "".join(self._lines[start:stop])
+
+    @property
+    def question_line(self) -> int:
+        return self._question_lines[0] + 1
+
+    @cached_property
+    def solution(self) -> str:
+        start, stop = self._solution_lines
+        return "".join(self._lines[start + (self._mark is not None) : stop])
+
+    @property
+    def solution_line(self) -> int | None:
+        found = self._heading("solution")
+        return None if found is None else self._solution_lines[0] + (self._mark is not None) + 1
+
+    @property
+    def generated(self) -> bool:
+        """The solution carries our mark and nobody has edited it since."""
+        return self._mark is not None and self._mark == _digest(self.solution)
+
+    @cached_property
+    def related(self) -> tuple[str, ...]:
+        """The targets of the ``[[links]]`` under Related Concepts."""
+        found = self._heading("related")
+        if found is None:
+            return ()
+        return tuple(re.findall(r"\[\[([^\]|#]+)", "".join(self._lines[found.stop :])))
+
+    # --- where they stand --------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return lines_of(self.text)
+
+    @cached_property
+    def _headings(self) -> list[Heading]:
+        return list(headings(self._lines, header_end(self._lines)))
+
+    def _heading(self, kind: str) -> Heading | None:
+        return next((h for h in self._headings if h.kind == kind), None)
+
+    def _end_of(self, heading: Heading, *kinds: str) -> int:
+        """The line of the next heading of these kinds, or as high as this one."""
+        after = (h for h in self._headings if h.start >= heading.stop)
+        ends = (h.start for h in after if h.kind in kinds or h.level <= heading.level)
+        return next(ends, len(self._lines))
+
+    @cached_property
+    def _question_lines(self) -> tuple[int, int]:
+        heading = self._heading("question")
+        if heading is None:
+            return 0, 0
+        stop = self._end_of(heading, "solution", "related")
+        while stop > heading.stop and not self._lines[stop - 1].strip():
+            stop -= 1
+        rule = stop > heading.stop and is_rule(self._lines[stop - 1])
+        return heading.stop, stop - 1 if rule else stop
+
+    @cached_property
+    def _solution_lines(self) -> tuple[int, int]:
+        heading = self._heading("solution")
+        if heading is None:
+            return 0, 0
+        stop = end = self._end_of(heading, "related", "question")
+        while stop > heading.stop and (not self._lines[stop - 1].strip() or _KEPT.fullmatch(self._lines[stop - 1])):
+            stop -= 1
+        return heading.stop, stop if any(_KEPT.fullmatch(line) for line in self._lines[stop:end]) else end
+
+    @cached_property
+    def _mark(self) -> str | None:
+        start, stop = self._solution_lines
+        found = _MARK.fullmatch(bare(self._lines[start])) if start < stop else None
+        return found[1] if found else None
+
+    # --- writing -----------------------------------------------------------
+
+    def with_solution(self, markdown: str) -> str:
+        """The card's whole text with this solution, marked as generated.
+
+        Only the Solution section changes; where the card has none, or no ``---``
+        before it, they are added.
+        """
+        ending = "\r\n" if self._lines[0].endswith("\r\n") else "\n"
+        heading = self._heading("solution")
+        if heading is None:
+            asked = self._heading("question")
+            start = stop = len(self._lines) if asked is None else self._end_of(asked, "solution", "related")
+            level, opening = 1, ["# Solution"]
+        else:
+            start, stop = heading.start, self._solution_lines[1]
+            level, opening = heading.level, [bare(line) for line in self._lines[start : heading.stop]]
+        before, after = self._lines[:start], self._lines[stop:]
+        body = _deepened(lines_of(markdown), level - 1)
+        new = [*_separator(before), *opening, f"<!-- derive: generated {_digest(body)} -->", "", *body.split("\n")]
+        if after and after[0].strip():
+            new.append("")
+        joint = "" if not before or before[-1].endswith(("\n", "\r")) else ending
+        return "".join(before) + joint + "".join(line + ending for line in new) + "".join(after)
+
+
+def _separator(before: list[str]) -> list[str]:
+    """The ``---`` that is missing in front of a Solution; a blank line keeps it from being an underline."""
+    last = next((line for line in reversed(before) if line.strip()), "")
+    if is_rule(last):
+        return []
+    return [*([""] if before and before[-1].strip() else []), "---"]
+
+
+def _deepened(lines: list[str], by: int) -> str:
+    """The Markdown with headings ``by`` levels deeper, so that they stay inside their section."""
+    levels = {h.start: h.level for h in headings(lines)} if by else {}
+    return "\n".join(
+        "#" * (min(6, levels[n] + by) - levels[n]) + bare(line) if n in levels else bare(line)
+        for n, line in enumerate(lines)
+    ).strip("\n")
+
+
+def _digest(solution: str) -> str:
+    plain = "\n".join(line.rstrip() for line in lines_of(solution)).strip()
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]

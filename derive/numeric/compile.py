@@ -1,0 +1,274 @@
+"""Formulas → NumPy: free variables are the axes of a grid, bound ones take one value after another.
+
+An index term is an integer array on the grid, an entry is a gather, a sum or maximum
+over windows a loop over the kernel's cells with whole arrays inside.  What is
+undefined (an index out of range) is NaN until a false bracket or a mask removes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from derive.errors import UnsupportedError
+from derive.expr import (
+    Add, And, Arg, Binder, Bracket, Cases, Cond, Entry, Expr, Extremum, Fn, Idx, In, Infinity, Mul, Num, Otherwise,
+    Pow, Reduce, Rel, SetApp, Star, Tuple, free_indices, open_binder, subst,
+)
+from derive.module import Module
+from derive.numeric import binders, index_terms
+from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
+from derive.numeric.gather import Array, Indices, gather
+from derive.numeric.shapes import Extents, Shape, span
+from derive.numeric.source import members
+
+Definitions = Mapping[str, tuple[Expr, int]]  # a star's letter -> the Arg and which of its components it is
+Env = Mapping[Idx, Indices]
+
+_REDUCE: dict[str, tuple[Any, float]] = {
+    "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign,
+    "floor": np.floor, "ceil": np.ceil, "mod": np.mod,
+}
+_COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}
+
+
+@dataclass
+class Evaluation:
+    """A formula's values on the grid of ``free`` variables, batch axes in front."""
+
+    module: Module
+    reach: Extents
+    arrays: Mapping[str, Array]
+    lead: Shape
+    free: tuple[Idx, ...]
+    shape: Shape
+    definitions: Definitions = field(default_factory=dict)
+    _chosen: dict[Expr, Choice | Shares] = field(default_factory=dict)
+
+    def grid(self) -> Env:
+        """Each free variable along its own axis."""
+        ranges = np.ix_(*(np.arange(n) for n in self.shape))
+        return dict(zip(self.free, ranges, strict=True))
+
+    def over(self, free: tuple[Idx, ...], shape: Shape) -> Evaluation:
+        """The same layer and arrays on another grid."""
+        return replace(self, free=free, shape=shape, _chosen={})
+
+    # --- values -------------------------------------------------------------
+
+    def value(self, node: Expr, env: Env) -> Any:
+        if index_terms.is_index_term(node):
+            return self.quotient(node, env).real()
+        match node:
+            case Num(value):
+                return np.float64(value)
+            case Infinity(sign):
+                return np.float64(sign * np.inf)
+            case Entry(tensor, indices):
+                return gather(self.tensor(tensor), [self.index(i, env) for i in indices], len(self.shape))
+            case Add(terms):
+                return sum((self.value(t, env) for t in terms[1:]), self.value(terms[0], env))
+            case Mul(factors):
+                return self.product(factors, env)
+            case Pow(base, exponent):
+                return np.power(self.value(base, env), self.value(exponent, env))
+            case Fn(name, args):
+                return _FUNCTIONS[name](*(self.value(a, env) for a in args))
+            case Extremum(op, args):
+                return _joined(_REDUCE[op][0], [self.value(a, env) for a in args])
+            case Bracket(cond):
+                return np.asarray(self.weight(cond, env), np.float64)
+            case Cases(branches):
+                return self.cases(branches, env)
+            case Reduce():
+                return self.reduction(node, env)
+        raise UnsupportedError(f"`{type(node).__name__}` has no value as an array")
+
+    def tensor(self, name: str) -> Array:
+        if name not in self.arrays:
+            raise UnsupportedError(f"the formula uses `{name}`, which no array was passed for")
+        return self.arrays[name]
+
+    def index(self, node: Expr, env: Env) -> Indices:
+        whole = self.quotient(node, env).whole()
+        return whole if whole.ndim >= len(self.shape) else whole.reshape((1,) * len(self.shape))
+
+    def quotient(self, node: Expr, env: Env) -> index_terms.Quotient:
+        return index_terms.evaluate(node, env, self.reach.sizes, lambda star: self.star(star, env))
+
+    def product(self, factors: tuple[Expr, ...], env: Env) -> Any:
+        """A product; where a bracket is false it is 0, even if another factor is undefined."""
+        guards = [self.value(f, env) for f in factors if isinstance(f, Bracket)]
+        values = [self.value(f, env) for f in factors if not isinstance(f, Bracket)]
+        if not guards:
+            return _joined(np.multiply, values)
+        guard = _joined(np.multiply, guards)
+        return np.where(guard == 0, 0.0, _joined(np.multiply, [guard, *values])) if values else guard
+
+    def cases(self, branches: tuple[tuple[Expr, Cond], ...], env: Env) -> Any:
+        """First branch that holds; a condition of weight w (a tie, split) takes the share w of what is left."""
+        total: Any = np.float64(0)
+        left: Any = np.float64(1)
+        for value, cond in branches:
+            taken = left * self.weight(cond, env)
+            total = total + np.where(taken == 0, 0.0, taken * self.value(value, env))
+            left = left - taken
+        return np.where(left > 1e-12, np.nan, total)
+
+    def reduction(self, node: Reduce, env: Env) -> Any:
+        join, neutral = _REDUCE[node.op]
+        binder, body = open_binder(node)
+        total: Any = np.float64(neutral)
+        for inner, mask in self.steps(binder, body, env):
+            value = self.value(body, inner)
+            total = join(total, value if mask is None else np.where(mask, value, neutral))
+        return total
+
+    # --- conditions ---------------------------------------------------------
+
+    def weight(self, cond: Cond, env: Env) -> Any:
+        """True or false; for `place = argmax` under the rule ``split``, the place's share."""
+        match cond:
+            case Otherwise():
+                return np.True_
+            case And(conds):
+                parts = [self.weight(c, env) for c in conds]
+                return _joined(np.logical_and if all(p.dtype == bool for p in parts) else np.multiply, parts)
+            case Rel(terms, ops):
+                pairs = zip(terms, ops, terms[1:], strict=False)
+                return _joined(np.multiply, [self.relation(a, op, b, env) for a, op, b in pairs])
+            case In(element, SetApp(name, args)):
+                axes = zip(_items(element), args, self.reach.sets[name], strict=True)
+                return _joined(np.logical_and, [binders.contains(self.index(i, env), self.index(k, env), axis)
+                                                for i, k, axis in axes])
+        raise UnsupportedError(f"`{type(cond).__name__}` has no truth value on arrays")
+
+    def relation(self, left: Expr, op: str, right: Expr, env: Env) -> Any:
+        for place, maximiser in ((left, right), (right, left)):
+            arg = self.as_arg(maximiser)
+            if arg is not None and op in "=≠":
+                found = self.choice(arg, env).weight(tuple(self.index(i, env) for i in _items(place)))
+                return found if op == "=" else 1 - np.asarray(found, np.float64)
+        if isinstance(left, Tuple) or isinstance(right, Tuple):
+            pairs = zip(_items(left), _items(right), strict=True)
+            same = _joined(np.logical_and, [self.index(a, env) == self.index(b, env) for a, b in pairs])
+            return same if op == "=" else ~same
+        return _COMPARE[op](self.value(left, env), self.value(right, env))
+
+    # --- maximisers ---------------------------------------------------------
+
+    def as_arg(self, node: Expr) -> Arg | None:
+        """The argmax that a node is, or whose coordinates (i^*, j^*) it lists."""
+        if isinstance(node, Arg):
+            return node
+        stars = _items(node)
+        if not all(isinstance(s, Star) and s.name in self.definitions for s in stars):
+            return None
+        args = [self._star_arg(s) for s in stars if isinstance(s, Star)]
+        whole = [d for _, d in args] == list(range(len(args[0][0].binder.variables)))
+        return args[0][0] if whole and all(a is args[0][0] for a, _ in args) else None
+
+    def _star_arg(self, star: Star) -> tuple[Arg, int]:
+        arg, component = self.definitions[star.name]
+        at, _ = self.module.definition(self.module.output)
+        assert isinstance(arg, Arg)
+        return subst(arg, dict(zip(at.indices, star.at, strict=True))), component
+
+    def star(self, star: Star, env: Env) -> Indices:
+        if star.name not in self.definitions:
+            raise UnsupportedError(f"`{star.name}^*` is not defined")
+        arg, component = self._star_arg(star)
+        chosen = self.choice(arg, env)
+        if isinstance(chosen, Shares):
+            raise UnsupportedError("the tie rule `split` names no single maximiser: compare places with the argmax")
+        return chosen.component(component)
+
+    def choice(self, arg: Arg, env: Env) -> Choice | Shares:
+        """The maximiser at each grid point; worked out once if no bound variable stands in it."""
+        if not free_indices(arg) <= set(self.free):
+            return self._choice(arg, env)
+        if arg not in self._chosen:
+            self._chosen[arg] = self._choice(arg, env)
+        return self._chosen[arg]
+
+    def _choice(self, arg: Arg, env: Env) -> Choice | Shares:
+        binder, body = open_binder(arg)
+        found = [Candidate(tuple(inner[v] for v in binder.variables), self.value(body, inner), mask)
+                 for inner, mask in self.steps(binder, body, env)]
+        if self.module.tie_rule == "split":
+            return share(found, arg.op)
+        points = np.broadcast_shapes(*(i.shape for c in found for i in c.position))
+        return choose(found, arg.op, self.module.tie_rule, points, self.lead)
+
+    # --- binders ------------------------------------------------------------
+
+    def steps(self, binder: Binder, body: Expr, env: Env) -> Iterator[tuple[Env, Mask | None]]:
+        """The bound variables' values in row-major order, and where on the grid they count."""
+        runs = self.runs(binder, body)
+        rest = [c for c in _conds(binder.cond) if not self._runs(c, binder)]
+
+        def nest(depth: int, inner: Env, mask: Mask | None) -> Iterator[tuple[Env, Mask | None]]:
+            if mask is not None and not mask.any():
+                return
+            if depth < len(binder.variables):
+                v = binder.variables[depth]
+                for value, here in runs[v](inner):
+                    yield from nest(depth + 1, {**inner, v: value}, binders.both(mask, here))
+                return
+            extra = None if not rest else _joined(np.logical_and, [self.weight(c, inner) for c in rest])
+            yield inner, binders.both(mask, extra)
+
+        yield from nest(0, env, None)
+
+    def runs(self, binder: Binder, body: Expr) -> dict[Idx, Callable[[Env], Iterator[binders.Step]]]:
+        """For each bound variable, its values given those of the variables before it."""
+        found: dict[Idx, Callable[[Env], Iterator[binders.Step]]] = {}
+        for inside, which in members(binder.cond, binder.variables):
+            for v, k, axis in zip(inside, which.args, self.reach.sets[which.name], strict=True):
+                found[v] = lambda e, k=k, axis=axis: binders.window(self.index(k, e), axis)
+        for cond in _conds(binder.cond):
+            if isinstance(cond, In) and self._covers(cond, binder) and isinstance(cond.set, SetApp):
+                axes = self.reach.sets[cond.set.name]
+                for i, v, axis in zip(_items(cond.element), cond.set.args, axes, strict=True):
+                    assert isinstance(v, Idx)
+                    found[v] = lambda e, i=i, axis=axis: binders.covering(self.index(i, e), axis)
+        for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
+            if low is not None and high is not None:
+                found[v] = lambda e, a=Fn("ceil", (low,)), b=Fn("floor", (high,)): binders.between(
+                    self.index(a, e), self.index(b, e))
+            elif v not in found:
+                last = span(v, Tuple((body, *(c.set for c in _conds(binder.cond) if isinstance(c, In)))), self.reach)
+                grid = (1,) * len(self.shape)
+                found[v] = lambda e, n=last, g=grid: ((np.full(g, t), None) for t in range(n))
+        return found
+
+    def _runs(self, cond: Cond, binder: Binder) -> bool:
+        """Whether a condition is what gives its variables their values."""
+        return bool(members(cond, binder.variables)) or (isinstance(cond, In) and self._covers(cond, binder))
+
+    def _covers(self, cond: In, binder: Binder) -> bool:
+        """(i, j) ∈ Ω(k, l) with k, l bound, without ranges, and i, j given."""
+        args = cond.set.args if isinstance(cond.set, SetApp) else ()
+        free = {v for v, low in zip(binder.variables, binder.lower, strict=True) if low is None}
+        return bool(args) and len(set(args)) == len(args) and all(a in free for a in args) and not (
+            free_indices(cond.element) & set(binder.variables))
+
+
+def _items(node: Expr) -> tuple[Expr, ...]:
+    return node.items if isinstance(node, Tuple) else (node,)
+
+
+def _conds(cond: Cond | None) -> tuple[Cond, ...]:
+    return cond.conds if isinstance(cond, And) else () if cond is None else (cond,)
+
+
+def _joined(join: Any, parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else join(parts[0], _joined(join, parts[1:]))
+
+

@@ -1,0 +1,175 @@
+"""Forward values, Jacobians and backward messages as arrays, from the derived formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derive.errors import CardError
+from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, open_binder, walk
+from derive.module import Module
+from derive.numeric.compile import Definitions, Evaluation
+from derive.numeric.gather import Array
+from derive.numeric.scatter import scatter, scattered
+from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
+
+Sparse = tuple[NDArray[np.int64], NDArray[np.int64], Array]
+Jacobian = tuple[Partial, Expr]  # ∂f_{kl}/∂x_{ij}, and the formula for it
+Message = tuple[Entry, Expr]  # δ_{x,ij}, and the formula for it
+
+
+class Compiled:
+    """value(left side's indices) as an array, for arrays of any size.
+
+    Axes of the result: batch axes, then one for each index variable of the left side.
+    """
+
+    def __init__(self, indices: tuple[Idx, ...], value: Expr, module: Module, definitions: Definitions) -> None:
+        self.indices, self.value, self.module, self.definitions = indices, value, module, definitions
+
+    def __call__(self, evaluation: Evaluation, shape: Shape) -> Array:
+        here = evaluation.over(self.indices, shape)
+        here.definitions = self.definitions
+        sum_of_hits = scatter(self.value, self.indices, here)
+        if sum_of_hits is not None:
+            return scattered(sum_of_hits, shape, here)
+        values = here.value(self.value, here.grid())
+        return np.array(np.broadcast_to(values, (*here.lead, *shape)), np.float64)
+
+
+def compile_formula(left: Entry | Partial, value: Expr, module: Module,
+                    definitions: Definitions | None = None) -> Compiled:
+    """A formula as a function of arrays; ``left`` has one index variable for each axis of the result.
+
+    ``definitions`` says of each star letter which component of which argmax it is.
+    """
+    entries = (left,) if isinstance(left, Entry) else (left.of, left.wrt)
+    indices = tuple(v for e in entries for v in cast(Entry, e).indices)
+    if not all(isinstance(v, Idx) for v in indices):
+        raise CardError("the left side of a formula to be evaluated must have plain indices")
+    return Compiled(cast("tuple[Idx, ...]", indices), value, module, definitions or {})
+
+
+def _prepared(module: Module, arrays: Mapping[str, object]) -> tuple[Evaluation, dict[str, Array]]:
+    """The layer with its checked arrays, and every tensor that the equations define."""
+    given = checked(module, arrays, (*module.inputs, *module.parameters, *module.constants))
+    reach = extents(module, {name: own_shape(module, name, a) for name, a in given.items()})
+    tensors = dict(given)
+    evaluation = Evaluation(module, reach, tensors, batch_shape(module, given), (), ())
+    return evaluation, tensors
+
+
+def _define(evaluation: Evaluation, tensors: dict[str, Array]) -> None:
+    module = evaluation.module
+    for equation in module.equations:
+        entry, value = equation.terms
+        assert isinstance(entry, Entry)
+        compiled = compile_formula(entry, value, module)
+        tensors[entry.tensor] = _defined(compiled(evaluation, evaluation.reach.shapes[entry.tensor]), entry.tensor)
+
+
+def _defined(values: Array, name: str) -> Array:
+    """The values; raises where an index was out of range and no false bracket guarded it."""
+    if np.isnan(values).any():
+        at = ", ".join(map(str, np.argwhere(np.isnan(values))[0]))
+        raise CardError(f"`{name}` has no value at ({at}): an index is out of range there, or no case applies")
+    return values
+
+
+def forward(module: Module, arrays: Mapping[str, object]) -> Array:
+    """y = F(x), from arrays of any size; leading axes beyond a tensor's own are batch axes.
+
+    Integers and float32 become float64.  Raises :class:`CardError` for a missing or
+    unknown array, a wrong shape, a NaN, or a kernel larger than the padded input.
+    """
+    evaluation, tensors = _prepared(module, arrays)
+    _define(evaluation, tensors)
+    return tensors[module.output]
+
+
+def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, object],
+             sparse: bool = False, definitions: Definitions | None = None) -> Array | Sparse:
+    """∂y/∂x as the derived formula has it: dense with output axes, then input axes; no batch axes.
+
+    ``sparse``: (output indices (N, r), input indices (N, s), values (N)) of the
+    non-zero entries within windows; the dense array is never built.
+    """
+    evaluation, tensors = _prepared(module, arrays)
+    if evaluation.lead:
+        raise CardError(f"a Jacobian has no batch axes, but the arrays have {evaluation.lead}: pass one at a time")
+    _define_used(evaluation, tensors, formula[1])
+    left, value = formula
+    shapes = evaluation.reach.shapes
+    compiled = compile_formula(left, value, module, definitions)
+    out, into = shapes[module.output], shapes[wrt]
+    if not sparse:
+        return _defined(compiled(evaluation, out + into), f"d {module.output} / d {wrt}")
+    return _sparse(compiled, cast("tuple[Idx, ...]", cast(Entry, left.of).indices), wrt, evaluation)
+
+
+def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr) -> None:
+    """Forward values only where the formula or an equation after it uses them."""
+    used = {n.tensor for n in walk(value) if isinstance(n, Entry)}
+    if any(t in used for t in evaluation.reach.shapes if t not in tensors):
+        _define(evaluation, tensors)
+
+
+def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: Evaluation) -> Sparse:
+    module, shapes = compiled.module, evaluation.reach.shapes
+    window = _window(module, wrt, outputs)
+    inputs = compiled.indices[len(outputs):]
+    out_shape = shapes[module.output]
+    if window is None:
+        dense = _defined(compiled(evaluation, out_shape + shapes[wrt]), wrt)
+        at = np.argwhere(dense)
+        return at[:, :len(outputs)], at[:, len(outputs):], dense[tuple(at.T)]
+    node, places = window
+    here = evaluation.over(outputs, out_shape)
+    here.definitions = compiled.definitions
+    binder, body = open_binder(node)
+    rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
+    for env, mask in here.steps(binder, body, here.grid()):
+        position = [env[binder.variables[p]] for p in places]
+        values = here.value(compiled.value, {**env, **dict(zip(inputs, position, strict=True))})
+        values = np.broadcast_to(values if mask is None else np.where(mask, values, 0.0), out_shape)
+        at = np.argwhere(values)
+        rows.append((at, np.stack([np.broadcast_to(p, out_shape)[tuple(at.T)] for p in position], axis=-1),
+                     values[tuple(at.T)]))
+    out, into, found = (np.concatenate(column) for column in zip(*rows, strict=True))
+    order = np.lexsort((*into.T[::-1], *out.T[::-1]))
+    return out[order], into[order], _defined(found[order], wrt)
+
+
+def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce | Arg, list[int]] | None:
+    """The reduction through which the output depends on ``wrt``, and which variable runs along each of its axes."""
+    entry, value = module.definition(module.output)
+    uses = [n for n in walk(value) if isinstance(n, Entry) and n.tensor == wrt]
+    if not isinstance(value, Reduce) or len(uses) != 1 or entry.indices != outputs:
+        return None
+    variables: list[Expr] = list(value.binder.variables)
+    if free_indices(Tuple(uses[0].indices)) - set(variables) or any(i not in variables for i in uses[0].indices):
+        return None
+    return value, [variables.index(i) for i in uses[0].indices]
+
+
+def backward(module: Module, formula: Message, wrt: str, upstream: object, arrays: Mapping[str, object],
+             definitions: Definitions | None = None) -> Array:
+    """δ_x = Jᵀ δ_y as the derived formula has it; batch axes as in :func:`forward`."""
+    evaluation, tensors = _prepared(module, arrays)
+    name = f"delta_{module.output}"
+    delta = as_array(module, name, upstream)
+    expected = evaluation.lead + evaluation.reach.shapes[module.output]
+    if delta.shape != expected:
+        raise CardError(f"`upstream` has shape {delta.shape}, but the output has {expected}")
+    tensors[name] = delta
+    reach = evaluation.reach
+    evaluation.reach = type(reach)({**reach.shapes, name: reach.shapes[module.output]}, reach.sets, reach.sizes)
+    left, value = formula
+    _define_used(evaluation, tensors, value)
+    compiled = compile_formula(left, value, module, definitions)
+    return _defined(compiled(evaluation, reach.shapes[wrt]), f"delta_{wrt}")
+
+

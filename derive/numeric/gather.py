@@ -1,0 +1,90 @@
+"""Entries of an array at whole grids of indices, and the sum back into an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def gather(array: Array, indices: Sequence[Indices], grid: int) -> Array:
+    """array[…, i_1, …, i_r] on a grid of ``grid`` axes; NaN (undefined) where an index is out of range.
+
+    Axes of ``array`` beyond r are batch axes and stay in front.  An index array has
+    ``grid`` axes, of length 1 where it does not vary, or batch axes before them.
+    """
+    batch = array.ndim - len(indices)
+    axes = [_only_axis(i) for i in indices]
+    used = [a for a in axes if a is not None]
+    if used != sorted(set(used)) or -1 in used or any(i.ndim != grid for i in indices):
+        return _scattered(array, indices, batch)
+    shape = [1] * grid
+    for a, i in zip(axes, indices, strict=True):
+        if a is not None:
+            shape[a] = i.size
+    lines = [i.reshape(-1) for i in indices]
+    return _sub_array(array, lines, batch).reshape(*array.shape[:batch], *shape)
+
+
+def _only_axis(index: Indices) -> int | None:
+    """The one axis along which an index varies; None if constant, −1 if there are several."""
+    varying = [d for d, n in enumerate(index.shape) if n > 1]
+    return varying[0] if len(varying) == 1 else -1 if varying else None
+
+
+def _sub_array(array: Array, lines: Sequence[Indices], batch: int) -> Array:
+    """array[…, line_1, …, line_r], a line of indices an axis; a view where every line has equal steps."""
+    inside = [(line >= 0) & (line < n) for line, n in zip(lines, array.shape[batch:], strict=True)]
+    clipped = not all(ok.all() for ok in inside)
+    part = array
+    for d, (line, ok) in enumerate(zip(lines, inside, strict=True), batch):
+        part = part[(slice(None),) * d + (_steps(line[ok]),)]
+    if not clipped:
+        return part
+    result = np.full((*array.shape[:batch], *map(len, lines)), np.nan)
+    result[(slice(None),) * batch + tuple(_steps(np.flatnonzero(ok)) for ok in inside)] = part
+    return result
+
+
+def _steps(line: Indices) -> slice | Indices:
+    """A slice for indices in equal, rising steps; else the indices."""
+    if len(line) < 2:
+        return slice(int(line[0]), int(line[0]) + 1) if len(line) else slice(0)
+    step = int(line[1] - line[0])
+    if step > 0 and np.array_equal(line, np.arange(line[0], line[0] + step * len(line), step)):
+        return slice(int(line[0]), int(line[-1]) + 1, step)
+    return line
+
+
+def _scattered(array: Array, indices: Sequence[Indices], batch: int) -> Array:
+    """The general case: indices that vary along several axes, or from one batch entry to the next."""
+    sizes, lead = array.shape[batch:], array.shape[:batch]
+    flat, ok = np.int64(0), np.bool_(True)
+    for i, n in zip(indices, sizes, strict=True):
+        ok, flat = ok & (i >= 0) & (i < n), flat * n + np.clip(i, 0, max(n - 1, 0))  # type: ignore[assignment]
+    at = np.asarray(flat)
+    grid = at.shape
+    if batch and at.ndim > batch and at.shape[:batch] == lead:
+        lead, grid = at.shape[:batch], at.shape[batch:]
+    rows = array.reshape(*lead, -1)
+    if at.ndim > len(grid):
+        values = np.take_along_axis(rows, at.reshape(*lead, -1), axis=-1).reshape(*lead, *grid)
+    else:
+        values = rows[..., at.reshape(-1)].reshape(*lead, *grid)
+    return values if np.all(ok) else np.where(ok, values, np.nan)
+
+
+def scatter_add(values: Array, positions: Indices, size: int, lead: tuple[int, ...]) -> Array:
+    """out[…, q] = Σ of ``values`` where ``positions`` is q; −1 goes nowhere.  Shape ``(*lead, size)``."""
+    rows = int(np.prod(lead, dtype=np.int64))
+    weights = np.broadcast_to(values, positions.shape).reshape(rows, -1)
+    at = positions.reshape(rows, -1)
+    keep = at >= 0
+    at = at + size * np.arange(rows)[:, None]
+    if not keep.all():
+        at, weights = at[keep], weights[keep]
+    return np.bincount(at.reshape(-1), weights.reshape(-1), rows * size).reshape(*lead, size)

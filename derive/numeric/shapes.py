@@ -1,0 +1,137 @@
+"""Extents: of tensors from arrays and formulas, of sizes, and of what a window set runs along."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derive.errors import CardError, UnsupportedError
+from derive.expr import Entry, Idx, SetApp, walk
+from derive.module import Module
+from derive.numeric.source import window_places
+from derive.receptive_field import WindowAxis
+
+Array = NDArray[np.float64]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WindowSet:
+    """One axis of a set Ω: its window, and the extents n of the input and ``out`` of the output."""
+
+    window: WindowAxis
+    n: int
+
+    @property
+    def out(self) -> int:
+        return self.window.output_size(self.n)
+
+
+@dataclass(frozen=True)
+class Extents:
+    """Shapes of all tensors (without batch axes), and each set's windows axis by axis."""
+
+    shapes: Mapping[str, Shape]
+    sets: Mapping[str, tuple[WindowSet, ...]]
+    sizes: Mapping[str, int]
+
+
+def rank(module: Module, tensor: str) -> int:
+    symbol = module.table.named(tensor)
+    if symbol is None:
+        raise CardError(f"the layer has no tensor `{tensor}`")
+    return len(symbol.axes)
+
+
+def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
+    """The shapes of every tensor the equations define, from the shapes of the inputs.
+
+    Raises :class:`CardError` where a kernel is larger than its padded input.
+    """
+    shapes, sets = dict(inputs), {}
+    places = window_places(module.equations)
+    sizes = {size: shape[d] for symbol in module.table.symbols if (shape := inputs.get(symbol.name))
+             for d, size in enumerate(symbol.sizes) if isinstance(size, str)}
+    for equation in module.equations:
+        for name, field in module.fields:
+            where = [places.get((name, d)) for d in range(len(field.axes))]
+            if name not in sets and all(w is not None and w[0] in shapes for w in where):
+                along = (shapes[w[0]][w[1]] for w in where if w is not None)
+                sets[name] = tuple(itertools.starmap(_window_set, zip(field.axes, along, strict=True)))
+        entry, value = equation.terms
+        if isinstance(entry, Entry):
+            reach = Extents(shapes, sets, sizes)
+            shapes[entry.tensor] = tuple(span(v, value, reach) for v in entry.indices if isinstance(v, Idx))
+    return Extents(shapes, sets, sizes)
+
+
+def _window_set(window: WindowAxis, n: int) -> WindowSet:
+    if window.output_size(n) < 1:
+        raise CardError(f"the kernel spans {window.kernel_size} cells, but the padded input has only "
+                        f"{n + 2 * window.padding}: make the input larger or the kernel smaller")
+    return WindowSet(window, n)
+
+
+def span(v: Idx, body: object, reach: Extents) -> int:
+    """How far an index without a written range runs: wherever every factor exists."""
+    found = []
+    for node in walk(body):  # type: ignore[arg-type]
+        if isinstance(node, Entry) and node.tensor in reach.shapes:
+            found += [reach.shapes[node.tensor][d] for d, t in enumerate(node.indices) if t is v]
+        elif isinstance(node, SetApp) and node.name in reach.sets:
+            found += [reach.sets[node.name][d].out for d, t in enumerate(node.args) if t is v]
+    if not found:
+        raise UnsupportedError("an index has no range: no tensor axis and no set is indexed by it alone")
+    return min(found)
+
+
+def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, ...]) -> dict[str, Array]:
+    """The arrays as float64; raises :class:`CardError` for a wrong name, rank, type or a NaN.
+
+    Integers and float32 are converted.  Axes beyond a tensor's own lead: batch axes.
+    """
+    unknown = [f"unknown array `{name}`: the layer takes {', '.join(f'`{e}`' for e in expected)}"
+               for name in arrays if name not in expected]
+    missing = [f"`{name}` is missing: pass it by keyword, {name}=…" for name in expected if name not in arrays]
+    if unknown or missing:
+        raise CardError(*unknown, *missing)
+    return {name: as_array(module, name, arrays[name]) for name in expected}
+
+
+def as_array(module: Module, name: str, value: object) -> Array:
+    """One tensor's array as float64 (see :func:`checked`)."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CardError(f"`{name}` is not an array of numbers") from error
+    axes = rank(module, name)
+    if array.ndim < axes:
+        raise CardError(f"`{name}` has shape {array.shape}, but it needs at least {axes} "
+                        f"{'axis' if axes == 1 else 'axes'}")
+    nan = np.isnan(array)
+    if nan.any():
+        at = ", ".join(map(str, np.argwhere(nan)[0]))
+        raise CardError(f"`{name}` is not a number (NaN) at ({at}): a maximum of NaN has no gradient")
+    return array
+
+
+def own_shape(module: Module, name: str, array: Array) -> Shape:
+    """The tensor's own axes: the last ones."""
+    return array.shape[array.ndim - rank(module, name):]
+
+
+def batch_shape(module: Module, arrays: Mapping[str, Array]) -> Shape:
+    """The leading axes, shared by all arrays that have some."""
+    batch: Shape = ()
+    first = ""
+    for name, array in arrays.items():
+        lead = array.shape[:array.ndim - rank(module, name)]
+        if lead and batch and lead != batch:
+            raise CardError(f"`{name}` has batch axes {lead}, but `{first}` has {batch}")
+        if lead:
+            batch, first = lead, name
+    return batch

@@ -1,0 +1,74 @@
+"""A format is a file with one function, and a line here."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from derive.errors import CardError, Problem, VerificationError
+
+if TYPE_CHECKING:
+    from derive.card import Card
+    from derive.module import Module
+    from derive.sheet import Sheet
+    from derive.verify.report import Report
+
+
+class Solved(Protocol):
+    """What a format reads: a solution with its card (or none), sheet and report."""
+
+    @property
+    def card(self) -> Card | None: ...
+    @property
+    def module(self) -> Module: ...
+    @property
+    def sheet(self) -> Sheet: ...
+    @property
+    def report(self) -> Report: ...
+
+
+# The format's name, and the module whose ``render(solution, detail)`` makes it.
+_WRITERS = {
+    "md": "derive.render.markdown",
+    "tex": "derive.render.latex",
+    "pdf": "derive.render.pdf",
+}
+FORMATS = tuple(_WRITERS)
+DETAILS = ("full", "short")
+
+
+def available() -> tuple[str, ...]:
+    """The formats that this machine can make: ``pdf`` only where a TeX with the packages is found."""
+    from derive.render.pdf import engine
+
+    return tuple(name for name in FORMATS if name != "pdf" or engine() is not None)
+
+
+def render(solution: Solved, format: str = "md", detail: str = "full") -> str | bytes:
+    """The finished file of a solution: text, or bytes for ``pdf``.
+
+    Raises :class:`CardError` for an unknown format or detail, :class:`VerificationError`
+    if an equation was refuted or not read, :class:`RenderError` if a tool fails.
+    """
+    _known("format", format, FORMATS)
+    _known("detail", detail, DETAILS)
+    report = solution.report
+    if not report.ok:
+        raise VerificationError(
+            *(Problem(_failure(c.name, c.latex, c.verdict, c.counterexample or c.evidence)) for c in report.failures)
+        )
+    result: str | bytes = import_module(_WRITERS[format]).render(solution, detail)
+    return result
+
+
+def _failure(name: str, latex: str, verdict: str, why: str) -> str:
+    formula = f" `{' '.join(latex.split())}`" if latex else ""
+    return f"{name}: {verdict}:{formula} {' '.join(why.split())}".rstrip()
+
+
+def _known(what: str, given: str, names: tuple[str, ...]) -> None:
+    if given not in names:
+        near = difflib.get_close_matches(given, names, 1, 0.5)
+        hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{n}`" for n in names)
+        raise CardError(f"unknown {what} `{given}`; {hint}")

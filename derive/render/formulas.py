@@ -1,0 +1,48 @@
+"""The last guard: the displayed formulas of a finished file are those that were checked."""
+
+from __future__ import annotations
+
+import re
+
+from derive.errors import Problem, VerificationError
+from derive.sections import headings, lines_of
+from derive.sheet import Math, Sheet
+
+_IN_MARKDOWN = re.compile(r"^\$\$[ \t]*\r?\n(.*?)\n\$\$[ \t]*\r?$", re.M | re.S)
+_IN_TEX = re.compile(r"\\begin\{formula\}(?:\[lines\])?(.*?)\\end\{formula\}", re.S)
+
+
+def displayed(text: str) -> list[str]:
+    """The displayed formulas of the solution in a finished Markdown or LaTeX file, in order."""
+    if "\\documentclass" in text:
+        body = text.partition("\\begin{document}")[2]
+        return [_normal(f) for f in _IN_TEX.findall(body)]
+    return [_normal(f) for f in _IN_MARKDOWN.findall(_solution(text))]
+
+
+def guard(text: str, sheet: Sheet, detail: str = "full") -> None:
+    """Raise :class:`VerificationError` unless ``text`` displays the sheet's formulas and no others."""
+    checked = [(b.name, _normal(b.latex)) for b in sheet.blocks(detail) if isinstance(b, Math)]
+    found = displayed(text)
+    problems = [
+        Problem(f"{name}: the finished file shows `{shown}` where `{latex}` was checked")
+        for (name, latex), shown in zip(checked, found, strict=False)
+        if shown != latex
+    ]
+    if len(found) != len(checked):
+        problems.append(Problem(f"the finished file displays {len(found)} formulas, and {len(checked)} were checked"))
+    if problems:
+        raise VerificationError(*problems)
+
+
+def _solution(markdown: str) -> str:
+    """The text below the last solution heading, without the related concepts; all of it if there is none."""
+    lines = lines_of(markdown)
+    found = list(headings(lines))
+    start = max((h.stop for h in found if h.kind == "solution"), default=0)
+    stop = min((h.start for h in found if h.kind == "related" and h.start >= start), default=len(lines))
+    return "".join(lines[start:stop])
+
+
+def _normal(latex: str) -> str:
+    return " ".join(latex.split())

@@ -1,0 +1,118 @@
+"""The sheet as a LaTeX document: Jinja fills the body, PyLaTeX makes the document around it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pylatex import Document, Package
+from pylatex.utils import NoEscape
+
+from derive.errors import DeriveError
+from derive.render import characters, prose, tables
+from derive.render.formulas import guard
+from derive.sheet import Block, Bullets, Heading, Math, Prose, Table
+from derive.words import environment
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from derive.render import Solved
+
+# Debian: texlive-latex-extra and lmodern hold them all.
+PACKAGES = (
+    "iftex", "amsmath", "amssymb", "mathtools", "bm", "cancel", "xcolor", "graphicx", "array", "booktabs", "tabularx",
+    "enumitem", "titlesec", "framed", "fancyhdr", "hyperref",
+)  # fmt: skip
+_COMMANDS = {2: r"\section", 3: r"\subsection"}
+_POINTS = re.compile(r"\s*[(\[]\s*\d{1,4}\s*[a-zů]+\.?\s*[)\]]\s*", re.I)
+
+
+def render(solution: Solved, detail: str = "full") -> str:
+    """A whole LaTeX document, for pdfLaTeX and LuaLaTeX; the same solution gives the same text.
+
+    Raises :class:`CardError` where a formula of the question uses a macro that is
+    not allowed, :class:`RenderError` for a letter that the fonts lack.
+    """
+    body = _pages().get_template("sheet.tex").render(_content(solution, detail))
+    head = _pages().get_template("preamble.tex").render(_data(solution))
+    document = Document(
+        documentclass="article", document_options=["a4paper", "11pt"], fontenc=None, inputenc=None, lmodern=False,
+        textcomp=False, microtype=False, indent=False, geometry_options={"margin": "25mm"},
+    )  # fmt: skip
+    for name in PACKAGES:
+        document.packages.append(Package(name))
+    document.preamble.append(NoEscape(head))
+    document.append(NoEscape(re.sub(r"\n{3,}", "\n\n", body).strip()))
+    text = str(document.dumps()).rstrip("\n") + "\n"
+    guard(text, solution.sheet, detail)
+    return text
+
+
+@cache
+def _pages() -> Environment:
+    def finalize(value: Any) -> Any:
+        return value if isinstance(value, NoEscape) else characters.text(str(value))
+
+    return environment(
+        "pages", finalize=finalize, block_start_string=r"\BLOCK{", block_end_string="}", variable_start_string=r"\VAR{",
+        variable_end_string="}", comment_start_string=r"\#{", comment_end_string="}",
+    )  # fmt: skip
+
+
+def _data(solution: Solved) -> dict[str, Any]:
+    """What the header, the footer and the file's metadata say."""
+    front = solution.card.front_matter if solution.card else {}
+    tags = front.get("tags") or ()
+    return {
+        "title": re.sub(r"[$\\{}]", "", solution.sheet.title),
+        "subject": str(front.get("course") or ""),
+        "keywords": ", ".join(map(str, tags)) if isinstance(tags, list | tuple) else str(tags),
+        "foot": solution.sheet.title,
+    }
+
+
+def _content(solution: Solved, detail: str) -> dict[str, Any]:
+    card, sheet = solution.card, solution.sheet
+    rest = sheet.blocks(detail)[len(sheet.answer) :]
+    return {
+        "title": prose.inline(sheet.title),
+        "course": str((card.front_matter.get("course") if card else None) or ""),
+        "id": card.id if card else solution.module.key,
+        "points": card.points if card else None,
+        "question": _question(solution),
+        "answer": list(map(_block, sheet.answer)),
+        "details": list(map(_block, rest)),
+    }
+
+
+def _question(solution: Solved) -> NoEscape | None:
+    """The question's own words; the points that open it stand in its heading instead."""
+    card = solution.card
+    if card is None:
+        return None
+    opening = _POINTS.match(card.question) if card.points else None
+    text = card.question[opening.end() :] if opening else card.question
+    line = card.question_line + (card.question.count("\n", 0, opening.end()) if opening else 0)
+    try:
+        return prose.blocks(text.replace("\r\n", "\n"), line)
+    except DeriveError as error:
+        raise error.located(card.path) from None
+
+
+def _block(block: Block) -> dict[str, Any]:
+    match block:
+        case Math():
+            return {"kind": "formula", "latex": NoEscape(block.latex.strip()), "breakable": prose.breakable(block.latex)}
+        case Heading():
+            command = _COMMANDS.get(max(block.level, 2), r"\subsubsection*")
+            return {"kind": "heading", "command": NoEscape(command), "text": prose.inline(block.text)}
+        case Bullets():
+            return {"kind": "bullets", "entries": list(map(prose.inline, block.items))}
+        case Prose():
+            return {"kind": "prose", "text": prose.blocks(block.text.strip())}
+        case Table():
+            rows = [block.header, *block.rows]
+            cells = [list(map(prose.inline, row)) for row in rows]
+            return {"kind": "table", "text": NoEscape(tables.table(cells, block.align, rows))}

@@ -1,0 +1,50 @@
+"""The card with its Solution filled, for Obsidian and GitHub."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from derive.render.formulas import guard
+from derive.sheet import Block, Bullets, Heading, Math, Prose, Table
+
+if TYPE_CHECKING:
+    from derive.render import Solved
+
+_RULES = {"l": ":--", "c": ":-:", "r": "--:"}
+_FORMULA = re.compile(r"\$[^$]+\$")
+_MARKED = re.compile(r"\n\s*(?=[-+=>#*|]|\d+[.)])")  # a line of LaTeX that Markdown would take for a list or heading
+
+
+def render(solution: Solved, detail: str = "full") -> str:
+    """The card's whole text with the sheet as its solution; without a card, the sheet under its title."""
+    sheet = solution.sheet
+    body = "\n\n".join(map(_block, sheet.blocks(detail)))
+    text = f"# {sheet.title}\n\n{body}\n" if solution.card is None else solution.card.with_solution(body)
+    guard(text, sheet, detail)
+    return text
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Math():
+            return "$$\n" + _MARKED.sub(" ", re.sub(r"\n\s*\n", "\n", block.latex.strip())) + "\n$$"
+        case Heading():
+            return "#" * min(6, max(2, block.level)) + " " + block.text
+        case Prose():
+            return block.text.strip()
+        case Bullets():
+            return "\n".join("- " + "\n  ".join(item.strip().splitlines()) for item in block.items)
+        case Table():
+            rule = "|" + "|".join(_RULES[letter] for letter in block.align) + "|"
+            return "\n".join([_row(block.header), rule, *map(_row, block.rows)])
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    """A cell in which no bar ends the cell."""
+    plain = _FORMULA.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), text)
+    return re.sub(r"(?<!\\)\|", r"\\|", " ".join(plain.split()))

@@ -1,0 +1,188 @@
+"""A question's own formulas as LaTeX: macros from an allow-list, groups closed, nothing else executed."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+from pylatex.utils import NoEscape
+
+from derive.errors import CardError, Problem
+from derive.render import characters
+
+_TOKEN = re.compile(
+    r"\\(?P<end>begin|end)\s*\{(?P<env>[^{}]*)\}|\\(?P<name>[a-zA-Z]+)|\\(?P<symbol>.)|(?P<script>[⁰¹²³⁴-ⁿᵀ₀-ₜⱼ]+)|(?P<char>.)",
+    re.S,
+)
+_CONTROL_SYMBOLS = frozenset("\\{}|,:;>! _#%&$-/\n")
+_ACCENTS = frozenset("'`^\"~=.")  # in text only
+_ARGUMENTS = {  # what must follow \begin{…}: a column list can hold TeX of its own
+    "array": re.compile(r"\s*(\[[tbc]\])?\s*\{(?:[lcr|\s]|@\{\s*\})*\}"),
+    "subarray": re.compile(r"\s*\{[lc]\}"),
+    "alignedat": re.compile(r"\s*\{\d{1,2}\}"),
+}
+# Display environments stand inside a display here: their inner forms.
+_INNER = {"align": "aligned", "flalign": "aligned", "eqnarray": "aligned", "gather": "gathered", "multline": "multlined",
+          "alignat": "alignedat", "equation": "", "displaymath": ""}  # fmt: skip
+# A formula's number stands beside it; nothing refers to its label.
+_NUMBERS = {"label": re.compile(r"\s*\{([^{}]*)\}"), "tag": re.compile(r"\*?\s*\{([\w.,' *-]*)\}")}
+_DEEPEST = 60
+
+
+@cache
+def allowed() -> dict[str, frozenset[str]]:
+    """The allow-list by heading: macros under "macros", "text" and "environments"."""
+    groups: dict[str, set[str]] = {"macros": set(), "text": set(), "environments": set()}
+    heading = "macros"
+    for line in Path(__file__).with_name("macros.txt").read_text("utf-8").splitlines():
+        if line.endswith(":"):
+            heading = line[:-1] if line[:-1] in groups else "macros"
+        elif not line.startswith("#"):
+            groups[heading] |= set(line.split())
+    return {name: frozenset(words) for name, words in groups.items()}
+
+
+@lru_cache(4096)
+def formula(latex: str, display: bool = False) -> NoEscape:
+    """A formula ready to stand between ``$…$`` (or in a display), made of allowed macros only.
+
+    Raises :class:`CardError` with the line, counted from 0 in the formula, of a macro that is
+    not allowed, of an unclosed group, and of a character that TeX would execute.
+    """
+    return NoEscape(_Scan(latex, display).run())
+
+
+class _Scan:
+    """One pass over a formula: what is open, and what has been written."""
+
+    def __init__(self, latex: str, display: bool) -> None:
+        self.source, self.display, self.at = latex.strip(), display, 0
+        self.skipped = latex[: len(latex) - len(latex.lstrip())].count("\n")
+        self.out: list[str] = []
+        self.open: list[tuple[str, bool]] = []  # what closes it; whether text is inside
+        self.text_next = self.breaks = self.columns = False
+
+    def run(self) -> str:
+        while self.at < len(self.source):
+            token = _TOKEN.match(self.source, self.at)
+            assert token is not None
+            kind = token.lastgroup if token["end"] is None else "env"
+            start, self.at = self.at, token.end()
+            self.out.append(getattr(self, f"_{kind}")(token, start))
+        if self.open:
+            raise self.refuse(f"`{self.open[-1][0]}` is missing at the end of the formula", self.at)
+        body = re.sub(r"\n\s*\n", "\n", "".join(self.out).strip())
+        if self.columns or self.breaks:
+            inner = "aligned" if self.columns else "gathered"
+            body = f"\\begin{{{inner}}}\n{body}\n\\end{{{inner}}}"
+        return body
+
+    def refuse(self, what: str, at: int) -> CardError:
+        return CardError(Problem(what, line=self.skipped + self.source.count("\n", 0, at)))
+
+    @property
+    def in_text(self) -> bool:
+        return bool(self.open) and self.open[-1][1]
+
+    def push(self, closing: str, text: bool, at: int) -> None:
+        if len(self.open) >= _DEEPEST:
+            raise self.refuse(f"the formula nests more than {_DEEPEST} groups", at)
+        self.open.append((closing, text))
+
+    def pop(self, closing: str, at: int) -> None:
+        if not self.open or self.open[-1][0] != closing:
+            wanted = f"`{self.open[-1][0]}` must come first" if self.open else "nothing is open there"
+            raise self.refuse(f"`{closing}` closes nothing in this formula; {wanted}", at)
+        self.open.pop()
+
+    def _env(self, token: re.Match[str], at: int) -> str:
+        env = token["env"].strip()
+        if env not in allowed()["environments"]:
+            raise self.refuse(f"the environment `{env}` is not one of a formula", at)
+        inner = _INNER.get(env.rstrip("*"), env)
+        if token["end"] == "end":
+            self.pop(f"\\end{{{env}}}", at)
+            return f"\\end{{{inner}}}" if inner else ""
+        self.push(f"\\end{{{env}}}", False, at)
+        argument = ""
+        if inner in _ARGUMENTS:
+            found = _ARGUMENTS[inner].match(self.source, self.at)
+            if found is None:
+                raise self.refuse(f"`\\begin{{{env}}}` lacks a plain list of columns such as `{{ccc}}`", at)
+            argument, self.at = found[0].strip(), found.end()
+        return f"\\begin{{{inner}}}{argument}" if inner else ""
+
+    def _name(self, token: re.Match[str], at: int) -> str:
+        name = token["name"]
+        if name == "left":
+            self.push(r"\right", False, at)
+        elif name == "right":
+            self.pop(r"\right", at)
+        elif name in _NUMBERS:
+            found = _NUMBERS[name].match(self.source, self.at)
+            if found is None:
+                raise self.refuse(f"`\\{name}` lacks a plain `{{…}}`", at)
+            self.at = found.end()
+            return rf"\qquad ({found[1]})" if name == "tag" else ""
+        elif name not in allowed()["macros"] and name not in allowed()["text"]:
+            raise self.refuse(f"`\\{name}` is not a macro of a formula; write the formula without it", at)
+        self.text_next = name in allowed()["text"]
+        return token[0]
+
+    def _symbol(self, token: re.Match[str], at: int) -> str:
+        symbol = token["symbol"]
+        if symbol not in _CONTROL_SYMBOLS and not (symbol in _ACCENTS and self.in_text):
+            raise self.refuse(f"`\\{symbol}` does not belong in a formula", at)
+        if symbol == "\\" and not self.open:
+            self.breaks = self.display
+        return token[0]
+
+    def _script(self, token: re.Match[str], at: int) -> str:
+        marks = [characters.MATHS.get(c, "") for c in token["script"]]
+        if self.in_text or not all(marks) or len({m[2] for m in marks}) > 1:
+            return "".join(self._shown(c) for c in token["script"])
+        return f"{marks[0][2]}{{{''.join(m[3:] for m in marks)}}}"
+
+    def _char(self, token: re.Match[str], at: int) -> str:
+        char = token["char"]
+        if char == "{":
+            self.push("}", self.in_text or self.text_next, at)
+        elif char == "}":
+            self.pop("}", at)
+        elif char == "$":
+            return self._dollar(at)
+        elif char == "&" and not self.in_text:
+            self._column(at)
+        elif char == "\\":
+            raise self.refuse("the formula ends in a lone `\\`", at)
+        elif char in "%#" and not self.in_text:
+            raise self.refuse(f"`{char}` alone is a command to TeX; write `\\{char}`", at)
+        elif char == "^" and self.source.startswith("^^", at):
+            raise self.refuse("`^^` is a command to TeX; write one superscript, in braces", at)
+        elif not char.isascii() or self.in_text and char in "%#&_^":
+            return self._shown(char)
+        self.text_next = self.text_next and char.isspace()
+        return char
+
+    def _shown(self, char: str) -> str:
+        if self.in_text:
+            return characters.text(char)
+        if char in characters.MATHS:
+            return characters.MATHS[char] + " "
+        return rf"\text{{{characters.text(char)}}}" if char.strip() else " "
+
+    def _dollar(self, at: int) -> str:
+        if self.open and self.open[-1][0] == "$":
+            self.open.pop()
+        elif self.in_text:
+            self.push("$", False, at)
+        else:
+            raise self.refuse("`$` stands inside a formula; close the formula first", at)
+        return "$"
+
+    def _column(self, at: int) -> None:
+        if not self.open and self.display:
+            self.columns = True
+        elif not any(closing.startswith(r"\end") for closing, _ in self.open):
+            raise self.refuse("`&` stands outside an aligned environment", at)

@@ -1,0 +1,256 @@
+"""Markdown as LaTeX: the question's own text, and the sheet's paragraphs, items and cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from pylatex.utils import NoEscape
+
+from derive.errors import DeriveError
+from derive.render import characters
+from derive.render.mathematics import formula
+from derive.render.tables import table
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.tree import SyntaxTreeNode
+
+_DEEPEST = 4  # LaTeX nests four lists of a kind
+_HIDDEN = re.compile(r"<!--.*?-->", re.S)
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]*))?\]\]")
+_PART = re.compile(r"\s*(\*\*)?\(?([A-Za-z]|\d{1,2}|[ivx]{1,4})[.)]")  # A) … (1) … **a)** …
+_BLOCK_NAME = re.compile(r"\s*\^[A-Za-z0-9-]+\s*$")
+_BOXES = re.compile(r"\\(begin|left|over|underbrace|overbrace)\b")
+_SIGNS = re.compile(r"[-+=<>]|\\(?:cdot|times|leq?|geq?|neq?|in|to|approx|iff|implies)\b")
+_BREAKS = re.compile(r"([/_.,()=-]|\\_)(?=\w)")
+
+
+@lru_cache(4096)
+def inline(markdown: str) -> NoEscape:
+    """One paragraph's worth of Markdown, without a paragraph around it."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    return _Writer().inline(SyntaxTreeNode(_parser().parseInline(markdown)))
+
+
+@lru_cache(4096)
+def blocks(markdown: str, first_line: int = 0) -> NoEscape:
+    """Whole Markdown as LaTeX.
+
+    Raises :class:`CardError` where a formula uses what is not allowed, with the
+    line counted from ``first_line``.
+    """
+    from markdown_it.tree import SyntaxTreeNode
+
+    writer = _Writer(first_line)
+    return writer.blocks(SyntaxTreeNode(_parser().parse(markdown)))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from mdit_py_plugins.dollarmath.index import math_block_dollar
+
+    # Tags are shown, so HTML is text to the parser.
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.use(dollarmath_plugin, double_inline=True, allow_labels=False, allow_digits=False)
+    # A line of $$ ends a paragraph, as in Obsidian and on GitHub; else a line "= x" below it would make a heading.
+    block = math_block_dollar(allow_labels=False, allow_blank_lines=True)
+
+    def display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        before = len(state.tokens), state.line
+        found = block(state, start, end, silent)
+        if silent:  # only asked whether a display begins here
+            del state.tokens[before[0] :]
+            state.line = before[1]
+        return found
+
+    parser.block.ruler.at("math_block", display, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    parser.inline.ruler.before("link", "wikilink", _wikilink)
+    parser.inline.ruler.before("autolink", "hidden", _hidden)
+    return parser
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    found = _WIKILINK.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        token = state.push("embed" if found[1] else "text", "", 0)
+        token.content = found[2] if found[1] else found[3] or found[2]
+    state.pos = found.end()
+    return True
+
+
+def _hidden(state: StateInline, silent: bool) -> bool:
+    found = _HIDDEN.match(state.src, state.pos)
+    if found is None:
+        return False
+    state.pos = found.end()
+    return True
+
+
+class _Writer:
+    """Writes a syntax tree; ``line`` follows the source for the sake of messages."""
+
+    def __init__(self, first_line: int = 0) -> None:
+        self.first_line = self.line = first_line
+        self.depth = 0
+
+    def blocks(self, node: SyntaxTreeNode) -> NoEscape:
+        """Blocks apart by a blank line; a display belongs to the paragraph that leads to it and may go on after it."""
+        written, last = "", None
+        for child in node.children:
+            latex = self.write(child)
+            if latex and written:
+                goes_on = last is not None and last.type == "math_block" and (last.map or (0, 0))[1] == (child.map or (0,))[0]
+                written += "\n" if child.type == "math_block" or goes_on and child.type == "paragraph" else "\n\n"
+            written, last = written + latex, child if latex else last
+        return NoEscape(written)
+
+    def inline(self, node: SyntaxTreeNode) -> NoEscape:
+        if node.type in ("root", "inline") and len(node.children) == 1 and node.children[0].type == "inline":
+            node = node.children[0]
+        children = node.children
+        written = [self._softbreak(children[n + 1 :]) if c.type == "softbreak" else self.write(c)
+                   for n, c in enumerate(children)]  # fmt: skip
+        return NoEscape("".join(written))
+
+    def write(self, node: SyntaxTreeNode) -> str:
+        if node.map:
+            self.line = self.first_line + node.map[0]
+        written: str = getattr(self, f"_{node.type}", self.inline)(node)
+        return written
+
+    def _math(self, latex: str, display: bool) -> NoEscape:
+        try:
+            written = formula(latex, display)
+        except DeriveError as error:
+            first = self.line + (error.problems[0].line or 0)
+            raise type(error)(error.problems[0].message).located(None, first) from None
+        self.line += latex.count("\n")
+        return written
+
+    # --- blocks ------------------------------------------------------------
+
+    def _paragraph(self, node: SyntaxTreeNode) -> str:
+        return _BLOCK_NAME.sub("", self.inline(node)).strip()
+
+    def _heading(self, node: SyntaxTreeNode) -> str:
+        return rf"\subsubsection*{{{self.inline(node)}}}"
+
+    def _bullet_list(self, node: SyntaxTreeNode, environment: str = "itemize", options: str = "") -> str:
+        self.depth += 1
+        items = [self.blocks(item) for item in node.children]
+        self.depth -= 1
+        if self.depth >= _DEEPEST:
+            return "\n\n".join(items)
+        body = "\n".join(r"  \item " + ("{}" + item if item.startswith("[") else item) for item in items)
+        return f"\\begin{{{environment}}}{options}\n{body}\n\\end{{{environment}}}"
+
+    def _ordered_list(self, node: SyntaxTreeNode) -> str:
+        start = int(node.attrs.get("start", 1))
+        bracket = ")" if node.markup == ")" else "."
+        options = "" if (start, bracket) == (1, ".") else rf"[start={start}, label=\arabic*{bracket}]"
+        return self._bullet_list(node, "enumerate", options)
+
+    def _blockquote(self, node: SyntaxTreeNode) -> str:
+        self.depth += 1
+        body = self.blocks(node)
+        self.depth -= 1
+        return body if self.depth >= _DEEPEST else f"\\begin{{quote}}\n{body}\n\\end{{quote}}"
+
+    def _fence(self, node: SyntaxTreeNode) -> str:
+        lines = node.content.rstrip("\n").expandtabs(4).split("\n")
+        body = "\n".join(rf"\codeline{{{_leading(line)}{_breakable(line.lstrip(' '), 80)}}}" for line in lines)
+        return f"\\begin{{listing}}\n{body}\n\\end{{listing}}"
+
+    _code_block = _fence
+
+    def _hr(self, node: SyntaxTreeNode) -> str:
+        return r"\par\medskip\hrule\medskip"
+
+    def _math_block(self, node: SyntaxTreeNode) -> str:
+        return _display(self._math(node.content, True))
+
+    def _table(self, node: SyntaxTreeNode) -> str:
+        rows = [[self.inline(cell) for cell in row.children] for part in node.children for row in part.children]
+        plain = [[_plain(cell) for cell in row.children] for part in node.children for row in part.children]
+        aligns = [str(cell.attrs.get("style", "text-align:left"))[11:12] for cell in node.children[0].children[0].children]
+        return table(rows, "".join(aligns), plain)
+
+    # --- inline ------------------------------------------------------------
+
+    def _text(self, node: SyntaxTreeNode) -> str:
+        return characters.text(node.content)
+
+    def _softbreak(self, after: Iterable[SyntaxTreeNode]) -> str:
+        self.line += 1
+        following = "".join("**" if n.type == "strong" else "" for n in list(after)[:1])
+        following += "".join(_plain(n) for n in after)[:12]
+        return "\\newline\n" if _PART.match(following) else "\n"
+
+    def _hardbreak(self, node: SyntaxTreeNode) -> str:
+        self.line += 1
+        return "\\newline\n"
+
+    def _math_inline(self, node: SyntaxTreeNode) -> str:
+        return f"${self._math(node.content, False)}$"
+
+    def _math_inline_double(self, node: SyntaxTreeNode) -> str:
+        return f"\n{_display(self._math(node.content, True))}\n"
+
+    def _em(self, node: SyntaxTreeNode) -> str:
+        return rf"\emph{{{self.inline(node)}}}"
+
+    def _strong(self, node: SyntaxTreeNode) -> str:
+        return rf"\textbf{{{self.inline(node)}}}"
+
+    def _s(self, node: SyntaxTreeNode) -> str:
+        return rf"\struck{{{self.inline(node)}}}"
+
+    def _code_inline(self, node: SyntaxTreeNode) -> str:
+        return rf"\texttt{{{_breakable(node.content)}}}"
+
+    def _link(self, node: SyntaxTreeNode) -> str:
+        label, address = self.inline(node), str(node.attrs.get("href", ""))
+        shown = rf"\texttt{{{_breakable(address)}}}"
+        return shown if address in (_plain(node), "mailto:" + _plain(node)) else f"{label} ({shown})"
+
+    def _image(self, node: SyntaxTreeNode) -> str:
+        caption = "".join(_plain(c) for c in node.children)
+        return rf"\figurenote{{{characters.text(caption or str(node.attrs.get('src', '')))}}}"
+
+    def _embed(self, node: SyntaxTreeNode) -> str:
+        return rf"\figurenote{{{characters.text(node.content)}}}"
+
+
+def breakable(latex: str) -> bool:
+    """TeX can break the formula, should it be too wide: signs and relations stand outside boxes, not too far apart."""
+    parts = _SIGNS.split(latex)
+    return len(latex) > 100 and not _BOXES.search(latex) and max(map(len, parts)) < 100
+
+
+def _display(latex: str) -> str:
+    return f"\\[\n  \\{'fitlines' if breakable(latex) else 'fit'}{{{latex}}}\n\\]"
+
+
+def _plain(node: SyntaxTreeNode) -> str:
+    """The text of a node without its marks, to measure and to compare."""
+    return "".join(map(_plain, node.children)) if node.children else node.content if not node.is_root else ""
+
+
+def _breakable(plain: str, longest: int = 20) -> str:
+    """Code; a longer one can break after punctuation."""
+    latex = characters.code(plain)
+    return _BREAKS.sub(r"\1\\allowbreak{}", latex) if len(plain) > longest else latex
+
+
+def _leading(line: str) -> str:
+    return "~" * (len(line) - len(line.lstrip(" ")))

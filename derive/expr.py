@@ -15,7 +15,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 from weakref import WeakValueDictionary
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
@@ -36,6 +36,7 @@ class _Interned(type):
         return cast(_N, node)
 
 
+@dataclass_transform(frozen_default=True)
 def _node(cls: type[_N]) -> type[_N]:
     return dataclass(frozen=True, eq=False, repr=False)(cls)
 
@@ -88,6 +89,10 @@ class Num(Expr):
     """An exact number."""
 
     value: Fraction
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: Fraction | int) -> None: ...
 
     @classmethod
     def normalise(cls, *args: Any) -> tuple[Any, ...]:
@@ -397,10 +402,10 @@ def _canonical(binder: Binder, body: Expr) -> tuple[Binder, Expr]:
 
 def _rename(binder: Binder, mapping: Mapping[Node, Node]) -> Binder:
     def go(part: Expr | None) -> Expr | None:
-        return None if part is None else cast(Expr, subst(part, mapping))
+        return None if part is None else subst(part, mapping)
 
     return Binder(
-        tuple(mapping.get(v, v) for v in binder.variables),
+        tuple(cast(Idx, mapping.get(v, v)) for v in binder.variables),
         tuple(map(go, binder.lower)),
         tuple(map(go, binder.upper)),
         None if binder.cond is None else subst(binder.cond, mapping),

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
+from itertools import accumulate
+from operator import itemgetter, or_
 from typing import Any
 
 import sympy
@@ -40,6 +41,7 @@ class _Comparison:
     relation: type[Relational]
     others: Callable[[Any], Any]  # picks them from the window's terms, in SymPy's order of arguments
     count: int
+    earlier: bool
     reverse: bool
 
     @property
@@ -56,7 +58,8 @@ def _template(order: tuple[int, ...], before: type[Relational], after: type[Rela
 
     def comparison(relation: type[Relational], t: int, others: list[int]) -> _Comparison:
         reverse = len(others) == 1 and rank[others[0]] < rank[t]
-        return _Comparison(_MIRROR[relation] if reverse else relation, itemgetter(*others), len(others), reverse)
+        kept = _MIRROR[relation] if reverse else relation
+        return _Comparison(kept, itemgetter(*others), len(others), others[0] < t, reverse)
 
     return [sorted((comparison(relation, t, others) for relation, others in
                     ((before, [q for q in order if q < t]), (after, [q for q in order if q > t])) if others),
@@ -85,14 +88,20 @@ class Indicators:
     def chosen(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
         """Rules `first` and `last`: x_t > Max(earlier) and x_t >= Max(later), or mirrored."""
         order = tuple(sorted(range(len(terms)), key=[_key(t) for t in terms].__getitem__))
-        for term, slope, comparisons in zip(terms, slopes, _template(order, *self.relations), strict=True):
+        single = [frozenset((t,)) for t in terms]
+        # unions of sets keep the hashes: a set of terms would call for each term's own again
+        upto, onwards = list(accumulate(single, or_)), list(accumulate(single[::-1], or_))[::-1]
+        for t, comparisons in enumerate(_template(order, *self.relations)):
             conds = []
             for c in comparisons:
-                others = c.others(terms)
-                bound = raw(self.extremum, *others) if c.count > 1 else others
-                conds.append(_new(c.relation, bound, term) if c.reverse else _new(c.relation, term, bound))
+                bound = c.others(terms)
+                if c.count > 1:
+                    node = _new(self.extremum, *bound)
+                    node._argset = upto[t - 1] if c.earlier else onwards[t + 1]
+                    bound = node
+                conds.append(_new(c.relation, bound, terms[t]) if c.reverse else _new(c.relation, terms[t], bound))
             cond = conds[0] if len(conds) == 1 else raw(sympy.And, *conds)
-            yield _new(sympy.Piecewise, _new(ExprCondPair, slope, cond), _OTHERWISE)
+            yield _new(sympy.Piecewise, _new(ExprCondPair, slopes[t], cond), _OTHERWISE)
 
     def shared(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
         """Rule `split`: 1/(number of maximisers) where x_t is one of them."""
@@ -112,13 +121,16 @@ def _key(term: sympy.Expr) -> Any:
 @contextmanager
 def _no_collection() -> Iterator[None]:
     """No garbage collection while many nodes are made: they hold no cycles, and each pass would visit them all."""
-    enabled = gc.isenabled()
+    if not gc.isenabled() or gc.get_freeze_count():
+        yield
+        return
     gc.disable()
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        gc.freeze()  # the new nodes join the oldest generation without a visit to each
+        gc.unfreeze()
+        gc.enable()
 
 
 def symbolic_jacobian(module: Module, shape: Index) -> list[Entry]:

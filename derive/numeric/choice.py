@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class Choice:
     """The candidate chosen at each grid point: its number in ``candidates``, or their count if there is none."""
 
     candidates: tuple[tuple[Indices, ...], ...]
-    chosen: NDArray[np.int16]
+    chosen: Indices
     grid: tuple[int, ...]
 
     def component(self, d: int) -> Indices:
@@ -47,7 +48,7 @@ class Choice:
     def _decode(self, values: list[Indices]) -> Indices:
         # one row per candidate, one column per grid point, and a last row for "none"
         table = np.stack([np.broadcast_to(v, self.grid).reshape(-1) for v in values] + [np.full(self._points, -1)])
-        rows = self.chosen.reshape(-1, self._points) * np.int64(self._points)
+        rows = self.chosen.reshape(-1, self._points) * self._points
         return table.reshape(-1)[rows + np.arange(self._points)].reshape(self.chosen.shape)
 
     @property
@@ -78,35 +79,31 @@ class Shares:
 
 def choose(candidates: Sequence[Candidate], op: str, tie_rule: str, grid: tuple[int, ...],
            lead: tuple[int, ...]) -> Choice:
-    """The first (or last) candidate in row-major order that attains the max (or min).
-
-    A candidate in range beats none, whatever its value: −∞ in the input beats padding.
-    """
-    shape, count = lead + grid, len(candidates)
-    best = np.full(shape, -np.inf if op == "max" else np.inf)
-    chosen = np.full(shape, count, np.int16)
-    order = list(enumerate(candidates))
-    order = order[::-1] if tie_rule == "last" else order
-    for number, c in order:
-        better = np.greater(c.value, best) if op == "max" else np.less(c.value, best)
-        if c.mask is not None:
-            better &= c.mask
-        np.copyto(best, c.value, where=better)
-        np.copyto(chosen, np.int16(number), where=better)
-    if (chosen == count).any():  # a window of infinities only, or wholly in padding
-        for number, c in order:
-            np.copyto(chosen, np.int16(number), where=(chosen == count) & (True if c.mask is None else c.mask))
+    """The first (or last) candidate in row-major order that attains the max (or min)."""
+    count = len(candidates)
+    kind = np.uint8 if count < 255 else np.uint32
+    score = np.zeros(lead + grid, kind)  # of all maximisers the highest score stays; 0: there is none
+    for number, active in enumerate(maximisers(candidates, op)):
+        points = kind(number + 1 if tie_rule == "last" else count - number)
+        np.maximum(score, active.view(np.uint8) * points, out=score)
+    chosen = score.astype(np.int64)
+    chosen = np.where(chosen == 0, count, chosen - 1) if tie_rule == "last" else count - chosen
     return Choice(tuple(c.position for c in candidates), chosen, grid)
 
 
 def share(candidates: Sequence[Candidate], op: str) -> Shares:
     """1/m for each of the m candidates that attain the max (or min)."""
-    worst, better = (-np.inf, np.maximum) if op == "max" else (np.inf, np.minimum)
-    masks = [np.True_ if c.mask is None else c.mask for c in candidates]
-    values = [np.where(m, c.value, worst) for m, c in zip(masks, candidates, strict=True)]
-    best = values[0]
-    for value in values[1:]:
-        best = better(best, value)
-    active = [(v == best) & m for v, m in zip(values, masks, strict=True)]
+    active = maximisers(candidates, op)
     count = np.maximum(sum(a.astype(np.int64) for a in active), 1)
     return Shares(tuple(c.position for c in candidates), tuple(a / count for a in active))
+
+
+def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
+    """Where each candidate attains the max (or min).
+
+    Only a place in range can: −∞ in the input beats padding.
+    """
+    worst, better = (-np.inf, np.maximum) if op == "max" else (np.inf, np.minimum)
+    values = [c.value if c.mask is None else np.where(c.mask, c.value, worst) for c in candidates]
+    best = reduce(better, values)
+    return [v == best if c.mask is None else (v == best) & c.mask for v, c in zip(values, candidates, strict=True)]

@@ -1,0 +1,115 @@
+"""A forward formula y = op over a window of x, brought to one form, with its letters and its receptive field.
+
+This is the one place that says which formulas are covered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from derive.errors import CardError, UnsupportedError
+from derive.expr import (
+    BINDING,
+    Entry,
+    Expr,
+    Extremum,
+    Idx,
+    In,
+    Node,
+    Partial,
+    Reduce,
+    Rel,
+    SetApp,
+    SetOf,
+    tuple_of,
+    walk,
+)
+from derive.intervals import Interval, box, intervals
+
+COVERED = (
+    "covered is the maximum or minimum of one input over a window, "
+    r"e.g. `f_{kl} = \max_{(i, j) \in \Omega(k, l)} x_{ij}`"
+)
+
+
+@dataclass(frozen=True)
+class WindowForm:
+    """y_K = op over I ∈ Ω(K) of x_I; ``axes`` where the formula itself says what Ω is."""
+
+    op: str
+    output: Entry
+    source: str
+    set_name: str | None
+    axes: tuple[Interval, ...] | None
+
+    @property
+    def rank(self) -> int:
+        return len(self.output.indices)
+
+
+def is_forward(node: Node) -> bool:
+    """The node has the shape ``y_K = value`` of a tensor's definition (and is no derivative or argmax)."""
+    if not isinstance(node, Rel) or set(node.ops) != {"="} or not isinstance(node.terms[0], Entry):
+        return False
+    entry, value = node.terms[0], node.terms[1]
+    plain = all(isinstance(i, Idx) for i in entry.indices) and len(set(entry.indices)) == len(entry.indices)
+    derived = any(isinstance(part, Partial) for part in walk(node))
+    # f_{kl} = x_{i^* j^*}, n = 4 and δ = ∂L/∂f say something about a layer and are none
+    computed = not isinstance(value, Entry) and any(isinstance(p, Entry) and p.indices for p in walk(value))
+    return plain and computed and not derived
+
+
+def window_form(equation: Rel, definitions: tuple[Rel, ...] = ()) -> WindowForm:
+    """The forward equation as a window; ``definitions`` may hold ``Ω(k, l) = {…}``.
+
+    Raises :class:`UnsupportedError` for a formula that is valid and not covered.
+    """
+    output, value = equation.terms[0], equation.terms[1]
+    assert isinstance(output, Entry)
+    if not output.indices:
+        raise UnsupportedError(f"the output `{output.tensor}` is a single number, not one per window; {COVERED}")
+    if isinstance(value, Extremum):
+        source, axes = box(value.args, output.indices)
+        return WindowForm(value.op, output, source, None, axes)
+    if not isinstance(value, Reduce) or value.op not in ("max", "min"):
+        raise UnsupportedError(f"the formula of `{output.tensor}` is not covered yet; {COVERED}")
+    named = _named_set(value, output)
+    if named is None:
+        source, axes = intervals(value, output.indices)
+        return WindowForm(value.op, output, source, None, axes)
+    source, name = named
+    for definition in definitions:
+        left, right = definition.terms[0], definition.terms[1]
+        if isinstance(left, SetApp) and left.name == name and isinstance(right, SetOf):
+            _, found = intervals(right, left.args)
+            return WindowForm(value.op, output, source, name, found)
+    return WindowForm(value.op, output, source, name, None)
+
+
+def _named_set(value: Reduce, output: Entry) -> tuple[str, str] | None:
+    """(x, Ω) of op over I ∈ Ω(K) of x_I, or None where the window is written otherwise."""
+    binder, body = value.binder, value.body
+    if not isinstance(binder.cond, In) or not isinstance(binder.cond.set, SetApp):
+        return None
+    if not isinstance(body, Entry) or any(isinstance(p, (*BINDING, Entry)) for i in body.indices for p in walk(i)):
+        raise UnsupportedError(f"the window of `{output.tensor}` does not hold plain entries of one input; {COVERED}")
+    applied = binder.cond.set
+    if applied.args != output.indices:
+        raise UnsupportedError(
+            f"the window of `{output.tensor}` is `{applied.name}` of {_names(applied.args)}, and its indices are "
+            f"{_names(output.indices)}; an index that only numbers channels is not covered yet, leave it out"
+        )
+    if body.indices != binder.variables or binder.cond.element != tuple_of(binder.variables):
+        raise UnsupportedError(
+            f"`{body.tensor}` is not indexed by the members of `{applied.name}`, in their order; {COVERED}"
+        )
+    if len(body.indices) != len(output.indices):
+        raise CardError(
+            f"`{output.tensor}` has {len(output.indices)} indices and `{body.tensor}` has {len(body.indices)}; "
+            "a window needs one of each per axis"
+        )
+    return body.tensor, applied.name
+
+
+def _names(terms: tuple[Expr, ...]) -> str:
+    return "(" + ", ".join(t.name if isinstance(t, Idx) else "…" for t in terms) + ")"

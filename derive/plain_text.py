@@ -1,0 +1,74 @@
+"""A question's prose without its markup, each character knowing where it stood."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+GAP = "∎"  # stands for a formula that is no plain number
+BREAK = "¶"  # stands for a blank line or a displayed formula
+_TOKEN = re.compile(
+    r"""(?P<code>```.*?```|~~~.*?~~~)
+      | (?P<display>\$\$.*?\$\$|\\\[.*?\\\]|\\begin\{(?P<env>equation|align|gather)\*?\}.*?\\end\{(?P=env)\*?\})
+      | (?P<inline>\$(?!\s*\$)[^$]+\$|\\\(.*?\\\))
+      | (?P<blank>\r?\n[ \t]*\r?\n\s*)
+      | (?P<space>\s+)
+      | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\]]*\]\])
+      | (?P<char>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_NUMERIC = re.compile(r"(?!.*\\(?:max|min|frac|sum|partial|in\b))[^_^&]*\d[^_^&]*", re.DOTALL)
+_MATH = re.compile(
+    r"(?P<times>\\times|\\cdot)|(?P<drop>\\text|\\mathrm|[{}$]|\\[()!])|(?P<space>\\[,;: ]|~|\s+)|(?P<char>.)",
+    re.DOTALL,
+)
+_PLAIN = {"‐": "-", "‑": "-", "–": "-", "—": "-", "’": "'", "∗": "*", "✕": "×", "╳": "×"}
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """``text`` in lower case; ``origin[n]`` is where its character n stands in ``source``."""
+
+    source: str
+    first_line: int
+    text: str
+    origin: tuple[int, ...]
+
+    def quote(self, start: int, stop: int) -> str:
+        """The source behind text[start:stop], on one line."""
+        return " ".join(self.source[self.origin[start] : self.origin[stop - 1] + 1].split())
+
+    def line(self, start: int) -> int:
+        """The line of text[start] in the file."""
+        return self.first_line + self.source.count("\n", 0, self.origin[start])
+
+
+def plain_text(source: str, first_line: int = 1) -> PlainText:
+    """The prose of a Markdown text; formulas that hold no size become a gap."""
+    pieces: list[tuple[str, int]] = []
+    for found in _TOKEN.finditer(source):
+        kind, at = found.lastgroup or "", found.start()
+        if found["display"] or found["code"] or kind == "blank":
+            pieces.append((BREAK, at))
+        elif kind == "inline":
+            pieces += _inline(found[0], at)
+        elif kind == "space":
+            pieces.append((" ", at))
+        elif kind == "char":
+            pieces.append((_PLAIN.get(found[0], found[0]).lower()[:1], at))
+    return PlainText(source, first_line, "".join(c for c, _ in pieces), tuple(at for _, at in pieces))
+
+
+def _inline(formula: str, start: int) -> list[tuple[str, int]]:
+    if not _NUMERIC.fullmatch(formula):
+        return [(GAP, start)]
+    pieces = []
+    for found in _MATH.finditer(formula):
+        at = start + found.start()
+        if found.lastgroup == "times":
+            pieces.append(("×", at))
+        elif found.lastgroup == "space":
+            pieces.append((" ", at))
+        elif found.lastgroup == "char":
+            pieces.append((found[0].lower()[:1], at))
+    return pieces

@@ -1,0 +1,88 @@
+"""One quantity of a card after the other: the front matter's value, else that of the words, with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from derive.card import Card
+from derive.errors import Problem
+from derive.wording import Found, Words
+
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A value per axis, and where it was read."""
+
+    value: Sizes
+    source: str
+    line: int | None
+
+
+@dataclass
+class Reader:
+    """Reads one quantity after the other for ``rank`` axes, and gathers the problems and the readings."""
+
+    card: Card
+    words: Words
+    rank: int
+    problems: list[Problem] = field(default_factory=list)
+    readings: list[str] = field(default_factory=list)
+
+    def refuse(self, message: str, line: int | None) -> None:
+        self.problems.append(Problem(message, self.card.path, line))
+
+    def key(self, what: str) -> Stated | None:
+        """What the front matter says: ``3``, ``[3, 2]`` or ``3x2``."""
+        value = self.card.front_matter.get(what)
+        if value is None:
+            return None
+        line = self.card.key_line(what)
+        items = re.split(r"\s*(?:[x×,]|\s)\s*", value.strip(" ()[]")) if isinstance(value, str) else value
+        items = items if isinstance(items, list) else [items]
+        if not all(re.fullmatch(r"-?\d{1,6}", str(v)) and not isinstance(v, bool) for v in items) or not items:
+            self.refuse(f"`{what}: {value}` is not a number, `[3, 3]` or `3x3`", line)
+            return None
+        sizes = self._per_axis(tuple(int(v) for v in items), f"`{what}: {value}`", line)
+        return None if sizes is None else Stated(sizes, f"line {line}: `{what}: {value}`", line)
+
+    def said(self, what: str, found: tuple[Found, ...]) -> Stated | None:
+        """What the words say; two different values are a problem that quotes both."""
+        stated: list[tuple[Sizes, Found]] = []
+        for item in found:
+            value = self._per_axis(item.value, f"“{item.quote}”", item.line) if isinstance(item.value, tuple) else None
+            if value is not None and all(value != other for other, _ in stated):
+                stated.append((value, item))
+        if len(stated) > 1:
+            (_, a), (_, b) = stated[:2]
+            self.refuse(
+                f"two values of {what}: “{a.quote}” (line {a.line}) and “{b.quote}” (line {b.line}); "
+                f"keep one, or set `{what}` in the front matter",
+                b.line,
+            )
+        return Stated(stated[0][0], str(stated[0][1]), stated[0][1].line) if stated else None
+
+    def stated(self, what: str) -> Stated | None:
+        """The front matter's value, else that of the words."""
+        return self.key(what) if what in self.card.front_matter else self.said(what, self.words.about(what))
+
+    def _per_axis(self, value: Sizes, quoted: str, line: int | None) -> Sizes | None:
+        if len(value) not in (1, self.rank):
+            axes = "one axis" if self.rank == 1 else f"{self.rank} axes"
+            self.refuse(f"{quoted} has {len(value)} numbers, and the layer has {axes}; write one for each", line)
+            return None
+        return value * self.rank if len(value) == 1 else value
+
+
+def times(value: Sizes) -> str:
+    """2×2."""
+    return "×".join(map(str, value))
+
+
+def per_axis(value: Sizes) -> str:
+    """2 in each axis, or 2×1."""
+    if len(value) == 1:
+        return str(value[0])
+    return f"{value[0]} in each axis" if len(set(value)) == 1 else times(value)

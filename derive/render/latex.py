@@ -104,7 +104,8 @@ def _question(solution: Solved) -> NoEscape | None:
 def _block(block: Block) -> dict[str, Any]:
     match block:
         case Math():
-            return {"kind": "formula", "latex": NoEscape(block.latex.strip()), "breakable": prose.breakable(block.latex)}
+            latex = block.latex.strip()
+            return {"kind": "formula", "latex": NoEscape(latex), "breakable": prose.breakable(latex)}
         case Heading():
             command = _COMMANDS.get(max(block.level, 2), r"\subsubsection*")
             return {"kind": "heading", "command": NoEscape(command), "text": prose.inline(block.text)}

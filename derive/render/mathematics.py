@@ -12,7 +12,8 @@ from derive.errors import CardError, Problem
 from derive.render import characters
 
 _TOKEN = re.compile(
-    r"\\(?P<end>begin|end)\s*\{(?P<env>[^{}]*)\}|\\(?P<name>[a-zA-Z]+)|\\(?P<symbol>.)|(?P<script>[⁰¹²³⁴-ⁿᵀ₀-ₜⱼ]+)|(?P<char>.)",
+    r"\\(?P<end>begin|end)\s*\{(?P<env>[^{}]*)\}|\\(?P<name>[a-zA-Z]+)|\\(?P<symbol>.)"
+    r"|(?P<script>[⁰¹²³⁴-ⁿᵀ₀-ₜⱼ]+)|(?P<char>.)",
     re.S,
 )
 _CONTROL_SYMBOLS = frozenset("\\{}|,:;>! _#%&$-/\n")
@@ -23,8 +24,8 @@ _ARGUMENTS = {  # what must follow \begin{…}: a column list can hold TeX of it
     "alignedat": re.compile(r"\s*\{\d{1,2}\}"),
 }
 # Display environments stand inside a display here: their inner forms.
-_INNER = {"align": "aligned", "flalign": "aligned", "eqnarray": "aligned", "gather": "gathered", "multline": "multlined",
-          "alignat": "alignedat", "equation": "", "displaymath": ""}  # fmt: skip
+_INNER = {"align": "aligned", "flalign": "aligned", "eqnarray": "aligned", "gather": "gathered",
+          "multline": "multlined", "alignat": "alignedat", "equation": "", "displaymath": ""}  # fmt: skip
 # A formula's number stands beside it; nothing refers to its label.
 _NUMBERS = {"label": re.compile(r"\s*\{([^{}]*)\}"), "tag": re.compile(r"\*?\s*\{([\w.,' *-]*)\}")}
 _DEEPEST = 60
@@ -139,10 +140,10 @@ class _Scan:
         return token[0]
 
     def _script(self, token: re.Match[str], at: int) -> str:
-        marks = [characters.MATHS.get(c, "") for c in token["script"]]
-        if self.in_text or not all(marks) or len({m[2] for m in marks}) > 1:
+        marks = [characters.MATHS.get(c, "?") for c in token["script"]]
+        if self.in_text or "?" in marks or len({m[0] for m in marks}) > 1:
             return "".join(self._shown(c) for c in token["script"])
-        return f"{marks[0][2]}{{{''.join(m[3:] for m in marks)}}}"
+        return f"{marks[0][0]}{{{''.join(m[1:] for m in marks)}}}"
 
     def _char(self, token: re.Match[str], at: int) -> str:
         char = token["char"]
@@ -160,7 +161,7 @@ class _Scan:
             raise self.refuse(f"`{char}` alone is a command to TeX; write `\\{char}`", at)
         elif char == "^" and self.source.startswith("^^", at):
             raise self.refuse("`^^` is a command to TeX; write one superscript, in braces", at)
-        elif not char.isascii() or self.in_text and char in "%#&_^":
+        elif not char.isascii() or (self.in_text and char in "%#&_^"):
             return self._shown(char)
         self.text_next = self.text_next and char.isspace()
         return char

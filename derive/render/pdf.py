@@ -92,9 +92,9 @@ def compile_latex(source: str, program: str | None = None, seconds: float = _SEC
 
 def _run(program: str, folder: Path, seconds: float) -> int:
     settings = {
-        "openin_any": "p", "openout_any": "p", "shell_escape": "f", "max_print_line": "1000", "error_line": "254",
-        "half_error_line": "238", "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"), "FORCE_SOURCE_DATE": "1",
-        "TEXMFOUTPUT": ".",
+        "openin_any": "p", "openout_any": "p", "shell_escape": "f", "TEXMFOUTPUT": ".",
+        "max_print_line": "1000", "error_line": "254", "half_error_line": "238",
+        "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"), "FORCE_SOURCE_DATE": "1",
     }  # fmt: skip
     try:
         process = subprocess.Popen(

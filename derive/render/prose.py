@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pylatex.utils import NoEscape
 
 from derive.errors import DeriveError
 from derive.render import characters
+from derive.render.dialect import parser
 from derive.render.mathematics import formula
 from derive.render.tables import table
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
     from markdown_it.tree import SyntaxTreeNode
 
 _DEEPEST = 4  # LaTeX nests four lists of a kind
-_HIDDEN = re.compile(r"<!--.*?-->", re.S)
-_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]*))?\]\]")
 _PART = re.compile(r"\s*(\*\*)?\(?([A-Za-z]|\d{1,2}|[ivx]{1,4})[.)]")  # A) … (1) … **a)** …
-_BLOCK_NAME = re.compile(r"\s*\^[A-Za-z0-9-]+\s*$")
+_BLOCK_NAME = re.compile(r"\s*\\\^\{\}[A-Za-z0-9-]+\s*$")  # Obsidian's ^block-id, escaped
 _BOXES = re.compile(r"\\(begin|left|over|underbrace|overbrace)\b")
 _SIGNS = re.compile(r"[-+=<>]|\\(?:cdot|times|leq?|geq?|neq?|in|to|approx|iff|implies)\b")
 _BREAKS = re.compile(r"([/_.,()=-]|\\_)(?=\w)")
@@ -35,65 +31,23 @@ def inline(markdown: str) -> NoEscape:
     """One paragraph's worth of Markdown, without a paragraph around it."""
     from markdown_it.tree import SyntaxTreeNode
 
-    return _Writer().inline(SyntaxTreeNode(_parser().parseInline(markdown)))
+    return _Writer().inline(SyntaxTreeNode(parser().parseInline(markdown)))
 
 
 @lru_cache(4096)
 def blocks(markdown: str, first_line: int = 0) -> NoEscape:
     """Whole Markdown as LaTeX.
 
-    Raises :class:`CardError` where a formula uses what is not allowed, with the
-    line counted from ``first_line``.
+    Raises :class:`CardError` where a formula uses what is not allowed, and :class:`RenderError`
+    for a letter that the fonts lack, with the line counted from ``first_line``.
     """
     from markdown_it.tree import SyntaxTreeNode
 
     writer = _Writer(first_line)
-    return writer.blocks(SyntaxTreeNode(_parser().parse(markdown)))
-
-
-@cache
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-    from mdit_py_plugins.dollarmath import dollarmath_plugin
-    from mdit_py_plugins.dollarmath.index import math_block_dollar
-
-    # Tags are shown, so HTML is text to the parser.
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.use(dollarmath_plugin, double_inline=True, allow_labels=False, allow_digits=False)
-    # A line of $$ ends a paragraph, as in Obsidian and on GitHub; else a line "= x" below it would make a heading.
-    block = math_block_dollar(allow_labels=False, allow_blank_lines=True)
-
-    def display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        before = len(state.tokens), state.line
-        found = block(state, start, end, silent)
-        if silent:  # only asked whether a display begins here
-            del state.tokens[before[0] :]
-            state.line = before[1]
-        return found
-
-    parser.block.ruler.at("math_block", display, {"alt": ["paragraph", "reference", "blockquote", "list"]})
-    parser.inline.ruler.before("link", "wikilink", _wikilink)
-    parser.inline.ruler.before("autolink", "hidden", _hidden)
-    return parser
-
-
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    found = _WIKILINK.match(state.src, state.pos)
-    if found is None:
-        return False
-    if not silent:
-        token = state.push("embed" if found[1] else "text", "", 0)
-        token.content = found[2] if found[1] else found[3] or found[2]
-    state.pos = found.end()
-    return True
-
-
-def _hidden(state: StateInline, silent: bool) -> bool:
-    found = _HIDDEN.match(state.src, state.pos)
-    if found is None:
-        return False
-    state.pos = found.end()
-    return True
+    try:
+        return writer.blocks(SyntaxTreeNode(parser().parse(markdown)))
+    except DeriveError as error:
+        raise error.located(None, writer.line) from None
 
 
 class _Writer:
@@ -109,8 +63,7 @@ class _Writer:
         for child in node.children:
             latex = self.write(child)
             if latex and written:
-                goes_on = last is not None and last.type == "math_block" and (last.map or (0, 0))[1] == (child.map or (0,))[0]
-                written += "\n" if child.type == "math_block" or goes_on and child.type == "paragraph" else "\n\n"
+                written += "\n" if child.type == "math_block" or _goes_on(last, child) else "\n\n"
             written, last = written + latex, child if latex else last
         return NoEscape(written)
 
@@ -182,8 +135,9 @@ class _Writer:
     def _table(self, node: SyntaxTreeNode) -> str:
         rows = [[self.inline(cell) for cell in row.children] for part in node.children for row in part.children]
         plain = [[_plain(cell) for cell in row.children] for part in node.children for row in part.children]
-        aligns = [str(cell.attrs.get("style", "text-align:left"))[11:12] for cell in node.children[0].children[0].children]
-        return table(rows, "".join(aligns), plain)
+        header = node.children[0].children[0].children
+        align = "".join(str(cell.attrs.get("style", "text-align:left"))[len("text-align:")] for cell in header)
+        return table(rows, align, plain)
 
     # --- inline ------------------------------------------------------------
 
@@ -229,6 +183,13 @@ class _Writer:
 
     def _embed(self, node: SyntaxTreeNode) -> str:
         return rf"\figurenote{{{characters.text(node.content)}}}"
+
+
+def _goes_on(display: SyntaxTreeNode | None, after: SyntaxTreeNode) -> bool:
+    """A paragraph on the line after a display."""
+    if display is None or display.type != "math_block" or after.type != "paragraph":
+        return False
+    return bool(display.map and after.map and display.map[1] == after.map[0])
 
 
 def breakable(latex: str) -> bool:

@@ -27,5 +27,6 @@ def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[st
 
 
 def _row(cells: Sequence[str]) -> str:
-    first = "{}" if cells and cells[0].startswith(("[", "*")) else ""  # else the line end above would take it for an option
+    # The end of the line above would take a bracket or star for its option.
+    first = "{}" if cells and cells[0].startswith(("[", "*")) else ""
     return "  " + first + " & ".join(cells) + r" \\"

@@ -20,7 +20,8 @@ difficulty: 2
 # Question
 (5p) Consider the Max Pooling layer, 2×2 → one “cell” — Vrstva s největší hodnotou, 50 % of the cells:
 $$ f_{kl}(\boldsymbol{x}) = \max_{(i, j) \in \Omega(k, l)} x_{ij}, \quad (2) $$
-where $(i, j)$ denotes the coordinates of the input and $\Omega(k, l)$ the receptive field, see `max_pool(x)` [cite: 86].
+where $(i, j)$ denotes the coordinates of the input and $\Omega(k, l)$ the receptive field,
+see `max_pool(x)` [cite: 86].
 (Figure 1 shows a 2x2 max pooling with stride 2).
 ![[pool.png]]
 
@@ -68,17 +69,19 @@ DETAILS = (
          + "\n\\end{cases}", "cases"),
     Heading("Why", 3),
     Bullets(("A small change of $x_{ij}$ below the maximum changes *nothing*.", "At the maximum the slope is 1.")),
-    math(r"\delta_x = \begin{pmatrix} 0 & 1 & 0 & 0 \\ 0 & 0 & 0 & -2 \\ 3 & 0 & 0 & 0 \\ 0 & 0 & 4 & 0 \end{pmatrix}", "example"),
-    math(r"f_{kl} = " + " + ".join(rf"x_{{2k+{a},2l+{b}}} \cdot [x_{{2k+{a},2l+{b}}} > x_{{ij}}]" for a in range(4) for b in range(3)),
-         "long"),
-    Table(("library", "tie rule", "gradient of $|x|$"), (("PyTorch", "first", "$0$"), ("`torch.amax`", "split", r"$\frac12$"),
-          ("A long cell", "which says in many words what happens to the gradient where several entries tie", "1")), "llr"),
+    math(r"\delta_x = \begin{pmatrix} 0 & 1 & 0 & 0 \\ 0 & 0 & 0 & -2 \\ 3 & 0 & 0 & 0 \end{pmatrix}", "example"),
+    math("f_{kl} = " + " + ".join(rf"x_{{2k+{a},2l+{b}}} \cdot [x_{{2k+{a},2l+{b}}} > x_{{ij}}]"
+                                  for a in range(4) for b in range(3)), "long"),
+    Table(("library", "tie rule", "gradient of $|x|$"),
+          (("PyTorch", "first", "$0$"), ("`torch.amax`", "split", r"$\frac12$"),
+           ("A long cell", "which says in many words what happens to the gradient where entries tie", "1")), "llr"),
 )  # fmt: skip
 CHECKED = (
     Heading("Checked"),
     Prose("Proved: 3 equations. Tested: 2 equations at 40 points."),
 )
 SHEET = Sheet("Max pooling: the backward message", ANSWER, DETAILS, CHECKED)
+PARSED = Card.parse(CARD, "cards/example.md")
 GOOD = Report((Check("jacobian", "f = x", Verdict.PROVED, "2×2"),))
 BAD = Report((*GOOD.checks, Check("vjp", r"\delta_x  =  0", Verdict.REFUTED, "no", "x = (1, 2): 1 and 0")))
 
@@ -86,6 +89,6 @@ BAD = Report((*GOOD.checks, Check("vjp", r"\delta_x  =  0", Verdict.REFUTED, "no
 @dataclass(frozen=True)
 class Solution:
     sheet: Sheet = SHEET
-    card: Card | None = Card.parse(CARD, "cards/example.md")
+    card: Card | None = PARSED
     report: Report = GOOD
     module: Any = None

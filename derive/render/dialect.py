@@ -1,0 +1,61 @@
+"""The Markdown of question banks, as Obsidian and GitHub show it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+
+_HIDDEN = re.compile(r"<!--.*?-->", re.S)
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]*))?\]\]")
+
+
+@cache
+def parser() -> MarkdownIt:
+    """Markdown → tokens: CommonMark, tables, ``$…$``, ``$$…$$``, wikilinks; comments are dropped."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from mdit_py_plugins.dollarmath.index import math_block_dollar
+
+    # Tags are shown, so HTML is text to the parser.
+    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    made.use(dollarmath_plugin, double_inline=True, allow_labels=False, allow_digits=False)
+    # A line of $$ ends a paragraph, as in Obsidian and on GitHub; else a line "= x" below it would make a heading.
+    block = math_block_dollar(allow_labels=False, allow_blank_lines=True)
+
+    def display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        before = len(state.tokens), state.line
+        found = block(state, start, end, silent)
+        if silent:  # only asked whether a display begins here
+            del state.tokens[before[0] :]
+            state.line = before[1]
+        return found
+
+    made.block.ruler.at("math_block", display, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    made.inline.ruler.before("link", "wikilink", _wikilink)
+    made.inline.ruler.before("autolink", "hidden", _hidden)
+    return made
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    found = _WIKILINK.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        token = state.push("embed" if found[1] else "text", "", 0)
+        token.content = found[2] if found[1] else found[3] or found[2]
+    state.pos = found.end()
+    return True
+
+
+def _hidden(state: StateInline, silent: bool) -> bool:
+    found = _HIDDEN.match(state.src, state.pos)
+    if found is None:
+        return False
+    state.pos = found.end()
+    return True

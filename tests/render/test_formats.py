@@ -1,0 +1,202 @@
+"""The registry, and what each format makes of a whole sheet."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from derive.card import Card
+from derive.errors import CardError, RenderError, VerificationError
+from derive.render import FORMATS, available, render
+from derive.render.formulas import displayed, guard
+from derive.render.latex import PACKAGES
+from derive.render.pdf import compile_latex, engine
+from derive.sheet import Math, Sheet
+from tests.render.example import BAD, CARD, SHEET, Solution, math
+
+needs_tex = pytest.mark.skipif(engine() is None, reason="no TeX with the packages of a sheet")
+
+
+def text(format: str, solution: Solution | None = None, detail: str = "full") -> str:
+    return str(render(solution or Solution(), format, detail))
+
+
+def test_formats_are_known_by_name() -> None:
+    assert FORMATS == ("md", "tex", "pdf")
+    assert available()[:2] == ("md", "tex")
+    with pytest.raises(CardError, match="unknown format `html`; there are `md`, `tex`, `pdf`"):
+        render(Solution(), "html")
+    with pytest.raises(CardError, match="unknown format `texx`; did you mean `tex`"):
+        render(Solution(), "texx")
+    with pytest.raises(CardError, match="unknown detail `ful`; did you mean `full`"):
+        render(Solution(), "md", "ful")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_refuted_equation_is_not_rendered(format: str) -> None:
+    with pytest.raises(VerificationError) as caught:
+        render(Solution(report=BAD), format)
+    assert str(caught.value) == r"vjp: refuted: `\delta_x = 0` x = (1, 2): 1 and 0"
+
+
+@pytest.mark.parametrize("format", ["md", "tex"])
+@pytest.mark.parametrize("detail", ["full", "short"])
+def test_same_solution_same_text_and_all_formulas(format: str, detail: str) -> None:
+    first = text(format, detail=detail)
+    assert first == text(format, detail=detail)
+    wanted = [" ".join(b.latex.split()) for b in SHEET.blocks(detail) if isinstance(b, Math)]
+    assert displayed(first) == wanted
+
+
+@pytest.mark.parametrize("format", ["md", "tex"])
+def test_without_a_card_the_sheet_stands_under_its_title(format: str) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Named:
+        key: str = "max_pool"
+
+    made = text(format, Solution(card=None, module=Named()))
+    assert SHEET.title in made
+    assert displayed(made) == displayed(text(format))
+
+
+class TestMarkdown:
+    def test_only_the_solution_changes(self) -> None:
+        made = text("md")
+        question = CARD.partition("---\n# Solution")[0]
+        assert made.startswith(question)
+        assert made.endswith("\n## Related Concepts\n- [[cnn]]\n")
+        assert "by hand" not in made
+
+    def test_displays_stand_apart_on_lines_of_their_own(self) -> None:
+        lines = text("md").partition("# Solution")[2].split("\n")
+        inside = False
+        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+            if line == "$$":
+                assert (after if inside else before) == ""
+                inside = not inside
+            else:
+                assert "$$" not in line
+
+    def test_no_line_of_a_formula_is_taken_for_markdown(self) -> None:
+        sheet = Sheet("t", (math("a\n= b\n- c\n\n+ d\n1. e"),), ())
+        body = text("md", Solution(sheet=sheet)).partition("$$\n")[2].split("$$")[-2]
+        assert body == "\na = b - c + d 1. e\n"
+
+    def test_a_bar_does_not_end_a_cell(self) -> None:
+        assert r"| library | tie rule | gradient of $\vert x\vert $ |" in text("md")
+
+    def test_line_ends_of_the_card_are_kept(self) -> None:
+        card = Card.parse(CARD.replace("\n", "\r\n"))
+        made = text("md", Solution(card=card))
+        assert made.count("\n") == made.count("\r\n")
+        assert displayed(made) == displayed(text("md"))
+
+
+class TestLatex:
+    def test_metadata_packages_and_question(self) -> None:
+        made = text("tex")
+        for package in PACKAGES:
+            assert rf"\usepackage{{{package}}}" in made
+        assert "pdftitle={Max pooling: the backward message}" in made
+        assert "5 points" in made
+        assert "(5p)" not in made
+        assert "Vrstva s největší hodnotou, 50 \\% of the cells" in made
+        assert r"\figurenote{pool.png}" in made
+        assert "[cite: 86]" in made
+
+    def test_a_refused_macro_names_file_and_line(self) -> None:
+        card = Card.parse(CARD.replace("2. What does", "2. What $\\input{a}$ does"), "cards/q.md")
+        with pytest.raises(CardError) as caught:
+            render(Solution(card=card), "tex")
+        number = next(n for n, line in enumerate(card.text.split("\n"), 1) if "\\input" in line)
+        assert str(caught.value).startswith(f"cards/q.md:{number}: `\\input` is not a macro")
+
+    def test_a_letter_without_a_font_names_file_and_line(self) -> None:
+        card = Card.parse(CARD.replace("PyTorch", "Ж"), "cards/q.md")
+        with pytest.raises(RenderError, match=r"^cards/q.md:\d+: the LaTeX sheet cannot set"):
+            render(Solution(card=card), "tex")
+
+    def test_front_matter_cannot_reach_tex(self) -> None:
+        card = Card.parse(CARD.replace("Statistical Machine Learning", r'"\\input{/etc/passwd} 100%"'))
+        assert r"\input" not in text("tex", Solution(card=card))
+
+
+class TestGuard:
+    @pytest.mark.parametrize("format", ["md", "tex"])
+    def test_a_changed_formula_is_caught(self, format: str) -> None:
+        made = text(format).replace(r"\delta_{f,kl} \,", r"\delta_{f,lk} \,")
+        with pytest.raises(VerificationError, match="vjp: the finished file shows"):
+            guard(made, SHEET)
+
+    @pytest.mark.parametrize("format", ["md", "tex"])
+    def test_a_lost_formula_is_caught(self, format: str) -> None:
+        with pytest.raises(VerificationError, match="displays 2 formulas, and 5 were checked"):
+            guard(text(format, detail="short"), SHEET)
+
+    def test_displays_of_the_question_do_not_count(self) -> None:
+        assert len(displayed(text("md"))) == len(displayed(text("tex"))) == 5
+
+
+@needs_tex
+class TestPdf:
+    @pytest.mark.parametrize("program", ["pdflatex", "lualatex"])
+    def test_compiles_without_overfull_boxes_or_missing_characters(self, program: str) -> None:
+        if shutil.which(program) is None:
+            pytest.skip(f"no {program}")
+        made = compile_latex(text("tex"), program)
+        assert made.pdf.startswith(b"%PDF")
+        assert made.overfull == []
+        assert "Missing character" not in made.log
+        assert "undefined" not in made.log
+
+    def test_same_bytes_twice(self) -> None:
+        assert render(Solution(), "pdf") == render(Solution(), "pdf")
+
+    def test_every_kept_character_can_be_set(self) -> None:
+        from derive.render import characters
+
+        letters = [chr(c) for c in range(0xA1, 0x17F) if characters.in_t1(chr(c))]
+        content = " ".join(map(characters.text, [*letters, *characters.MATHS, *"–—‘’‚“”„«»‹›¡¿§¶†‡©®™£¥ßȘșȚț€°…•·′\"'`~^\\"]))
+        head, _, _ = text("tex").partition(r"\begin{document}")
+        made = compile_latex(f"{head}\\begin{{document}}\n{content}\n\\end{{document}}\n")
+        assert "Missing character" not in made.log
+
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            (r"\undefinedmacro", "Undefined control sequence"),
+            (r"\input{/etc/passwd}", "etc/passwd"),
+            (r"\input{|ls}", "ls"),
+            (r"\newread\f\openin\f=/etc/passwd \ifeof\f\errmessage{nothing to read}\fi", "nothing to read"),
+        ],
+    )
+    def test_tex_reads_its_own_folder_only_and_names_its_first_error(self, body: str, message: str) -> None:
+        with pytest.raises(RenderError, match=message):
+            compile_latex(f"\\documentclass{{article}}\\begin{{document}}a {body}\\end{{document}}")
+
+    def test_shell_commands_do_nothing(self, tmp_path: Path) -> None:
+        target = tmp_path / "made"
+        compile_latex(f"\\documentclass{{article}}\\begin{{document}}\\immediate\\write18{{touch {target}}}a\\end{{document}}")
+        assert not target.exists()
+
+    def test_endless_tex_is_stopped(self) -> None:
+        with pytest.raises(RenderError, match="did not finish within 2 s"):
+            compile_latex(r"\documentclass{article}\begin{document}\def\x{\x}\x\end{document}", seconds=2)
+
+    def test_pages_become_pictures(self, tmp_path: Path) -> None:
+        if shutil.which("pdftoppm") is None:
+            pytest.skip("no pdftoppm")
+        (tmp_path / "a.pdf").write_bytes(bytes(render(Solution(), "pdf")))  # type: ignore[arg-type]
+        subprocess.run(["pdftoppm", "-r", "20", "-png", "a.pdf", "a"], cwd=tmp_path, check=True)
+        assert list(tmp_path.glob("*.png"))
+
+
+def test_without_a_tex_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("derive.render.pdf.engine", lambda: None)
+    assert available() == ("md", "tex")
+    with pytest.raises(RenderError, match="apt-get install"):
+        render(Solution(), "pdf")

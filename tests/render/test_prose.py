@@ -1,0 +1,82 @@
+"""Markdown as LaTeX."""
+
+from __future__ import annotations
+
+import pytest
+
+from derive.errors import CardError, RenderError
+from derive.render import prose
+
+INLINE = [
+    ("a *b* **c** ~~d~~", r"a \emph{b} \textbf{c} \struck{d}"),
+    ("50 % & x_y #1 {z} ~ ^ \\\\", r"50 \% \& x\_y \#1 \{z\} \textasciitilde{} \^{} \textbackslash{}"),
+    ("`a_b`", r"\texttt{a\_b}"),
+    ("$x_1$ and $ y $", "$x_1$ and $y$"),
+    ("it costs $5 and $10", r"it costs \$5 and \$10"),
+    ("Příliš “žluťoučký” — 2×2 → 1", r"Příliš “žluťoučký” — 2$\times$2 $\rightarrow$ 1"),
+    ("<b>x</b> <script>", r"\textless{}b\textgreater{}x\textless{}/b\textgreater{} \textless{}script\textgreater{}"),
+    ("a <!--SR:!2024-01-01,3,250-->", "a "),
+    ("[the docs](https://a.org/b_c)", r"the docs (\texttt{https://a.org/b\_c})"),
+    ("<https://a.org>", r"\texttt{https://a.org}"),
+    ("![[img_1.png]]", r"\figurenote{img\_1.png}"),
+    ("![a plot](/etc/passwd)", r"\figurenote{a plot}"),
+    ("[[max-pooling]] and [[cnn|networks]]", "max-pooling and networks"),
+    ("see [cite: 86].", "see [cite: 86]."),
+    (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+    ("a ✅ ﬁt", r"a \texttt{[U+2705]} fit"),
+]
+BLOCKS = [
+    ("a\n\nb", "a\n\nb"),
+    ("- a\n- b", "\\begin{itemize}\n  \\item a\n  \\item b\n\\end{itemize}"),
+    ("- [x] a", "\\begin{itemize}\n  \\item {}[x] a\n\\end{itemize}"),
+    ("3) a", "\\begin{enumerate}[start=3, label=\\arabic*)]\n  \\item a\n\\end{enumerate}"),
+    ("> a", "\\begin{quote}\na\n\\end{quote}"),
+    ("## Options\nA) x\nB) y", "\\subsubsection*{Options}\n\nA) x\\newline\nB) y"),
+    ("**a)** x\n**b)** y\nz", "\\textbf{a)} x\\newline\n\\textbf{b)} y\nz"),
+    ("so\n$$ a $$\nwhere", "so\n\\[\n  \\fit{a}\n\\]\nwhere"),
+    ("so\n$$\na\n= b\n$$\n\nNext", "so\n\\[\n  \\fit{a\n= b}\n\\]\n\nNext"),
+    ("so $$ a $$ where", "so \n\\[\n  \\fit{a}\n\\]\n where"),
+    ("```\na_b  c\n```", "\\begin{listing}\n\\codeline{a\\_b~~c}\n\\end{listing}"),
+    ("text ^block-id", "text"),
+    ("\\begin{listing} \\end{document}", r"\textbackslash{}begin\{listing\} \textbackslash{}end\{document\}"),
+]
+
+
+@pytest.mark.parametrize(("markdown", "latex"), INLINE)
+def test_inline(markdown: str, latex: str) -> None:
+    assert prose.inline(markdown) == latex
+
+
+@pytest.mark.parametrize(("markdown", "latex"), BLOCKS)
+def test_blocks(markdown: str, latex: str) -> None:
+    assert prose.blocks(markdown) == latex
+
+
+def test_a_code_block_cannot_be_left() -> None:
+    assert r"\end{listing}\input" not in prose.blocks("```\n\\end{listing}\\input{a}\n```")
+
+
+def test_tables_have_rules_and_alignment() -> None:
+    latex = prose.blocks("| a | b |\n|---|--:|\n| [x] | $1$ |")
+    assert r"\begin{tabular}{lr}" in latex
+    assert r"{}[x] & $1$ \\" in latex
+
+
+def test_lists_deeper_than_latex_nests_become_paragraphs() -> None:
+    markdown = "\n".join("  " * n + f"- level {n}" for n in range(8))
+    assert prose.blocks(markdown).count(r"\begin{itemize}") == 4
+
+
+@pytest.mark.parametrize(
+    ("markdown", "line"),
+    [("a\n\nb $\\foo$", 12), ("a\nb\n$\\foo$", 12), ("a\n\n$$\nx\n\\foo\n$$", 14), ("- a\n- b\n  $\\foo$", 12)],
+)
+def test_a_refused_macro_names_its_line(markdown: str, line: int) -> None:
+    with pytest.raises(CardError) as caught:
+        prose.blocks(markdown, 10)
+    assert caught.value.problems[0].line == line
+
+
+def test_a_letter_that_the_fonts_lack_is_named() -> None:
+    with pytest.raises(RenderError, match="`Ж` .*CYRILLIC CAPITAL LETTER ZHE"):
+        prose.inline("Ж")

@@ -33,6 +33,8 @@ class Math:
 
     ``scope`` names the module whose letters it uses ("layer", "window" or
     "example"); a ``definition`` claims nothing.  ``name`` is its check's name.
+    A ``general`` statement holds for any window and is checked at others too;
+    one with ``ties`` is checked at every tie pattern.
     """
 
     latex: str
@@ -40,6 +42,8 @@ class Math:
     name: str
     scope: str = "layer"
     definition: bool = False
+    general: bool = False
+    ties: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,16 @@ Block = Heading | Prose | Bullets | Math | Table
 
 @dataclass(frozen=True)
 class Sheet:
-    """The answer first, then the details; ``checked`` closes the sheet."""
+    """The answer first, then the details; ``checked`` closes the sheet.
+
+    ``inline`` holds the formulas inside its sentences.
+    """
 
     title: str
     answer: tuple[Block, ...]
     details: tuple[Block, ...]
     checked: tuple[Block, ...] = ()
+    inline: tuple[Math, ...] = ()
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """All blocks in order; ``detail`` "short" is the answer and the checks."""

@@ -6,8 +6,7 @@ looked up in the point, which has it from difference quotients.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -72,7 +71,10 @@ class Point(Protocol):
 
     sizes: Mapping[str, int]
     shapes: Mapping[str, Index]
+    origin: int  # the first index of every axis
 
+    def extent(self, tensor: str, axis: int) -> int: ...
+    def remember(self, key: Any, compute: Callable[[], Any]) -> Any: ...
     def tensor(self, name: str) -> Mapping[Index, Any]: ...
     def elements(self, set_name: str, at: Index) -> list[Any]: ...
     def outputs(self, set_name: str) -> Index: ...
@@ -106,9 +108,9 @@ def no_case() -> Any:
 
 
 def whole(tensor: Mapping[Index, Any], shape: Index) -> Any:
-    """A tensor of rank 1 or 2 as nested tuples."""
+    """A tensor of rank 1 (as one row) or 2 as nested tuples."""
     if len(shape) == 1:
-        return tuple(tensor[(i,)] for i in range(shape[0]))
+        return (tuple(tensor[(i,)] for i in range(shape[0])),)
     return tuple(tuple(tensor[i, j] for j in range(shape[1])) for i in range(shape[0]))
 
 
@@ -122,6 +124,7 @@ class Coder:
         self.definitions = definitions
         self.ranks = ranks
         self.names: dict[Idx, str] = {}
+        self.keys: dict[str, Node] = {}
         self.branches = 0
 
     def name(self, variable: Idx) -> str:
@@ -202,6 +205,9 @@ class Coder:
     def _cases(self, node: Cases) -> str:
         text = "no_case()"
         for value, cond in reversed(node.branches):
+            if isinstance(cond, Otherwise):
+                text = self.value(value)
+                continue
             number = self.branches
             self.branches += 1
             text = f"({self.value(value)} if {self.value(cond)} and not HITS.add({number}) else {text})"
@@ -222,22 +228,26 @@ class Coder:
         return f"P.directional({node.of.tensor!r},{node.at!r},{node.direction!r})"
 
     def _reduce(self, node: Reduce) -> str:
-        loops, body = self.loops(node.binder, node.body, node)
-        inner = f"[{body} {loops}]"
-        if node.op == "sum":
-            return f"sum({inner})"
-        return f"prod({inner})" if node.op == "prod" else f"{node.op}({inner})"
+        binder, inside = open_binder(node)
+        loops = self.clauses(binder, inside)
+        text = f"{node.op}([{self.value(inside)} {loops}])"
+        return text if node.op in ("sum", "prod") else self.remembered(node, text)
 
     def _arg(self, node: Arg) -> str:
         binder, inside = open_binder(node)
         loops = self.clauses(binder, inside)
         at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
-        return f"best([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
+        return self.remembered(node, f"best([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})")
 
-    def loops(self, binder: Binder, body: Expr, node: Reduce) -> tuple[str, str]:
-        binder, inside = open_binder(node)
-        clauses = self.clauses(binder, inside)
-        return clauses, self.value(inside)
+    def remembered(self, node: Reduce | Arg, text: str) -> str:
+        """The value kept in the point: many statements ask for the same window's maximum."""
+        free = sorted(free_indices(node), key=lambda v: v.name)
+        key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
+        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in walk(node)):
+            return text
+        name = f"K{len(self.keys)}"
+        self.keys[name] = key
+        return f"P.remember(({name},{''.join(self.name(v) + ',' for v in free)}), lambda: {text})"
 
     # sets
 
@@ -326,11 +336,11 @@ class Coder:
             found = self._bounds(variable, cond)
             if found:
                 return found
-        places = [f"P.shapes[{e.tensor!r}][{n}]" for part in (body, *conds) for e in walk(part)
+        places = [f"P.extent({e.tensor!r},{n})" for part in (body, *conds) for e in walk(part)
                   if isinstance(e, Entry) for n, index in enumerate(e.indices) if index is variable]
         if not places:
             raise UnsupportedError("a summation index has no range")
-        return f"range(min(({','.join(places)},)))"
+        return f"range(P.origin,P.origin+min(({','.join(places)},)))"
 
     def _bounds(self, variable: Idx, cond: Cond) -> str | None:
         """range(a, b) from a chain a ≤ t < b."""
@@ -375,8 +385,8 @@ def compile_statement(node: Node, definitions: Definitions, ranks: Mapping[str, 
         guard, claim = f"    if not {coder.value(node.cond)}: return None\n", node.claim
     source = (f"def evaluate(P, AT, HITS):\n    {''.join(p + ',' for p in params)} = AT\n" if params
               else "def evaluate(P, AT, HITS):\n") + guard + _body(claim, coder)
-    space: dict[str, Any] = {}
-    exec(compile(source, "<statement>", "exec"), _globals(), space)  # noqa: S102 - our own text, names and numbers only
+    space = {**_globals(), **coder.keys}
+    exec(compile(source, "<statement>", "exec"), space)  # our own text: names and numbers only
     return Statement(variables, coder.branches, space["evaluate"])
 
 
@@ -392,6 +402,15 @@ def _body(claim: Node, coder: Coder) -> str:
     return f"    return bool({coder.value(claim)}), ()\n"
 
 
-def assignments(variables: tuple[Idx, ...], ranges: Mapping[Idx, int]) -> Iterator[Index]:
-    """All values of the free indices."""
-    return itertools.product(*(range(ranges[v]) for v in variables))
+
+def compile_value(params: tuple[Expr, ...], value: Expr, definitions: Definitions,
+                  ranks: Mapping[str, int]) -> Callable[[Point, Index], Any]:
+    """The value of a defined entry w_q as a function of a point and of its indices."""
+    coder = Coder(definitions, ranks)
+    names = "".join(coder.name(p) + "," for p in params if isinstance(p, Idx))
+    head = f"def value(P, AT, HITS):\n    {names} = AT\n" if names else "def value(P, AT, HITS):\n"
+    source = f"{head}    return {coder.value(value)}\n"
+    space = {**_globals(), **coder.keys}
+    exec(compile(source, "<value>", "exec"), space)
+    function = space["value"]
+    return lambda point, at: function(point, at, set())

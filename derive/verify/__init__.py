@@ -1,0 +1,5 @@
+"""The report on a sheet: every printed equation checked as printed, and the routes compared."""
+
+from derive.verify.sheet import verify
+
+__all__ = ["verify"]

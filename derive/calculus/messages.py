@@ -1,0 +1,192 @@
+"""From the derivatives to the messages: Jacobian, vector–Jacobian product, covering windows."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from derive.calculus.derivation import Step, concludes, step
+from derive.calculus.extremum import star_definitions
+from derive.calculus.rules import differentiate
+from derive.calculus.windows import inverses
+from derive.expr import (
+    ONE,
+    OTHERWISE,
+    ZERO,
+    And,
+    Arg,
+    Binder,
+    Bracket,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Idx,
+    In,
+    Mul,
+    Node,
+    Partial,
+    Reduce,
+    Rel,
+    SetApp,
+    Star,
+    Tuple,
+    mul,
+    open_as,
+    over,
+    ranging,
+    subst,
+    transform,
+    walk,
+)
+from derive.module import Module
+
+
+def upstream(module: Module) -> Entry:
+    """δ_{f,kl} = ∂L/∂f_{kl}."""
+    entry, _ = module.definition(module.output)
+    return Entry(f"delta_{module.output}", entry.indices)
+
+
+def variable(module: Module, tensor: str) -> Entry:
+    """x_{ij}: the entry of an input with the letters of its axes."""
+    symbol = module.table.named(tensor)
+    assert symbol is not None
+    return Entry(tensor, tuple(map(Idx, symbol.axes)))
+
+
+def jacobian(module: Module, wrt: str) -> Step:
+    """∂f_{kl}/∂x_{ij}, case by case."""
+    entry, _ = module.definition(module.output)
+    return step("cases", Partial(entry, variable(module, wrt)), module,
+                differentiate(entry, variable(module, wrt), module))
+
+
+@concludes("cases")
+def _as_cases(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """[c] = { 1 if c, 0 otherwise }."""
+    after = premises[0].after
+    return Cases(((ONE, after.cond), (ZERO, OTHERWISE))) if isinstance(after, Bracket) else after
+
+
+def message(module: Module, wrt: str) -> Step:
+    """δ_{x,ij}: the vector–Jacobian product with the upstream gradient, then as this geometry has it.
+
+    Steps, each the premise of the next: ``chain`` (Σ_{k,l} δ_f ∂f/∂x), ``jacobian`` put in,
+    ``covering`` (only windows that contain (i, j)), ``geometry`` (closed form).
+    """
+    at = variable(module, wrt)
+    entry, _ = module.definition(module.output)
+    target = Entry(f"delta_{wrt}", at.indices)
+    summed = step("chain", target, module)
+    inserted = step("jacobian", target, module, summed, differentiate(entry, at, module))
+    covering = step("covering", target, module, inserted)
+    return step("geometry", target, module, covering)
+
+
+@concludes("chain")
+def _chain(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """∂L/∂x_{ij} = Σ_{k,l} ∂L/∂f_{kl} · ∂f_{kl}/∂x_{ij}."""
+    assert isinstance(before, Entry)
+    delta = upstream(module)
+    entry, _ = module.definition(module.output)
+    source = Entry(before.tensor.removeprefix("delta_"), before.indices)
+    outputs = cast("tuple[Idx, ...]", entry.indices)
+    none = (None,) * len(outputs)
+    return Reduce("sum", Binder(outputs, none, none, None), Mul((delta, Partial(entry, source))))
+
+
+@concludes("jacobian")
+def _insert(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """The derived ∂f_{kl}/∂x_{ij} in place of its name, the maximiser written out."""
+    summed, derived = premises
+    return transform(summed.after, lambda node: _instance(node, derived, module))
+
+
+def _instance(node: Node, derived: Step, module: Module) -> Node | None:
+    if not isinstance(node, Partial):
+        return None
+    pattern = cast(Partial, derived.before)
+    mapping: dict[Node, Node] = {}
+    for mine, theirs in ((pattern.of, node.of), (pattern.wrt, node.wrt)):
+        assert isinstance(mine, Entry) and isinstance(theirs, Entry)
+        mapping |= dict(zip(mine.indices, theirs.indices, strict=True))
+    return unstarred(subst(cast(Expr, derived.after), mapping), module)
+
+
+def unstarred(expr: Expr, module: Module) -> Expr:
+    """(i^*, j^*) replaced by the argmax that defines it."""
+    definitions = star_definitions(module)
+
+    def whole(node: Node) -> Node | None:
+        items = node.items if isinstance(node, Tuple) else (node,)
+        if not all(isinstance(item, Star) for item in items):
+            return None
+        stars = cast("tuple[Star, ...]", items)
+        args = {definitions[s.name][0] for s in stars}
+        places = [definitions[s.name][1] for s in stars]
+        arg = args.pop()
+        if args or places != list(range(len(arg.binder.variables))):
+            return None
+        return _at(arg, stars[0], module)
+
+    return transform(expr, whole)
+
+
+def _at(arg: Arg, star: Star, module: Module) -> Arg:
+    entry, _ = module.definition(module.output)
+    return subst(arg, dict(zip(entry.indices, star.at, strict=True)))
+
+
+@concludes("covering")
+def _covering(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """Σ_{k,l} c [(i, j) = argmax over Ω(k, l)] runs over (k, l) with (i, j) ∈ Ω(k, l) only.
+
+    A maximiser lies in its own window, so every other term is 0.
+    """
+    total = premises[0].after
+    if not isinstance(total, Reduce):
+        return total
+    entry, _ = module.definition(module.output)
+    outputs = cast("tuple[Idx, ...]", entry.indices)
+    _, body = open_as(total, outputs)
+    member = next((m for node in walk(body) if (m := _membership(node, outputs)) is not None), None)
+    return total if member is None else Reduce("sum", over(outputs, member), body)
+
+
+def _membership(node: Node, outputs: tuple[Idx, ...]) -> Cond | None:
+    """(i, j) ∈ Ω(k, l), where the node is [(i, j) = argmax_{… ∈ Ω(k, l)} …]."""
+    if not (isinstance(node, Bracket) and isinstance(node.cond, Rel) and isinstance(node.cond.terms[-1], Arg)):
+        return None
+    domain = node.cond.terms[-1].binder.cond
+    inside = isinstance(domain, In) and isinstance(domain.set, SetApp) and domain.set.args == outputs
+    return In(node.cond.terms[0], cast(In, domain).set) if inside else None
+
+
+@concludes("geometry")
+def _geometry(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """The sum over the covering windows, axis by axis: one window ⌊(i+p)/s⌋, or a range."""
+    total = premises[0].after
+    if not isinstance(total, Reduce) or not isinstance(total.binder.cond, In):
+        return total
+    assert isinstance(before, Entry)
+    entry, _ = module.definition(module.output)
+    outputs = cast("tuple[Idx, ...]", entry.indices)
+    _, body = open_as(total, outputs)
+    found = inverses(before.indices, module)
+    exact: dict[Node, Node] = {k: inv.only for k, inv in zip(outputs, found, strict=True) if inv.only is not None}
+    conds = tuple(c for inv in found for c in inv.conds)
+    value = subst(body, exact)
+    for k, inv in reversed(list(zip(outputs, found, strict=True))):
+        if inv.lower is not None and inv.upper is not None:
+            value = Reduce("sum", ranging(k, inv.lower, inv.upper), value)
+    return _guarded(value, conds)
+
+
+def _guarded(value: Expr, conds: tuple[Cond, ...]) -> Expr:
+    """{ value if conds, 0 otherwise }; a bracket factor joins the conditions."""
+    if isinstance(value, Mul) and isinstance(value.factors[-1], Bracket):
+        conds, value = (*conds, value.factors[-1].cond), mul(*value.factors[:-1])
+    if not conds:
+        return value
+    return Cases(((value, conds[0] if len(conds) == 1 else And(conds)), (ZERO, OTHERWISE)))
+

@@ -1,0 +1,219 @@
+"""One window as a layer of its own: f = max_{1≤q≤n} z_q, and what is true of it.
+
+The letters (z, q, …) are chosen so that they do not meet the card's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from derive.expr import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    And,
+    Bracket,
+    Cardinality,
+    Cond,
+    Directional,
+    Entry,
+    Expr,
+    Extremum,
+    Given,
+    Hull,
+    Idx,
+    In,
+    Mul,
+    Num,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    SetApp,
+    SetOf,
+    Subdifferential,
+    Unit,
+    add,
+    eq,
+    mul,
+    over,
+    ranging,
+    rel,
+    subst,
+    sub,
+    walk,
+)
+from derive.letters import unused
+from derive.module import Module
+from derive.notation.symbols import Kind, Symbol, SymbolTable
+
+
+@dataclass(frozen=True)
+class OneWindow:
+    """A window of ``n`` entries as a module, and the names of what the sheet defines on it."""
+
+    module: Module
+    n: int
+    entries: str  # z
+    op: str  # max or min
+    q: Idx
+    r: Idx
+
+    def z(self, at: Expr | int) -> Entry:
+        return Entry(self.entries, (Num(at) if isinstance(at, int) else at,))
+
+    @property
+    def f(self) -> Entry:
+        return Entry(self.module.output, ())
+
+    def named(self, name: str, at: Expr | None = None) -> Entry:
+        """A tensor that the sheet defines: w_q, m_q, g_q, or the step h."""
+        return Entry(name, () if at is None else (at,))
+
+    @property
+    def active(self) -> SetApp:
+        return SetApp("active", ())
+
+    @property
+    def beats(self) -> str:
+        """The relation of the value that wins to one that loses."""
+        return ">" if self.op == "max" else "<"
+
+    @property
+    def loses(self) -> str:
+        return "<" if self.op == "max" else ">"
+
+    @property
+    def unique(self) -> Cond:
+        """|A| = 1."""
+        return eq(Cardinality(self.active), ONE)
+
+
+def one_window(module: Module) -> OneWindow:
+    """The window module of a layer whose output is one max or min over a window."""
+    _, value = module.definition(module.output)
+    field = module.receptive_field
+    assert isinstance(value, Reduce) and field is not None
+    n = 1
+    for size in field.kernel_size:
+        n *= size
+    z, q, r, h, v, w, m, g, active, loss = _letters(module)
+    output = module.table.named(module.output)
+    assert output is not None
+    tensor = Kind.TENSOR
+    table = SymbolTable((
+        Symbol(module.output, output.latex, tensor),
+        Symbol(z, z, tensor, (q,), (), (n,)),
+        Symbol("direction", v, tensor, (q,), (), (n,)),
+        Symbol("indicator", w, tensor, (q,), (), (n,)),
+        Symbol("rival", m, tensor, (q,), (), (n,)),
+        Symbol("subgradient", g, tensor, (q,), (), (n,)),
+        Symbol("step", h, tensor),
+        Symbol("active", active, Kind.SET, (), (q,)),
+        Symbol("loss", loss, tensor),
+        Symbol(q, q, Kind.INDEX),
+        Symbol(r, r, Kind.INDEX),
+    ))
+    body = subst(value.body, {node: Entry(z, (Idx(q),)) for node in walk(value.body)
+                              if isinstance(node, Entry) and node.tensor in module.inputs})
+    formula = Reduce(value.op, ranging(Idx(q), ONE, Num(n)), body)
+    window = Module((eq(Entry(module.output, ()), formula),), table, module.output, (z,),
+                    tie_rule=module.tie_rule, name=module.name, key=module.key)
+    return OneWindow(window, n, z, value.op, Idx(q), Idx(r))
+
+
+def _letters(module: Module) -> tuple[str, ...]:
+    table = module.table
+    z, = unused(table, "zuvycab")
+    q, r = unused(table, "qrtpuvmn" if z != "u" else "qrtpvmn", 2)
+    taken = {z, q, r}
+    found = [z, q, r]
+    for pool in ("hεed", "vdsc", "wpcb", "mMcd", "gse"):
+        letter = next(c for c in unused(table, pool + "abcdeghosuvw", 40) if c not in taken)
+        taken.add(letter)
+        found.append(letter)
+    active = next(c for c in unused(table, "ABCSTQ", 6))
+    loss = next(c for c in unused(table, "LEJ", 3))
+    return (*found, rf"\mathcal{{{active}}}", loss)
+
+
+# --- the statements ---------------------------------------------------------
+
+
+def rival(w: OneWindow) -> Rel:
+    """m_q = max_{r ≠ q} z_r: the best of the others."""
+    return eq(w.named("rival", w.q), Reduce(w.op, over((w.r,), rel(w.r, "≠", w.q)), w.z(w.r)))
+
+
+def duel(w: OneWindow) -> Rel:
+    """f = max(z_q, m_q)."""
+    return eq(w.f, Extremum(w.op, (w.z(w.q), w.named("rival", w.q))))
+
+
+def quotients(w: OneWindow) -> tuple[Given, Given]:
+    """(max(z_q + h, m_q) − max(z_q, m_q))/h is 0 below m_q and 1 above it, for small h."""
+    z, m, h = w.z(w.q), w.named("rival", w.q), w.named("step")
+    change = sub(Extremum(w.op, (add(z, h), m)), Extremum(w.op, (z, m)))
+    quotient = Mul((change, Pow(h, MINUS_ONE)))
+    below = And((rel(z, w.loses, m), rel(add(z, h), {"<": "≤", ">": "≥"}[w.loses], m), rel(h, "≠", ZERO)))
+    above = And((rel(z, w.beats, m), rel(add(z, h), {"<": "≤", ">": "≥"}[w.beats], m), rel(h, "≠", ZERO)))
+    return Given(eq(quotient, ZERO), below), Given(eq(quotient, ONE), above)
+
+
+def indicator(w: OneWindow) -> Rel:
+    """w_q = Π_{r ≠ q} [z_q > z_r]."""
+    test = Bracket(rel(w.z(w.q), w.beats, w.z(w.r)))
+    return eq(w.named("indicator", w.q), Reduce("prod", over((w.r,), rel(w.r, "≠", w.q)), test))
+
+
+def active_set(w: OneWindow) -> Rel:
+    """A = {q : z_q = f}."""
+    return eq(w.active, SetOf(over((w.q,), eq(w.z(w.q), w.f)), w.q))
+
+
+def linear_form(w: OneWindow) -> Given:
+    """f = Σ_q w_q z_q where the maximum is unique."""
+    total = Reduce("sum", ranging(w.q, ONE, Num(w.n)), Mul((w.named("indicator", w.q), w.z(w.q))))
+    return Given(eq(w.f, total), w.unique)
+
+
+def locally_constant(w: OneWindow) -> Rel:
+    """∂w_q/∂z_r = 0 off ties."""
+    return eq(Partial(w.named("indicator", w.q), w.z(w.r)), ZERO)
+
+
+def slope_is_indicator(w: OneWindow) -> Rel:
+    """∂f/∂z_q = w_q off ties."""
+    return eq(Partial(w.f, w.z(w.q)), w.named("indicator", w.q))
+
+
+def subdifferential(w: OneWindow) -> Rel:
+    """∂f = conv{e_q : q ∈ A}."""
+    return eq(Subdifferential(w.f), Hull(SetOf(over((w.q,), In(w.q, w.active)), Unit(w.q))))
+
+
+def directional(w: OneWindow) -> Rel:
+    """f'(z; v) = max_{q ∈ A} v_q (min for a min)."""
+    along = Reduce(w.op, over((w.q,), In(w.q, w.active)), w.named("direction", w.q))
+    return eq(Directional(w.f, w.entries, "direction"), along)
+
+
+def tie_choice(w: OneWindow) -> Rel:
+    """g_q: the subgradient that the tie rule takes (first or last active entry, or equal shares)."""
+    rule = w.module.tie_rule
+    if rule == "split":
+        share: Expr = mul(Bracket(In(w.q, w.active)), Pow(Cardinality(w.active), MINUS_ONE))
+    else:
+        end = Reduce("min" if rule == "first" else "max", over((w.r,), In(w.r, w.active)), w.r)
+        share = Bracket(eq(w.q, end))
+    return eq(w.named("subgradient", w.q), share)
+
+
+def tie_membership(w: OneWindow) -> tuple[Rel, Rel, Rel]:
+    """g ∈ ∂f: g_q ≥ 0, Σ g_q = 1, and g_q (f − z_q) = 0."""
+    g = w.named("subgradient", w.q)
+    return (
+        rel(g, "≥", ZERO),
+        eq(Reduce("sum", ranging(w.q, ONE, Num(w.n)), g), ONE),
+        eq(Mul((g, sub(w.f, w.z(w.q)))), ZERO),
+    )

@@ -1,0 +1,63 @@
+"""The answer that the question asks for, complete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derive.calculus.windows import inverses
+from derive.compose.builder import Builder
+from derive.expr import Entry, Rel, SetApp, eq, tuple_of
+
+if TYPE_CHECKING:
+    from derive.compose.sheet import Derived
+
+
+def build(b: Builder, d: Derived) -> None:
+    """(i^*, j^*), f = x_{i^* j^*}, the Jacobian, and the messages asked for."""
+    asked = d.module.asked
+    stars = tuple_of(d.extremiser.stars)
+    attained = Entry(d.wrt, d.extremiser.stars)
+    window = SetApp(d.sized.fields[0][0], d.outputs)
+    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(Entry(d.wrt, ())))
+    b.math("maximiser", eq(stars, d.extremiser.arg), definition=True)
+    b.math("forward", eq(d.output, attained), general=True)
+    if asked == ("forward",):
+        return
+    b.prose("answer_jacobian", op=d.op, output=b.m(d.output), attained=b.m(attained))
+    b.math("jacobian", jacobian_equation(d), general=True)
+    if "parameters" in asked:
+        b.prose("answer_parameters", op=d.op)
+    if "vjp" in asked:
+        backward(b, d)
+    b.prose("answer_ties", op=d.op, rule=d.module.tie_rule)
+
+
+def backward(b: Builder, d: Derived) -> None:
+    """δ_x in general, and as this geometry has it."""
+    delta_f = Entry(f"delta_{d.module.output}", d.outputs)
+    b.prose("answer_message", delta=b.m(delta_f), at=b.m(tuple_of(d.indices)), partial=b.m(d.jacobian.before))
+    covering = d.message.last("covering")
+    b.math("message", eq(covering.before, covering.after), general=True)
+    b.prose("geometry", at=b.m(tuple_of(d.indices)), **geometry(d))
+    b.math("message_here", eq(d.message.before, d.message.after))
+
+
+def jacobian_equation(d: Derived) -> Rel:
+    """∂f_{kl}/∂x_{ij} = { 1 if (i, j) = (i^*, j^*), 0 otherwise }."""
+    return eq(d.jacobian.before, d.jacobian.after)
+
+
+def geometry(d: Derived) -> dict[str, object]:
+    """Facts about the windows that the words depend on."""
+    field = d.field
+    most = 1
+    for axis in field.axes:
+        most *= -(-axis.kernel_size // axis.stride)
+    found = inverses(d.source.indices, d.sized)
+    return {
+        "op": d.op, "kernel_size": field.kernel_size, "stride": field.stride, "padding": field.padding,
+        "tiles": field.tiles, "overlaps": field.overlaps, "gaps": field.gaps, "most": most,
+        "conditional": any(inv.conds for inv in found), "padded": any(field.padding), "rank": len(field.axes),
+        "identity": field.tiles and set(field.kernel_size) == {1},
+    }
+

@@ -1,0 +1,91 @@
+"""A worked example: numbers that follow from the card's id, through the derived formulas."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from derive.calculus.extremum import star_definitions
+from derive.compose.builder import Builder
+from derive.expr import Bracket, Entry, Expr, In, Matrix, Num, Reduce, SetApp, eq, over, tuple_of
+from derive.numeric.exact import Definitions, Index, compile_value
+from derive.verify.samples import Sample
+
+if TYPE_CHECKING:
+    from derive.compose.sheet import Derived
+
+LARGEST = 8  # a side of more cells does not fit a page
+
+
+def build(b: Builder, d: Derived) -> None:
+    """Input, upstream gradient, output, mask, and the gradient that comes back."""
+    if len(d.indices) > 2:
+        return
+    sample = example_sample(d)
+    b.heading("heading_example")
+    source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
+    b.prose("example_given", stated=d.module.input_size == sample.shapes[d.wrt])
+    b.math("example_input", eq(source, matrix(sample.arrays[d.wrt])), "example", definition=True)
+    b.math("example_upstream", eq(Entry(f"delta_{d.module.output}", ()),
+                                  matrix(sample.tensor(f"delta_{d.module.output}"))), "example", definition=True)
+    b.prose("example_output", op=d.op)
+    b.math("example_output", eq(output, matrix(sample.tensor(d.module.output))), "example")
+    b.prose("example_mask", op=d.op, mask=b.m(Entry("mask", d.indices)), overlaps=d.field.overlaps)
+    b.math("mask", mask(d), definition=True)
+    b.math("example_mask", eq(Entry("mask", ()), matrix(values(d, mask(d).terms[1], sample))), "example")
+    b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
+    message = d.message.after
+    assert isinstance(message, Expr)
+    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(values(d, message, sample))), "example")
+
+
+def mask(d: Derived) -> Any:
+    """m_{ij}: in how many windows the entry is the one that is passed on."""
+    window = SetApp(d.sized.fields[0][0], d.outputs)
+    member = In(tuple_of(d.indices), window)
+    count = Reduce("sum", over(d.outputs, member), Bracket(eq(tuple_of(d.indices), d.extremiser.arg)))
+    return eq(Entry("mask", d.indices), count)
+
+
+def example_shape(d: Derived) -> Index:
+    """The card's input size where it fits a page, else 4 × 4, or what holds two windows a side."""
+    known = d.module.input_size
+    if known is not None and max(known) <= LARGEST:
+        return known
+    shape = []
+    for axis in d.field.axes:
+        n = 4 if axis.kernel_size <= 3 else axis.kernel_size
+        while axis.output_size(n) < 2:
+            n += 1
+        shape.append(n)
+    return tuple(shape)
+
+
+def example_sample(d: Derived) -> Sample:
+    """Distinct small integers and an upstream gradient, drawn from the card's id."""
+    seed = hashlib.sha256(f"{d.module.key}:{d.field}".encode()).digest()
+    source = random.Random(int.from_bytes(seed[:8], "big"))
+    shape = example_shape(d)
+    cells = list(itertools.product(*map(range, shape)))
+    drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
+    sample = Sample(d.sized, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {"loss": 0})
+    return sample.attach(source)
+
+
+def values(d: Derived, formula: Expr, sample: Sample) -> Mapping[Index, Any]:
+    """A derived formula at every input entry."""
+    stars = {name: (arg, place, d.outputs) for name, (arg, place) in star_definitions(d.sized).items()}
+    ranks = {s.name: len(s.axes) for s in d.tables["layer"].symbols}
+    function = compile_value(d.indices, formula, Definitions(stars, {}, {}), ranks)
+    return {cell: function(sample, cell) for cell in sample.arrays[d.wrt]}
+
+
+def matrix(tensor: Mapping[Index, Any]) -> Matrix:
+    """A tensor of rank 1 (as one row) or 2."""
+    if len(next(iter(tensor))) == 1:
+        return Matrix((tuple(Num(tensor[at]) for at in sorted(tensor)),))
+    rows = sorted({at[0] for at in tensor})
+    return Matrix(tuple(tuple(Num(tensor[at]) for at in sorted(tensor) if at[0] == row) for row in rows))

@@ -1,0 +1,126 @@
+"""One printed equation: read back from its LaTeX, tested at points, proved at instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from derive.errors import DeriveError, UnsupportedError
+from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
+from derive.notation import read
+from derive.numeric.exact import NoCase, Statement, Undefined, compile_statement
+from derive.sheet import Math
+from derive.verify.instance import letter_ranges
+from derive.verify.report import Check, Verdict
+from derive.verify.samples import Sample
+from derive.verify.scopes import Scope
+
+ENOUGH = 20
+
+
+class Refuted(Exception):
+    """A point at which the statement fails."""
+
+
+def check(math: Math, node: Node, scope: Scope) -> Check:
+    """The verdict on a printed equation, given what the reader made of it."""
+    try:
+        statement = compile_statement(node, scope.definitions, scope.ranks)
+        points, places = _test(statement, _points(math, scope))
+    except Refuted as refuted:
+        return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample", str(refuted))
+    except UnsupportedError as error:
+        return Check(math.name, math.latex, Verdict.NOT_READ, str(error))
+    proof = _prove(node, scope, exact=not statement.variables and scope.place == "example")
+    if proof:
+        return Check(math.name, math.latex, Verdict.PROVED, proof, points=points)
+    if points < ENOUGH:
+        return Check(math.name, math.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
+    patterns = f", every tie pattern among them ({len(scope.tied)})" if math.ties else ""
+    return Check(math.name, math.latex, Verdict.TESTED, f"at {points} points ({places}{patterns})", points=points)
+
+
+def _points(math: Math, scope: Scope) -> tuple[Sample, ...]:
+    return (*scope.points, *(scope.others if math.general else ()), *(scope.tied if math.ties else ()))
+
+
+def _test(statement: Statement, samples: Iterable[Sample]) -> tuple[int, str]:
+    """How many points the statement holds at, and where they lie; raises :class:`Refuted`."""
+    hits: set[int] = set()
+    points, places = 0, {}
+    for sample in samples:
+        claims = 0
+        for at in _assignments(statement, sample):
+            claims += _holds(statement, sample, at, hits)
+        points += claims > 0
+        if claims:
+            places[_size(sample)] = None
+    if points and len(hits) < statement.branches:
+        raise Refuted(f"case {min(set(range(statement.branches)) - hits) + 1} of its cases never applies")
+    return points, "sizes " + ", ".join(places) if "×" in "".join(places) else ", ".join(places)
+
+
+def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ...]]:
+    import itertools
+
+    ranges = sample.letter_ranges(statement.variables)
+    return itertools.product(*(ranges[v] for v in statement.variables))
+
+
+def _holds(statement: Statement, sample: Sample, at: tuple[int, ...], hits: set[int]) -> bool:
+    """Whether the statement claims something here; raises :class:`Refuted` where that is false."""
+    try:
+        outcome = statement.evaluate(sample, at, hits)
+    except Undefined:
+        return False
+    except NoCase:
+        if sample.smooth:
+            raise Refuted(_describe(statement, sample, at, "no case applies")) from None
+        return False
+    except (KeyError, ZeroDivisionError, ValueError, TypeError, IndexError) as error:
+        what = "an index is out of range" if isinstance(error, (KeyError, IndexError)) else "it has no value"
+        raise Refuted(_describe(statement, sample, at, what)) from None
+    if outcome is None:
+        return False
+    if not outcome[0]:
+        sides = " and ".join(_shown(s) for s in outcome[1]) or "the two sides"
+        raise Refuted(_describe(statement, sample, at, f"{sides} differ"))
+    return True
+
+
+def _shown(value: Any) -> str:
+    return str(value)
+
+
+def _describe(statement: Statement, sample: Sample, at: tuple[int, ...], what: str) -> str:
+    place = ", ".join(f"{v.name} = {n}" for v, n in zip(statement.variables, at, strict=True))
+    return f"at {place + ' ' if place else ''}for {sample.describe()}: {what}"
+
+
+def _size(sample: Sample) -> str:
+    shape = sample.shapes[sample.wrt]
+    return "×".join(map(str, shape)) if sample.module.receptive_field else f"windows of {shape[0]} entries"
+
+
+def _prove(node: Node, scope: Scope, exact: bool) -> str | None:
+    """What a proof says, or None."""
+    if exact:
+        return "in exact arithmetic on the printed numbers"
+    variables: tuple[Idx, ...] = tuple(sorted(free_indices(node), key=lambda v: v.name))
+    if not scope.provers or any(isinstance(n, (Subdifferential, Directional)) for n in walk(node)):
+        return None
+    try:
+        for prover in scope.provers:
+            if not prover.prove(node, scope.definitions, variables, letter_ranges(prover.instance, variables)):
+                return None
+    except (UnsupportedError, KeyError):
+        return None
+    return scope.place
+
+
+def read_back(math: Math, scope: Scope) -> tuple[Node | None, Check | None]:
+    """What the reader makes of the LaTeX text alone, or why it cannot."""
+    try:
+        return read(math.latex, scope.table), None
+    except DeriveError as error:
+        return None, Check(math.name, math.latex, Verdict.NOT_READ, str(error))

@@ -1,0 +1,118 @@
+"""Checks that no single printed equation holds: the routes to the Jacobian agree, adjointness, the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from derive.calculus.derivation import Step
+from derive.expr import Entry, Expr, Partial
+from derive.module import Module
+from derive.numeric.exact import Definitions, Index, NoCase, Undefined, compile_value
+from derive.symbolic.window import Case, case_list
+from derive.verify.report import Check, Verdict
+from derive.verify.samples import DIRECTION, Sample
+
+Derivatives = dict[tuple[Index, Index], Any]
+
+
+def _verdict(name: str, evidence: str, failure: str | None, points: int) -> Check:
+    if failure is not None:
+        return Check(name, "", Verdict.REFUTED, evidence, failure)
+    return Check(name, "", Verdict.TESTED, f"{evidence} at {points} points", points=points)
+
+
+def by_formula(jacobian: Step, definitions: Definitions, ranks: dict[str, int]) -> Callable[[Sample], Derivatives]:
+    """The derived ∂f/∂x at a point, zeros left out."""
+    before, after = jacobian.before, jacobian.after
+    assert isinstance(before, Partial) and isinstance(before.of, Entry) and isinstance(after, Expr)
+    assert isinstance(before.wrt, Entry)
+    outputs, inputs = before.of.indices, before.wrt.indices
+    function = compile_value((*outputs, *inputs), after, definitions, ranks)
+
+    def evaluate(sample: Sample) -> Derivatives:
+        found = {}
+        for out in sample.tensor(sample.module.output):
+            for cell in sample.arrays[sample.wrt]:
+                value = function(sample, (*out, *cell))
+                if value:
+                    found[out, cell] = value
+        return found
+
+    return evaluate
+
+
+def by_sympy(sample: Sample) -> Derivatives:
+    """∂f/∂x from the SymPy case whose region holds in each window, zeros left out."""
+    found = {}
+    for out in sample.tensor(sample.module.output):
+        cells = sample.window(out)
+        values = [sample.arrays[sample.wrt][cell] for cell in cells]
+        for case in case_list(sample.module, len(cells)) if cells else ():
+            if _holds(case, values):
+                found |= {(out, cell): int(g) for cell, g in zip(cells, case.gradient, strict=True) if g != 0}
+    return found
+
+
+def _holds(case: Case, values: list[Any]) -> bool:
+    def side(symbol: Any) -> Any:
+        return values[int(str(symbol).rsplit("_", 1)[1]) - 1]
+
+    return all(bool(r.func(side(r.lhs), side(r.rhs))) for r in case.region)
+
+
+def routes(samples: Iterable[Sample], formula: Callable[[Sample], Derivatives]) -> Check:
+    """Index calculus, SymPy's cases and difference quotients give the same Jacobian."""
+    evidence, points = "Index calculus, SymPy's cases and exact difference quotients give the same Jacobian", 0
+    for sample in samples:
+        if not sample.smooth:
+            continue
+        points += 1
+        numbers = sample.sides()[0]
+        for name, found in (("index calculus", _safely(formula, sample)), ("SymPy", by_sympy(sample))):
+            if found != numbers:
+                place = next(iter(set(numbers.items()) ^ set(found.items())))[0]
+                return _verdict("routes", evidence, f"{name} has {found.get(place, 0)}, the difference quotient "
+                                f"{numbers.get(place, 0)} at output {place[0]}, input {place[1]}, "
+                                f"for {sample.describe()}", points)
+    return _verdict("routes", evidence, None if points else "no point without a tie", points)
+
+
+def _safely(formula: Callable[[Sample], Derivatives], sample: Sample) -> Derivatives:
+    try:
+        return formula(sample)
+    except (Undefined, NoCase, KeyError):
+        return {}
+
+
+def adjointness(samples: Iterable[Sample], formula: Callable[[Sample], Derivatives], message: Step,
+                definitions: Definitions, ranks: dict[str, int]) -> Check:
+    """⟨δ, J v⟩ = ⟨Jᵀδ, v⟩, J from the derived Jacobian and Jᵀδ from the derived message."""
+    evidence, points = "⟨δ, J v⟩ = ⟨Jᵀδ, v⟩ for the Jacobian and the backward message", 0
+    before, after = message.before, message.after
+    assert isinstance(before, Entry) and isinstance(after, Expr)
+    back = compile_value(before.indices, after, definitions, ranks)
+    for sample in samples:
+        if not sample.smooth:
+            continue
+        points += 1
+        delta, v = sample.tensor(f"delta_{sample.module.output}"), sample.tensor(DIRECTION)
+        try:
+            left = sum(delta[out] * g * v[cell] for (out, cell), g in formula(sample).items())
+            right = sum(back(sample, cell) * v[cell] for cell in v)
+        except (Undefined, NoCase, KeyError):
+            left, right = 0, None
+        if left != right:
+            return _verdict("adjointness", evidence, f"{left} and {right} for {sample.describe()}", points)
+    return _verdict("adjointness", evidence, None if points else "no point without a tie", points)
+
+
+def steps(derivations: Iterable[Step], module: Module) -> Check:
+    """Every step of the derivation concludes again what it says."""
+    found = [step for derivation in derivations for step in derivation]
+    broken = [step.rule for step in found if step.recompute(module) is not step.after]
+    evidence = f"Each of the {len(found)} steps of the derivation follows again from its premises by its rule"
+    if broken:
+        return Check("derivation", "", Verdict.REFUTED, evidence, f"the step `{broken[0]}` does not follow")
+    return Check("derivation", "", Verdict.PROVED, evidence)
+

@@ -1,0 +1,149 @@
+"""Where statements are checked: letters, points and instances of the layer, of one window, of the example."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from derive.expr import Arg, Entry, Expr, Idx, Matrix, Node, Rel, SetApp, SetOf, Star, Tuple
+from derive.module import Module
+from derive.notation.symbols import SymbolTable
+from derive.numeric.exact import Definitions, Index, compile_value
+from derive.receptive_field import ReceptiveField, receptive_field
+from derive.verify.instance import Instance
+from derive.verify.proof import Prover
+from derive.verify.samples import Sample, layer_sample, tie_patterns, window_sample
+
+PROVABLE = 16  # entries of a window up to which Z3 is asked
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The letters of a part of the sheet, its own points, others for general statements, tie points, provers."""
+
+    table: SymbolTable
+    points: tuple[Sample, ...]
+    others: tuple[Sample, ...] = ()
+    tied: tuple[Sample, ...] = ()
+    provers: tuple[Prover, ...] = ()
+    definitions: Definitions = field(default_factory=lambda: Definitions({}, {}, {}))
+    place: str = ""
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        return {s.name: len(s.axes) for s in self.table.symbols}
+
+
+def shapes_of(field_: ReceptiveField, known: Index | None) -> tuple[Index, Index]:
+    """Two input shapes with two windows or more a side, sides different, with and without a rest.
+
+    Where the card states the size, the shapes leave the same rest as that size.
+    """
+    first: list[int] = []
+    second: list[int] = []
+    for place, axis in enumerate(field_.axes):
+        n = max(2, axis.kernel_size - 2 * axis.padding)
+        while axis.output_size(n) < 2:
+            n += 1
+        if known is not None:
+            size, = known[place : place + 1]
+            while (n - size) % axis.stride:
+                n += 1
+            first.append(n)
+            second.append(n + axis.stride)
+        else:
+            first.append(n + place % 2)
+            second.append(n + axis.stride - (place % 2 if axis.stride > 1 else 0))
+    return tuple(first), tuple(second)
+
+
+def companions(rank: int) -> tuple[ReceptiveField, ...]:
+    """Geometries in which general statements are checked besides the card's: tile, overlap, padded and uneven."""
+    def sized(k: int, s: int, p: int) -> ReceptiveField:
+        return receptive_field((k,) * rank, (s,) * rank, (p,) * rank)
+
+    uneven = receptive_field(tuple(2 + n % 2 for n in range(rank)), tuple(2 - n % 2 for n in range(rank)),
+                             tuple(1 - n % 2 for n in range(rank)))
+    return sized(2, 2, 0), sized(2, 1, 0), uneven
+
+
+@cache
+def layer_points(module: Module) -> tuple[Sample, ...]:
+    """22 inputs at two sizes: distinct entries, and entries with ties among those that do not win."""
+    field_ = module.receptive_field
+    assert field_ is not None
+    source = random.Random(7)
+    return tuple(layer_sample(module, shape, source, distinct=n % 3 < 2)
+                 for shape in shapes_of(field_, module.input_size) for n in range(11))
+
+
+@cache
+def companion_points(module: Module) -> tuple[Sample, ...]:
+    """Four inputs in each of the companion geometries."""
+    field_ = module.receptive_field
+    assert field_ is not None
+    source = random.Random(11)
+    return tuple(layer_sample(module.with_field(other), shapes_of(other, None)[0], source, distinct=n % 2 == 0)
+                 for other in companions(len(field_.axes)) if other != field_ for n in range(4))
+
+
+@cache
+def window_points(module: Module, n: int) -> tuple[Sample, ...]:
+    """Every entry wins at least twice, and 24 points at the least."""
+    source = random.Random(13)
+    rounds = max(2, -(-24 // n))
+    return tuple(window_sample(module, n, (q,), source) for _ in range(rounds) for q in range(1, n + 1))
+
+
+@cache
+def window_ties(module: Module, n: int) -> tuple[Sample, ...]:
+    """A point for every tie pattern."""
+    source = random.Random(17)
+    return tuple(window_sample(module, n, pattern, source) for pattern in tie_patterns(n, source))
+
+
+def layer_provers(module: Module) -> tuple[Prover, ...]:
+    """At the smaller of the two shapes, where its windows are within reach of a proof."""
+    field_ = module.receptive_field
+    assert field_ is not None
+    entries = 1
+    for axis in field_.axes:
+        entries *= axis.kernel_size
+    if entries > PROVABLE:
+        return ()
+    shape = shapes_of(field_, module.input_size)[0]
+    return (Prover(Instance(module, module, shape, field_.output_shape(shape)), shared=True),)
+
+
+def window_provers(window: Module, layer: Module, n: int) -> tuple[Prover, ...]:
+    """At a whole window, where it is within reach of a proof; nothing is shared, ties are not excluded."""
+    return (Prover(Instance(window, layer, (n,), (), origin=1), shared=False),) if n <= PROVABLE else ()
+
+
+def gather(statements: Iterable[Node], outputs: tuple[Idx, ...]) -> Definitions:
+    """Stars, tensors and sets from the definitions as they were read back."""
+    stars: dict[str, tuple[Arg, int, tuple[Idx, ...]]] = {}
+    tensors: dict[str, tuple[tuple[Expr, ...], Expr]] = {}
+    sets: dict[str, SetOf] = {}
+    for node in statements:
+        if not (isinstance(node, Rel) and node.ops == ("=",)):
+            continue
+        left, right = node.terms
+        items = left.items if isinstance(left, Tuple) else (left,)
+        if isinstance(right, Arg) and all(isinstance(i, Star) for i in items):
+            stars |= {i.name: (right, n, outputs) for n, i in enumerate(items) if isinstance(i, Star)}
+        elif isinstance(left, SetApp) and isinstance(right, SetOf):
+            sets[left.name] = right
+        elif isinstance(left, Entry) and not isinstance(right, Matrix):
+            tensors[left.tensor] = (left.indices, right)
+    return Definitions(stars, tensors, sets)
+
+
+def attach(samples: Iterable[Sample], definitions: Definitions, ranks: Mapping[str, int]) -> None:
+    """Give the points the functions of the tensors that the sheet defines."""
+    functions = {name: compile_value(params, value, definitions, ranks)
+                 for name, (params, value) in definitions.tensors.items()}
+    for sample in samples:
+        sample.functions = functions

@@ -110,7 +110,7 @@ def _block(block: Block) -> dict[str, Any]:
             command = _COMMANDS.get(max(block.level, 2), r"\subsubsection*")
             return {"kind": "heading", "command": NoEscape(command), "text": prose.inline(block.text)}
         case Bullets():
-            return {"kind": "bullets", "entries": list(map(prose.inline, block.items))}
+            return {"kind": "bullets", "entries": list(map(prose.item, block.items))}
         case Prose():
             return {"kind": "prose", "text": prose.blocks(block.text.strip())}
         case Table():

@@ -28,6 +28,7 @@ _INNER = {"align": "aligned", "flalign": "aligned", "eqnarray": "aligned", "gath
           "multline": "multlined", "alignat": "alignedat", "equation": "", "displaymath": ""}  # fmt: skip
 # A formula's number stands beside it; nothing refers to its label.
 _NUMBERS = {"label": re.compile(r"\s*\{([^{}]*)\}"), "tag": re.compile(r"\*?\s*\{([\w.,' *-]*)\}")}
+_HATS = frozenset("^⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱᵀ")  # a superscript, as a character of its own too
 _DEEPEST = 60
 
 
@@ -51,7 +52,10 @@ def formula(latex: str, display: bool = False) -> NoEscape:
     Raises :class:`CardError` with the line, counted from 0 in the formula, of a macro that is
     not allowed, of an unclosed group, and of a character that TeX would execute.
     """
-    return NoEscape(_Scan(latex, display).run())
+    written = _Scan(latex, display).run()
+    if written != latex.strip():  # what was put in or left out must not have joined into something else
+        _Scan(written, display).run()
+    return NoEscape(written)
 
 
 class _Scan:
@@ -104,7 +108,7 @@ class _Scan:
         inner = _INNER.get(env.rstrip("*"), env)
         if token["end"] == "end":
             self.pop(f"\\end{{{env}}}", at)
-            return f"\\end{{{inner}}}" if inner else ""
+            return f"\\end{{{inner}}}" if inner else " "
         self.push(f"\\end{{{env}}}", False, at)
         argument = ""
         if inner in _ARGUMENTS:
@@ -112,7 +116,7 @@ class _Scan:
             if found is None:
                 raise self.refuse(f"`\\begin{{{env}}}` lacks a plain list of columns such as `{{ccc}}`", at)
             argument, self.at = found[0].strip(), found.end()
-        return f"\\begin{{{inner}}}{argument}" if inner else ""
+        return f"\\begin{{{inner}}}{argument}" if inner else " "
 
     def _name(self, token: re.Match[str], at: int) -> str:
         name = token["name"]
@@ -125,7 +129,7 @@ class _Scan:
             if found is None:
                 raise self.refuse(f"`\\{name}` lacks a plain `{{…}}`", at)
             self.at = found.end()
-            return rf"\qquad ({found[1]})" if name == "tag" else ""
+            return rf" \qquad ({found[1]})" if name == "tag" else " "
         elif name not in allowed()["macros"] and name not in allowed()["text"]:
             raise self.refuse(f"`\\{name}` is not a macro of a formula; write the formula without it", at)
         self.text_next = name in allowed()["text"]
@@ -159,7 +163,7 @@ class _Scan:
             raise self.refuse("the formula ends in a lone `\\`", at)
         elif char in "%#" and not self.in_text:
             raise self.refuse(f"`{char}` alone is a command to TeX; write `\\{char}`", at)
-        elif char == "^" and self.source.startswith("^^", at):
+        elif char == "^" and not self.in_text and self.source[at + 1 : at + 2] in _HATS:
             raise self.refuse("`^^` is a command to TeX; write one superscript, in braces", at)
         elif not char.isascii() or (self.in_text and char in "%#&_^"):
             return self._shown(char)
@@ -168,7 +172,7 @@ class _Scan:
 
     def _shown(self, char: str) -> str:
         if self.in_text:
-            return characters.text(char)
+            return f"{{{characters.text(char)}}}"
         if char in characters.MATHS:
             return characters.MATHS[char] + " "
         return rf"\text{{{characters.text(char)}}}" if char.strip() else " "

@@ -34,6 +34,11 @@ def inline(markdown: str) -> NoEscape:
     return _Writer().inline(SyntaxTreeNode(parser().parseInline(markdown)))
 
 
+def item(markdown: str) -> NoEscape:
+    """A list item's text, to stand behind ``\\item``."""
+    return NoEscape(_guarded(inline(markdown)))
+
+
 @lru_cache(4096)
 def blocks(markdown: str, first_line: int = 0) -> NoEscape:
     """Whole Markdown as LaTeX.
@@ -104,7 +109,7 @@ class _Writer:
         self.depth -= 1
         if self.depth >= _DEEPEST:
             return "\n\n".join(items)
-        body = "\n".join(r"  \item " + ("{}" + item if item.startswith("[") else item) for item in items)
+        body = "\n".join(rf"  \item {_guarded(item)}" for item in items)
         return f"\\begin{{{environment}}}{options}\n{body}\n\\end{{{environment}}}"
 
     def _ordered_list(self, node: SyntaxTreeNode) -> str:
@@ -183,6 +188,11 @@ class _Writer:
 
     def _embed(self, node: SyntaxTreeNode) -> str:
         return rf"\figurenote{{{characters.text(node.content)}}}"
+
+
+def _guarded(item: str) -> str:
+    r"""A text that ``\item`` does not take for its option."""
+    return "{}" + item if item.startswith("[") else item
 
 
 def _goes_on(display: SyntaxTreeNode | None, after: SyntaxTreeNode) -> bool:

@@ -67,8 +67,9 @@ DETAILS = (
          + " \\\\\n".join(rf"x_{a} & \text{{if }} " + ", ".join(rf"x_{a} > x_{b}" for b in range(1, 10) if b != a)
                           for a in range(1, 10))
          + "\n\\end{cases}", "cases"),
+    math(r"[i = k] \cdot x_i = \begin{cases} [a] & \text{if } a \\ [b] & \text{otherwise} \end{cases}", "brackets"),
     Heading("Why", 3),
-    Bullets(("A small change of $x_{ij}$ below the maximum changes *nothing*.", "At the maximum the slope is 1.")),
+    Bullets(("[1] A small change of $x_{ij}$ below the maximum changes *nothing*.", "At the maximum the slope is 1.")),
     math(r"\delta_x = \begin{pmatrix} 0 & 1 & 0 & 0 \\ 0 & 0 & 0 & -2 \\ 3 & 0 & 0 & 0 \end{pmatrix}", "example"),
     math("f_{kl} = " + " + ".join(rf"x_{{2k+{a},2l+{b}}} \cdot [x_{{2k+{a},2l+{b}}} > x_{{ij}}]"
                                   for a in range(4) for b in range(3)), "long"),

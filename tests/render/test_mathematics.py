@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import CardError, DeriveError
@@ -23,12 +23,12 @@ UNCHANGED = [
 PUT_RIGHT = [
     ("x² → αβ", r"x^{2} \rightarrow  \alpha \beta"),
     ("x₁₂ ≤ 3×y", r"x_{12} \leq  3\times y"),
-    (r"\text{max_pool 5% & é}", r"\text{max\_pool 5\% \& é}"),
+    (r"\text{max_pool 5% & é}", r"\text{max{\_}pool 5{\%} {\&} {é}}"),
     ("é", r"\text{é}"),
     ("a\n\nb", "a\nb"),
-    (r"\begin{align} a &= b \label{eq:a} \end{align}", r"\begin{aligned} a &= b  \end{aligned}"),
+    (r"\begin{align} a &= b \label{eq:a} \end{align}", r"\begin{aligned} a &= b   \end{aligned}"),
     (r"\begin{equation*}a\end{equation*}", "a"),
-    (r"a \tag{2}", r"a \qquad (2)"),
+    (r"a \tag{2}", r"a  \qquad (2)"),
     (r"a = b \\ c = d", "\\begin{gathered}\na = b \\\\ c = d\n\\end{gathered}"),
     (r"a &= b \\ &= c", "\\begin{aligned}\na &= b \\\\ &= c\n\\end{aligned}"),
 ]
@@ -56,6 +56,7 @@ REFUSED = [
     (r"\directlua{os.exit()}", "`\\directlua`"),
     (r"^^5cinput{a}", "`^^`"),
     (r"x^^41", "`^^`"),
+    (r"x^²", "`^^`"),
     (r"\begin{document}", "`document`"),
     (r"\end{document}", "`document`"),
     (r"\begin{verbatim}", "`verbatim`"),
@@ -116,6 +117,27 @@ def test_the_allow_list_holds_no_programming() -> None:
                              "DeclareMathOperator", "require", "par", "penalty", "shipout"}  # fmt: skip
 
 
+JOINED = [
+    r"\in\label{a}put{/etc/passwd}",
+    r"\in\begin{equation}put\end{equation}{/etc/passwd}",
+    "\\text{\\in\N{ZERO WIDTH SPACE}put{/etc/passwd}}",
+    "\\text{\\in\N{FULLWIDTH LATIN SMALL LETTER P}ut{/etc/passwd}}",
+    r"^\label{a}^5cinput{/etc/passwd}",
+    "\\text{^\N{ZERO WIDTH SPACE}^5cinput{/etc/passwd}}",
+]
+
+
+@pytest.mark.parametrize("latex", JOINED)
+def test_nothing_joins_into_a_command(latex: str) -> None:
+    try:
+        written = formula(latex, display=True)
+    except CardError:
+        return
+    assert r"\input" not in written
+    assert "^^" not in written
+
+
+@settings(max_examples=400)
 @given(st.text(alphabet=r"\{}$%#&^_ab α²[]()" + "\n", max_size=40), st.booleans())
 def test_whatever_passes_is_closed(latex: str, display: bool) -> None:
     try:

@@ -105,5 +105,5 @@ def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
     """
     worst, better = (-np.inf, np.maximum) if op == "max" else (np.inf, np.minimum)
     values = [c.value if c.mask is None else np.where(c.mask, c.value, worst) for c in candidates]
-    best = reduce(better, values)
+    best = reduce(better, values, worst)
     return [v == best if c.mask is None else (v == best) & c.mask for v, c in zip(values, candidates, strict=True)]

@@ -73,7 +73,8 @@ def scattered(found: Scatter, shape: Shape, evaluation: Evaluation) -> Array:
     chosen = inner.choice(found.maximiser, env)
     lead, size = evaluation.lead, int(np.prod(shape, dtype=np.int64))
     if isinstance(chosen, Choice):
-        return scatter_add(coefficient, chosen.flat(shape), size, lead).reshape(*lead, *shape)
+        places = np.broadcast_to(chosen.flat(shape), (*lead, *extent))
+        return scatter_add(coefficient, places, size, lead).reshape(*lead, *shape)
     total = np.zeros((*lead, size))
     for position, share in zip(chosen.candidates, chosen.shares, strict=True):
         inside = np.logical_and.reduce(np.broadcast_arrays(

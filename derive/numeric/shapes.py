@@ -52,10 +52,9 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
 
     Raises :class:`CardError` where a kernel is larger than its padded input.
     """
-    shapes, sets = dict(inputs), {}
+    shapes: dict[str, Shape] = dict(inputs)
+    sets: dict[str, tuple[WindowSet, ...]] = {}
     places = window_places(module.equations)
-    sizes = {size: shape[d] for symbol in module.table.symbols if (shape := inputs.get(symbol.name))
-             for d, size in enumerate(symbol.sizes) if isinstance(size, str)}
     for equation in module.equations:
         for name, field in module.fields:
             where = [places.get((name, d)) for d in range(len(field.axes))]
@@ -64,9 +63,15 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
                 sets[name] = tuple(itertools.starmap(_window_set, zip(field.axes, along, strict=True)))
         entry, value = equation.terms
         if isinstance(entry, Entry):
-            reach = Extents(shapes, sets, sizes)
+            reach = Extents(shapes, sets, _sizes(module, shapes))
             shapes[entry.tensor] = tuple(span(v, value, reach) for v in entry.indices if isinstance(v, Idx))
-    return Extents(shapes, sets, sizes)
+    return Extents(shapes, sets, _sizes(module, shapes))
+
+
+def _sizes(module: Module, shapes: Mapping[str, Shape]) -> dict[str, int]:
+    """The extents that have a name (``n``), from the tensors whose axes carry it."""
+    return {size: n for symbol in module.table.symbols
+            for size, n in zip(symbol.sizes, shapes.get(symbol.name, ()), strict=False) if isinstance(size, str)}
 
 
 def _window_set(window: WindowAxis, n: int) -> WindowSet:

@@ -14,13 +14,18 @@ def indices(letters: str) -> tuple[Idx, ...]:
     return tuple(map(Idx, letters))
 
 
+def sizes(letter: str, axes: str) -> tuple[str, ...]:
+    return tuple(f"{letter}_{d}" for d in range(1, len(axes) + 1))
+
+
 def pooling(kernel: tuple[int, ...], stride: tuple[int, ...] | None = None, padding: tuple[int, ...] | None = None,
             op: str = "max", tie_rule: str = "first") -> Module:
     inner, outer = LETTERS[len(kernel)]
     i, k = indices(inner), indices(outer)
     window = over(i, In(tuple_of(i), SetApp("Omega", k)))
     table = SymbolTable((
-        Symbol("x", "x", Kind.TENSOR, tuple(inner)), Symbol("f", "f", Kind.TENSOR, tuple(outer)),
+        Symbol("x", "x", Kind.TENSOR, tuple(inner), sizes=sizes("n", inner)),
+        Symbol("f", "f", Kind.TENSOR, tuple(outer), sizes=sizes("m", outer)),
         Symbol("delta_f", r"\delta_f", Kind.TENSOR, tuple(outer)), Symbol("delta_x", r"\delta_x", Kind.TENSOR, tuple(inner)),
         Symbol("Omega", r"\Omega", Kind.SET, tuple(outer), tuple(inner)),
     ), tuple((letter, tuple(outer)) for letter in inner))

@@ -1,5 +1,6 @@
 # Needs Python 3.11 or newer and make; everything else goes into .venv.
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 CARD := cards/max_pooling_backward.md
@@ -23,8 +24,8 @@ clean:
 	rm -rf $(VENV) build dist
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v < (3, 11) and sys.exit("Python 3.11 or newer is needed; set PYTHON=...")'
-	$(PYTHON) -m venv $(VENV)
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name one: make PYTHON=…" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "on Debian: apt-get install python3-venv" >&2; exit 1; }
 
 # The stamps make a second run fast: pip runs again only when pyproject.toml has changed.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python

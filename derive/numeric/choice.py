@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -103,7 +103,8 @@ def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
 
     Only a place in range can: −∞ in the input beats padding.
     """
-    worst, better = (-np.inf, np.maximum) if op == "max" else (np.inf, np.minimum)
+    better: Callable[[Array, Array], Array] = np.maximum if op == "max" else np.minimum
+    worst = np.float64(-np.inf if op == "max" else np.inf)
     values = [c.value if c.mask is None else np.where(c.mask, c.value, worst) for c in candidates]
-    best = reduce(better, values, worst)
+    best = reduce(better, values, np.asarray(worst))
     return [v == best if c.mask is None else (v == best) & c.mask for v, c in zip(values, candidates, strict=True)]

@@ -15,18 +15,39 @@ import numpy as np
 
 from derive.errors import UnsupportedError
 from derive.expr import (
-    Add, And, Arg, Binder, Bracket, Cases, Cond, Entry, Expr, Extremum, Fn, Idx, In, Infinity, Mul, Num, Otherwise,
-    Pow, Reduce, Rel, SetApp, Star, Tuple, free_indices, open_binder, subst,
+    Add,
+    And,
+    Arg,
+    Binder,
+    Bracket,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Idx,
+    In,
+    Infinity,
+    Mul,
+    Num,
+    Otherwise,
+    Pow,
+    Reduce,
+    Rel,
+    SetApp,
+    Star,
+    Tuple,
+    free_indices,
+    open_binder,
 )
 from derive.module import Module
 from derive.numeric import binders, index_terms
+from derive.numeric.binders import Env, items
 from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
 from derive.numeric.gather import Array, Indices, gather
-from derive.numeric.shapes import Extents, Shape, span
-from derive.numeric.source import members
-
-Definitions = Mapping[str, tuple[Expr, int]]  # a star's letter -> the Arg and which of its components it is
-Env = Mapping[Idx, Indices]
+from derive.numeric.shapes import Extents, Shape
+from derive.numeric.stars import Definitions, as_arg, star_arg
 
 _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
@@ -144,46 +165,27 @@ class Evaluation:
                 pairs = zip(terms, ops, terms[1:], strict=False)
                 return _joined(np.multiply, [self.relation(a, op, b, env) for a, op, b in pairs])
             case In(element, SetApp(name, args)):
-                axes = zip(_items(element), args, self.reach.sets[name], strict=True)
+                axes = zip(items(element), args, self.reach.sets[name], strict=True)
                 return _joined(np.logical_and, [binders.contains(self.index(i, env), self.index(k, env), axis)
                                                 for i, k, axis in axes])
         raise UnsupportedError(f"`{type(cond).__name__}` has no truth value on arrays")
 
     def relation(self, left: Expr, op: str, right: Expr, env: Env) -> Any:
         for place, maximiser in ((left, right), (right, left)):
-            arg = self.as_arg(maximiser)
+            arg = as_arg(maximiser, self.definitions, self.module)
             if arg is not None and op in "=≠":
-                found = self.choice(arg, env).weight(tuple(self.index(i, env) for i in _items(place)))
+                found = self.choice(arg, env).weight(tuple(self.index(i, env) for i in items(place)))
                 return found if op == "=" else 1 - np.asarray(found, np.float64)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
-            pairs = zip(_items(left), _items(right), strict=True)
+            pairs = zip(items(left), items(right), strict=True)
             same = _joined(np.logical_and, [self.index(a, env) == self.index(b, env) for a, b in pairs])
             return same if op == "=" else ~same
         return _COMPARE[op](self.value(left, env), self.value(right, env))
 
     # --- maximisers ---------------------------------------------------------
 
-    def as_arg(self, node: Expr) -> Arg | None:
-        """The argmax that a node is, or whose coordinates (i^*, j^*) it lists."""
-        if isinstance(node, Arg):
-            return node
-        stars = _items(node)
-        if not all(isinstance(s, Star) and s.name in self.definitions for s in stars):
-            return None
-        args = [self._star_arg(s) for s in stars if isinstance(s, Star)]
-        whole = [d for _, d in args] == list(range(len(args[0][0].binder.variables)))
-        return args[0][0] if whole and all(a is args[0][0] for a, _ in args) else None
-
-    def _star_arg(self, star: Star) -> tuple[Arg, int]:
-        arg, component = self.definitions[star.name]
-        at, _ = self.module.definition(self.module.output)
-        assert isinstance(arg, Arg)
-        return subst(arg, dict(zip(at.indices, star.at, strict=True))), component
-
     def star(self, star: Star, env: Env) -> Indices:
-        if star.name not in self.definitions:
-            raise UnsupportedError(f"`{star.name}^*` is not defined")
-        arg, component = self._star_arg(star)
+        arg, component = star_arg(star, self.definitions, self.module)
         chosen = self.choice(arg, env)
         if isinstance(chosen, Shares):
             raise UnsupportedError("the tie rule `split` names no single maximiser: compare places with the argmax")
@@ -210,8 +212,8 @@ class Evaluation:
 
     def steps(self, binder: Binder, body: Expr, env: Env) -> Iterator[tuple[Env, Mask | None]]:
         """The bound variables' values in row-major order, and where on the grid they count."""
-        runs = self.runs(binder, body)
-        rest = [c for c in _conds(binder.cond) if not self._runs(c, binder)]
+        runs = binders.runs(binder, body, self.reach, self.index, len(self.shape))
+        rest = [c for c in binders.conditions(binder.cond) if not binders.gives_values(c, binder)]
 
         def nest(depth: int, inner: Env, mask: Mask | None) -> Iterator[tuple[Env, Mask | None]]:
             if mask is not None and not mask.any():
@@ -225,47 +227,6 @@ class Evaluation:
             yield inner, binders.both(mask, extra)
 
         yield from nest(0, env, None)
-
-    def runs(self, binder: Binder, body: Expr) -> dict[Idx, Callable[[Env], Iterator[binders.Step]]]:
-        """For each bound variable, its values given those of the variables before it."""
-        found: dict[Idx, Callable[[Env], Iterator[binders.Step]]] = {}
-        for inside, which in members(binder.cond, binder.variables):
-            for v, k, axis in zip(inside, which.args, self.reach.sets[which.name], strict=True):
-                found[v] = lambda e, k=k, axis=axis: binders.window(self.index(k, e), axis)
-        for cond in _conds(binder.cond):
-            if isinstance(cond, In) and self._covers(cond, binder) and isinstance(cond.set, SetApp):
-                axes = self.reach.sets[cond.set.name]
-                for i, v, axis in zip(_items(cond.element), cond.set.args, axes, strict=True):
-                    assert isinstance(v, Idx)
-                    found[v] = lambda e, i=i, axis=axis: binders.covering(self.index(i, e), axis)
-        for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
-            if low is not None and high is not None:
-                found[v] = lambda e, a=Fn("ceil", (low,)), b=Fn("floor", (high,)): binders.between(
-                    self.index(a, e), self.index(b, e))
-            elif v not in found:
-                last = span(v, Tuple((body, *(c.set for c in _conds(binder.cond) if isinstance(c, In)))), self.reach)
-                grid = (1,) * len(self.shape)
-                found[v] = lambda e, n=last, g=grid: ((np.full(g, t), None) for t in range(n))
-        return found
-
-    def _runs(self, cond: Cond, binder: Binder) -> bool:
-        """Whether a condition is what gives its variables their values."""
-        return bool(members(cond, binder.variables)) or (isinstance(cond, In) and self._covers(cond, binder))
-
-    def _covers(self, cond: In, binder: Binder) -> bool:
-        """(i, j) ∈ Ω(k, l) with k, l bound, without ranges, and i, j given."""
-        args = cond.set.args if isinstance(cond.set, SetApp) else ()
-        free = {v for v, low in zip(binder.variables, binder.lower, strict=True) if low is None}
-        return bool(args) and len(set(args)) == len(args) and all(a in free for a in args) and not (
-            free_indices(cond.element) & set(binder.variables))
-
-
-def _items(node: Expr) -> tuple[Expr, ...]:
-    return node.items if isinstance(node, Tuple) else (node,)
-
-
-def _conds(cond: Cond | None) -> tuple[Cond, ...]:
-    return cond.conds if isinstance(cond, And) else () if cond is None else (cond,)
 
 
 def _joined(join: Any, parts: list[Any]) -> Any:

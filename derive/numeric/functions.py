@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from derive.errors import CardError
 from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, open_binder, walk
 from derive.module import Module
-from derive.numeric.compile import Definitions, Evaluation
+from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array
 from derive.numeric.scatter import scatter, scattered
 from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
+from derive.numeric.stars import Definitions
 
 Sparse = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 Jacobian = tuple[Partial, Expr]  # ∂f_{kl}/∂x_{ij}, and the formula for it

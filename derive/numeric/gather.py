@@ -65,7 +65,7 @@ def _scattered(array: Array, indices: Sequence[Indices], batch: int) -> Array:
     sizes, lead = array.shape[batch:], array.shape[:batch]
     flat, ok = np.int64(0), np.bool_(True)
     for i, n in zip(indices, sizes, strict=True):
-        ok, flat = ok & (i >= 0) & (i < n), flat * n + np.clip(i, 0, max(n - 1, 0))  # type: ignore[assignment]
+        ok, flat = ok & (i >= 0) & (i < n), flat * n + np.clip(i, 0, max(n - 1, 0))
     at = np.asarray(flat)
     grid = at.shape
     if batch and at.ndim > batch and at.shape[:batch] == lead:
@@ -87,4 +87,5 @@ def scatter_add(values: Array, positions: Indices, size: int, lead: tuple[int, .
     at = at + size * np.arange(rows)[:, None]
     if not keep.all():
         at, weights = at[keep], weights[keep]
-    return np.bincount(at.reshape(-1), weights.reshape(-1), rows * size).reshape(*lead, size)
+    total: Array = np.bincount(at.reshape(-1), weights.reshape(-1), rows * size).astype(np.float64, copy=False)
+    return total.reshape(*lead, size)

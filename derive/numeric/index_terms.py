@@ -59,7 +59,8 @@ def evaluate(node: Expr, env: Mapping[Idx, Indices], sizes: Mapping[str, int],
             return Quotient(math.prod((p.top for p in parts[1:]), start=parts[0].top),
                             math.prod(p.bottom for p in parts))
         case Pow(base, Num(exponent)) if exponent == -1 and isinstance(base, Num):
-            return Quotient(np.asarray(base.value.denominator * (1 if base.value > 0 else -1)), abs(base.value.numerator))
+            inverse = 1 / base.value
+            return Quotient(np.asarray(inverse.numerator, np.int64), inverse.denominator)
         case Add(args) | Extremum(_, args):
             tops, bottom = _common([go(a) for a in args])
             join = {"max": np.maximum, "min": np.minimum}[node.op] if isinstance(node, Extremum) else np.add

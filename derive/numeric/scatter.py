@@ -7,12 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from derive.expr import (
-    ONE, OTHERWISE, ZERO, Arg, Bracket, Cases, Cond, Expr, Idx, In, Mul, Reduce, Rel, free_indices, mul, open_binder,
+    ONE,
+    OTHERWISE,
+    ZERO,
+    Arg,
+    Bracket,
+    Cases,
+    Cond,
+    Expr,
+    Idx,
+    In,
+    Mul,
+    Reduce,
+    Rel,
+    free_indices,
+    mul,
+    open_binder,
 )
+from derive.numeric.binders import items
 from derive.numeric.choice import Choice
-from derive.numeric.compile import Evaluation, _items
+from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array, scatter_add
 from derive.numeric.shapes import Shape, span
+from derive.numeric.stars import as_arg
 
 
 @dataclass(frozen=True)
@@ -41,8 +58,8 @@ def scatter(node: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Scat
     rest = mul(*(f for f in factors if f is not factor))
     own = set(binder.variables)
     domain = arg.binder.cond
-    same = isinstance(domain, In) and domain.set is member.set and _items(domain.element) == arg.binder.variables
-    if same and _items(member.element) == target and free_indices(rest) | free_indices(arg) <= own:
+    same = isinstance(domain, In) and domain.set is member.set and items(domain.element) == arg.binder.variables
+    if same and items(member.element) == target and free_indices(rest) | free_indices(arg) <= own:
         return Scatter(binder.variables, rest, arg)
     return None
 
@@ -58,9 +75,9 @@ def _maximiser(factor: Expr, target: tuple[Idx, ...], evaluation: Evaluation) ->
     if not isinstance(cond, Rel) or cond.ops != ("=",):
         return None
     left, right = cond.terms
-    if _items(right) == target:
+    if items(right) == target:
         left, right = right, left
-    return evaluation.as_arg(right) if _items(left) == target else None
+    return as_arg(right, evaluation.definitions, evaluation.module) if items(left) == target else None
 
 
 def scattered(found: Scatter, shape: Shape, evaluation: Evaluation) -> Array:

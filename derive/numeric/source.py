@@ -6,8 +6,32 @@ from collections.abc import Iterable, Sequence
 
 from derive.errors import UnsupportedError
 from derive.expr import (
-    Add, And, Arg, Binder, Bracket, Cases, Cond, Entry, Expr, Extremum, Fn, Idx, In, Infinity, Mul, Node, Num,
-    Otherwise, Pow, Reduce, Rel, SetApp, Size, Tuple, open_as, walk,
+    Add,
+    And,
+    Arg,
+    Binder,
+    Bracket,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Idx,
+    In,
+    Infinity,
+    Mul,
+    Node,
+    Num,
+    Otherwise,
+    Pow,
+    Reduce,
+    Rel,
+    SetApp,
+    Size,
+    Tuple,
+    open_as,
+    walk,
 )
 
 Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis) whose extent its elements keep to
@@ -35,7 +59,9 @@ def window_places(equations: Iterable[Rel]) -> Places:
         if isinstance(node, (Reduce, Arg)):
             for variables, which in members(node.binder.cond, node.binder.variables):
                 for axis, v in enumerate(variables):
-                    places |= {(which.name, axis): place for place in _stands(v, node.body)[:1]}
+                    stands = _stands(v, node.body)
+                    if stands:
+                        places[which.name, axis] = stands[0]
     return places
 
 

@@ -14,8 +14,27 @@ from hypothesis import strategies as st
 
 from derive.errors import CardError, UnsupportedError
 from derive.expr import (
-    ONE, OTHERWISE, ZERO, Bracket, Cases, Entry, Expr, Extremum, Fn, Idx, Num, Pow, Reduce, Size, add, eq, mul, over,
-    ranging, rel, sub,
+    ONE,
+    OTHERWISE,
+    ZERO,
+    Bracket,
+    Cases,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Idx,
+    Num,
+    Pow,
+    Reduce,
+    Size,
+    add,
+    eq,
+    mul,
+    over,
+    ranging,
+    rel,
+    sub,
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable

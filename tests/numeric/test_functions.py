@@ -12,12 +12,27 @@ from hypothesis import strategies as st
 
 from derive.errors import CardError
 from derive.expr import (
-    ONE, OTHERWISE, ZERO, Bracket, Cases, Entry, Expr, Fn, Idx, Mul, Num, Reduce, Tuple, eq, mul,
+    ONE,
+    OTHERWISE,
+    ZERO,
+    Bracket,
+    Cases,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Mul,
+    Num,
+    Reduce,
+    Tuple,
+    eq,
+    mul,
 )
 from derive.module import Module
 from derive.numeric.evaluator import evaluate
 from derive.numeric.functions import backward, forward, jacobian
-from tests.numeric.modules import arg, jacobian as jacobian_formula, message, pooling, starred
+from tests.numeric.modules import arg, message, pooling, starred
+from tests.numeric.modules import jacobian as jacobian_formula
 
 GEOMETRIES = {
     "2x2/2": ((2, 2), (2, 2), (0, 0)),

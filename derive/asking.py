@@ -17,9 +17,7 @@ _VERB = (
     r"|odvo[dď]\w*|spočt\w*|spočítej\w*|vypočt\w*|vypočítej\w*|urč\w*|najd\w*|napi[sš]\w*|uveď\w*|jak\w*)"
 )
 _NEAR = r"[^.?!;¶]{0,120}?"
-_JACOBIAN = re.compile(
-    r"\bjacobian|\bderivatives?\|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi"
-)
+_JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi")
 _VJP = re.compile(
     r"\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
     r"|(?<!vanishing )(?<!exploding )\bgradient\w*|\bmessages? |\bzpětn\w*"
@@ -61,7 +59,8 @@ def asked(
     for kind, pattern in (
         ("jacobian", _JACOBIAN), ("vjp", _VJP), ("forward", _FORWARD), ("parameters", _PARAMETERS)
     ):  # fmt: skip
-        found = next((m for m in pattern.finditer(plain.text) if not in_words or _requested(plain.text, m.start())), None)
+        places = (m for m in pattern.finditer(plain.text) if not in_words or _requested(plain.text, m.start()))
+        found = next(places, None)
         if found and not (kind == "jacobian" and "vjp" in wanted):
             line = plain.line(found.start())
             wanted.setdefault(kind, f"asked for the {_NAMES[kind]} (line {line}: “{plain.quote(*found.span())}”)")

@@ -32,9 +32,11 @@ def main() -> None:
 @click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("output"), show_default=True,
               help="Folder for the finished sheets.")
-@click.option("--format", "formats", metavar="md,tex,pdf", help="Formats, separated by commas. [default: all that work here]")
-@click.option("--detail", default="full", show_default=True, metavar="short|full", help="The answer alone, or all of it.")
-@click.option("--in-place", is_flag=True, help="Write the solution into the card itself (md alone unless --format is given).")
+@click.option("--format", "formats", metavar="md,tex,pdf",
+              help="Formats, separated by commas. [default: all that work here]")
+@click.option("--detail", default="full", show_default=True, metavar="short|full",
+              help="The answer alone, or all of it.")
+@click.option("--in-place", is_flag=True, help="Write the solution into the card itself; other formats on request.")
 @click.option("--force", is_flag=True, help="With --in-place: overwrite a solution that was written by hand.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

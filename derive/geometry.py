@@ -26,11 +26,12 @@ def geometry(reader: Reader, spelt: tuple[Interval, ...] | None, formula: str) -
         )
     _refuse_impossible(reader, kernel, stride, padding)
     if reader.problems or kernel is None:
-        raise CardError(*reader.problems)
+        raise CardError(*dict.fromkeys(reader.problems))
     found = receptive_field(kernel.value, stride.value if stride else None, padding.value if padding else None)
     _refuse_too_large(reader, found, size)
+    _refuse_other_output(reader, found, size)
     if reader.problems:
-        raise CardError(*reader.problems)
+        raise CardError(*dict.fromkeys(reader.problems))
     _say(reader, kernel, stride, padding, size)
     return found, None if size is None else size.value
 
@@ -176,6 +177,16 @@ def _refuse_too_large(reader: Reader, found: ReceptiveField, size: Stated | None
                 f"the kernel spans {axis.kernel_size} cells, but the padded input has only {padded} ({size.source})",
                 size.line,
             )
+
+
+def _refuse_other_output(reader: Reader, found: ReceptiveField, size: Stated | None) -> None:
+    output = reader.said("output size", reader.words.about("output_size"))
+    if size is not None and output is not None and found.output_shape(size.value) != output.value:
+        reader.refuse(
+            f"an input of size {times(size.value)} ({size.source}) gives an output of size "
+            f"{times(found.output_shape(size.value))}, not {times(output.value)} ({output.source})",
+            output.line,
+        )
 
 
 def _say(reader: Reader, kernel: Stated, stride: Stated | None, padding: Stated | None, size: Stated | None) -> None:

@@ -36,7 +36,11 @@ class PlainText:
 
     def quote(self, start: int, stop: int) -> str:
         """The source behind text[start:stop], on one line."""
-        return " ".join(self.source[self.origin[start] : self.origin[stop - 1] + 1].split())
+        first, last = self.origin[start], self.origin[stop - 1] + 1
+        if self.source.count("$", first, last) % 2:  # a formula is quoted with both its signs
+            before = self.source[first - 1 : first] == "$"
+            first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
+        return " ".join(self.source[first:last].split())
 
     def line(self, start: int) -> int:
         """The line of text[start] in the file."""

@@ -189,13 +189,9 @@ def _refuse_contradiction(op: str, named: tuple[Layer, str] | None, pooling: tup
         return
     if pooling and all(found.value != op for found in pooling):
         found = pooling[0]
-        raise CardError(
-            Problem(
-                f"“{found.quote}” (line {found.line}) contradicts the formula ({source}), which has \\{op}; change one of them",
-                None,
-                found.line,
-            )
-        )
+        quoted = f"“{found.quote}” (line {found.line})"
+        message = f"{quoted} contradicts the formula ({source}), which has \\{op}; change one of them"
+        raise CardError(Problem(message, None, found.line))
 
 
 def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, str] | None) -> Forward:

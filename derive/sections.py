@@ -67,7 +67,7 @@ def _inside_code_or_comment(lines: list[str], start: int) -> set[int]:
     fence = ""
     comment = False
     last_close = {c: _last(n for n, line in enumerate(lines) if _closes(line, c * 3)) for c in "`~"}
-    last_end = _last(n for n, line in enumerate(lines) if "-->" in line)
+    ended = _comments_that_end(lines)
     for n in range(start, len(lines)):
         line = bare(lines[n])
         mark = _FENCE.match(line)
@@ -81,13 +81,26 @@ def _inside_code_or_comment(lines: list[str], start: int) -> set[int]:
             inside.add(n)
             fence = mark[1]
         else:
-            comment = n < last_end and "<!--" in line and "-->" not in line.rsplit("<!--", 1)[1]
+            comment = n in ended
     return inside
 
 
 def _closes(line: str, fence: str) -> bool:
     mark = _FENCE.match(line)
     return mark is not None and mark[1].startswith(fence) and not line.strip(" \t`~\r\n")
+
+
+def _comments_that_end(lines: list[str]) -> set[int]:
+    """Lines that open a comment which a later line ends, before another comment opens."""
+    found = set()
+    ends = False
+    for n in range(len(lines) - 1, -1, -1):
+        if ends and "-->" not in lines[n].rpartition("<!--")[2] and "<!--" in lines[n]:
+            found.add(n)
+        opening, closing = lines[n].find("<!--"), lines[n].find("-->")
+        if opening >= 0 or closing >= 0:
+            ends = closing >= 0 and (opening < 0 or closing < opening)
+    return found
 
 
 def _last(numbers: Iterable[int]) -> int:

@@ -100,8 +100,11 @@ def test_a_heading_in_code_or_a_comment_is_none(wrapped: str) -> None:
     assert card.solution == "B\n"
 
 
-def test_an_unclosed_fence_does_not_swallow_the_card() -> None:
-    assert Card.parse(f"{HEAD}# Question\n```\nA?\n---\n# Solution\nB\n").solution == "B\n"
+@pytest.mark.parametrize("opening", ["```", "~~~", "<!--", "<!-- a --> <!--"])
+def test_what_is_never_closed_does_not_swallow_the_card(opening: str) -> None:
+    card = Card.parse(f"{HEAD}# Question\n{opening}\nA?\n---\n# Solution\nB\n")
+    assert card.solution == "B\n"
+    assert Card.parse(card.with_solution("C")).generated
 
 
 @pytest.mark.parametrize(

@@ -106,8 +106,17 @@ def test_a_folder_one_wrong_card_does_not_stop_the_others(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("cards", "code"),
-    [(["uncovered"], 3), (["wrong"], 2), (["refuted"], 1), (["tool"], 4), (["broken"], 1), (["wrong", "uncovered"], 2),
-     (["tool", "wrong"], 4), (["refuted", "tool"], 1), (["good", "uncovered"], 3)],
+    [
+        (["uncovered"], 3),
+        (["wrong"], 2),
+        (["refuted"], 1),
+        (["tool"], 4),
+        (["broken"], 1),
+        (["wrong", "uncovered"], 2),
+        (["tool", "wrong"], 4),
+        (["refuted", "tool"], 1),
+        (["good", "uncovered"], 3),
+    ],
 )
 def test_exit_codes_the_worst_of_all(run: Run, cards: list[str], code: int) -> None:
     result = run(*(str(write(f"{c}.md", c)) for c in cards))

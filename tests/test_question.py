@@ -1,0 +1,108 @@
+"""Each card of tests/cards says in its key ``expect`` what must be understood, or the error that it must get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from derive import errors
+from derive.card import Card
+from derive.expr import Entry, Idx, In, Reduce, SetApp, eq, open_as, over, tuple_of
+from derive.module import Module
+from derive.notation.symbols import Kind
+from derive.question import module_of
+
+CARDS = sorted((Path(__file__).parent / "cards").glob("*.md"))
+SAMPLE = Path(__file__).parent.parent / "cards" / "max_pooling_backward.md"
+
+
+def summary(module: Module) -> str:
+    field = module.receptive_field
+    value = module.equations[0].terms[1]
+    assert field is not None and isinstance(value, Reduce)
+    sizes = [
+        f"{what} {'x'.join(map(str, size))}".strip()
+        for what, size in (
+            ("", field.kernel_size),
+            ("stride", field.stride),
+            ("padding", field.padding),
+            ("input", module.input_size),
+        )
+        if size
+    ]
+    return f"{module.output} {value.op} {' '.join(module.inputs)}; {' '.join(sizes)}; {' '.join(module.asked)}"
+
+
+@pytest.mark.parametrize("path", CARDS, ids=lambda path: path.stem)
+def test_cards(path: Path) -> None:
+    card = Card.read(path)
+    expected = str(card.front_matter["expect"])
+    if "Error:" in expected:
+        name, _, message = expected.partition(": ")
+        with pytest.raises(errors.DeriveError) as caught:
+            module_of(card)
+        assert (
+            type(caught.value) is getattr(errors, name) or name == "CardError" == type(caught.value).__base__.__name__
+        )
+        assert message in str(caught.value)
+        assert all(str(p).startswith(f"{path}:") for p in caught.value.problems), str(caught.value)
+    else:
+        assert summary(module_of(card)) == expected
+
+
+@pytest.mark.parametrize("path", [p for p in CARDS if not p.stem.startswith("no_")], ids=lambda path: path.stem)
+def test_every_module_has_the_one_form_and_all_its_letters(path: Path) -> None:
+    module = module_of(Card.read(path))
+    (equation,) = module.equations
+    name, field = module.fields[0]
+    table = module.table
+    window, source, output = table.named(name), table.named(module.inputs[0]), table.named(module.output)
+    assert window and source and output
+    assert window.kind is Kind.SET and window.axes == output.axes and window.members == source.axes
+    assert not set(window.axes) & set(window.members)
+    outs, ins = tuple(map(Idx, output.axes)), tuple(map(Idx, source.axes))
+    assert len(outs) == len(ins) == len(field.axes)
+    value = equation.terms[1]
+    assert isinstance(value, Reduce)
+    form = Reduce(value.op, over(ins, In(tuple_of(ins), SetApp(name, outs))), Entry(source.name, ins))
+    assert equation is eq(Entry(output.name, outs), form)
+    assert open_as(value, ins)[1] is Entry(source.name, ins)
+    for tensor in (source, output):
+        message = table.named(f"delta_{tensor.name}")
+        assert message and message.axes == tensor.axes
+    assert dict(table.stars).items() >= dict.fromkeys(source.axes, output.axes).items()
+    assert len(module.readings) >= 4
+
+
+def test_the_sample_card() -> None:
+    module = module_of(Card.read(SAMPLE))
+    assert summary(module) == "f max x; 2x2 stride 2x2 padding 0x0; jacobian vjp"
+    assert (module.key, module.name, module.tie_rule) == ("ssu_batch4_004", "max_pool", "first")
+    assert [r.partition(" (")[0] for r in module.readings] == [
+        "layer", "window 2×2", "stride 2 in each axis", "no padding", "asked for ∂f_kl/∂x_ij", "asked for the backward message"
+    ]  # fmt: skip
+    assert "window 2×2 (line 15: “2x2 max pooling”)" in module.readings
+
+
+def test_all_problems_of_a_card_at_once() -> None:
+    text = SAMPLE.read_text().replace("difficulty: 2", "stride: 0\npadding: x\ntie_rule: none")
+    with pytest.raises(errors.CardError) as caught:
+        module_of(Card.parse(text, "q.md"))
+    assert sorted(p.line or 0 for p in caught.value.problems) == [5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("value", "sizes"), [("3", (3, 3)), ("[3, 2]", (3, 2)), ('"3x2"', (3, 2)), ("3 × 2", (3, 2)), ("(3, 2)", (3, 2))]
+)
+def test_sizes_in_the_front_matter(value: str, sizes: tuple[int, ...]) -> None:
+    text = SAMPLE.read_text().replace("difficulty: 2", f"kernel_size: {value}")
+    field = module_of(Card.parse(text)).receptive_field
+    assert field is not None and field.kernel_size == sizes
+
+
+@pytest.mark.parametrize("value", ["a", "[]", "true", "1.5", "[1, 2, 3]", "{a: 1}", "2y2"])
+def test_sizes_that_are_none(value: str) -> None:
+    text = SAMPLE.read_text().replace("difficulty: 2", f"kernel_size: {value}")
+    with pytest.raises(errors.CardError, match="line 5|:5: "):
+        module_of(Card.parse(text, "q.md"))

@@ -1,0 +1,198 @@
+"""The budgets, ours and others' side by side in one run: a table, and ``latest.json`` beside this file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.numeric.modules import message, pooling
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+CARD = ROOT / "cards" / "max_pooling_backward.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: seconds of ours, seconds of the reference, and the budget for one of the two."""
+
+    work: str
+    ours: float
+    reference: float | None = None
+    reference_name: str = ""
+    budget_seconds: float | None = None
+    budget_ratio: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.reference is None else self.ours / self.reference
+
+    @property
+    def met(self) -> bool | None:
+        """Within the budget; None where there is none."""
+        if self.budget_seconds is not None:
+            return self.ours <= self.budget_seconds
+        return self.ratio <= self.budget_ratio if self.budget_ratio is not None and self.ratio is not None else None
+
+
+def best(work: Callable[[], Any], repeat: int = 5) -> float:
+    """Seconds of the quickest of several runs: the others waited for something else."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def has(library: str) -> bool:
+    return importlib.util.find_spec(library) is not None
+
+
+def window_rows() -> Iterator[Row]:
+    """The gradient of one window, every entry an expression."""
+    import sympy
+
+    from derive.symbolic.window import window_gradient, window_max, window_symbols
+
+    z = window_symbols(9)
+    by_sympy = best(lambda: [sympy.Max(*z).diff(v) for v in z], 1)
+    yield Row("window gradient 3×3", best(lambda: window_gradient(pooling((3, 3)))), by_sympy, "SymPy Max.diff")
+    for size, budget in ((7, 0.010), (11, 0.020)):
+        layer = pooling((size, size))
+        ours = best(lambda layer=layer: window_gradient(layer))  # type: ignore[misc]
+        reference = symengine_gradient(window_max(layer)[0])
+        yield Row(f"window gradient {size}×{size}", ours, reference, "symengine" if reference else "", budget)
+
+
+def symengine_gradient(symbols: Any) -> float | None:
+    if not has("symengine"):
+        return None
+    import symengine
+
+    z = [symengine.Symbol(s.name) for s in symbols]
+
+    def gradient() -> list[Any]:
+        window = symengine.Max(*z)
+        return [window.diff(v) for v in z]
+
+    return best(gradient, 1)
+
+
+def jacobian_rows() -> Iterator[Row]:
+    """Every non-zero entry of the symbolic Jacobian."""
+    from derive.symbolic.instance import symbolic_jacobian
+
+    layer = pooling((2, 2))
+    yield Row("symbolic Jacobian 64×64, 2×2/2", best(lambda: symbolic_jacobian(layer, (64, 64))), budget_seconds=0.050)
+    layer = pooling((3, 3), (2, 2))
+    yield Row("symbolic Jacobian 224×224, 3×3/2", best(lambda: symbolic_jacobian(layer, (224, 224)), 3),
+              budget_seconds=1.0)
+    per_window = {n: best(lambda n=n: symbolic_jacobian(layer, (n, n)), 2) / ((n - 1) // 2) ** 2  # type: ignore[misc]
+                  for n in (32, 512)}
+    yield Row("cost per window, 512×512 to 32×32", per_window[512], per_window[32], "32×32", budget_ratio=2.0)
+
+
+def numeric_rows() -> Iterator[Row]:
+    """Forward and backward of 3×3, stride 2, padding 1 on 1×64×56×56 float64, and a sparse Jacobian."""
+    import numpy as np
+
+    from derive.numeric.functions import backward, forward, jacobian
+    from tests.numeric.modules import jacobian as jacobian_formula
+
+    layer, rng = pooling((3, 3), (2, 2), (1, 1)), np.random.default_rng(0)
+    x, upstream, formula = rng.normal(size=(1, 64, 56, 56)), np.ones((1, 64, 28, 28)), message(layer)
+
+    def ours() -> None:
+        forward(layer, {"x": x})
+        backward(layer, formula, "x", upstream, {"x": x})
+
+    yield Row("forward + backward 1×64×56×56", best(ours, 20), pytorch(x), "PyTorch, one thread", budget_ratio=2.0)
+    tiles, big = pooling((2, 2)), rng.normal(size=(512, 512))
+    yield Row("sparse Jacobian 512×512, 2×2/2",
+              best(lambda: jacobian(tiles, jacobian_formula(tiles), "x", {"x": big}, sparse=True)))
+
+
+def pytorch(x: Any) -> float | None:
+    if not has("torch"):
+        return None
+    import torch
+
+    torch.set_num_threads(1)
+    tensor = torch.tensor(x, requires_grad=True)
+
+    def run() -> None:
+        tensor.grad = None
+        y = torch.nn.functional.max_pool2d(tensor, 3, 2, 1)
+        y.backward(torch.ones_like(y))
+
+    return best(run, 20)
+
+
+def command_rows() -> Iterator[Row]:
+    """``derive solve`` from a cold start, and a further card in the same process."""
+    def run(*arguments: str) -> float | None:
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, check=False)
+            times.append(time.perf_counter() - start)
+            if done.returncode:
+                print(done.stderr.decode().strip().splitlines()[-1:], file=sys.stderr)
+                return None
+        return statistics.median(times)
+
+    with tempfile.TemporaryDirectory() as folder:
+        cold = run("-m", "derive", "solve", str(CARD), "--format", "md,tex", "-o", folder)
+    if cold is not None:
+        yield Row("derive solve, cold", cold, run("-c", "import sympy"), "import sympy", budget_ratio=2.5)
+        yield Row("a further card, verified", further_card(), budget_seconds=0.050)
+
+
+def further_card() -> float:
+    """Median over cards that differ in their id, and so in their worked example."""
+    import derive
+
+    text = CARD.read_text(encoding="utf-8")
+    times = []
+    for n in range(6):
+        card = derive.Card.parse(text.replace("id: ", f"id: again_{n}_", 1))
+        start = time.perf_counter()
+        solution = derive.solve(card)
+        derive.render(solution, "md")
+        derive.render(solution, "tex")
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
+
+
+def shown(row: Row) -> str:
+    reference = f"{row.reference * 1e3:10.2f} ms {row.reference_name}" if row.reference is not None else "         –"
+    ratio = "–" if row.ratio is None else f"{row.ratio:.3g}"
+    budget = f"{row.budget_seconds * 1e3:g} ms" if row.budget_seconds else \
+        f"ratio {row.budget_ratio:g}" if row.budget_ratio else "–"
+    verdict = {True: "met", False: "MISSED", None: ""}[row.met]
+    return f"{row.work:36} {row.ours * 1e3:10.3f} ms {ratio:>8} {budget:>10} {verdict:6} {reference}"
+
+
+def main() -> None:
+    """Measure, print and write down every row."""
+    print(f"{'work':36} {'ours':>13} {'ratio':>8} {'budget':>10} {'':6} reference")
+    rows = []
+    for group in (window_rows, jacobian_rows, numeric_rows, command_rows):
+        for row in group():
+            print(shown(row), flush=True)
+            rows.append(asdict(row) | {"ratio": row.ratio, "met": row.met})
+    (HERE / "latest.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -23,6 +23,7 @@ _PART = re.compile(r"\s*(\*\*)?\(?([A-Za-z]|\d{1,2}|[ivx]{1,4})[.)]")  # A) … 
 _BLOCK_NAME = re.compile(r"\s*\\\^\{\}[A-Za-z0-9-]+\s*$")  # Obsidian's ^block-id, escaped
 _BOXES = re.compile(r"\\(begin|left|over|underbrace|overbrace)\b")
 _SIGNS = re.compile(r"[-+=<>]|\\(?:cdot|times|leq?|geq?|neq?|in|to|approx|iff|implies)\b")
+_EMPTY_LINES = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")  # between displays; they would end the paragraph
 _BREAKS = re.compile(r"([/_.,()=-]|\\_)(?=\w)")
 
 
@@ -78,7 +79,7 @@ class _Writer:
         children = node.children
         written = [self._softbreak(children[n + 1 :]) if c.type == "softbreak" else self.write(c)
                    for n, c in enumerate(children)]  # fmt: skip
-        return NoEscape("".join(written))
+        return NoEscape(_EMPTY_LINES.sub("\n", "".join(written)))
 
     def write(self, node: SyntaxTreeNode) -> str:
         if node.map:

@@ -11,7 +11,7 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError, RenderError, VerificationError
-from derive.render import FORMATS, available, render
+from derive.render import FORMATS, available, pdf, render
 from derive.render.formulas import displayed, guard
 from derive.render.latex import PACKAGES
 from derive.render.pdf import compile_latex, engine
@@ -196,7 +196,7 @@ class TestPdf:
 
 
 def test_without_a_tex_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("derive.render.pdf.engine", lambda: None)
+    monkeypatch.setattr(pdf, "engine", lambda: None)
     assert available() == ("md", "tex")
     with pytest.raises(RenderError, match="apt-get install"):
         render(Solution(), "pdf")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.numeric.gather import Array, Indices
+from derive.numeric.gather import Array, Indices, merged
 
 Mask = NDArray[np.bool_]
 
@@ -103,8 +103,7 @@ def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
 
     Only a place in range can: −∞ in the input beats padding.
     """
-    better: Callable[[Array, Array], Array] = np.maximum if op == "max" else np.minimum
-    worst = np.float64(-np.inf if op == "max" else np.inf)
+    better, worst = (np.maximum, -np.inf) if op == "max" else (np.minimum, np.inf)
     values = [c.value if c.mask is None else np.where(c.mask, c.value, worst) for c in candidates]
-    best = reduce(better, values, np.asarray(worst))
+    best = reduce(partial(merged, better), values, np.asarray(worst))
     return [v == best if c.mask is None else (v == best) & c.mask for v, c in zip(values, candidates, strict=True)]

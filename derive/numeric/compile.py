@@ -39,13 +39,12 @@ from derive.expr import (
     Star,
     Tuple,
     free_indices,
-    open_binder,
 )
 from derive.module import Module
 from derive.numeric import binders, index_terms
 from derive.numeric.binders import Env, items
 from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
-from derive.numeric.gather import Array, Indices, gather
+from derive.numeric.gather import Array, Indices, gather, merged
 from derive.numeric.shapes import Extents, Shape
 from derive.numeric.stars import Definitions, as_arg, star_arg
 
@@ -144,11 +143,11 @@ class Evaluation:
 
     def reduction(self, node: Reduce, env: Env) -> Any:
         join, neutral = _REDUCE[node.op]
-        binder, body = open_binder(node)
+        binder, body = node.binder, node.body  # variables of nested binders differ: none need be renamed
         total: Any = np.float64(neutral)
         for inner, mask in self.steps(binder, body, env):
             value = self.value(body, inner)
-            total = join(total, value if mask is None else np.where(mask, value, neutral))
+            total = merged(join, total, value if mask is None else np.where(mask, value, neutral))
         return total
 
     # --- conditions ---------------------------------------------------------
@@ -200,7 +199,7 @@ class Evaluation:
         return self._chosen[arg]
 
     def _choice(self, arg: Arg, env: Env) -> Choice | Shares:
-        binder, body = open_binder(arg)
+        binder, body = arg.binder, arg.body
         found = [Candidate(tuple(inner[v] for v in binder.variables), self.value(body, inner), mask)
                  for inner, mask in self.steps(binder, body, env)]
         if self.module.tie_rule == "split":

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.errors import CardError
-from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, open_binder, walk
+from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, walk
 from derive.module import Module
 from derive.numeric.compile import Evaluation
-from derive.numeric.gather import Array
+from derive.numeric.gather import Array, first_nan
 from derive.numeric.scatter import scatter, scattered
 from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
 from derive.numeric.stars import Definitions
@@ -74,8 +74,9 @@ def _define(evaluation: Evaluation, tensors: dict[str, Array]) -> None:
 
 def _defined(values: Array, name: str) -> Array:
     """The values; raises where an index was out of range and no false bracket guarded it."""
-    if np.isnan(values).any():
-        at = ", ".join(map(str, np.argwhere(np.isnan(values))[0]))
+    nan = first_nan(values)
+    if nan is not None:
+        at = ", ".join(map(str, nan))
         raise CardError(f"`{name}` has no value at ({at}): an index is out of range there, or no case applies")
     return values
 
@@ -130,7 +131,7 @@ def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: 
     node, places = window
     here = evaluation.over(outputs, out_shape)
     here.definitions = compiled.definitions
-    binder, body = open_binder(node)
+    binder, body = node.binder, node.body
     rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
     for env, mask in here.steps(binder, body, here.grid()):
         position = [env[binder.variables[p]] for p in places]

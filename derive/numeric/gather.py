@@ -89,3 +89,17 @@ def scatter_add(values: Array, positions: Indices, size: int, lead: tuple[int, .
         at, weights = at[keep], weights[keep]
     total: Array = np.bincount(at.reshape(-1), weights.reshape(-1), rows * size).astype(np.float64, copy=False)
     return total.reshape(*lead, size)
+
+
+def merged(join: np.ufunc, total: Array, value: Array) -> Array:
+    """join(total, value); in place where ``total``, made by an earlier call, has the shape already."""
+    fits = total.ndim > 0 and total.shape == np.shape(value)
+    result: Array = join(total, value, out=total) if fits else join(total, value)
+    return result
+
+
+def first_nan(array: Array) -> tuple[int, ...] | None:
+    """Where the first NaN stands; None if there is none."""
+    if not np.isnan(np.min(array, initial=np.inf)):  # a minimum passes NaN on, and needs no array of its own
+        return None
+    return tuple(map(int, np.argwhere(np.isnan(array))[0]))

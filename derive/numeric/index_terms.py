@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class Quotient:
         return self.top / self.bottom
 
 
+@lru_cache(maxsize=4096)
 def is_index_term(node: Node) -> bool:
     """Made of numbers, sizes and index variables only."""
     return all(isinstance(n, (Num, Size, Idx, Star, Add, Mul, Pow, Fn, Extremum)) for n in walk(node)

@@ -22,7 +22,6 @@ from derive.expr import (
     Rel,
     free_indices,
     mul,
-    open_binder,
 )
 from derive.numeric.binders import items
 from derive.numeric.choice import Choice
@@ -49,7 +48,7 @@ def scatter(node: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Scat
     """
     if not isinstance(node, Reduce) or node.op != "sum" or any(b is not None for b in node.binder.lower):
         return None
-    binder, body = open_binder(node)
+    binder, body = node.binder, node.body
     factors = body.factors if isinstance(body, Mul) else (body,)
     hits = [(f, arg) for f in factors if (arg := _maximiser(f, target, evaluation)) is not None]
     if len(hits) != 1 or not isinstance(binder.cond, In):

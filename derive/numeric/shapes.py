@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Entry, Idx, SetApp, walk
+from derive.expr import Entry, Idx, Node, SetApp, walk
 from derive.module import Module
+from derive.numeric.gather import Array, first_nan
 from derive.numeric.source import window_places
 from derive.receptive_field import WindowAxis
 
-Array = NDArray[np.float64]
 Shape = tuple[int, ...]
 
 
@@ -81,17 +81,22 @@ def _window_set(window: WindowAxis, n: int) -> WindowSet:
     return WindowSet(window, n)
 
 
-def span(v: Idx, body: object, reach: Extents) -> int:
+def span(v: Idx, body: Node, reach: Extents) -> int:
     """How far an index without a written range runs: wherever every factor exists."""
-    found = []
-    for node in walk(body):  # type: ignore[arg-type]
-        if isinstance(node, Entry) and node.tensor in reach.shapes:
-            found += [reach.shapes[node.tensor][d] for d, t in enumerate(node.indices) if t is v]
-        elif isinstance(node, SetApp) and node.name in reach.sets:
-            found += [reach.sets[node.name][d].out for d, t in enumerate(node.args) if t is v]
+    tensors, sets = _places(v, body)
+    found = [reach.shapes[name][d] for name, d in tensors if name in reach.shapes]
+    found += [reach.sets[name][d].out for name, d in sets if name in reach.sets]
     if not found:
         raise UnsupportedError("an index has no range: no tensor axis and no set is indexed by it alone")
     return min(found)
+
+
+@lru_cache(maxsize=4096)
+def _places(v: Idx, body: Node) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """The tensor axes and the set arguments at which an index stands by itself."""
+    nodes = list(walk(body))
+    return ([(n.tensor, d) for n in nodes if isinstance(n, Entry) for d, t in enumerate(n.indices) if t is v],
+            [(n.name, d) for n in nodes if isinstance(n, SetApp) for d, t in enumerate(n.args) if t is v])
 
 
 def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, ...]) -> dict[str, Array]:
@@ -117,9 +122,9 @@ def as_array(module: Module, name: str, value: object) -> Array:
     if array.ndim < axes:
         raise CardError(f"`{name}` has shape {array.shape}, but it needs at least {axes} "
                         f"{'axis' if axes == 1 else 'axes'}")
-    nan = np.isnan(array)
-    if nan.any():
-        at = ", ".join(map(str, np.argwhere(nan)[0]))
+    nan = first_nan(array)
+    if nan is not None:
+        at = ", ".join(map(str, nan))
         raise CardError(f"`{name}` is not a number (NaN) at ({at}): a maximum of NaN has no gradient")
     return array
 

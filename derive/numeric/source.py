@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 from derive.errors import UnsupportedError
 from derive.expr import (
@@ -52,7 +53,8 @@ def members(cond: Cond | None, variables: Sequence[Idx]) -> list[tuple[tuple[Idx
     return found
 
 
-def window_places(equations: Iterable[Rel]) -> Places:
+@lru_cache(maxsize=256)
+def window_places(equations: tuple[Rel, ...]) -> Places:
     """Which tensor axis each axis of a window set runs along, from the formula itself."""
     places: Places = {}
     for node in (n for equation in equations for n in walk(equation)):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from derive.calculus import messages
 from derive.calculus.derivation import Step
-from derive.calculus.extremum import Extremiser, extremisers
+from derive.calculus.extremum import Extremiser, extremisers, star_definitions
 from derive.calculus.one_window import OneWindow, one_window
 from derive.compose import answer, details, example
 from derive.compose.builder import Builder
-from derive.expr import Entry, Idx, Reduce
+from derive.expr import Arg, Entry, Idx, Reduce
 from derive.letters import with_size_letters, unused
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
@@ -49,6 +49,11 @@ class Derived:
     @cached_property
     def extremiser(self) -> Extremiser:
         return extremisers(self.sized)[0]
+
+    @cached_property
+    def star_definitions(self) -> dict[str, tuple[Arg, int]]:
+        """Star letter → the argmax it is a component of, and which component."""
+        return star_definitions(self.sized)
 
     @cached_property
     def window(self) -> OneWindow:

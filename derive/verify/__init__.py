@@ -1,5 +1,1 @@
 """The report on a sheet: every printed equation checked as printed, and the routes compared."""
-
-from derive.verify.sheet import verify
-
-__all__ = ["verify"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
 from derive.errors import DeriveError, UnsupportedError
 from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
 from derive.notation import read
-from derive.numeric.exact import NoCase, Statement, Undefined, compile_statement
+from derive.numeric.exact import Definitions, NoCase, Statement, Undefined, compile_statement
 from derive.sheet import Math
 from derive.verify.instance import letter_ranges
 from derive.verify.report import Check, Verdict
@@ -60,9 +61,13 @@ def _test(statement: Statement, samples: Iterable[Sample]) -> tuple[int, str]:
     return points, "sizes " + ", ".join(places) if "×" in "".join(places) else ", ".join(places)
 
 
-def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ...]]:
-    import itertools
+def test_at(node: Node, definitions: Definitions, ranks: dict[str, int], sample: Sample) -> bool:
+    """Whether the statement claims something at a point; raises :class:`Refuted` where that is false."""
+    statement = compile_statement(node, definitions, ranks)
+    return sum(_holds(statement, sample, at, set()) for at in _assignments(statement, sample)) > 0
 
+
+def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ...]]:
     ranges = sample.letter_ranges(statement.variables)
     return itertools.product(*(ranges[v] for v in statement.variables))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -73,6 +74,12 @@ class Sample:
         self._values[DIRECTION] = {at: source.randint(-9, 9) for at in self.arrays[wrt]}
         self.shapes[DIRECTION] = self.shapes[wrt]
         return self
+
+    def with_functions(self, functions: Mapping[str, Callable[[Any, Index], Any]]) -> Sample:
+        """The same point, where the sheet defines these tensors; what was computed is shared."""
+        twin = copy(self)
+        twin.functions, twin._shifted = functions, {}
+        return twin
 
     def with_upstream(self, delta: Mapping[Index, Any]) -> Sample:
         """The sample with a given upstream gradient."""

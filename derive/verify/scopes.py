@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 from derive.expr import Arg, Entry, Expr, Idx, Matrix, Node, Rel, SetApp, SetOf, Star, Tuple
 from derive.module import Module
@@ -19,21 +19,52 @@ from derive.verify.samples import Sample, layer_sample, tie_patterns, window_sam
 PROVABLE = 16  # entries of a window up to which Z3 is asked
 
 
+Samples = Callable[[], "tuple[Sample, ...]"]
+
+
+def none() -> tuple[Sample, ...]:
+    """No points."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Scope:
-    """The letters of a part of the sheet, its own points, others for general statements, tie points, provers."""
+    """The letters of a part of the sheet; its points, those of other geometries, tied ones; provers; definitions.
+
+    Points are made when they are first asked for.  ``key`` tells what a verdict
+    depends on besides the statement itself.
+    """
 
     table: SymbolTable
-    points: tuple[Sample, ...]
-    others: tuple[Sample, ...] = ()
-    tied: tuple[Sample, ...] = ()
+    own: Samples = none
+    other: Samples = none
+    tie: Samples = none
     provers: tuple[Prover, ...] = ()
     definitions: Definitions = field(default_factory=lambda: Definitions({}, {}, {}))
     place: str = ""
+    key: Hashable = None
 
-    @property
+    @cached_property
     def ranks(self) -> dict[str, int]:
         return {s.name: len(s.axes) for s in self.table.symbols}
+
+    @cached_property
+    def points(self) -> tuple[Sample, ...]:
+        return self._with_functions(self.own())
+
+    @cached_property
+    def others(self) -> tuple[Sample, ...]:
+        return self._with_functions(self.other())
+
+    @cached_property
+    def tied(self) -> tuple[Sample, ...]:
+        return self._with_functions(self.tie())
+
+    def _with_functions(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+        """The points with the functions of the tensors that the sheet defines."""
+        functions = {name: compile_value(params, value, self.definitions, self.ranks)
+                     for name, (params, value) in self.definitions.tensors.items()}
+        return tuple(sample.with_functions(functions) for sample in samples)
 
 
 def shapes_of(field_: ReceptiveField, known: Index | None) -> tuple[Index, Index]:
@@ -140,10 +171,3 @@ def gather(statements: Iterable[Node], outputs: tuple[Idx, ...]) -> Definitions:
             tensors[left.tensor] = (left.indices, right)
     return Definitions(stars, tensors, sets)
 
-
-def attach(samples: Iterable[Sample], definitions: Definitions, ranks: Mapping[str, int]) -> None:
-    """Give the points the functions of the tensors that the sheet defines."""
-    functions = {name: compile_value(params, value, definitions, ranks)
-                 for name, (params, value) in definitions.tensors.items()}
-    for sample in samples:
-        sample.functions = functions

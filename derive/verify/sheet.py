@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from derive.calculus.derivation import Step
 from derive.calculus.one_window import OneWindow
@@ -12,6 +14,7 @@ from derive.notation.symbols import SymbolTable
 from derive.numeric.exact import Definitions, compile_value
 from derive.sheet import Math, Sheet
 from derive.verify import routes, scopes
+from derive.verify.canonical import Renaming
 from derive.verify.check import check, read_back
 from derive.verify.instance import Instance
 from derive.verify.report import Check, Report, Verdict
@@ -30,10 +33,13 @@ class Subject:
     tables: dict[str, SymbolTable]
 
 
+_passed: dict[Any, Check] = {}  # verdicts of this process, by statement up to letters and by what it rests on
+
+
 def verify(sheet: Sheet, subject: Subject) -> Report:
     """Check every formula of the sheet and the agreement of the routes."""
     plain = _scopes(subject)
-    formulas, checks, parsed = sheet.formulas(), [], {}
+    formulas, parsed, checks = sheet.formulas(), {}, []
     for math in (*formulas, *sheet.inline):
         node, problem = read_back(math, plain[math.scope])
         if problem is not None:
@@ -42,17 +48,46 @@ def verify(sheet: Sheet, subject: Subject) -> Report:
             checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
         else:
             parsed[math] = node
-    found = {name: scopes.gather((parsed[m] for m in formulas if m in parsed and m.definition and m.scope == name),
-                                 _outputs(subject.module)) for name in plain}
-    full = {name: _defined(scope, found[name if name != "example" else "layer"]) for name, scope in plain.items()}
-    full["example"] = _example(full["layer"], formulas, parsed, subject)
+    full = _with_definitions(plain, formulas, parsed, subject)
     for math in formulas:
-        if math in parsed and math.scope == "entries":
+        if math not in parsed:
+            continue
+        if math.scope == "entries":
             checks.append(_entries(math, parsed[math], subject))
-        elif math in parsed and not math.definition:
-            checks.append(check(math, parsed[math], full[math.scope]))
+        elif not math.definition:
+            checks.append(_remembered(math, parsed[math], full[math.scope], subject))
     checks += _routes(full["layer"], subject)
     return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition))
+
+
+def _with_definitions(plain: dict[str, Scope], formulas: tuple[Math, ...], parsed: dict[Math, Node],
+                      subject: Subject) -> dict[str, Scope]:
+    """The scopes with the definitions that were read back, and what verdicts in them depend on."""
+    full = {}
+    for name, scope in plain.items():
+        statements = [parsed[m] for m in formulas if m in parsed and m.definition and m.scope == name]
+        module = subject.window.module if name == "window" else subject.module
+        rename = Renaming(module, scope.table)
+        base = (name, module.receptive_field, subject.module.input_size, subject.window.n,
+                tuple(map(rename, subject.module.equations)), tuple(map(rename, statements)))
+        full[name] = replace(scope, definitions=scopes.gather(statements, _outputs(subject.module)),
+                             key=(base, rename))
+    full["example"] = _example(full["layer"], formulas, parsed, subject)
+    return full
+
+
+def _remembered(math: Math, node: Node, scope: Scope, subject: Subject) -> Check:
+    """The check, or the verdict on the same statement in other letters if it passed before."""
+    if not isinstance(scope.key, tuple):
+        return check(math, node, scope)
+    base, rename = scope.key
+    key = (base, rename(node), math.general, math.ties)
+    if key not in _passed:
+        found = check(math, node, scope)
+        if found.verdict not in (Verdict.PROVED, Verdict.TESTED):
+            return found
+        _passed[key] = found
+    return replace(_passed[key], name=math.name, latex=math.latex)
 
 
 def _outputs(module: Module) -> tuple[Idx, ...]:
@@ -61,25 +96,19 @@ def _outputs(module: Module) -> tuple[Idx, ...]:
 
 
 def _scopes(subject: Subject) -> dict[str, Scope]:
-    layer, one = subject.module, subject.window
+    layer, one, tables = subject.module, subject.window, subject.tables
     provers = scopes.layer_provers(layer)
     sizes = " and ".join("×".join(map(str, p.instance.shape)) for p in provers)
-    window = scopes.window_provers(one.module, layer, one.n)
     return {
-        "layer": Scope(subject.tables["layer"], scopes.layer_points(layer), scopes.companion_points(layer),
+        "layer": Scope(tables["layer"], partial(scopes.layer_points, layer), partial(scopes.companion_points, layer),
                        provers=provers, place=f"by Z3 for all inputs of size {sizes}"),
-        "window": Scope(one.module.table if "window" not in subject.tables else subject.tables["window"],
-                        scopes.window_points(one.module, one.n), tied=scopes.window_ties(one.module, one.n),
-                        provers=window, place=f"by Z3 for all windows of {one.n} entries"),
-        "entries": Scope(subject.tables["entries"], ()),
-        "example": Scope(subject.tables["example"], (), place="example"),
+        "window": Scope(tables["window"], partial(scopes.window_points, one.module, one.n),
+                        tie=partial(scopes.window_ties, one.module, one.n),
+                        provers=scopes.window_provers(one.module, layer, one.n),
+                        place=f"by Z3 for all windows of {one.n} entries"),
+        "entries": Scope(tables["entries"]),
+        "example": Scope(tables["example"]),
     }
-
-
-def _defined(scope: Scope, definitions: Definitions) -> Scope:
-    for samples in (scope.points, scope.others, scope.tied):
-        scopes.attach(samples, definitions, scope.ranks)
-    return replace(scope, definitions=definitions)
 
 
 def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node], subject: Subject) -> Scope:
@@ -94,7 +123,7 @@ def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node],
                 given[left.tensor] = _tensor(right, len(module.fields[0][1].axes))
     wrt, delta = module.inputs[0], f"delta_{module.output}"
     if wrt not in given or delta not in given:
-        return replace(layer, points=(), others=(), provers=(), place="example")
+        return replace(layer, own=scopes.none, other=scopes.none, provers=(), place="example", key=None)
     shape = tuple(max(c) + 1 for c in zip(*given[wrt], strict=True))
     sample = Sample(module, {wrt: given[wrt]}, {wrt: shape}, {"loss": 0}).with_upstream(given[delta])
     mask = layer.definitions.tensors.get("mask")
@@ -102,7 +131,8 @@ def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node],
         function = compile_value(*mask, layer.definitions, layer.ranks)
         sample.put("mask", {cell: function(sample, cell) for cell in given[wrt]})
     definitions = replace(layer.definitions, tensors={})
-    return replace(layer, points=(sample,), others=(), provers=(), definitions=definitions, place="example")
+    return replace(layer, own=lambda: (sample,), other=scopes.none, provers=(), definitions=definitions,
+                   place="example", key=None)
 
 
 def _tensor(matrix: Matrix, rank: int) -> dict[tuple[int, ...], object]:
@@ -163,8 +193,26 @@ def _index(node: Node, env: dict[Idx, int], subject: Subject) -> int:
 
 
 def _routes(layer: Scope, subject: Subject) -> list[Check]:
+    """The comparisons, or their verdicts on the same formulas in other letters; the steps are always concluded anew."""
+    base, rename = layer.key  # type: ignore[misc]
+    key = (base, rename(subject.jacobian.after), rename(subject.message.after))
+    found = _passed_routes.get(key) or _compare_routes(layer, subject)
+    if all(c.verdict is not Verdict.REFUTED for c in found):
+        _passed_routes[key] = found
+    return [*found, routes.steps((subject.jacobian, subject.message), subject.module)]
+
+
+def forget() -> None:
+    """Drop the verdicts kept in this process."""
+    _passed.clear()
+    _passed_routes.clear()
+
+
+_passed_routes: dict[Any, list[Check]] = {}
+
+
+def _compare_routes(layer: Scope, subject: Subject) -> list[Check]:
     formula = routes.by_formula(subject.jacobian, layer.definitions, layer.ranks)
     samples = (*layer.points, *layer.others)
-    found = [routes.routes(samples, formula),
-             routes.adjointness(layer.points, formula, subject.message, layer.definitions, layer.ranks)]
-    return [*found, routes.steps((subject.jacobian, subject.message), subject.module)]
+    return [routes.routes(samples, formula),
+            routes.adjointness(layer.points, formula, subject.message, layer.definitions, layer.ranks)]

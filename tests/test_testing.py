@@ -1,0 +1,137 @@
+"""Verification inside other people's tests: what passes, and how failures help."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import derive
+from derive.testing import assert_backward, assert_equation
+
+Array = NDArray[np.float64]
+CARD = "cards/max_pooling_backward.md"
+
+
+def max_pool_backward(d_output: Array, input: Array, pool_size: int) -> Array:
+    """The published NumPy answer to "how to back-propagate through max pooling", its layout mended."""
+    d_input = np.zeros_like(input)
+    input_height, input_width = input.shape
+    pool_height, pool_width = pool_size, pool_size
+    output_height, output_width = d_output.shape
+
+    for i in range(output_height):
+        for j in range(output_width):
+            # Identify the region in the input corresponding to the current output value
+            region = input[i * pool_height : (i + 1) * pool_height, j * pool_width : (j + 1) * pool_width]
+            # Find the index of the max value in the region
+            max_index = np.unravel_index(np.argmax(region), region.shape)
+            # Assign the gradient from d_output to the position of the max value in d_input
+            d_input[i * pool_height + max_index[0], j * pool_width + max_index[1]] = d_output[i, j]
+
+    return d_input
+
+
+def published(upstream: Array, x: Array) -> Array:
+    return max_pool_backward(upstream, x, 2)
+
+
+def windows(upstream: Array, x: Array, rule) -> Array:  # type: ignore[no-untyped-def]
+    """2×2/2 with a rule for what each window passes back."""
+    result = np.zeros_like(x)
+    for k, l in np.ndindex(upstream.shape):
+        region = x[2 * k : 2 * k + 2, 2 * l : 2 * l + 2]
+        result[2 * k : 2 * k + 2, 2 * l : 2 * l + 2] += rule(region) * upstream[k, l]
+    return result
+
+
+def one_hot(region: Array, at: int) -> Array:
+    mask = np.zeros(region.size)
+    mask[at] = 1
+    return mask.reshape(region.shape)
+
+
+MUTANTS = {
+    "every entry of the window": lambda r: np.ones_like(r),
+    "opposite extreme": lambda r: one_hot(r, int(np.argmin(r))),
+    "value stands where": lambda r: one_hot(r, int(np.argmax(r))) * r,
+    "last tied entry": lambda r: one_hot(r, r.size - 1 - int(np.argmax(r.ravel()[::-1]))),
+    "every tied entry gets": lambda r: (r == r.max()).astype(float),
+    "sign is wrong": lambda r: -one_hot(r, int(np.argmax(r))),
+    "a factor": lambda r: 3 * one_hot(r, int(np.argmax(r))),
+}
+
+
+def test_the_published_answer_is_right_where_windows_tile() -> None:
+    assert_backward(published, "max_pool", kernel_size=2, stride=2)
+    assert_backward(published, CARD)
+
+
+@pytest.mark.parametrize("hint", MUTANTS)
+def test_a_wrong_answer_is_told_what_is_wrong(hint: str) -> None:
+    def wrong(upstream: Array, x: Array) -> Array:
+        return windows(upstream, x, MUTANTS[hint])
+
+    with pytest.raises(AssertionError, match=hint) as error:
+        assert_backward(wrong, "max_pool", kernel_size=2, stride=2)
+    assert "expected" in str(error.value) and "found" in str(error.value)
+
+
+def test_a_lost_sum_shows_where_windows_overlap() -> None:
+    def assigned(upstream: Array, x: Array) -> Array:
+        result = np.zeros_like(x)
+        for k, l in np.ndindex(upstream.shape):
+            region = x[k : k + 2, l : l + 2]
+            i, j = np.unravel_index(np.argmax(region), region.shape)
+            result[k + i, l + j] = upstream[k, l]
+        return result
+
+    with pytest.raises(AssertionError, match="sum over them is lost"):
+        assert_backward(assigned, "max_pool", kernel_size=2, stride=1)
+
+
+def test_a_wrong_shape_and_an_exception_are_answers_too() -> None:
+    with pytest.raises(AssertionError, match=r"returned shape \(1,\)"):
+        assert_backward(lambda upstream, x: np.zeros(1), "max_pool", kernel_size=2)
+    with pytest.raises(AssertionError, match="raised ZeroDivisionError"):
+        assert_backward(lambda upstream, x: 1 / 0, "max_pool", kernel_size=2)
+
+
+def test_the_input_shown_is_small() -> None:
+    with pytest.raises(AssertionError) as error:
+        assert_backward(lambda upstream, x: np.zeros_like(x), "max_pool", kernel_size=2, stride=2)
+    assert "x =\n[[0. 0.]\n [0. 0.]]" in str(error.value)
+
+
+RIGHT = [
+    r"\frac{\partial f_{kl}}{\partial x_{ij}} = \begin{cases} 1 & \text{if } (i,j) = (i^*,j^*) \\"
+    r" 0 & \text{otherwise} \end{cases}",
+    r"f_{kl} = x_{i^*j^*}",
+    r"\delta_{x,ij} = \sum_{(k,l) : (i,j) \in \Omega(k,l)} \delta_{f,kl}"
+    r" \mathbb{I}[(i,j) = \arg\max_{(i',j') \in \Omega(k,l)} x_{i'j'}]",
+    r"\delta_{x,ij} = \sum_{k,l} \delta_{f,kl} \frac{\partial f_{kl}}{\partial x_{ij}}",
+]
+WRONG = {
+    "every entry of the window": r"\frac{\partial f_{kl}}{\partial x_{ij}} = \mathbb{I}[(i,j) \in \Omega(k,l)]",
+    "value stands where": r"\frac{\partial f_{kl}}{\partial x_{ij}} = \begin{cases} x_{ij} &"
+                          r" \text{if } (i,j) = (i^*,j^*) \\ 0 & \text{otherwise} \end{cases}",
+    "sign is wrong": r"\frac{\partial f_{kl}}{\partial x_{ij}} = \begin{cases} -1 &"
+                     r" \text{if } (i,j) = (i^*,j^*) \\ 0 & \text{otherwise} \end{cases}",
+    "mask": r"\delta_{x,ij} = \sum_{(k,l) : (i,j) \in \Omega(k,l)}"
+            r" \mathbb{I}[(i,j) = \arg\max_{(i',j') \in \Omega(k,l)} x_{i'j'}]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("latex", RIGHT)
+def test_a_right_equation_passes(latex: str) -> None:
+    assert_equation(latex, CARD)
+
+
+@pytest.mark.parametrize("hint", WRONG)
+def test_a_wrong_equation_is_refuted_at_a_point(hint: str) -> None:
+    with pytest.raises(AssertionError, match=hint) as error:
+        assert_equation(WRONG[hint], CARD)
+    assert "x = [[" in str(error.value)
+
+
+def test_an_equation_that_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(derive.CardError):
+        assert_equation(r"\frac{\partial f_{kl}}{\partial x_{ij}} = \heartsuit", CARD)

@@ -1,0 +1,174 @@
+"""Statements and conditions: chains of relations, membership, «and», «if», «⟺»."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derive.expr import And, Cond, Entry, Expr, Given, Idx, Iff, In, Reduce, Rel, SetApp, fresh_index, over, rel, tuple_of
+from derive.notation import forms, phrases
+from derive.notation.cursor import Cursor
+from derive.notation.tree import Env, Group, Item, Items, Token, has, is_token
+
+if TYPE_CHECKING:
+    from derive.notation.reader import Reader
+
+_SEPARATORS = ("COMMA", "SEMI", "AND")
+_UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
+ALIGNED = frozenset("aligned align align* split gathered gather gather* equation equation* multline multline*".split())
+
+
+def statement(r: Reader, items: Items) -> Expr | Cond:
+    """A formula: claim [if condition], condition ⟺ condition, or a value."""
+    items = _flat(list(items))
+    while items and isinstance(items[0], Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
+        items = items[1:]  # a label: \text{Backward: }
+    end = len(r.source.latex)
+    for n, item in enumerate(items):
+        if phrases.kind(item) in ("IF", "ALL"):
+            return _given(r, items, n, end)
+    if any(phrases.kind(i) == "IFF" for i in items) or _is_condition(items):
+        return _equivalence(r, items, end)
+    return r.value(items, end)
+
+
+def _is_condition(items: Items) -> bool:
+    return has(items, "REL", "IN") or any(phrases.kind(i) == "IN" or phrases.extremal(i) for i in items)
+
+
+def _flat(items: list[Item]) -> list[Item]:
+    """The rows of aligned equations as one line: a row that opens with a relation goes on, others are joined by «and»."""
+    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
+        items = list(items[0].items)
+    if not has(items, "AMP", "CR"):
+        return items
+    found: list[Item] = []
+    for row in forms.rows(items):
+        cells = [i for i in row if not is_token(i, "AMP")]
+        while cells and is_token(cells[-1], "COMMA", "DOT", "SEMI"):
+            cells.pop()
+        if not cells:
+            continue
+        goes_on = is_token(cells[0], "REL", "PLUS", "MINUS", "TIMES") or phrases.kind(cells[0]) is not None
+        if found and not goes_on:
+            found.append(Token("AND", "and", cells[0].start, cells[0].start))
+        found += cells
+    return found
+
+
+def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
+    claim, cond = items[:n], items[n + 1 :]
+    while claim and is_token(claim[-1], "COMMA", "SEMI"):
+        claim = claim[:-1]
+    if not claim or not _is_condition(claim):
+        raise r.error(items[n], f"`{r.shown(items[n])}` needs a claim before it")
+    found = _equivalence(r, claim, items[n].start)
+    if phrases.kind(items[n]) == "ALL" and not _is_condition(cond):
+        return found  # «for all k, l»: as every claim with free indices
+    return Given(found, condition(r, cond, end))
+
+
+def _equivalence(r: Reader, items: Items, end: int) -> Cond:
+    places = [n for n, item in enumerate(items) if phrases.kind(item) == "IFF"]
+    if not places:
+        return condition(r, items, end)
+    if len(places) > 1:
+        raise r.error(items[places[1]], "one equivalence at a time")
+    n = places[0]
+    return Iff(condition(r, items[:n], items[n].start), condition(r, items[n + 1 :], end))
+
+
+def condition(r: Reader, items: Items, end: int) -> Cond:
+    """All of the items as one condition; commas and «and» join conditions."""
+    items = list(items)
+    if items and phrases.kind(items[0]) in ("IF", "ALL"):
+        items = items[1:]
+    if not items:
+        raise r.error(end, "a condition is missing here")
+    c = r.cursor(items, end)
+    found = [_unit(r, c)]
+    commas = []
+    while is_token(c.peek(), *_SEPARATORS) or phrases.kind(c.peek()) == "AND":
+        separator = c.take()
+        commas.append(is_token(separator, "COMMA"))
+        if phrases.kind(c.peek()) == "AND":
+            c.take()
+            commas[-1] = False
+        found.append(_unit(r, c))
+    r.finish(c)
+    for first, second, comma in zip(found, found[1:], commas, strict=False):
+        if comma:
+            _refuse_shared_bounds(r, first, second, items[0])
+    return found[0] if len(found) == 1 else And(tuple(found))
+
+
+def _unit(r: Reader, c: Cursor) -> Cond:
+    """One chain, or a condition in brackets."""
+    item, after = c.peek(), c.peek(1)
+    closed = after is None or is_token(after, *_SEPARATORS) or phrases.kind(after) == "AND"
+    if isinstance(item, Group) and item.bracket in ("LPAREN", "LBRACE") and closed and has(item.items, "REL", "IN"):
+        c.take()
+        return condition(r, item.items, item.end - 1)
+    return chain(r, c)
+
+
+def chain(r: Reader, c: Cursor) -> Cond:
+    """t_0 op t_1 op t_2 …, element ∈ set, or «x_{ij} is the largest in Ω(k, l)»."""
+    start = c.place
+    first = r.sum(c)
+    following = c.peek()
+    if is_token(following, "IN") or phrases.kind(following) == "IN":
+        c.take()
+        return In(first, _set(r, c))
+    if phrases.extremal(following):
+        return _largest(r, first, c)
+    if not is_token(following, "REL"):
+        if following is not None and not is_token(following, *_SEPARATORS):
+            r.finish(c)
+        raise r.error(start, "a condition is expected here (`=`, `<`, `\\in` …); this is a value only")
+    terms, ops = [first], []
+    while is_token(c.peek(), "REL"):
+        op = c.take()
+        assert isinstance(op, Token)
+        ops.append(op.text)
+        terms.append(r.sum(c))
+    if is_token(c.peek(), "IN"):
+        raise r.error(c.place, r"`\in` after a relation: part the two conditions by a comma")
+    if ops == ["="] and is_token(c.peek(), "COMMA") and is_token(c.peek(1), "DOTS") and is_token(c.peek(2), "COMMA"):
+        c.at += 3  # k = 1, …, K
+        return Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
+    return Rel(tuple(terms), tuple(ops))
+
+
+def _set(r: Reader, c: Cursor) -> Expr:
+    start = c.place
+    found = r.sum(c)
+    if not isinstance(found, forms.SETS):
+        raise r.error(start, "a set is expected here")
+    return found
+
+
+def _largest(r: Reader, first: Expr, c: Cursor) -> Cond:
+    words = c.take()
+    op = phrases.extremal(words)
+    if c.peek() is None or not isinstance(first, Entry):
+        raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
+    window = _set(r, c)
+    if not isinstance(window, SetApp) or not first.indices:
+        raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
+    variables = tuple(fresh_index() for _ in first.indices)
+    body = Entry(first.tensor, variables)
+    return rel(first, "=", Reduce(op, over(variables, In(tuple_of(variables), window)), body))
+
+
+def _refuse_shared_bounds(r: Reader, first: Cond, second: Cond, at: Item) -> None:
+    """``0 \\le i, j < n``: both bounds for both, or one each?"""
+    if not (isinstance(first, Rel) and isinstance(second, Rel) and len(first.ops) == len(second.ops) == 1):
+        return
+    same = all(op in _UPWARD for op in (*first.ops, *second.ops)) or all(
+        op in _DOWNWARD for op in (*first.ops, *second.ops)
+    )
+    last, opening = first.terms[1], second.terms[0]
+    if same and isinstance(last, Idx) and isinstance(opening, Idx) and last is not opening:
+        a, b = last.name, opening.name
+        raise r.error(at, f"two readings: both bounds for `{a}` and for `{b}`, or one each; write a chain for each index, "
+                          r"or `\land` between the two")

@@ -1,0 +1,226 @@
+"""Brackets and commands: groups, fractions, derivatives, functions, indicators, cases, matrices."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from derive.expr import (
+    OTHERWISE, Bracket, Cardinality, Cases, Cond, Entry, Expr, Fn, Hull, Idx, Matrix, Num, Partial, Pow, SetApp,
+    SetOf, Star, Subdifferential, Tuple, Without,
+)
+from derive.notation import conditions, phrases, ranges
+from derive.notation.cursor import Cursor, normal, starts_factor
+from derive.notation.products import product
+from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
+
+if TYPE_CHECKING:
+    from derive.notation.reader import Reader
+
+SETS = (SetApp, SetOf, Without, Hull, Subdifferential)
+
+
+def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
+    """A bracketed value, tuple, indicator, floor, ceiling, absolute value or set; ``item`` has its scripts."""
+    if isinstance(item, Scripted) and g.bracket == "LPAREN" and any(is_token(s[0], "STAR") for s in item.sups if s):
+        return _starred(r, g, item)
+    match g.bracket:
+        case "LFLOOR" | "LCEIL":
+            found: Expr = Fn("floor" if g.bracket == "LFLOOR" else "ceil", (r.value(g.items, g.end - 1),))
+        case "LBAR":
+            inner = r.value(g.items, g.end - 1)
+            found = Cardinality(inner) if isinstance(inner, SETS) else Fn("abs", (inner,))
+        case "LSET":
+            if isinstance(item, Scripted):
+                raise r.error(item, "a set carries no scripts here")
+            found = SetOf(*ranges.set_builder(r, g))
+        case "LBRACK" if has(g.items, "REL", "IN"):
+            found = Bracket(conditions.condition(r, g.items, g.end - 1))
+        case _:
+            found = _parenthesised(r, g)
+    return r.raised(found, item if item is not g else None)
+
+
+def _parenthesised(r: Reader, g: Group) -> Expr:
+    if has(g.items, "REL", "IN"):
+        raise r.error(g, "a condition stands where a value is expected; for 1 where it holds and else 0 write "
+                         r"`\mathbb{I}[…]`")
+    parts = split(g.items, "COMMA")
+    if len(parts) == 1:
+        return r.value(g.items, g.end - 1)
+    if g.bracket != "LPAREN":
+        raise r.error(g, "a list in these brackets is outside the notation")
+    return Tuple(tuple(r.value(part, g.end - 1) for part in parts))
+
+
+def _starred(r: Reader, g: Group, item: Scripted) -> Expr:
+    """(i, j)^* is (i^*, j^*)."""
+    parts = [Scripted(p[0], (), item.sups, 0, p[0].start, p[-1].end) for p in split(g.items, "COMMA") if len(p) == 1]
+    if len(parts) != len(split(g.items, "COMMA")) or len(item.sups) != 1 or item.subs:
+        raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
+    found = tuple(r.value([part], g.end) for part in parts)
+    if not all(isinstance(f, Star) for f in found):
+        raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
+    return found[0] if len(found) == 1 else Tuple(found)
+
+
+def without(r: Reader, base: Expr, c: Cursor) -> Expr:
+    r"""S \setminus \{(i, j)\}."""
+    sign = c.take()
+    g = c.peek()
+    if not isinstance(base, SETS) or not isinstance(g, Group) or g.bracket != "LSET":
+        raise r.error(sign, r"`\setminus` stands between a set and `\lbrace … \rbrace`")
+    c.take()
+    elements = tuple(r.value(part, g.end - 1) for part in split(g.items, "COMMA"))
+    return Without(base, elements)
+
+
+def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
+    """A fraction, derivative or root."""
+    if item.type == "SQRT":
+        return [Pow(r.value(item.arguments[0], item.end), Num(Fraction(1, 2)))]
+    if item.type != "FRAC":
+        raise r.error(item, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
+    above, below = (unwrap(a) for a in item.arguments)
+    if above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL"):
+        of: Expr
+        if len(above) > 1:
+            of = r.value(above[1:], item.end)
+        else:
+            if not starts_factor(c.peek()):
+                raise r.error(item, "a derivative of what? Write it above, or in brackets behind")
+            of = product(r.factor(c))
+            if starts_factor(c.peek()):
+                raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
+        return [Partial(of, _variable(r, below[1:], item))]
+    if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
+        raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
+    return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
+
+
+def _variable(r: Reader, items: Items, at: Item) -> Expr:
+    found = r.value(items, at.end - 1)
+    if not isinstance(found, Entry):
+        raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
+    return found
+
+
+def partial(r: Reader, c: Cursor) -> Expr:
+    r"""∂f_{kl} / ∂x_{ij}, or ∂f alone: the subdifferential."""
+    sign = c.take()
+    if isinstance(sign, Scripted):
+        raise r.error(sign, "a derivative of higher order, or with respect to a subscript, is outside the notation")
+    if not starts_factor(c.peek()):
+        raise r.error(sign, r"`\partial` of what?")
+    of = product(r.factor(c))
+    if is_token(c.peek(), "SLASH") and is_token(c.peek(1), "PARTIAL"):
+        c.at += 2
+        if not starts_factor(c.peek()):
+            raise r.error(sign, "a derivative with respect to what?")
+        wrt = product(r.factor(c))
+        if not isinstance(wrt, Entry):
+            raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
+        return Partial(of, wrt)
+    return Subdifferential(of)
+
+
+def function(r: Reader, c: Cursor) -> Expr:
+    """exp(a), log x, tanh^2(a): a bracketed argument, or one factor that ends the product."""
+    item = c.take()
+    base = item.base if isinstance(item, Scripted) else item
+    assert isinstance(base, Token)
+    argument = c.peek()
+    if not starts_factor(argument):
+        raise r.error(item, f"`{r.shown(base)}` of what?")
+    if is_group(argument, "LPAREN", "LBRACK"):
+        c.take()
+        found = r.value(argument.items, argument.end - 1)  # type: ignore[union-attr]
+    else:
+        found = product(r.factor(c))
+        if starts_factor(c.peek()):
+            raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
+    return r.raised(Fn(base.text, (found,)), item)
+
+
+def indicator(r: Reader, c: Cursor) -> Expr:
+    r"""\mathbb{I}[…], \mathbb{1}\{…\}, \mathbf{1}_{…}."""
+    item = c.take()
+    if isinstance(item, Scripted):
+        if len(item.subs) != 1 or item.sups or item.primes:
+            raise r.error(item, "an indicator carries its condition and nothing else")
+        sub = unwrap(item.subs[0])
+        if len(sub) == 1 and is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
+            sub = sub[0].items  # type: ignore[union-attr]
+        return Bracket(conditions.condition(r, sub, item.end))
+    return Bracket(bracketed_condition(r, c))
+
+
+def bracketed_condition(r: Reader, c: Cursor) -> Cond:
+    """The condition in the brackets at the cursor."""
+    g = c.peek()
+    if not isinstance(g, Group):
+        raise r.error(c.place, r"an indicator needs its condition in brackets: `\mathbb{I}[a > b]`")
+    c.take()
+    return conditions.condition(r, g.items, g.end - 1)
+
+
+def hull(r: Reader, c: Cursor) -> Expr:
+    r"""conv S."""
+    item = c.take()
+    if not isinstance(item, Token) or not starts_factor(c.peek()):
+        raise r.error(item, r"`\operatorname{conv}` stands before a set")
+    argument = c.peek()
+    if is_group(argument, "LPAREN"):
+        c.take()
+        found = r.value(argument.items, argument.end - 1)  # type: ignore[union-attr]
+    else:
+        found = product(r.factor(c))
+    if not isinstance(found, SETS):
+        raise r.error(item, r"`\operatorname{conv}` stands before a set")
+    return Hull(found)
+
+
+def rows(items: Items) -> list[list[Item]]:
+    found = split(items, "CR")
+    return found[:-1] if found and not found[-1] else found
+
+
+def environment(r: Reader, env: Env) -> Expr:
+    """cases, or a matrix of numbers."""
+    if env.name in ("cases", "dcases"):
+        return Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(rows(env.items))))
+    if env.name in ("pmatrix", "bmatrix", "matrix", "array", "smallmatrix"):
+        found = tuple(tuple(r.value(cell, env.end) for cell in split(row, "AMP")) for row in rows(env.items))
+        if len({len(row) for row in found}) != 1:
+            raise r.error(env, "the rows of this matrix are not equally long")
+        return Matrix(found)
+    raise r.error(env, rf"`\begin{{{env.name}}}` is not a value")
+
+
+def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[Expr, Cond]:
+    """value & if condition."""
+    cells = split(row, "AMP")
+    if len(cells) == 1:
+        start = next((n for n, i in enumerate(row) if phrases.kind(i) in ("IF", "ELSE", "ALL")), len(row))
+        cells = [row[:start], row[start:]]
+    if len(cells) == 3 and len(cells[1]) <= 1:
+        cells = [cells[0], cells[1] + cells[2]]
+    if len(cells) != 2 or not cells[0]:
+        raise r.error(row[0] if row else env, r"a row of cases is `value & \text{if } condition`")
+    value, cond = (_trimmed(cell) for cell in cells)
+    found = r.value(value, env.end)
+    if cond and phrases.kind(cond[0]) == "ELSE":
+        if len(cond) > 1 or number != len(rows(env.items)) - 1:
+            raise r.error(cond[0], f"`{r.shown(cond[0])}` ends the cases; nothing follows it")
+        return found, OTHERWISE
+    if not cond:
+        raise r.error(row[0], r"this row has no condition; write `\text{if } …` or `\text{otherwise}`")
+    return found, conditions.condition(r, cond, env.end)
+
+
+def _trimmed(cell: list[Item]) -> list[Item]:
+    while cell and is_token(cell[-1], "COMMA", "DOT", "SEMI"):
+        cell = cell[:-1]
+    return cell
+
+

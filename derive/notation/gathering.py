@@ -1,0 +1,206 @@
+"""A card's declarations: which letter is a tensor, set, index or size. No letter's name decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from derive.notation.cursor import normal
+from derive.notation.errors import NotationError, Source
+from derive.notation.formulas import Formula
+from derive.notation.letters import label_of
+from derive.notation.names import latex_of, lexicon
+from derive.notation.occurrences import Occurrence, Occurrences, names_in
+from derive.notation.parse import parse
+from derive.notation.pieces import variable
+from derive.notation.subscripts import split_runs
+from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.notation.tree import Group, Items, Scripted, Token, has, split
+
+EMPTY = SymbolTable(())
+_SPARE = "ijklmnpqrstuvwab"
+
+
+def gather(latexes: Sequence[Formula | str], table: SymbolTable = EMPTY) -> SymbolTable:
+    """The symbol table of a card's formulas, added to ``table``, whose declarations win.
+
+    A formula that cannot be parsed declares nothing; reading it says why.
+    """
+    seen = Occurrences()
+    for formula in latexes:
+        latex = formula if isinstance(formula, str) else formula.latex
+        source = Source(latex)
+        try:
+            seen.formula(source, parse(source))
+        except NotationError:
+            continue
+    return _Gathering(seen, table).table()
+
+
+class _Gathering:
+    def __init__(self, seen: Occurrences, known: SymbolTable) -> None:
+        self.seen, self.known, self.words = seen, known, lexicon(known)
+        self.symbols: dict[str, Symbol] = {}
+        self.indices = self._of(Kind.INDEX)
+        self.tensors = self._of(Kind.TENSOR)
+        self.set_names = self._of(Kind.SET)
+        self.sizes = self._of(Kind.SIZE)
+        self.usual: set[str] = set()  # tensors seen with plain letters
+        self.subscripted = {o.name for o in seen.all if o.sub is not None}
+
+    def _of(self, kind: Kind) -> set[str]:
+        return {name for name, symbol in self.words.items() if symbol.kind is kind}
+
+    def table(self) -> SymbolTable:
+        self.sets()
+        self.strong_indices()
+        self.shapes()
+        entries = [self.entry(o) for o in self.seen.all if o.sub is not None and o.name not in self.set_names]
+        for _, _, runs in entries:
+            self.indices |= {n for run in runs for n in names_in(run)} - self.sizes - self.tensors
+        self.size_letters()
+        for name, label, runs in entries:
+            self.tensor(f"{name}_{label}" if label else name, runs)
+        self.applied()
+        for occurrence in self.seen.all:
+            self.letter(occurrence)
+        new = [s for s in self._ordered() if s.name not in self.words]
+        return self.known.extended(new, self.stars())
+
+    def sets(self) -> None:
+        for items, members in self.seen.sets:
+            head = normal(items[0])
+            base = head.base if isinstance(head, Scripted) else head
+            if not isinstance(base, Token) or base.type != "NAME" or base.text in self.words:
+                continue
+            runs: list[Items] = []
+            if isinstance(head, Scripted) and head.subs:
+                runs = split_runs(head.subs[0], None)
+            elif len(items) > 1 and isinstance(items[1], Group) and items[1].bracket == "LPAREN":
+                runs = [tuple(p) for p in split(items[1].items, "COMMA") if p]
+            self.set_names.add(base.text)
+            self.indices |= {n for run in runs for n in names_in(run)}
+            old = self.symbols.get(base.text)
+            axes = _letters(runs)
+            if old is None:
+                letters = tuple(a or _SPARE[n] for n, a in enumerate(axes))
+                self.add(Symbol(base.text, latex_of(base.text), Kind.SET, letters, tuple(members)))
+
+    def strong_indices(self) -> None:
+        self.indices |= {n.rstrip("'") for n in (*self.seen.bound, *self.seen.starred)}
+        self.indices |= {m.rstrip("'") for _, members in self.seen.sets for m in members}
+
+    def shapes(self) -> None:
+        for names, extents in self.seen.shapes:
+            sizes = tuple(_extent(e) for e in extents)
+            self.sizes |= {s for s in sizes if isinstance(s, str)}
+            for name in names:
+                if name not in self.words and name not in self.indices and None not in sizes:
+                    self.tensors.add(name)
+                    axes = self.spare(len(sizes))
+                    self.add(Symbol(name, latex_of(name), Kind.TENSOR, axes, (), tuple(s for s in sizes if s is not None)))
+
+    def entry(self, o: Occurrence) -> tuple[str, str | None, list[Items]]:
+        """The name, label and index terms of a subscripted letter."""
+        assert o.sub is not None
+        first, *others = split(o.sub, "COMMA", "SEMI")
+        head = normal(first[0]) if first else None
+        if isinstance(head, Scripted) and len(first) == 1 and not others and head.subs and not head.sups:
+            return o.name, label_of(head.base), split_runs(head.subs[0], None)  # \delta_{f_{kl}}
+        label = label_of(head) if len(first) == 1 else None
+        if label is not None and self.is_label(o.name, label, head):
+            rest = list(o.sub)[2:]
+            return o.name, label, split_runs(rest, None) if rest else []
+        return o.name, None, split_runs(o.sub, None)
+
+    def is_label(self, name: str, label: str, head: object) -> bool:
+        if isinstance(head, Token) and head.type == "TEXT":
+            return True
+        if f"{name}_{label}" in self.words or label in self.indices:
+            return f"{name}_{label}" in self.words
+        bare = any(o.name == label and o.bare and not o.in_index for o in self.seen.all)
+        return label in self.tensors or label in self.subscripted or bare
+
+    def tensor(self, name: str, runs: list[Items]) -> None:
+        if name in self.words or name in self.set_names or name in self.indices or name in ("e", "e_q"):
+            return
+        self.tensors.add(name)
+        old, axes = self.symbols.get(name), _letters(runs)
+        if not runs and old is not None:
+            return
+        letters = tuple(a for a in axes if a is not None)
+        usual = len(letters) == len(runs) and len(set(letters)) == len(letters)
+        if old is not None and old.axes and (len(old.axes) != len(runs) or not usual or name in self.usual):
+            return
+        if usual:
+            self.usual.add(name)
+        sizes = old.sizes if old is not None else ()
+        self.add(Symbol(name, latex_of(name), Kind.TENSOR, letters if usual else self.spare(len(runs)), (), sizes))
+
+    def spare(self, count: int) -> tuple[str, ...]:
+        used = {o.name for o in self.seen.all if not o.in_index}
+        return tuple([c for c in _SPARE if c not in used][:count])
+
+    def size_letters(self) -> None:
+        for items in self.seen.bounds:
+            for name in names_in(items):
+                if name not in self.indices | self.tensors | self.set_names | self.subscripted:
+                    self.sizes.add(name)
+
+    def applied(self) -> None:
+        """y(m, n) with index letters is an entry of y."""
+        for o in self.seen.all:
+            if o.sub is not None or o.following is None or o.name in self.set_names | self.indices:
+                continue
+            runs = [tuple(p) for p in split(o.following.items, "COMMA") if p]
+            letters = [set(names_in(run)) for run in runs]
+            if runs and all(ls and ls <= self.indices for ls in letters) and not has(o.following.items, "REL", "IN"):
+                self.tensor(o.name, runs)
+
+    def letter(self, o: Occurrence) -> None:
+        """A letter that nothing else declares: an index, a size, or a number (a tensor of rank 0)."""
+        if o.name in self.words or o.name in self.symbols or o.name.endswith("_bb"):
+            return
+        if o.name in self.indices:
+            self.add(Symbol(o.name, latex_of(o.name), Kind.INDEX))
+        elif o.name in self.sizes:
+            self.add(Symbol(o.name, latex_of(o.name), Kind.SIZE))
+        elif o.bare and not o.in_index and not self.reserved(o):
+            self.add(Symbol(o.name, latex_of(o.name), Kind.TENSOR))
+
+    def reserved(self, o: Occurrence) -> bool:
+        """e of e^x; I of I(a > b)."""
+        indicator = o.name == "I" and o.following is not None and has(o.following.items, "REL", "IN")
+        return o.name == "e" or indicator
+
+    def stars(self) -> Iterable[tuple[str, tuple[str, ...]]]:
+        known = dict(self.known.stars)
+        for letters, items in self.seen.maximisers:
+            outer = [n for n in dict.fromkeys(names_in(items)) if n in self.indices and n not in self.inner(items)]
+            for letter in letters:
+                if letter not in known:
+                    known[letter] = tuple(outer)
+                    yield letter, tuple(outer)
+
+    def inner(self, items: Items) -> set[str]:
+        """The names that are bound in the items."""
+        found = Occurrences()
+        found.run(Source(""), items, False)
+        return set(found.bound)
+
+    def add(self, symbol: Symbol) -> None:
+        self.symbols[symbol.name] = symbol
+
+    def _ordered(self) -> list[Symbol]:
+        order = {name: n for n, name in enumerate(dict.fromkeys(o.name for o in self.seen.all))}
+        return sorted(self.symbols.values(), key=lambda s: order.get(s.name, order.get(s.name.split("_")[0], len(order))))
+
+
+def _letters(runs: list[Items]) -> list[str | None]:
+    return [variable(run[0]) if len(run) == 1 and "'" not in (variable(run[0]) or "'") else None for run in runs]
+
+
+def _extent(items: Items) -> int | str | None:
+    item = normal(items[0]) if len(items) == 1 else None
+    if not isinstance(item, Token):
+        return None
+    return int(item.text) if item.type == "NUMBER" and item.text.isdigit() else item.text if item.type == "NAME" else None

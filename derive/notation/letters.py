@@ -1,0 +1,245 @@
+"""A letter with its scripts and what follows it: index, tensor entry, set, size; application or product."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derive.expr import Bracket, Directional, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
+from derive.notation import forms, subscripts
+from derive.notation.cursor import Cursor, normal
+from derive.notation.symbols import Kind, Symbol
+from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
+
+if TYPE_CHECKING:
+    from derive.notation.reader import Reader
+
+
+def mentions_index(node: Expr) -> bool:
+    return any(isinstance(n, (Idx, Star)) for n in walk(node))
+
+
+def symbol(r: Reader, c: Cursor) -> Expr:
+    """The letter at the cursor, with its scripts and arguments."""
+    at_start = c.at == 0
+    item = c.take()
+    scripts = item if isinstance(item, Scripted) else None
+    token = scripts.base if scripts is not None else item
+    assert isinstance(token, Token)
+    if scripts is not None and len(scripts.subs) > 1:
+        raise r.error(item, "two subscripts; write one, parted by commas")
+    if is_index(r, token.text):
+        return index(r, token, scripts, c)
+    sub = scripts.subs[0] if scripts is not None and scripts.subs else None
+    found, rest = labelled(r, token.text, sub, scripts)
+    if found is None:
+        return undeclared(r, token, item, c)
+    match found.kind:
+        case Kind.SET:
+            return set_applied(r, found, rest, item, c)
+        case Kind.SIZE:
+            if rest is not None:
+                raise r.error(item, f"`{r.shown(token)}` is a size; it has no subscript")
+            return r.raised(Size(found.name), item)
+        case Kind.INDEX:
+            return index(r, token, scripts, c)
+    return entry(r, found, rest, item, c, at_start)
+
+
+def is_index(r: Reader, name: str) -> bool:
+    if any(b.rstrip("'") == name for b in r.bound):
+        return True
+    known = r.words.get(name)
+    return known.kind is Kind.INDEX if known is not None else r.in_index
+
+
+def index(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
+    """i, i', i^*, i^*(k, l), i^2."""
+    name = token.text + "'" * (scripts.primes if scripts is not None else 0)
+    starred = scripts is not None and any(is_token(s[0], "STAR") for s in scripts.sups if len(s) == 1)
+    if not starred:
+        if scripts is None:
+            return Idx(name)
+        if scripts.subs:
+            raise r.error(scripts, f"`{r.shown(token)}` is an index here; it has no subscript")
+        return r.power(Idx(name), scripts)
+    assert scripts is not None
+    if len(scripts.sups) > 1:
+        raise r.error(scripts, "two superscripts")
+    if scripts.subs:
+        return Star(name, subscripts.natural(r, scripts.subs[0], scripts.end))
+    following = c.peek()
+    if isinstance(following, Group) and following.bracket == "LPAREN":
+        c.take()
+        return Star(name, subscripts.arguments(r, following))
+    at = dict(r.table.stars).get(name)
+    if at is None:
+        shown = r.shown(scripts)
+        raise r.error(scripts, rf"`{shown}` is not declared; define it, as in `(i^*, j^*) = \arg\max_{{…}} …`")
+    return Star(name, tuple(map(Idx, at)))
+
+
+def labelled(
+    r: Reader, name: str, sub: Items | None, scripts: Scripted | None
+) -> tuple[Symbol | None, Items | None]:
+    """The symbol, and the subscript left when a label (``\\delta_{f,kl}``: f) is taken off."""
+    if scripts is not None and len(scripts.sups) == 1:
+        up = list(unwrap(scripts.sups[0]))
+        if len(up) == 1 and is_group(up[0], "LPAREN"):
+            up = list(up[0].items)  # type: ignore[union-attr]
+        label = label_of(up[0]) if len(up) == 1 else None
+        if label is not None and f"{name}_{label}" in r.words:
+            return r.words[f"{name}_{label}"], sub
+    plain = r.words.get(name)
+    if sub is None:
+        return plain, None
+    first, *others = split(sub, "COMMA", "SEMI")
+    head = normal(first[0]) if first else None
+    if isinstance(head, Scripted) and len(first) == 1 and not others and len(head.subs) == 1 and not head.sups:
+        label = label_of(head.base)  # \delta_{f_{kl}}
+        if label is not None and f"{name}_{label}" in r.words:
+            return r.words[f"{name}_{label}"], head.subs[0]
+    label = label_of(head)
+    known = r.words.get(f"{name}_{label}") if label is not None else None
+    if known is None or (plain is not None and is_index(r, label or "")):
+        return plain, sub
+    if len(first) == 1:
+        rest = list(sub)[2:]
+        return known, rest or None
+    return (known, list(sub)[1:]) if plain is None else (plain, sub)
+
+
+def label_of(item: Item | None) -> str | None:
+    item = normal(item) if item is not None else None
+    if is_token(item, "NAME"):
+        return item.text  # type: ignore[union-attr]
+    return item.text.strip().replace(" ", "_") if is_token(item, "TEXT") else None  # type: ignore[union-attr]
+
+
+def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at_start: bool) -> Expr:
+    """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
+    indices = None if sub is None else subscripts.indices(r, sub, len(found.axes), found, item)
+    primes = item.primes if isinstance(item, Scripted) else 0
+    raised = _superscript(r, found, item)
+    following = c.peek()
+    group = following.base if isinstance(following, Scripted) else following
+    if primes:
+        return directional(r, Entry(found.name, indices or ()), item, primes, c)
+    if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
+        return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
+    if group.bracket == "LPAREN" and dependency(r, group):
+        _refuse_scalars(r, found, group, indices, c, at_start)
+        c.take()
+        if isinstance(following, Scripted):
+            if indices is not None and following.subs:
+                raise r.error(following, "two subscripts")
+            if following.subs:
+                indices = subscripts.indices(r, following.subs[0], len(found.axes), found, item)
+            return r.power(Entry(found.name, indices or ()), following)
+    elif indices is None and found.axes and not isinstance(following, Scripted) and not has(group.items, "REL", "IN"):
+        c.take()
+        return Entry(found.name, subscripts.arguments(r, group, len(found.axes), found))
+    elif indices is None and not found.axes:
+        _application_or_product(r, found, group, item)
+    node = Entry(found.name, indices or ())
+    return r.power(node, raised) if raised else node
+
+
+def _superscript(r: Reader, found: Symbol, item: Item) -> Scripted | None:
+    """The item where its superscript is not the symbol's own label."""
+    if not isinstance(item, Scripted) or not item.sups:
+        return None
+    base = item.base
+    assert isinstance(base, Token)
+    up = list(unwrap(item.sups[0]))
+    if len(up) == 1 and is_group(up[0], "LPAREN"):
+        up = list(up[0].items)  # type: ignore[union-attr]
+    label = label_of(up[0]) if len(up) == 1 else None
+    own = label is not None and r.words.get(f"{base.text}_{label}") is found
+    return None if own and len(item.sups) == 1 else item
+
+
+def dependency(r: Reader, group: Group) -> bool:
+    """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
+    parts = [list(unwrap(p)) for p in split(group.items, "COMMA", "SEMI")]
+    return all(
+        len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NAME" and not is_index(r, p[0].text)
+        and p[0].text in r.words and r.words[p[0].text].kind is Kind.TENSOR
+        for p in parts
+    )
+
+
+def _refuse_scalars(
+    r: Reader, found: Symbol, group: Group, indices: tuple[Expr, ...] | None, c: Cursor, at_start: bool
+) -> None:
+    """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
+    names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if isinstance(i, Token)]
+    scalar = all(not r.words[n].axes for n in names)
+    if not scalar or len(names) > 1 or (at_start and is_token(c.peek(1), "REL")):
+        return
+    raise r.error(group, f"`{r.shown(group)}`: an argument of `{r.table.named(found.name).latex}` or a factor? "  # type: ignore[union-attr]
+                         r"Write `\cdot` before it for a factor, or leave the argument out")
+
+
+def _application_or_product(r: Reader, found: Symbol, group: Group, item: Item) -> None:
+    """L(a + b) multiplies; L(2), L(a, b) and L[a] have two readings."""
+    if group.bracket == "LBRACK" and has(group.items, "REL", "IN"):
+        return
+    if has(group.items, "PLUS", "MINUS") and group.bracket == "LPAREN" and not has(group.items, "COMMA", "SEMI"):
+        return
+    raise r.error(group, f"`{r.shown(item, group)}` is `{found.latex}` at {r.shown(group)} or a product; "
+                         r"write `\cdot` for a product")
+
+
+def directional(r: Reader, of: Entry, item: Item, primes: int, c: Cursor) -> Expr:
+    """f'(z; v): the one-sided derivative at z along v."""
+    group = c.peek()
+    parts = split(group.items, "SEMI") if isinstance(group, Group) and group.bracket == "LPAREN" else []
+    if primes != 1 or len(parts) != 2 or not isinstance(group, Group):
+        raise r.error(item, f"`{r.shown(item)}`: a derivative needs its argument and direction, `f'(z; v)`; "
+                            "a renamed tensor needs a declaration")
+    c.take()
+    names = []
+    for part in parts:
+        token = normal(part[0]) if len(part) == 1 else None
+        known = r.words.get(token.text) if isinstance(token, Token) and token.type == "NAME" else None
+        if known is None or known.kind is not Kind.TENSOR:
+            raise r.error(group, "a directional derivative names two tensors: `f'(z; v)`")
+        names.append(known.name)
+    return Directional(of, *names)
+
+
+def set_applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
+    """Ω(k, l), Ω_{kl}, or a plain set A."""
+    following = c.peek()
+    args: tuple[Expr, ...] = ()
+    if isinstance(item, Scripted) and (item.sups or item.primes):
+        raise r.error(item, f"`{r.shown(item)}`: a set carries no superscript")
+    if sub is not None:
+        args = subscripts.indices(r, sub, len(found.axes), found, item)
+    elif isinstance(following, Group) and following.bracket == "LPAREN":
+        c.take()
+        args = subscripts.arguments(r, following, len(found.axes), found)
+    elif found.axes:
+        raise r.error(item, f"`{r.shown(item)}` is the set of a window: which one? Write `{found.latex}"
+                            f"({', '.join(found.axes)})`")
+    return SetApp(found.name, args)
+
+
+def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
+    """e^x, e_q, I(a > b); any other letter without a declaration is an error."""
+    following = c.peek()
+    shown = r.shown(token)
+    if token.text in ("I", "I_bb") and item is token and isinstance(following, Group) and has(
+        following.items, "REL", "IN"
+    ):
+        return Bracket(forms.bracketed_condition(r, c))
+    if token.text == "e" and isinstance(item, Scripted) and not item.primes:
+        if len(item.sups) == 1 and not item.subs:
+            return Fn("exp", (r.value(item.sups[0], item.end),))
+        if len(item.subs) == 1 and not item.sups:
+            at = subscripts.natural(r, item.subs[0], item.end)
+            return Unit(at[0] if len(at) == 1 else Tuple(at))
+    if isinstance(following, Group) and following.bracket == "LPAREN" and item is token:
+        raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
+                             f"{r.shown(following)} or a product; say what `{shown}` is")
+    raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, or say what it is")

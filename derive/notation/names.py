@@ -1,0 +1,86 @@
+"""Symbols' names in ASCII and in LaTeX: ``y_hat`` and ``\\hat{y}``, ``Omega`` and ``\\Omega``."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from derive.notation.symbols import Symbol, SymbolTable
+
+GREEK = frozenset(
+    """alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho varrho
+    sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
+    ell hbar imath jmath""".split()
+)
+UNICODE_LETTERS = dict(
+    zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩℓ",
+        """alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon varphi
+        chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega ell""".split(), strict=True)
+)
+ACCENTS = {"hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar", "overline": "bar",
+           "dot": "dot", "ddot": "ddot", "check": "check", "breve": "breve"}
+ALPHABETS = {"mathcal": "cal", "mathscr": "scr", "mathfrak": "frak", "mathbb": "bb"}
+_COMMAND_OF = {"cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "bb": "mathbb"}
+
+
+def latex_of(name: str) -> str:
+    """The LaTeX of a name: ``y_hat`` → ``\\hat{y}``, ``delta_f`` → ``\\delta_f``, ``x_in`` → ``x_{\\text{in}}``."""
+    base, *marks = name.split("_")
+    latex = "\\" + base if base in GREEK else base
+    labels = []
+    for mark in marks:
+        if mark in _COMMAND_OF:
+            latex = f"\\{_COMMAND_OF[mark]}{{{latex}}}"
+        elif mark in ACCENTS:
+            latex = f"\\{mark}{{{latex}}}"
+        else:
+            labels.append(mark)
+    if not labels:
+        return latex
+    label = "_".join(labels)
+    if len(label) == 1:
+        return f"{latex}_{label}"
+    inner = latex_of(label) if _is_letter(label) else rf"\text{{{label}}}"
+    return f"{latex}_{{{inner}}}"
+
+
+def _is_letter(name: str) -> bool:
+    base, *marks = name.split("_")
+    known = all(mark in ACCENTS or mark in _COMMAND_OF for mark in marks)
+    return known and (base in GREEK or (len(base) == 1 and base.isalpha()))
+
+
+_SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)
+_ACCENTED = re.compile(r"^\\([A-Za-z]+) *\{(.*)\}$", re.DOTALL)
+_TEXT = re.compile(r"^\\(?:text|mathrm|textrm|mathit|operatorname|mbox)\{(.*)\}$")
+
+
+def split_label(latex: str) -> tuple[str, str | None]:
+    """``\\delta_f`` or ``\\delta_{f}`` → (``\\delta``, ``f``); (latex, None) where there is no label."""
+    match = _SUBSCRIPTED.match(latex)
+    return (latex, None) if match is None else (match[1], match[2] if match[2] is not None else match[3])
+
+
+@lru_cache(maxsize=4096)
+def name_of(latex: str) -> str:
+    """The ASCII name of a symbol's LaTeX; the inverse of :func:`latex_of`."""
+    latex = latex.strip()
+    base, label = split_label(latex)
+    if label is not None:
+        return f"{name_of(base)}_{name_of(label)}"
+    if text := _TEXT.match(latex):
+        return text[1].strip().replace(" ", "_")
+    if match := _ACCENTED.match(latex):
+        command, inner = match.groups()
+        if command in ACCENTS:
+            return f"{name_of(inner)}_{ACCENTS[command]}"
+        if command in ALPHABETS:
+            return f"{name_of(inner)}_{ALPHABETS[command]}"
+        return name_of(inner)  # \mathbf{x}, \boldsymbol{x}: weight is layout
+    return UNICODE_LETTERS.get(latex, latex.removeprefix("\\"))
+
+
+@lru_cache(maxsize=256)
+def lexicon(table: SymbolTable) -> dict[str, Symbol]:
+    """The table's symbols by the name that their LaTeX reads as (a symbol ``rival`` written ``m`` is at ``m``)."""
+    return {name_of(s.latex): s for s in table.symbols}

@@ -1,0 +1,103 @@
+"""Tokens → flat tree, by the LALR grammar in grammar.lark (built once, at the first formula)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from derive.notation.errors import Source
+from derive.notation.tokens import tokenise
+from derive.notation.tree import Command, Env, Group, Item, Scripted, Token
+from derive.notation.vocabulary import CLOSING
+
+GRAMMAR = Path(__file__).with_name("grammar.lark")
+
+# A token's terminal; what is not named is an OP.
+_TERMINALS = {
+    **dict.fromkeys(("NAME", "NUMBER", "BIG", "FN", "IND", "TEXT", "INFTY", "CONV", "DOTS", "PARTIAL"), "ATOM"),
+    **dict.fromkeys(("PLUS", "MINUS", "STAR", "TOP"), "MARK"),
+    **dict.fromkeys(CLOSING, "OPEN"),
+    **dict.fromkeys(CLOSING.values(), "CLOSE"),
+    "SQRT": "ONE", "FRAC": "TWO", "UNDER": "TWO",
+    **{name: name for name in ("LBRACE", "SUB", "SUP", "PRIME")},
+}
+
+
+@cache
+def parser(**options: Any) -> Any:
+    """The parser; ``options`` are Lark's."""
+    import lark
+
+    class Terminals(lark.lexer.Lexer):
+        """Hands our tokens over as the grammar's terminals."""
+
+        def __init__(self, conf: Any) -> None:
+            pass
+
+        def lex(self, tokens: list[Token]) -> Iterator[lark.Token]:  # type: ignore[override]
+            for token in tokens:
+                yield lark.Token(_TERMINALS.get(token.type, "OP"), token)  # type: ignore[arg-type]
+
+    return lark.Lark(GRAMMAR.read_text(encoding="utf-8"), parser="lalr", lexer=Terminals,
+                     transformer=_builder(lark.Transformer), maybe_placeholders=False, **options)
+
+
+def _builder(transformer: Any) -> Any:
+    """Reductions to the nodes of tree.py; a lark token carries ours as its ``value``."""
+
+    def plain(part: Any) -> Item:
+        return part.value if isinstance(part, str) else part  # type: ignore[attr-defined, no-any-return]
+
+    class Build(transformer):  # type: ignore[misc]
+        def start(self, parts: list[Any]) -> tuple[Item, ...]:
+            return tuple(map(plain, parts))
+
+        def group(self, parts: list[Any]) -> Group | Env:
+            opening, *items, closing = map(plain, parts)
+            assert isinstance(opening, Token)
+            if opening.type == "BEGIN":
+                return Env(opening.text, tuple(items), opening.start, closing.end)
+            return Group(opening.type, tuple(items), opening.start, closing.end)
+
+        def command(self, parts: list[Any]) -> Command:
+            head, *arguments = map(plain, parts)
+            assert isinstance(head, Token)
+            return Command(head.type, tuple(map(_items, arguments)), head.start, arguments[-1].end)
+
+        def script(self, parts: list[Any]) -> list[Item]:
+            return list(map(plain, parts))
+
+        def scripted(self, parts: list[Any]) -> Scripted:
+            base, scripts = plain(parts[0]), parts[1:]
+            subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
+            sups = [_items(s[1]) for s in scripts if s[0].type == "SUP"]
+            primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
+            primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
+            marks = tuple(s for s in sups if s not in primed)
+            return Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
+
+    return Build()
+
+
+def _items(argument: Item) -> tuple[Item, ...]:
+    return argument.items if isinstance(argument, Group) and argument.bracket == "LBRACE" else (argument,)
+
+
+def parse(source: Source) -> tuple[Item, ...]:
+    """The flat tree of a formula.
+
+    Raises :class:`NotationError` where tokens do not fit together.
+    """
+    import lark
+
+    try:
+        return parser().parse(tokenise(source))  # type: ignore[no-any-return]
+    except lark.UnexpectedToken as error:
+        found = error.token.value
+        if not isinstance(found, Token):
+            raise source.error(len(source.latex), "the formula ends too early") from None
+        shown = source.latex[found.start : found.end]
+        what = "has nothing to stand on" if found.type in ("SUB", "SUP", "PRIME") else "does not belong here"
+        raise source.error(found.start, f"`{shown}` {what}") from None

@@ -1,0 +1,213 @@
+"""Flat tree → expression: sums, products, factors. Meanings come from the symbol table, never from a letter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from derive.expr import Add, Expr, Fn, Infinity, Mul, Num, Pow, SetApp, SetOf, Tuple, Without
+from derive.notation import binders, forms, letters
+from derive.notation.cursor import Cursor, starts_factor
+from derive.notation.errors import NotationError, Source
+from derive.notation.names import lexicon
+from derive.notation.products import negated, product, quotient
+from derive.notation.symbols import Symbol, SymbolTable
+from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_token
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads runs of items under a symbol table; ``bound`` holds the names of bound variables."""
+
+    table: SymbolTable
+    source: Source
+    bound: frozenset[str] = frozenset()
+    in_index: bool = False
+    words: dict[str, Symbol] = field(default_factory=dict)
+
+    @staticmethod
+    def of(table: SymbolTable, source: Source) -> Reader:
+        return Reader(table, source, words=lexicon(table))
+
+    def binding(self, names: list[str]) -> Reader:
+        return replace(self, bound=self.bound | set(names), in_index=False)
+
+    def error(self, at: Item | int, message: str) -> NotationError:
+        return self.source.error(at if isinstance(at, int) else at.start, message)
+
+    def shown(self, *items: Item) -> str:
+        return self.source.latex[items[0].start : items[-1].end].strip()
+
+    def cursor(self, items: Items, end: int) -> Cursor:
+        return Cursor(items, items[-1].end if items else end)
+
+    def value(self, items: Items, end: int) -> Expr:
+        """All of the items as one value; ``end`` places the error where there are none."""
+        if not items:
+            raise self.error(end, "something is missing here")
+        cursor = self.cursor(items, end)
+        found = self.sum(cursor)
+        self.finish(cursor)
+        return found
+
+    def finish(self, c: Cursor) -> None:
+        """An error where items are left."""
+        item = c.peek()
+        if item is None:
+            return
+        if is_token(item, "TEXT"):
+            raise self.error(item, f"the words `{self.shown(item)}` are outside the notation")
+        if is_token(item, "DOTS"):
+            raise self.error(item, r"dots are outside the notation here; write a range: `\sum_{k=1}^{n}`, `1 \le k \le n`")
+        if is_token(item, "COMMA"):
+            raise self.error(item, "a comma does not belong here: one value is expected")
+        raise self.error(item, f"`{self.shown(item)}` does not belong here")
+
+    def sum(self, c: Cursor) -> Expr:
+        """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""
+        first = c.place
+        terms: list[Expr] = []
+        negative = c.taken("MINUS") or (c.taken("PLUS") and False)
+        signed = negative
+        while True:
+            factors = self.factors(c)
+            terms.append(product(negated(factors) if negative else factors))
+            if not is_token(c.peek(), "PLUS", "MINUS"):
+                break
+            negative = is_token(c.take(), "MINUS")
+        found = terms[0] if len(terms) == 1 else Add(tuple(terms))
+        following = c.peek()
+        if is_token(following, "BMOD"):
+            if signed or len(terms) > 1:
+                raise self.error(first, r"what is taken `\bmod`: the last term or the whole sum? Put brackets")
+            return self.modulo(found, c)
+        if is_token(following, "SETMINUS"):
+            return forms.without(self, found, c)
+        return found
+
+    def modulo(self, left: Expr, c: Cursor) -> Expr:
+        c.take()
+        right = self.factor(c)
+        if len(right) != 1 or starts_factor(c.peek()) or is_token(c.peek(), "PLUS", "MINUS", "TIMES", "SLASH", "BMOD"):
+            raise self.error(c.place, r"how far does `\bmod` reach? Put brackets")
+        return Fn("mod", (left, right[0]))
+
+    def factors(self, c: Cursor) -> list[Expr]:
+        """The factors of a product, as written; a quotient a/b is a, b^{-1}."""
+        found: list[Expr] = []
+        operator: Item | None = None
+        while True:
+            item = c.peek()
+            if starts_factor(item):
+                if is_token(item, "NUMBER") and found and operator is None:
+                    assert item is not None
+                    raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or put it in front")
+                found += self.factor(c)
+                operator = None
+            elif is_token(item, "TIMES", "STAR") and found and operator is None:
+                operator = c.take()
+            elif is_token(item, "SLASH") and found and operator is None:
+                return self.slash(found, c)
+            else:
+                break
+        if not found or operator is not None:
+            raise self.missing(c)
+        if len(found) > 1:
+            self.multipliable(found, c)
+        return found
+
+    def multipliable(self, factors: list[Expr], c: Cursor) -> None:
+        for factor in factors:
+            if isinstance(factor, (Tuple, SetApp, SetOf, Without)):
+                raise self.error(c.place, "a tuple or a set cannot be a factor")
+
+    def missing(self, c: Cursor) -> NotationError:
+        item = c.peek()
+        if item is None:
+            return self.error(c.place, "something is missing here")
+        if is_token(item, "TEXT", "DOTS"):
+            c.at = c.items.index(item) if item in c.items else c.at
+            self.finish(c)
+        return self.error(item, f"a value is expected before `{self.shown(item)}`")
+
+    def slash(self, numerator: list[Expr], c: Cursor) -> list[Expr]:
+        slash = c.take()
+        if not starts_factor(c.peek()):
+            raise self.missing(c)
+        denominator = product(self.factor(c))
+        if starts_factor(c.peek()) or is_token(c.peek(), "TIMES", "STAR", "SLASH"):
+            raise self.error(slash, r"`a/b c` is `(a/b) c` or `a/(b c)`; write `\frac{…}{…}` or brackets")
+        return self.quotient(numerator, denominator, slash)
+
+    def quotient(self, above: list[Expr], below: Expr, at: Item) -> list[Expr]:
+        if isinstance(below, Num) and below.value == 0:
+            raise self.error(at, "a division by zero")
+        return quotient(above, below)
+
+    def spread(self, items: Items, end: int) -> list[Expr]:
+        """A value as factors; a product in brackets stays one factor."""
+        found = self.value(items, end)
+        if isinstance(found, Mul) and not (len(items) == 1 and isinstance(items[0], Group)):
+            return list(found.factors)
+        return [found]
+
+    def factor(self, c: Cursor) -> list[Expr]:
+        """One factor (a fraction can be several)."""
+        item = c.peek()
+        if not starts_factor(item):
+            raise self.missing(c)
+        base = item.base if isinstance(item, Scripted) else item
+        if isinstance(base, Token):
+            match base.type:
+                case "NAME":
+                    return [letters.symbol(self, c)]
+                case "BIG":
+                    return [binders.reduction(self, c)]
+                case "FN":
+                    return [forms.function(self, c)]
+                case "IND":
+                    return [forms.indicator(self, c)]
+                case "PARTIAL":
+                    return [forms.partial(self, c)]
+                case "CONV":
+                    return [forms.hull(self, c)]
+                case "INFTY" if item is base:
+                    c.take()
+                    return [Infinity(1)]
+                case "NUMBER":
+                    c.take()
+                    return [self.raised(Num(Fraction(base.text)), item)]
+        c.take()
+        if isinstance(base, Command) and base.type == "UNDER":
+            return [binders.underset(self, base, c)]
+        if isinstance(base, Command) and item is base:
+            return forms.command(self, base, c)
+        if isinstance(base, Env) and item is base:
+            return [forms.environment(self, base)]
+        if isinstance(base, Group):
+            return [forms.group(self, base, item, c)]
+        assert item is not None
+        raise self.error(item, "put brackets around what carries this script")
+
+    def raised(self, base: Expr, item: Item | None) -> Expr:
+        """The base to the power that the item carries, if any."""
+        if not isinstance(item, Scripted):
+            return base
+        if item.subs:
+            raise self.error(item.subs[0][0], "this subscript is outside the notation")
+        if item.primes:
+            raise self.error(item, "this prime is outside the notation")
+        return self.power(base, item)
+
+    def power(self, base: Expr, item: Scripted) -> Expr:
+        if not item.sups:
+            return base
+        if len(item.sups) > 1:
+            raise self.error(item, "two superscripts; put brackets")
+        script = item.sups[0]
+        if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
+            raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
+        exponent = replace(self, in_index=False).value(script, item.end)
+        if letters.mentions_index(exponent):
+            raise self.error(script[0], f"`{self.shown(item)}` is a power or a numbered sample; put brackets for a power")
+        return Pow(base, exponent)

@@ -1,0 +1,23 @@
+"""One formula → one expression."""
+
+from __future__ import annotations
+
+from derive.expr import Node
+from derive.notation import conditions
+from derive.notation.errors import Source
+from derive.notation.parse import parse
+from derive.notation.reader import Reader
+from derive.notation.symbols import SymbolTable
+
+
+def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int = 0) -> Node:
+    """The statement or value that one formula says under the symbol table.
+
+    ``line`` and ``column`` (from 0) are its place in the card.  Raises
+    :class:`NotationError` where it is outside the notation or has two readings.
+    """
+    source = Source(latex, line, column)
+    items = parse(source)
+    if not items:
+        raise source.error(0, "the formula is empty")
+    return conditions.statement(Reader.of(table, source), items)

@@ -1,0 +1,194 @@
+"""LaTeX → tokens with positions; layout is dropped, bars are paired, digits are cut where TeX cuts them."""
+
+from __future__ import annotations
+
+import re
+
+from derive.notation import layout
+from derive.notation.errors import NotationError, Source
+from derive.notation.names import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
+from derive.notation.tree import Token
+from derive.notation.vocabulary import (
+    BIG, COMMANDS, ENVIRONMENTS, FUNCTIONS, LAYOUT, LAYOUT_WITH_ARGUMENT, RELATIONS, SIGNS, TEXT, WORDS,
+)
+
+_COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SPACE = re.compile(r"(?:\s|~|\\[,;:! ]|\\\n|%[^\n]*(?:\n|$))+")
+_INDICATOR = re.compile(r"\\(?:mathbb|mathds|mathbbm|mathbf|boldsymbol|bm|bf|mathrm)\s*(?:\{\s*1\s*\}|1)"
+                        r"|\\(?:mathbb|mathds)\s*(?:\{\s*I\s*\}|I\b)")
+_ARGUMENT = re.compile(r"\s*(?:\{\s*(\\?[A-Za-z]+|[^\W\d_])\s*\}|(\\[A-Za-z]+|[^\W\d_]))")
+_DEFINED = re.compile(r"\\(?:stackrel|overset)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*\{\s*:?=\s*\}")
+_NOT = re.compile(r"\\not\s*(=|\\in\b)")
+_BRACED = re.compile(r"\s*\{([^{}]*)\}")
+_LETTER = re.compile(r"[A-Za-z]|[%s]" % "".join(UNICODE_LETTERS))
+
+
+class _Lexer:
+    def __init__(self, source: Source) -> None:
+        self.source, self.text, self.at = source, source.latex, 0
+        self.out: list[Token] = []
+        self.digits = 0  # how many arguments that may be one bare digit are still to come
+
+    def error(self, message: str, at: int | None = None) -> NotationError:
+        return self.source.error(self.at if at is None else at, message)
+
+    def emit(self, type_: str, text: str, end: int) -> None:
+        self.out.append(Token(type_, text, self.at, end))
+        self.at = end
+
+    def run(self) -> list[Token]:
+        while self.at < len(self.text):
+            if space := _SPACE.match(self.text, self.at):
+                self.at = space.end()
+                continue
+            before = len(self.out)
+            self.step(self.text[self.at])
+            if len(self.out) > before:
+                kind = self.out[-1].type
+                self.digits = {"SUB": 1, "SUP": 1, "FRAC": 2}.get(kind, self.digits - 1 if kind == "NUMBER" else 0)
+        return self.out
+
+    def step(self, char: str) -> None:
+        if char == "\\":
+            self.command()
+        elif char.isdigit():
+            self.number()
+        elif self.text.startswith(":=", self.at):
+            self.emit("REL", "=", self.at + 2)
+        elif char in RELATIONS:
+            self.emit("REL", RELATIONS[char], self.at + 1)
+        elif char in ("∑", "∏"):
+            self.emit("BIG", SIGNS[char], self.at + 1)
+        elif char in SIGNS:
+            self.emit(SIGNS[char], char, self.at + 1)
+        elif _LETTER.match(char):
+            self.emit("NAME", UNICODE_LETTERS.get(char, char), self.at + 1)
+        else:
+            raise self.error(f"`{char}` is outside the notation")
+
+    def number(self) -> None:
+        match = _NUMBER.match(self.text, self.at)
+        assert match is not None
+        if self.digits <= 0:
+            self.emit("NUMBER", match[0], match.end())
+            return
+        script = self.out[-1].type in ("SUB", "SUP")
+        if script and match.end() - self.at > 1:
+            raise self.error(f"LaTeX reads `{self.out[-1].text}{match[0]}` as `{self.out[-1].text}{match[0][0]}` "
+                             f"followed by {match[0][1:]}; write `{self.out[-1].text}{{{match[0]}}}`")
+        self.emit("NUMBER", match[0][0], self.at + 1)
+
+    def command(self) -> None:
+        for pattern, kind, text in ((_INDICATOR, "IND", "1"), (_DEFINED, "REL", "=")):
+            if match := pattern.match(self.text, self.at):
+                return self.emit(kind, text, match.end())
+        if match := _NOT.match(self.text, self.at):
+            if match[1] != "=":
+                raise self.error(r"`\notin` is outside the notation; state what the element is in")
+            return self.emit("REL", "≠", match.end())
+        match = _COMMAND.match(self.text, self.at)
+        if match is None:
+            raise self.error("a lone backslash")
+        if match[2] is not None:
+            return self.sign(match[2], match.end())
+        return self.word(match[1], match.end())
+
+    def sign(self, char: str, end: int) -> None:
+        if char == "\\":
+            spacing = re.compile(r"\*?\s*\[-?[\d.]+\s*[a-z]{2}\]").match(self.text, end)
+            return self.emit("CR", "\\\\", spacing.end() if spacing else end)
+        kind = {"{": "LSET", "}": "RSET"}.get(char)
+        if kind is None:
+            raise self.error(rf"`\{char}` is outside the notation")
+        self.emit(kind, char, end)
+
+    def word(self, name: str, end: int) -> None:
+        if name in ("left", "right", "middle"):
+            self.delimiter(name, end)
+        elif name in ("quad", "qquad"):
+            self.emit("QUAD", "", end)
+        elif name in ("begin", "end"):
+            self.environment(name, end)
+        elif name in TEXT:
+            self.words(name, end)
+        elif name in LAYOUT_WITH_ARGUMENT:
+            braced = _BRACED.match(self.text, end)
+            self.at = braced.end() if braced else end
+        elif name in LAYOUT:
+            self.at = end
+        elif name in GREEK:
+            self.emit("NAME", name, end)
+        elif name in ACCENTS or name in ALPHABETS:
+            argument = _ARGUMENT.match(self.text, end)
+            if argument is None:
+                raise self.error(rf"`\{name}` needs one letter under it")
+            self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end())
+        else:
+            for table, kind in ((RELATIONS, "REL"), (BIG, "BIG"), (FUNCTIONS, "FN")):
+                if name in table:
+                    return self.emit(kind, table[name], end)
+            if name not in COMMANDS:
+                raise self.error(rf"`\{name}` is outside the notation")
+            self.emit(COMMANDS[name], name, end)
+        return None
+
+    def delimiter(self, name: str, end: int) -> None:
+        match = re.compile(r"\s*(\.|\||\\(?:vert|mid)\b)?").match(self.text, end)
+        assert match is not None
+        if match[1] is None or match[1] == ".":
+            self.at = match.end()
+        else:
+            self.emit({"left": "LBAR", "right": "RBAR", "middle": "MID"}[name], "|", match.end())
+
+    def environment(self, name: str, end: int) -> None:
+        braced = _BRACED.match(self.text, end)
+        if braced is None or braced[1] not in ENVIRONMENTS:
+            raise self.error(rf"`\{name}{braced[0] if braced else ''}` is outside the notation")
+        end = braced.end()
+        if name == "begin" and braced[1] in ("array", "subarray", "alignedat"):
+            columns = _BRACED.match(self.text, end)
+            end = columns.end() if columns else end
+        self.emit(name.upper(), braced[1], end)
+
+    def words(self, name: str, end: int) -> None:
+        r"""``\text{if $x$ is}``: the words, and the mathematics inside them."""
+        braced = re.compile(r"\s*\{").match(self.text, end)
+        if braced is None:
+            self.at = end
+            return
+        close, depth = braced.end(), 1
+        while close < len(self.text) and depth:
+            depth += {"{": 1, "}": -1}.get(self.text[close], 0)
+            close += 1
+        if depth:
+            raise self.error("this bracket is not closed", braced.end() - 1)
+        content = self.text[braced.end() : close - 1]
+        bare = re.sub(r"\\[,;! ]|\s|~|\\limits", "", content)
+        if bare in WORDS or bare in FUNCTIONS:
+            kind = "BIG" if bare in BIG else "FN" if bare in FUNCTIONS else WORDS[bare]
+            return self.emit(kind, BIG.get(bare) or FUNCTIONS.get(bare) or bare, close)
+        if name in ("mathrm", "textrm", "textbf", "operatorname") and (len(bare) == 1 or bare.startswith("\\")):
+            self.at = braced.start()  # one upright letter: a symbol as any other
+            self.digits = 0
+            return None
+        for n, piece in enumerate(content.split("$")):
+            if n % 2 == 0:
+                if piece.strip(" ~\t\n,"):
+                    self.out.append(Token("TEXT", piece, self.at, close))
+            else:
+                inner = Source(self.text[: braced.end() + content.index(piece)] + piece, self.source.line,
+                               self.source.column)
+                lexer = _Lexer(inner)
+                lexer.at = len(inner.latex) - len(piece)
+                self.out += lexer.run()
+        self.at = close
+        return None
+
+
+def tokenise(source: Source) -> list[Token]:
+    """The tokens of a formula without its layout: quads, equation number, closing punctuation.
+
+    Raises :class:`NotationError` where something is outside the notation.
+    """
+    return layout.tidy(_Lexer(source).run(), source)

@@ -20,7 +20,7 @@ _NEAR = r"[^.?!;¶]{0,120}?"
 _JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi")
 _VJP = re.compile(
     r"\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
-    r"|(?<!vanishing )(?<!exploding )\bgradient\w*|\bmessages? |\bzpětn\w*"
+    r"|(?<!vanishing )(?<!exploding )\bgradient\w*|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"
 )
 _FORWARD = re.compile(rf"\b{_VERB}{_NEAR}\bforward (?:message|pass)|\b{_VERB}{_NEAR}\bdopředn\w+")
 _PARAMETERS = re.compile(rf"\b{_VERB}{_NEAR}\bparameters? message")
@@ -70,8 +70,7 @@ def asked(
         raise UnsupportedError(
             Problem(
                 "the question asks for no message or derivative; write e.g. “Derive the backward message.”",
-                file,
-                plain.first_line,
+                line=plain.first_line,
             )
         )
     return Asked(tuple(wanted), tuple(dict.fromkeys(wanted.values())))

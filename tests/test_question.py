@@ -82,7 +82,7 @@ def test_the_sample_card() -> None:
     assert [r.partition(" (")[0] for r in module.readings] == [
         "layer", "window 2×2", "stride 2 in each axis", "no padding", "asked for ∂f_kl/∂x_ij", "asked for the backward message"
     ]  # fmt: skip
-    assert "window 2×2 (line 15: “2x2 max pooling”)" in module.readings
+    assert "window 2×2 (line 14: “2x2 max pooling”)" in module.readings
 
 
 def test_all_problems_of_a_card_at_once() -> None:

@@ -17,7 +17,7 @@ _VERB = (
     r"|odvo[dď]\w*|spočt\w*|spočítej\w*|vypočt\w*|vypočítej\w*|urč\w*|najd\w*|napi[sš]\w*|uveď\w*|jak\w*)"
 )
 _NEAR = r"[^.?!;¶]{0,120}?"
-_JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi")
+_JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\b|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi")
 _VJP = re.compile(
     r"\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
     r"|(?<!vanishing )(?<!exploding )\bgradient\w*|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"

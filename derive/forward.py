@@ -59,8 +59,8 @@ def is_forward(node: Node) -> bool:
     return plain and computed and not derived
 
 
-def window_form(equation: Rel, definitions: tuple[Rel, ...] = ()) -> WindowForm:
-    """The forward equation as a window; ``definitions`` may hold ``Ω(k, l) = {…}``.
+def window_form(equation: Rel) -> WindowForm:
+    """The forward equation as a window.
 
     Raises :class:`UnsupportedError` for a formula that is valid and not covered.
     """
@@ -74,16 +74,22 @@ def window_form(equation: Rel, definitions: tuple[Rel, ...] = ()) -> WindowForm:
     if not isinstance(value, Reduce) or value.op not in ("max", "min"):
         raise UnsupportedError(f"the formula of `{output.tensor}` is not covered yet; {COVERED}")
     named = _named_set(value, output)
-    if named is None:
-        source, axes = intervals(value, output.indices)
-        return WindowForm(value.op, output, source, None, axes)
-    source, name = named
-    for definition in definitions:
-        left, right = definition.terms[0], definition.terms[1]
-        if isinstance(left, SetApp) and left.name == name and isinstance(right, SetOf):
-            _, found = intervals(right, left.args)
-            return WindowForm(value.op, output, source, name, found)
-    return WindowForm(value.op, output, source, name, None)
+    if named is not None:
+        return WindowForm(value.op, output, *named, None)
+    source, axes = intervals(value, output.indices)
+    return WindowForm(value.op, output, source, None, axes)
+
+
+def set_axes(definition: Rel, form: WindowForm) -> tuple[Interval, ...] | None:
+    """The window of ``Ω(k, l) = {…}``, or None where the definition is of something else."""
+    left, right = definition.terms[0], definition.terms[1]
+    if definition.ops[0] != "=" or not isinstance(left, SetApp) or left.name != form.set_name:
+        return None
+    if not isinstance(right, SetOf):
+        raise UnsupportedError(
+            f"the set `{left.name}` is defined in a way that is not covered yet; write {{(i, j) : …}}"
+        )
+    return intervals(right, left.args)[1]
 
 
 def _named_set(value: Reduce, output: Entry) -> tuple[str, str] | None:

@@ -8,16 +8,20 @@ from derive.receptive_field import ReceptiveField, receptive_field
 from derive.stated import Reader, Sizes, Stated, per_axis, times
 
 
-def geometry(reader: Reader, spelt: tuple[Interval, ...] | None, formula: str) -> tuple[ReceptiveField, Sizes | None]:
-    """Ω, and the input's size where it is stated; ``spelt`` is the window that the ``formula`` itself spells out.
+def geometry(
+    reader: Reader, spelt: tuple[Interval, ...] | None, formula: str, declared: Sizes = ()
+) -> tuple[ReceptiveField, Sizes | None]:
+    """Ω, and the input's size where it is stated.
 
+    ``spelt`` is the window that the ``formula`` itself spells out, ``declared`` the
+    input's shape where a formula gives it in numbers.
     Raises :class:`CardError` with every problem of the window at once.
     """
     _refuse_vague(reader)
     kernel = _kernel(reader)
     stride = _stride(reader, kernel)
     padding = reader.stated("padding")
-    size = _input_size(reader)
+    size = _input_size(reader, declared)
     if spelt is not None:
         kernel, stride, padding = _spelt(reader, spelt, formula, (kernel, stride, padding))
     elif kernel is None and not reader.problems:
@@ -94,7 +98,7 @@ def _stride(reader: Reader, kernel: Stated | None) -> Stated | None:
     return stride
 
 
-def _input_size(reader: Reader) -> Stated | None:
+def _input_size(reader: Reader, declared: Sizes) -> Stated | None:
     if "input_size" in reader.card.front_matter:
         return reader.key("input_size")
     fitting = tuple(f for f in reader.words.about("input_size") if len(f.value) in (1, reader.rank))
@@ -103,7 +107,14 @@ def _input_size(reader: Reader) -> Stated | None:
             reader.readings.append(
                 f"no input size is taken from “{other.quote}” (line {other.line}): it has other axes"
             )
-    return reader.said("input_size", fitting)
+    stated = reader.said("input_size", fitting)
+    if not declared:
+        return stated
+    if stated is not None and stated.value != declared:
+        reader.refuse(
+            f"input of size {times(stated.value)} ({stated.source}) and {times(declared)} in a formula", stated.line
+        )
+    return Stated(declared, "a formula gives its shape", None)
 
 
 Three = tuple[Stated | None, Stated | None, Stated | None]
@@ -112,7 +123,8 @@ Three = tuple[Stated | None, Stated | None, Stated | None]
 def _spelt(reader: Reader, spelt: tuple[Interval, ...], formula: str, said: Three) -> tuple[Stated, Stated, Stated]:
     """The formula's own window, held against what the words say of it."""
     kernel, stride, padding = said
-    own = Stated(tuple(a.size for a in spelt), formula, None), Stated(tuple(a.stride for a in spelt), formula, None)
+    place = f"{formula.partition(':')[0]}: the formula"
+    own = Stated(tuple(a.size for a in spelt), place, None), Stated(tuple(a.stride for a in spelt), place, None)
     for what, mine, theirs in (("window", own[0], kernel), ("stride", own[1], stride)):
         if theirs is not None and theirs.value != mine.value:
             reader.refuse(
@@ -134,7 +146,7 @@ def _spelt(reader: Reader, spelt: tuple[Interval, ...], formula: str, said: Thre
         choice = zero_based
     if choice != zero_based:
         reader.readings.append("the card counts coordinates from 1; here they count from 0")
-    return own[0], own[1], padding or Stated(choice, formula, None)
+    return own[0], own[1], padding or Stated(choice, place, None)
 
 
 def _padding(

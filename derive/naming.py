@@ -58,7 +58,10 @@ def _with_letters(
 ) -> SymbolTable:
     def tensor(name: str, axes: tuple[str, ...]) -> Symbol:
         known = table.named(name)
-        return Symbol(name, known.latex if known else name, Kind.TENSOR, axes, (), known.sizes if known else ())
+        # sizes in letters stay the card's own; those in numbers are the module's ``input_size``
+        sizes = tuple(n for n in (known.sizes if known else ()) if isinstance(n, str))
+        sizes = sizes if len(sizes) == len(axes) else ()
+        return Symbol(name, known.latex if known else name, Kind.TENSOR, axes, (), sizes)
 
     def message(of: Symbol) -> Symbol:
         known = table.named(f"delta_{of.name}")

@@ -40,7 +40,7 @@ class PlainText:
         if self.source.count("$", first, last) % 2:  # a formula is quoted with both its signs
             before = self.source[first - 1 : first] == "$"
             first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
-        return " ".join(self.source[first:last].split())
+        return " ".join(re.sub(r"\*\*|`|\|", " ", self.source[first:last]).split())
 
     def line(self, start: int) -> int:
         """The line of text[start] in the file."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from derive.asking import asked, partials
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Idx, Node, Rel, SetApp, eq
-from derive.forward import COVERED, WindowForm, is_forward, window_form
+from derive.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.geometry import geometry
 from derive.layers import LAYERS, check_tie_rule, find, forward_of
 from derive.layers.catalogue import Layer
@@ -55,7 +56,9 @@ def _module_of(card: Card) -> Module:
             raise UnsupportedError(Problem(f"“{found.quote}”: {name} is not covered yet", card.path, found.line))
     reader = Reader(card, words, form.rank)
     tie_rule = _tie_rule(reader)
-    field, size = geometry(reader, form.axes, forward.source)
+    source = forward.table.named(form.source)
+    declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
+    field, size = geometry(reader, form.axes, forward.source, declared if len(declared) == form.rank else ())
     return module_over(
         form,
         forward.table,
@@ -99,7 +102,7 @@ def _read_formulas(card: Card) -> Read:
 
 @dataclass(frozen=True)
 class Forward:
-    """The forward formula as a window, its letters, and where it stands."""
+    """The forward formula as a window, its letters, and where its window is given."""
 
     form: WindowForm
     table: SymbolTable
@@ -126,12 +129,17 @@ def _forward(card: Card, words: Words, read_: Read) -> Forward:
                 equations[-1][0].line,
             )
         )
-    definitions = tuple(n for _, n in read_.nodes if isinstance(n, Rel) and isinstance(n.terms[0], SetApp))
-    form = _one_form(equations, definitions)
-    formula = equations[0][0]
-    source = f"line {formula.line}: `{formula.latex.strip()}`"
+    definitions = [(f, n) for f, n in read_.nodes if isinstance(n, Rel) and isinstance(n.terms[0], SetApp)]
+    form, spelt = _one_form(equations, definitions)
+    source = _place(equations[0][0])
     _refuse_contradiction(form.op, named, pooling, source)
-    return Forward(form, read_.table, source, (f"layer ({source})",))
+    return Forward(form, read_.table, _place(spelt), (f"layer ({source})",))
+
+
+def _place(formula: Formula) -> str:
+    """line 12: $f_{kl} = …$, without equation number and full stop."""
+    latex = re.sub(r"\\tag\{[^}]*\}|(\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}", "", formula.latex)
+    return f"line {formula.line}: ${' '.join(latex.split()).rstrip(' .,;')}$"
 
 
 def _equations(read_: Read) -> list[tuple[Formula, Rel]]:
@@ -146,23 +154,29 @@ def _equations(read_: Read) -> list[tuple[Formula, Rel]]:
     return found
 
 
-def _one_form(equations: list[tuple[Formula, Rel]], definitions: tuple[Rel, ...]) -> WindowForm:
-    """The one window that all the equations give; the one that spells it out, if any does."""
-    forms: list[WindowForm] = []
+def _one_form(
+    equations: list[tuple[Formula, Rel]], definitions: list[tuple[Formula, Rel]]
+) -> tuple[WindowForm, Formula]:
+    """The one window that all the equations give, and the formula that spells it out, if any does."""
+    forms: list[tuple[Formula, WindowForm]] = []
     for formula, equation in equations:
         try:
-            forms.append(window_form(equation, definitions))
+            forms.append((formula, window_form(equation)))
         except DeriveError as error:
             raise error.located(None, formula.line) from None
-    spelt = [f for f in forms if f.axes is not None] or forms
-    for (formula, _), form in zip(equations, forms, strict=True):
-        same = (form.op, form.source) == (forms[0].op, forms[0].source)
-        if not same or (form.axes is not None and form.axes != spelt[0].axes):
-            raise CardError(
-                Problem(f"two formulas for `{form.output.tensor}` that differ; keep one", None, formula.line)
-            )
-    names = [f.set_name for f in forms if f.set_name]
-    return replace(spelt[0], set_name=names[0] if names else None)
+    first = forms[0][1]
+    for formula, definition in definitions:
+        axes = set_axes(definition, first)
+        if axes is not None:
+            forms.append((formula, replace(first, axes=axes)))
+    spelt = next((item for item in forms if item[1].axes is not None), forms[0])
+    for formula, form in forms:
+        same = (form.op, form.source) == (first.op, first.source)
+        if not same or (form.axes is not None and form.axes != spelt[1].axes):
+            message = f"two formulas for `{first.output.tensor}` that differ ({_place(forms[0][0])}); keep one"
+            raise CardError(Problem(message, None, formula.line))
+    name = next((form.set_name for _, form in forms if form.set_name), None)
+    return replace(spelt[1], set_name=name), spelt[0]
 
 
 def _named_layer(card: Card) -> tuple[Layer, str] | None:

@@ -72,7 +72,7 @@ def test_quotes_and_lines() -> None:
     words = words_of("First line.\n\nThe **kernel**\nsize is $3 \\times\n3$.", 10)
     (found,) = words.about("kernel_size")
     assert (found.value, found.line) == ((3, 3), 12)
-    assert found.quote == r"kernel** size is $3 \times 3$"
+    assert found.quote == r"kernel size is $3 \times 3$"
 
 
 def test_displayed_formulas_code_and_links_are_no_prose() -> None:

@@ -8,7 +8,8 @@ from functools import cache
 from operator import index
 
 from derive.errors import CardError
-from derive.forward import WindowForm, is_forward, window_form
+from derive.expr import Rel
+from derive.forward import WindowForm, window_form
 from derive.layers import pooling
 from derive.layers.catalogue import Layer
 from derive.module import TIE_RULES, Module
@@ -39,7 +40,7 @@ def forward_of(spec: Layer, rank: int) -> tuple[WindowForm, SymbolTable]:
     latex = spec.latex(rank)
     table = gather([latex])
     equation = read(latex, table)
-    assert is_forward(equation)
+    assert isinstance(equation, Rel)
     return window_form(equation), table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from derive.errors import Problem, UnsupportedError
+from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Idx, Node, Partial, walk
 from derive.forward import WindowForm
 from derive.notation.formulas import Formula
@@ -35,11 +35,16 @@ class Asked:
 
 
 def asked(
-    form: WindowForm, derivatives: tuple[tuple[Formula, Partial], ...], plain: PlainText, in_words: bool
+    form: WindowForm,
+    derivatives: tuple[tuple[Formula, Partial], ...],
+    plain: PlainText,
+    in_words: bool,
+    unread: tuple[Problem, ...] = (),
 ) -> Asked:
     """The messages that a question wants.
 
     With ``in_words`` (no formula on the card) it must want them, not merely mention them.
+    ``unread`` are the formulas that could not be read: what is wanted may stand there.
 
     Raises :class:`UnsupportedError` where it wants a derivative of something else, or none.
     """
@@ -66,6 +71,8 @@ def asked(
             wanted.setdefault(kind, f"asked for the {_NAMES[kind]} (line {line}: “{plain.quote(*found.span())}”)")
     if "vjp" in wanted and "jacobian" not in wanted and not any(_kind(form, d) == "vjp" for _, d in derivatives):
         wanted = {"jacobian": wanted["vjp"], **wanted}  # the course's backward message is ∂f/∂x
+    if not wanted and unread:
+        raise CardError(*unread)
     if not wanted:
         raise UnsupportedError(
             Problem(

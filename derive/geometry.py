@@ -25,8 +25,10 @@ def geometry(
     if spelt is not None:
         kernel, stride, padding = _spelt(reader, spelt, formula, (kernel, stride, padding))
     elif kernel is None and not reader.problems:
+        reader.problems += reader.unread
         reader.refuse(
-            "the window's size is not stated; write e.g. “2×2”, or add `kernel_size: 2` to the front matter", None
+            "the window's size is not stated; write e.g. “2×2”, or add `kernel_size: 2` to the front matter",
+            reader.card.question_line,
         )
     _refuse_impossible(reader, kernel, stride, padding)
     if reader.problems or kernel is None:

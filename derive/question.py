@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from derive.asking import asked, partials
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Idx, Node, Rel, SetApp, eq
+from derive.expr import Entry, Extremum, Idx, Node, Reduce, Rel, SetApp, eq, walk
 from derive.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.geometry import geometry
 from derive.layers import LAYERS, check_tie_rule, find, forward_of
@@ -50,11 +50,12 @@ def _module_of(card: Card) -> Module:
     formulas_read = _read_formulas(card)
     forward = _forward(card, words, formulas_read)
     form = forward.form
-    wanted = asked(form, partials(formulas_read.nodes), words.plain, not _equations(formulas_read))
+    unread = tuple(p for _, error in formulas_read.failures for p in error.problems)
+    wanted = asked(form, partials(formulas_read.nodes), words.plain, not _equations(formulas_read), unread)
     for what, name in _GEOMETRIES.items():
         for found in words.about(what)[:1]:
             raise UnsupportedError(Problem(f"“{found.quote}”: {name} is not covered yet", card.path, found.line))
-    reader = Reader(card, words, form.rank)
+    reader = Reader(card, words, form.rank, unread)
     tie_rule = _tie_rule(reader)
     source = forward.table.named(form.source)
     declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
@@ -221,6 +222,13 @@ def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, 
     unread = [p for formula, error in read_.failures if "=" in formula.latex for p in error.problems]
     if unread:
         raise CardError(*unread)
+    for formula, node in read_.nodes:  # a formula that says how the layer computes, and is not understood as such
+        if isinstance(node, Rel) and any(
+            isinstance(p, (Reduce, Extremum)) and p.op in ("max", "min") for p in walk(node)
+        ):
+            raise UnsupportedError(
+                Problem(f"the formula ({_place(formula)}) is not covered; {COVERED}", None, formula.line)
+            )
     kinds = {found.value for found in pooling}
     spec = named[0] if named else next((s for s in LAYERS if {_op(s)} == kinds), None)
     if spec is None:

@@ -28,6 +28,7 @@ class Reader:
     card: Card
     words: Words
     rank: int
+    unread: tuple[Problem, ...] = ()  # formulas that could not be read: what is missing may stand there
     problems: list[Problem] = field(default_factory=list)
     readings: list[str] = field(default_factory=list)
 

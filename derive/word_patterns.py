@@ -24,10 +24,13 @@ OF = r"(?:(?:of|with|has|have|is|are|a|the|o) )*"
 SIZE = r"(?:sizes?|shapes?|dimensions?|extents?|velikost\w*|rozměr\w*)"
 LENGTH = r"(?:lengths?|délk\w*|délce)"
 KIND = r"(?:max(?:imum|imal|imový|imové)?|min(?:imum|imal|imový|imové)?|average|avg|mean|sum|l2|lp|median|stochastic)"
-WINDOW = (
+_PLAIN_WINDOW = (
     r"(?:kernels?|windows?|filters?|receptive fields?|(?:sub-?)?regions?|neighbou?rhoods?|blocks?|patch(?:es)?|masks?"
-    rf"|squares?|areas?|tiles?|(?:{KIND}[ -]?)?pool(?:ing|er|ed|s)?(?: layers?| operations?| units?)?"
-    r"|sub-?sampling|down-?sampling|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*)"
+    r"|squares?|areas?|tiles?|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*)"
+)
+WINDOW = (
+    rf"(?:{_PLAIN_WINDOW}|(?:{KIND}[ -]?)?pool(?:ing|er|ed|s)?(?: layers?| operations?| units?)?"
+    r"|sub-?sampling|down-?sampling)"
 )
 ADJECTIVES = (
     r"(?:(?:non-?overlapping|overlapping|disjoint|square|rectangular|spatial|sliding|local|pixel|adjacent|contiguous"
@@ -44,7 +47,10 @@ STRIDE = (
     r"(?:(?:strid(?:es?|ing)|step size|step length|step(?=s? (?:of|=))|kro(?:kem|ku|ky|k))"
     r"(?:[ _-]?(?:sizes?|lengths?))?s?)"
 )
-_CONSECUTIVE = r"(?:(?:consecutive|adjacent|neighbou?ring) )?(?:elements|entries|inputs|values|samples)"
+_THINGS = (
+    r"(?:(?:consecutive|adjacent|neighbou?ring) )?"
+    r"(?:elements|entries|inputs|values|samples|pixels|cells|units|neurons)"
+)
 
 # The value is the first group.
 VALUED = {
@@ -53,11 +59,14 @@ VALUED = {
         rf"\b{WINDOW}[ _-]?{SIZE}{IS}({VALUE}){NOT_INPUT}",
         rf"\b{WINDOW}(?: ∎)? {OF}{SIZE}{IS}({VALUE}){NOT_INPUT}",
         rf"\b{WINDOW}[\s(]*(?:(?:of|is|are|over|covers?|has|:|=)[\s(]*)?({DIMS}|{PAIR}){NOT_INPUT}",
+        rf"\b{_PLAIN_WINDOW} (?:of|covers?|spans?|over|contains?) ({DIMS}) {_THINGS}\b",
+        rf"\b{SIZE} (?:of )?(?:the |each |a )?(?:{KIND}[ -])?(?:pooling )?{WINDOW}{IS}({VALUE}){NOT_INPUT}",
+        rf"\b{WINDOW} [a-z]\w?\s*=\s*({VALUE})",
         rf"({DIMS})\s*/\s*{N}",
     ),
     "length": (
         rf"\b{WINDOW} {OF}{LENGTH}{IS}({N})",
-        rf"\b{WINDOW} (?:of|over) ({N}) {_CONSECUTIVE}",
+        rf"\b{WINDOW} (?:of|over) ({N}) {_THINGS}",
         rf"({N})[- ](?:element|sample|entry)s? {WINDOW}\b",
     ),
     "stride": (

@@ -50,9 +50,13 @@ def words_of(source: str, first_line: int = 1) -> Words:
 
 
 def _inside(match: Match, other: Match) -> bool:
-    """A longer match about the same thing holds this one: “strides 2 and 1” holds “strides 2”."""
+    """A longer match about the same thing holds this one: “strides 2 and 1” holds “strides 2”.
+
+    And “windows of 2×2 inputs” says nothing of the input's size.
+    """
     (a, b), (c, d) = match[1], other[1]
-    return match[0] == other[0] and c <= a and b <= d and (a, b) != (c, d)
+    same = match[0] == other[0] or (match[0], other[0]) == ("input_size", "kernel_size")
+    return same and c <= a and b <= d and (a, b) != (c, d)
 
 
 @cache

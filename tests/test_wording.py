@@ -52,6 +52,12 @@ the input is padded with zeros | padding without number
 with zero padding | padding without number
 stride 2 horizontally and 1 vertically | stride 2 | direction
 same padding | same
+velikost okna je $3\times 3$, krok 1, bez doplnění nulami | kernel_size 3,3 | stride 1 | padding 0
+the size of the pooling window is 2×2 | kernel_size 2,2
+max pooling with kernel $K=3$, stride $S=2$ and padding $P=1$ | kernel_size 3 | stride 2 | padding 1
+a receptive field of 2 by 2 inputs and a stride of two | kernel_size 2,2 | stride 2
+max pooling of a 4x4 input | input_size 4,4
+windows of $2\times 2$ pixels, moving with a step of 2 pixels | kernel_size 2,2 | stride 2
 """.strip().splitlines()
 
 

@@ -17,8 +17,19 @@ from derive.errors import CardError, DeriveError, Problem
 _WORST_FIRST = (1, 4, 2, 3, 0)
 
 
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    if wanted:
+        try:
+            click.echo(version("derive-sheets"))
+        except PackageNotFoundError:
+            click.echo("a checkout that is not installed")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="derive-sheets", message="%(version)s")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def main() -> None:
     """Derive, verify and typeset exam solutions for neural-network layers.
 

@@ -214,3 +214,8 @@ def test_help_has_an_example() -> None:
     for arguments in (["--help"], ["solve", "--help"]):
         result = CliRunner().invoke(derive.cli.main, arguments)
         assert result.exit_code == 0 and "derive solve cards/" in result.output
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(derive.cli.main, ["--version"])
+    assert result.exit_code == 0 and result.output.strip()

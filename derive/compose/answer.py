@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from derive.calculus.windows import inverses
 from derive.compose.builder import Builder
-from derive.expr import Entry, Rel, SetApp, eq, tuple_of
+from derive.expr import Entry, Rel, SetApp, Size, eq, tuple_of, walk
+from derive.letters import extent
 
 if TYPE_CHECKING:
     from derive.compose.sheet import Derived
@@ -38,7 +39,16 @@ def backward(b: Builder, d: Derived) -> None:
     b.prose("answer_message", delta=b.m(delta_f), at=b.m(tuple_of(d.indices)), partial=b.m(d.jacobian.before))
     covering = d.message.last("covering")
     b.math("message", eq(covering.before, covering.after), general=True)
-    b.prose("geometry", at=b.m(tuple_of(d.indices)), **geometry(d))
+    here(b, d)
+
+
+def here(b: Builder, d: Derived) -> None:
+    """δ_x in the form that holds for this geometry, and why."""
+    symbol = d.sized.table.named(d.module.output)
+    assert symbol is not None
+    written = {n.name for n in walk(d.message.after) if isinstance(n, Size)}
+    sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
+    b.prose("geometry", at=b.m(tuple_of(d.indices)), sizes=sizes, **geometry(d))
     b.math("message_here", eq(d.message.before, d.message.after))
 
 

@@ -79,6 +79,7 @@ class Point(Protocol):
     def elements(self, set_name: str, at: Index) -> list[Any]: ...
     def outputs(self, set_name: str) -> Index: ...
     def partial(self, of: str, at: Index, wrt: str, by: Index) -> Any: ...
+    def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any: ...
     def directional(self, of: str, wrt: str, along: str) -> Any: ...
     def supports(self, of: str, active: frozenset[int]) -> bool: ...
 
@@ -217,8 +218,10 @@ class Coder:
         return f"(1 if {self.value(node.cond)} else 0)"
 
     def _partial(self, node: Partial) -> str:
-        if not (isinstance(node.of, Entry) and isinstance(node.wrt, Entry)):
-            raise UnsupportedError("only ∂ of one entry by another is evaluated")
+        if not isinstance(node.wrt, Entry):
+            raise UnsupportedError("a derivative is taken with respect to an entry")
+        if not isinstance(node.of, Entry):
+            return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
         return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
                 f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")
 

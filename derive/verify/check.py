@@ -10,6 +10,7 @@ from derive.errors import DeriveError, UnsupportedError
 from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
 from derive.notation import read
 from derive.numeric.exact import Definitions, NoCase, Statement, Undefined, compile_statement
+from derive.numeric.products import componentwise
 from derive.sheet import Math
 from derive.verify.instance import letter_ranges
 from derive.verify.report import Check, Verdict
@@ -25,6 +26,7 @@ class Refuted(Exception):
 
 def check(math: Math, node: Node, scope: Scope) -> Check:
     """The verdict on a printed equation, given what the reader made of it."""
+    node = componentwise(node, scope.table)
     try:
         statement = compile_statement(node, scope.definitions, scope.ranks)
         points, places = _test(statement, _points(math, scope))

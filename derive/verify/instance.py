@@ -38,7 +38,7 @@ class Instance:
     @cached_property
     def sizes(self) -> dict[str, int]:
         return {size: extent for s in self.module.table.symbols if s.name in self.shapes
-                for size, extent in zip(s.sizes, self.shapes[s.name], strict=True) if isinstance(size, str)}
+                for size, extent in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
 
     def outputs(self) -> list[Index]:
         return list(itertools.product(*map(range, self.output_shape)))

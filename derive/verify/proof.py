@@ -244,7 +244,8 @@ class Lowering:
 
     def _partial(self, node: Partial, env: Env) -> Any:
         of, wrt = node.of, node.wrt
-        assert isinstance(of, Entry) and isinstance(wrt, Entry)
+        if not (isinstance(of, Entry) and isinstance(wrt, Entry)):
+            raise UnsupportedError("no proof over the derivative of an expression")
         at, by = (tuple(self.lower(i, env) for i in e.indices) for e in (of, wrt))
         if of.tensor == wrt.tensor:
             return int(at == by)

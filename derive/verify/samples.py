@@ -26,6 +26,12 @@ _GRID = 4
 _H = 1
 
 
+def _agreed(right: Any, left: Any) -> Any:
+    if right != left:
+        raise Undefined
+    return right
+
+
 class _Sparse(dict[Index, Any]):
     """Derivatives by index; where the two one-sided quotients differ there is none."""
 
@@ -60,7 +66,7 @@ class Sample:
         self._windows: dict[Index, list[Any]] = {}
         self._directional: dict[tuple[Index, ...], Mapping[Index, Any]] = {}
         self.sizes = {size: extent for s in module.table.symbols if s.name in self.shapes
-                      for size, extent in zip(s.sizes, self.shapes[s.name], strict=True) if isinstance(size, str)}
+                      for size, extent in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
 
     # upstream gradient and directions, drawn once per sample
 
@@ -177,12 +183,13 @@ class Sample:
             if at not in self._values[of] or by not in self.arrays[wrt]:
                 raise KeyError((at, by))
             right, left = (side.get((at, by), 0) for side in self.sides())
-        else:
-            base = self.value(of, at)
-            right, left = ((self.shifted(by, h).value(of, at) - base) * h for h in (_H, -_H))
-        if right != left:
-            raise Undefined
-        return right
+            return _agreed(right, left)
+        return self.slope(lambda point: point.value(of, at), wrt, by)
+
+    def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any:
+        """∂value/∂wrt_by of a function of the point, from both one-sided quotients."""
+        base = value(self)
+        return _agreed(*((value(self.shifted(by, h)) - base) * h for h in (_H, -_H)))
 
     def value(self, name: str, at: Index) -> Any:
         return self.functions[name](self, at) if name in self.functions else self.tensor(name)[at]

@@ -57,7 +57,7 @@ def verify(sheet: Sheet, subject: Subject) -> Report:
         elif not math.definition:
             checks.append(_remembered(math, parsed[math], full[math.scope], subject))
     checks += _routes(full["layer"], subject)
-    return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition))
+    return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition and m.scope != "entries"))
 
 
 def _with_definitions(plain: dict[str, Scope], formulas: tuple[Math, ...], parsed: dict[Math, Node],

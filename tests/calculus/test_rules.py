@@ -9,6 +9,7 @@ from derive.calculus import rules
 from derive.calculus.messages import jacobian, message
 from derive.errors import UnsupportedError
 from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Fn, Idx, Partial, Star, Tuple, eq
+from derive.letters import with_size_letters
 from derive.solve import solve
 from derive.verify.sheet import forget
 
@@ -45,7 +46,8 @@ def test_an_unknown_form_is_not_guessed_at(module: derive.Module) -> None:
 
 
 def test_every_step_concludes_again_what_it_says() -> None:
-    for layer in (derive.layer("max_pool", kernel_size=2), derive.layer("min_pool", kernel_size=(3, 2), stride=1)):
+    for named, size in (("max_pool", 2), ("min_pool", (3, 2))):
+        layer = with_size_letters(derive.layer(named, kernel_size=size, stride=2))
         for derivation in (jacobian(layer, "x"), message(layer, "x")):
             assert derivation.holds(layer)
 

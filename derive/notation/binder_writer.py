@@ -6,7 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from derive.expr import (
-    MINUS_ONE, ONE, Add, Arg, Binder, Expr, Idx, In, Mul, Reduce, Rel, SetOf, add, free_indices, tuple_of,
+    MINUS_ONE,
+    ONE,
+    Add,
+    Arg,
+    Binder,
+    Expr,
+    Fn,
+    Idx,
+    In,
+    Mul,
+    Reduce,
+    Rel,
+    SetOf,
+    add,
+    free_indices,
+    tuple_of,
 )
 from derive.notation.bound_names import choose
 from derive.notation.product_writer import is_negative
@@ -97,7 +112,7 @@ def _upper(w: Writer, high: Expr) -> str:
 def _body(w: Writer, node: Reduce | Arg) -> str:
     body = node.body
     shown = w.write(body)
-    if isinstance(body, Add) or is_negative(body):
+    if isinstance(body, Add) or is_negative(body) or (isinstance(body, Fn) and body.name == "mod"):
         return w.round(shown)
     loose = isinstance(body, Mul) and not free_indices(body.factors[-1]) & set(node.binder.variables)
     if loose and not (isinstance(node, Reduce) and node.op == "sum"):

@@ -10,7 +10,7 @@ from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError
 from derive.notation.pieces import divided
 from derive.notation.products import negated, product
-from derive.notation.tree import Command, Group, Item, Items, Scripted, Token, has, is_token, split, unwrap
+from derive.notation.tree import Command, Group, Item, Items, Scripted, Token, has, split, unwrap
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader

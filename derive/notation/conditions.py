@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from derive.expr import And, Cond, Entry, Expr, Given, Idx, Iff, In, Reduce, Rel, SetApp, fresh_index, over, rel, tuple_of
+from derive.expr import (
+    And,
+    Cond,
+    Entry,
+    Expr,
+    Given,
+    Idx,
+    Iff,
+    In,
+    Reduce,
+    Rel,
+    SetApp,
+    fresh_index,
+    over,
+    rel,
+    tuple_of,
+)
 from derive.notation import forms, phrases
 from derive.notation.cursor import Cursor
 from derive.notation.tree import Env, Group, Item, Items, Token, has, is_token

@@ -6,13 +6,43 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.expr import (
-    OTHERWISE, Bracket, Cardinality, Cases, Cond, Entry, Expr, Fn, Hull, Idx, Matrix, Num, Partial, Pow, SetApp,
-    SetOf, Star, Subdifferential, Tuple, Without,
+    OTHERWISE,
+    Bracket,
+    Cardinality,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Fn,
+    Hull,
+    Matrix,
+    Num,
+    Partial,
+    Pow,
+    SetApp,
+    SetOf,
+    Star,
+    Subdifferential,
+    Tuple,
+    Without,
 )
 from derive.notation import conditions, phrases, ranges
 from derive.notation.cursor import Cursor, normal, starts_factor
 from derive.notation.products import product
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
+from derive.notation.tree import (
+    Command,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    split,
+    unwrap,
+)
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader

@@ -8,7 +8,7 @@ from derive.expr import MINUS_ONE, ONE, And, Binder, Cond, Expr, Idx, In, SetApp
 from derive.notation import conditions
 from derive.notation.pieces import Bound, Pieces, divided, interval, lines, variables
 from derive.notation.symbols import Kind
-from derive.notation.tree import Group, Item, Items, Scripted, Token, has, inside, is_token, split
+from derive.notation.tree import Group, Item, Items, Scripted, Token, has, inside, split
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from derive.expr import Add, Expr, Fn, Infinity, Mul, Num, Pow, SetApp, SetOf, Tuple, Without
+from derive.expr import Add, Arg, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Tuple, Without
 from derive.notation import binders, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
@@ -86,6 +86,9 @@ class Reader:
         return found
 
     def modulo(self, left: Expr, c: Cursor) -> Expr:
+        last = left.factors[-1] if isinstance(left, Mul) else left
+        if isinstance(last, (Reduce, Arg)) and not isinstance(c.items[c.at - 1], Group):
+            raise self.error(c.place, r"what is taken `\bmod`: the body or all of it? Put brackets")
         c.take()
         right = self.factor(c)
         if len(right) != 1 or starts_factor(c.peek()) or is_token(c.peek(), "PLUS", "MINUS", "TIMES", "SLASH", "BMOD"):

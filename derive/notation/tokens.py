@@ -9,7 +9,16 @@ from derive.notation.errors import NotationError, Source
 from derive.notation.names import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
 from derive.notation.tree import Token
 from derive.notation.vocabulary import (
-    BIG, COMMANDS, ENVIRONMENTS, FUNCTIONS, LAYOUT, LAYOUT_WITH_ARGUMENT, RELATIONS, SIGNS, TEXT, WORDS,
+    BIG,
+    COMMANDS,
+    ENVIRONMENTS,
+    FUNCTIONS,
+    LAYOUT,
+    LAYOUT_WITH_ARGUMENT,
+    RELATIONS,
+    SIGNS,
+    TEXT,
+    WORDS,
 )
 
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
@@ -156,7 +165,7 @@ class _Lexer:
         braced = re.compile(r"\s*\{").match(self.text, end)
         if braced is None:
             self.at = end
-            return
+            return None
         close, depth = braced.end(), 1
         while close < len(self.text) and depth:
             depth += {"{": 1, "}": -1}.get(self.text[close], 0)

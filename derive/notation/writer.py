@@ -7,9 +7,41 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from derive.expr import (
-    Add, And, Arg, Bracket, Cardinality, Cases, Directional, Entry, Expr, Extremum, Fn, Given, Hull, Idx, Iff,
-    In, Infinity, Matrix, Mul, Node, Num, Otherwise, Partial, Pow, Reduce, Rel, SetApp, SetOf, Size, Star,
-    Subdifferential, Tuple, Unit, Without, free_indices,
+    Add,
+    And,
+    Arg,
+    Bracket,
+    Cardinality,
+    Cases,
+    Directional,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Given,
+    Hull,
+    Idx,
+    Iff,
+    In,
+    Infinity,
+    Matrix,
+    Mul,
+    Node,
+    Num,
+    Otherwise,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    SetApp,
+    SetOf,
+    Size,
+    Star,
+    Subdifferential,
+    Tuple,
+    Unit,
+    Without,
+    free_indices,
 )
 from derive.notation import binder_writer
 from derive.notation.errors import NotationError
@@ -37,6 +69,7 @@ class Writer:
 
     table: SymbolTable
     display: bool = True
+    tight: bool = False  # inside cases and conditions: small fractions, small gaps
     names: dict[Idx, str] = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
     in_index: bool = False
@@ -134,7 +167,7 @@ def _number(w: Writer, node: Num) -> str:
 
 def _pow(w: Writer, node: Pow) -> str:
     if node.exponent == Num(-1) and not isinstance(node.base, Num):
-        return rf"\frac{{1}}{{{w.write(node.base)}}}"
+        return rf"\frac{{1}}{{{replace(w, display=True).write(node.base)}}}"
     if isinstance(node.exponent, Num) and node.exponent.value * 2 == 1:
         return rf"\sqrt{{{w.write(node.base)}}}"
     return f"{w.base(node.base)}^{{{w.write(node.exponent)}}}"
@@ -164,6 +197,7 @@ def _atomic(node: Expr) -> bool:
 
 def _cases(w: Writer, node: Cases) -> str:
     rows = []
+    w = replace(w, tight=True)
     for value, cond in node.branches:
         test = r"\text{otherwise}" if isinstance(cond, Otherwise) else rf"\text{{if }} {w.write(cond)}"
         rows.append(f"{w.write(value)} & {test}")
@@ -191,7 +225,8 @@ def _and(w: Writer, node: And) -> str:
     out = ""
     for n, cond in enumerate(node.conds):
         shown = w.round(w.write(cond)) if isinstance(cond, (And, Iff, Given)) else w.write(cond)
-        joint = "" if n == 0 else r" \land " if _shares_bounds(node.conds[n - 1], cond) else r",\ "
+        gap = r",\ " if w.tight or w.in_index else r",\quad "
+        joint = "" if n == 0 else r" \land " if _shares_bounds(node.conds[n - 1], cond) else gap
         out += joint + shown
     return out
 
@@ -203,7 +238,7 @@ def _shares_bounds(first: Node, second: Node) -> bool:
 
 
 def _given(w: Writer, node: Given) -> str:
-    return rf"{w.write(node.claim)} \quad \text{{if }} {w.write(node.cond)}"
+    return rf"{w.write(node.claim)} \quad \text{{if }} {replace(w, tight=True).write(node.cond)}"
 
 
 def _subdifferential(w: Writer, node: Subdifferential) -> str:

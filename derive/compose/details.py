@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from derive.calculus import one_window as one
 from derive.calculus.windows import covered_by, covers, output_sizes
 from derive.compose import from_sympy
-from derive.compose.answer import geometry, here
+from derive.compose.answer import equation, geometry, here
 from derive.compose.builder import Builder
 from derive.expr import (
     ONE,
@@ -173,7 +173,7 @@ def _index_steps(b: Builder, d: Derived) -> None:
         rules = [p.rule for p in step.premises] if step.rule == "definition" else [step.rule]
         if step.rule in ("entry", "definition") and rules:
             b.prose(f"rule_{rules[0]}", op=d.op, stars=b.m(tuple_of(d.extremiser.stars)))
-            b.math(f"step_{rules[0]}", eq(*(n for n in (step.before, step.after) if isinstance(n, Expr))), general=True)
+            b.math(f"step_{rules[0]}", equation(step), general=True)
 
 
 def indicator(b: Builder, d: Derived) -> None:
@@ -210,12 +210,10 @@ def full_message(b: Builder, d: Derived) -> None:
     b.prose("message_local", partial=b.m(d.jacobian.before), loss=b.m(loss))
     b.math("upstream", And((eq(delta_f, Partial(loss, d.output)), eq(delta_x, Partial(loss, d.source)))), general=True)
     b.prose("message_chain", at=at)
-    chain = d.message.last("chain")
-    b.math("chain", eq(chain.before, chain.after), general=True)
+    b.math("chain", equation(d.message.last("chain")), general=True)
     b.prose("message_covering", at=at, op=d.op)
     if "vjp" not in d.module.asked:
-        covering = d.message.last("covering")
-        b.math("message", eq(covering.before, covering.after), general=True)
+        b.math("message", equation(d.message.last("covering")), general=True)
     b.prose("message_windows", output=b.m(d.output), **geometry(d))
     b.math("windows", covers(d.indices, d.outputs, d.sized))
     if output_sizes(d.sized):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from derive.calculus.extremum import star_definitions
 from derive.compose.builder import Builder
 from derive.expr import Bracket, Entry, Expr, In, Matrix, Num, Reduce, SetApp, eq, over, tuple_of
-from derive.numeric.exact import Definitions, Index, compile_value
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Index
 from derive.verify.samples import Sample
 
 if TYPE_CHECKING:

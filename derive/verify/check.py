@@ -9,7 +9,8 @@ from typing import Any
 from derive.errors import DeriveError, UnsupportedError
 from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
 from derive.notation import read
-from derive.numeric.exact import Definitions, NoCase, Statement, Undefined, compile_statement
+from derive.numeric.exact import Statement, compile_statement
+from derive.numeric.point import Definitions, NoCase, Undefined
 from derive.numeric.products import componentwise
 from derive.sheet import Math
 from derive.verify.instance import letter_ranges
@@ -50,7 +51,8 @@ def _points(math: Math, scope: Scope) -> tuple[Sample, ...]:
 def _test(statement: Statement, samples: Iterable[Sample]) -> tuple[int, str]:
     """How many points the statement holds at, and where they lie; raises :class:`Refuted`."""
     hits: set[int] = set()
-    points, places = 0, {}
+    points = 0
+    places: dict[str, None] = {}
     for sample in samples:
         claims = 0
         for at in _assignments(statement, sample):

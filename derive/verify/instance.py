@@ -9,7 +9,7 @@ from functools import cached_property
 
 from derive.expr import Entry, Idx, In, Node, SetApp, Tuple
 from derive.module import Module
-from derive.numeric.exact import Definitions, Index
+from derive.numeric.point import Definitions, Index
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 from derive.calculus.derivation import Step
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
-from derive.numeric.exact import Definitions, Index, NoCase, Undefined, compile_value
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Index, NoCase, Undefined
 from derive.symbolic.window import Case, case_list
 from derive.verify.report import Check, Verdict
 from derive.verify.samples import DIRECTION, Sample

@@ -16,7 +16,7 @@ from typing import Any
 from derive.expr import Idx, Reduce
 from derive.module import Module
 from derive.numeric.evaluator import directional, evaluate, jacobian_by_differences
-from derive.numeric.exact import Index, Undefined
+from derive.numeric.point import Index, Undefined
 from derive.verify.instance import Instance, letter_ranges
 
 LOSS = "loss"  # L = Σ δ_f f, a linear readout: ∂L/∂f = δ_f
@@ -255,7 +255,7 @@ def window_sample(module: Module, n: int, active: tuple[int, ...], source: rando
     _, value = module.definition(module.output)
     sign = 1 if isinstance(value, Reduce) and value.op == "max" else -1
     top = source.randint(-2, 5)
-    values = {(q,): _GRID * sign * (top if q in active else top - source.randint(1, 5)) for q in range(1, n + 1)}
+    values: dict[Index, Any] = {(q,): _GRID * sign * (top if q in active else top - source.randint(1, 5)) for q in range(1, n + 1)}
     wrt = module.inputs[0]
     scalars = {LOSS: 0, STEP: source.choice((-24, -16, -8, -4, -1, 0, 1, 4, 8, 16, 24))}
     return Sample(module, {wrt: values}, {wrt: (n,)}, scalars, origin=1).attach(source)

@@ -10,7 +10,8 @@ from functools import cache, cached_property
 from derive.expr import Arg, Entry, Expr, Idx, Matrix, Node, Rel, SetApp, SetOf, Star, Tuple
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import Definitions, Index, compile_value
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Index
 from derive.receptive_field import ReceptiveField, receptive_field
 from derive.verify.instance import Instance
 from derive.verify.proof import Prover

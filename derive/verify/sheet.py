@@ -8,17 +8,18 @@ from typing import Any
 
 from derive.calculus.derivation import Step
 from derive.calculus.one_window import OneWindow
-from derive.expr import And, Entry, Given, Idx, Matrix, Node, Num, Rel
+from derive.expr import And, Entry, Expr, Given, Idx, Matrix, Node, Num, Rel
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import Definitions, compile_value
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions
 from derive.sheet import Math, Sheet
 from derive.verify import routes, scopes
 from derive.verify.canonical import Renaming
 from derive.verify.check import check, read_back
 from derive.verify.instance import Instance
 from derive.verify.report import Check, Report, Verdict
-from derive.verify.samples import Sample, nested
+from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
 
 
@@ -39,14 +40,16 @@ _passed: dict[Any, Check] = {}  # verdicts of this process, by statement up to l
 def verify(sheet: Sheet, subject: Subject) -> Report:
     """Check every formula of the sheet and the agreement of the routes."""
     plain = _scopes(subject)
-    formulas, parsed, checks = sheet.formulas(), {}, []
+    formulas = sheet.formulas()
+    parsed: dict[Math, Node] = {}
+    checks: list[Check] = []
     for math in (*formulas, *sheet.inline):
         node, problem = read_back(math, plain[math.scope])
         if problem is not None:
             checks.append(problem)
         elif math.name == "inline" and node is not math.expr:
             checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
-        else:
+        elif node is not None:
             parsed[math] = node
     full = _with_definitions(plain, formulas, parsed, subject)
     for math in formulas:
@@ -136,9 +139,9 @@ def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node],
 
 
 def _tensor(matrix: Matrix, rank: int) -> dict[tuple[int, ...], object]:
-    values = {(r, c): e.value.numerator if e.value.denominator == 1 else e.value
+    values: dict[tuple[int, ...], object] = {(r, c): e.value.numerator if e.value.denominator == 1 else e.value
               for r, row in enumerate(matrix.rows) for c, e in enumerate(row) if isinstance(e, Num)}
-    return dict(values) if rank == 2 else {(c,): v for (_, c), v in values.items()}
+    return values if rank == 2 else {at[1:]: v for at, v in values.items()}
 
 
 def _entries(math: Math, node: Node, subject: Subject) -> Check:
@@ -148,7 +151,7 @@ def _entries(math: Math, node: Node, subject: Subject) -> Check:
         cells = instance.window(at)
         if len(cells) != subject.window.n:
             continue
-        named = _named(node, dict(zip(_outputs(subject.module), at, strict=True)), subject)
+        named = _named(node, dict(zip(_outputs(subject.module), at, strict=True)))
         if named != dict(enumerate(cells, start=1)):
             return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample",
                          f"the window of output {at} covers {cells}, but the list names {named}")
@@ -164,7 +167,7 @@ def _roomy(module: Module) -> Instance:
     return Instance(module, module, shape, field.output_shape(shape))
 
 
-def _named(node: Node, env: dict[Idx, int], subject: Subject) -> dict[int, tuple[int, ...]]:
+def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:
     """q → the entry that the listing gives z_q."""
     import itertools
 
@@ -181,20 +184,20 @@ def _named(node: Node, env: dict[Idx, int], subject: Subject) -> dict[int, tuple
     for inner in free:
         for claim in claims:
             if isinstance(claim, Rel) and isinstance(claim.terms[0], Entry) and isinstance(claim.terms[1], Entry):
-                left, right = (tuple(_index(i, inner, subject) for i in e.indices) for e in claim.terms)  # type: ignore[union-attr]
-                found[left[0]] = right
+                place, *_ = (_index(i, inner) for i in claim.terms[0].indices)
+                found[place] = tuple(_index(i, inner) for i in claim.terms[1].indices)
     return found
 
 
-def _index(node: Node, env: dict[Idx, int], subject: Subject) -> int:
-    params = tuple(env)
-    function = compile_value(params, node, Definitions({}, {}, {}), {})  # type: ignore[arg-type]
-    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]
+def _index(term: Expr, env: dict[Idx, int]) -> int:
+    function = compile_value(tuple(env), term, Definitions({}, {}, {}), {})
+    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]  # an index term asks nothing of a point
 
 
 def _routes(layer: Scope, subject: Subject) -> list[Check]:
     """The comparisons, or their verdicts on the same formulas in other letters; the steps are always concluded anew."""
-    base, rename = layer.key  # type: ignore[misc]
+    assert isinstance(layer.key, tuple)
+    base, rename = layer.key
     key = (base, rename(subject.jacobian.after), rename(subject.message.after))
     found = _passed_routes.get(key) or _compare_routes(layer, subject)
     if all(c.verdict is not Verdict.REFUTED for c in found):

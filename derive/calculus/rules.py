@@ -17,7 +17,6 @@ from derive.expr import (
     Bracket,
     Entry,
     Expr,
-    Idx,
     Node,
     Partial,
     Reduce,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
+from derive.expr import Directional, Entry, Idx, Matrix, Node, Partial, Star, Subdifferential, free_indices, walk
 from derive.notation import read
 from derive.numeric.exact import Statement, compile_statement
 from derive.numeric.point import Definitions, NoCase, Undefined
@@ -28,13 +28,19 @@ class Refuted(Exception):
 def check(math: Math, node: Node, scope: Scope) -> Check:
     """The verdict on a printed equation, given what the reader made of it."""
     node = componentwise(node, scope.table)
+    samples = _points(math, scope)
+    exhaustive = _of_indices(node)
+    if exhaustive:  # the values do not matter: one point of each geometry and size
+        samples = tuple({(s.module, s.shapes[s.wrt]): s for s in samples}.values())
     try:
         statement = compile_statement(node, scope.definitions, scope.ranks)
-        points, places = _test(statement, _points(math, scope))
+        points, places = _test(statement, samples)
     except Refuted as refuted:
         return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample", str(refuted))
     except UnsupportedError as error:
         return Check(math.name, math.latex, Verdict.NOT_READ, str(error))
+    if exhaustive and points == len(samples):
+        return Check(math.name, math.latex, Verdict.PROVED, f"for all indices at {places}", points=points)
     proof = _prove(node, scope, exact=not statement.variables and scope.place == "example")
     if proof:
         return Check(math.name, math.latex, Verdict.PROVED, proof, points=points)
@@ -42,6 +48,13 @@ def check(math: Math, node: Node, scope: Scope) -> Check:
         return Check(math.name, math.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
     patterns = f", every tie pattern among them ({len(scope.tied)})" if math.ties else ""
     return Check(math.name, math.latex, Verdict.TESTED, f"at {points} points ({places}{patterns})", points=points)
+
+
+def _of_indices(node: Node) -> bool:
+    """Whether a statement is about indices alone, ∂x_{ab}/∂x_{ij} among them: then its values do not matter."""
+    if isinstance(node, Partial):
+        return isinstance(node.of, Entry) and isinstance(node.wrt, Entry) and node.of.tensor == node.wrt.tensor
+    return not isinstance(node, (Entry, Star, Matrix)) and all(map(_of_indices, node.children()))
 
 
 def _points(math: Math, scope: Scope) -> tuple[Sample, ...]:

@@ -103,12 +103,12 @@ def companions(rank: int) -> tuple[ReceptiveField, ...]:
 
 @cache
 def layer_points(module: Module) -> tuple[Sample, ...]:
-    """28 inputs at two sizes: distinct entries, and now and then entries with ties among them."""
+    """24 inputs at two sizes: distinct entries, and now and then entries with ties among them."""
     field_ = module.receptive_field
     assert field_ is not None
     source = random.Random(7)
-    return tuple(layer_sample(module, shape, source, distinct=n % 4 != 3)
-                 for shape in shapes_of(field_, module.input_size) for n in range(14))
+    return tuple(layer_sample(module, shape, source, distinct=n % 6 != 5)
+                 for shape in shapes_of(field_, module.input_size) for n in range(12))
 
 
 @cache

@@ -11,22 +11,28 @@ import z3
 
 from derive.errors import UnsupportedError
 from derive.expr import (
+    MINUS_ONE,
+    ZERO,
     And,
     Arg,
     Binder,
     Cardinality,
+    Entry,
     Expr,
     Given,
     Idx,
     Iff,
     In,
+    Mul,
     Node,
     Otherwise,
+    Pow,
     Reduce,
     Rel,
     SetApp,
     SetOf,
     Without,
+    mul,
     walk,
 )
 from derive.numeric.point import Definitions
@@ -51,6 +57,11 @@ class Conditions(ABC):
         """The binder opened, always with the same variables."""
 
     def _rel(self, node: Rel, env: Env) -> Any:
+        quotient = _quotient(node)
+        if quotient is not None:  # a/b = c as b ≠ 0 and a = c b: Z3 is slow where it divides
+            above, below, right = quotient
+            product = Rel((above, Mul((right, below))), ("=",))
+            return self.lower(And((Rel((below, ZERO), ("≠",)), product)), env)
         values = [self.lower(t, env) for t in node.terms]
         return conjunction([compare(a, op, b) for a, op, b in zip(values, node.ops, values[1:], strict=False)])
 
@@ -131,3 +142,14 @@ class Conditions(ABC):
             return range(self.lower(low, env), self.lower(high, env) + 1)
         parts = (body,) if binder.cond is None else (body, binder.cond)
         return self.instance.range_of(variable, [n for part in parts for n in walk(part)], self.definitions)
+
+
+def _quotient(node: Rel) -> tuple[Expr, Expr, Expr] | None:
+    """(a, b, c) of a/b = c, where b is a value."""
+    left = node.terms[0]
+    if node.ops != ("=",) or not isinstance(left, Mul) or not isinstance(left.factors[-1], Pow):
+        return None
+    below = left.factors[-1]
+    if below.exponent != MINUS_ONE or not isinstance(below.base, Entry):
+        return None
+    return mul(*left.factors[:-1]), below.base, node.terms[1]

@@ -56,6 +56,7 @@ class Lowering(Conditions):
         self._choices: dict[Any, Choice] = {}
         self._outputs: dict[Index, Any] = {}
         self._slopes: dict[Index, dict[Index, list[tuple[Any, Any]]]] = {}
+        self._reals: dict[tuple[str, Index], Any] = {}
         self._names = itertools.count()
         self._lowered: dict[Any, Any] = {}
         self._frees: dict[Node, tuple[Idx, ...]] = {}
@@ -147,7 +148,9 @@ class Lowering(Conditions):
                             for out in instance.outputs() for region, g in self._slope(out, at)])
         if not instance.has(tensor, at):
             raise KeyError((tensor, at))
-        return z3.Real(f"{tensor}{list(at)}")
+        if (tensor, at) not in self._reals:
+            self._reals[tensor, at] = z3.Real(f"{tensor}{list(at)}")
+        return self._reals[tensor, at]
 
     def _partial(self, node: Partial, env: Env) -> Any:
         of, wrt = node.of, node.wrt

@@ -182,9 +182,17 @@ class Sample:
         if of == self.module.output and wrt == self.wrt:
             if at not in self._values[of] or by not in self.arrays[wrt]:
                 raise KeyError((at, by))
-            right, left = (side.get((at, by), 0) for side in self.sides())
-            return _agreed(right, left)
+            found = self._derivatives.get((at, by), 0)
+            if found is Undefined:
+                raise Undefined
+            return found
         return self.slope(lambda point: point.value(of, at), wrt, by)
+
+    @cached_property
+    def _derivatives(self) -> dict[tuple[Index, Index], Any]:
+        """∂f/∂x where either one-sided quotient is not 0; :class:`Undefined` where the two differ."""
+        right, left = self.sides()
+        return {key: right[key] if right.get(key, 0) == left.get(key, 0) else Undefined for key in {**right, **left}}
 
     def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any:
         """∂value/∂wrt_by of a function of the point, from both one-sided quotients."""

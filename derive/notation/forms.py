@@ -112,6 +112,8 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     if item.type != "FRAC":
         raise r.error(item, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
     above, below = (unwrap(a) for a in item.arguments)
+    if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
+        raise r.error(item, "a derivative of higher order is outside the notation")
     if above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL"):
         of: Expr
         if len(above) > 1:

@@ -86,8 +86,9 @@ class _Gathering:
                 self.add(Symbol(base.text, latex_of(base.text), Kind.SET, letters, tuple(members)))
 
     def strong_indices(self) -> None:
-        self.indices |= {n.rstrip("'") for n in (*self.seen.bound, *self.seen.starred)}
-        self.indices |= {m.rstrip("'") for _, members in self.seen.sets for m in members}
+        bound = {n.rstrip("'") for n in (*self.seen.bound, *self.seen.starred)}
+        bound |= {m.rstrip("'") for _, members in self.seen.sets for m in members}
+        self.indices |= bound - self.subscripted - self.tensors  # what has subscripts of its own is a tensor
 
     def shapes(self) -> None:
         for names, extents in self.seen.shapes:

@@ -43,9 +43,9 @@ class Occurrences:
             if stars and right and any(is_token(i, "BIG") or _big(i) for i in right):
                 self.maximisers.append((stars, right))
 
-    def run(self, source: Source, items: Items, in_index: bool, top: bool = False) -> None:
-        """A run of items: its memberships, then its items one by one."""
-        for part in split(items, "COMMA", "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
+    def run(self, source: Source, items: Items, in_index: bool, top: bool = False, sums: bool = False) -> None:
+        """A run of items: its memberships (those below ``sums`` are known already), then its items one by one."""
+        for part in [] if sums else split(items, "COMMA", "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
             self.membership(part)
         parts = split(items, "REL")
         if len(parts) == 2 and len(parts[1]) == 1 and isinstance(parts[1][0], Group) and parts[1][0].bracket == "LSET":
@@ -96,7 +96,7 @@ class Occurrences:
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
-            if not is_token(sup[0] if sup else None, "STAR", "TOP"):
+            if not is_token(sup[0] if sup else None, "STAR", "TOP") and variables(sup) != ["T"]:
                 self.run(source, sup, in_index)
 
     def below(self, source: Source, sub: Items, base: Token, following: Item | None) -> None:
@@ -111,8 +111,25 @@ class Occurrences:
             if parts is None and variables(letters) is not None:
                 self.sets.append((items, variables(letters) or []))  # \max_{\Omega(k,l)} x_{ij}
         self.bound += found.names
+        for names, is_tuple, right in found.members:
+            self.member_of(names, is_tuple, right)
+        for part in split(items, "COLON", "MID", "TEXT")[1:]:
+            for piece in split(part, "COMMA"):
+                self.membership(piece)
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
-        self.run(source, items, False)
+        self.run(source, items, False, sums=True)
+
+    def member_of(self, names: list[str], is_tuple: bool, right: Items) -> None:
+        """``i, j \\in \\Omega(k, l)``: pairs where the set has two letters of its own, else undecided."""
+        head = normal(right[0])
+        subs = head.subs[0] if isinstance(head, Scripted) and head.subs else None
+        behind = normal(right[1]) if len(right) > 1 else None
+        arguments = subs if subs is not None else behind.items if isinstance(behind, Group) else ()
+        letters = variables(arguments) or []
+        if is_tuple or len(names) == 1 or len(letters) == len(names):
+            self.sets.append((right, [n.rstrip("'") for n in names]))
+        else:
+            self.sets.append((right, []))
 
     def membership(self, part: Items) -> None:
         """(i, j) ∈ Ω(k, l); x ∈ R^{H×W}; Ω(k, l) ∋ (i, j)."""

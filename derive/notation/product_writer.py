@@ -117,7 +117,7 @@ def joined(w: Writer, pieces: list[tuple[str, Expr | None]]) -> str:
     for shown, node in pieces:
         if not out:
             out = shown
-        elif shown[0].isdigit() or isinstance(node, Num) or "/" in shown or _looks_applied(before, shown):
+        elif shown[0].isdigit() or isinstance(node, Num) or _looks_applied(before, shown):
             out += rf" \cdot {shown}"
         elif isinstance(node, Bracket):
             out += rf" \, {shown}"

@@ -30,6 +30,7 @@ _ARGUMENT = re.compile(r"\s*(?:\{\s*(\\?[A-Za-z]+|[^\W\d_])\s*\}|(\\[A-Za-z]+|[^
 _DEFINED = re.compile(r"\\(?:stackrel|overset)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*\{\s*:?=\s*\}")
 _NOT = re.compile(r"\\not\s*(=|\\in\b)")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
+_OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|matrix)\}(?:\s*\{[^{}]*\})?")
 _LETTER = re.compile(r"[A-Za-z]|[%s]" % "".join(UNICODE_LETTERS))
 
 
@@ -37,6 +38,7 @@ class _Lexer:
     def __init__(self, source: Source) -> None:
         self.source, self.text, self.at = source, source.latex, 0
         self.out: list[Token] = []
+        self.environments: list[tuple[str, str]] = []  # (name, what it is read as)
         self.digits = 0  # how many arguments that may be one bare digit are still to come
 
     def error(self, message: str, at: int | None = None) -> NotationError:
@@ -143,6 +145,9 @@ class _Lexer:
         return None
 
     def delimiter(self, name: str, end: int) -> None:
+        if name == "left" and (cases := _OLD_CASES.match(self.text, end)):
+            self.environments.append((cases[1], "cases"))  # \left\{ \begin{array}{ll} … \end{array} \right.
+            return self.emit("BEGIN", "cases", cases.end())
         match = re.compile(r"\s*(\.|\||\\(?:vert|mid)\b)?").match(self.text, end)
         assert match is not None
         if match[1] is None or match[1] == ".":
@@ -158,7 +163,11 @@ class _Lexer:
         if name == "begin" and braced[1] in ("array", "subarray", "alignedat"):
             columns = _BRACED.match(self.text, end)
             end = columns.end() if columns else end
-        self.emit(name.upper(), braced[1], end)
+        if name == "begin":
+            self.environments.append((braced[1], braced[1]))
+        elif self.environments and self.environments[-1][0] == braced[1]:
+            return self.emit("END", self.environments.pop()[1], end)
+        return self.emit(name.upper(), braced[1], end)
 
     def words(self, name: str, end: int) -> None:
         r"""``\text{if $x$ is}``: the words, and the mathematics inside them."""

@@ -276,7 +276,7 @@ def _writers() -> dict[type, Callable[[Writer, Node], str]]:
         Entry: lambda w, n: w.indexed(n.tensor, n.indices),
         Extremum: lambda w, n: rf"\{n.op}{w.round(w.items(n.args))}",
         Tuple: lambda w, n: f"({w.items(n.items)})",
-        Bracket: lambda w, n: rf"\mathbb{{I}}[{w.write(n.cond)}]",
+        Bracket: lambda w, n: rf"\mathbb{{I}}[{replace(w, tight=True).write(n.cond)}]",
         Hull: lambda w, n: rf"\operatorname{{conv}} {w.write(n.of)}",
         Without: lambda w, n: rf"{w.write(n.base)} \setminus \lbrace {w.items(n.elements)} \rbrace",
         Cardinality: lambda w, n: rf"\left|{w.write(n.of)}\right|",

@@ -24,7 +24,8 @@ _CODE = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather|multline|displaymath|eqnarray)(\*?)\}(.*?)\\end\{\1\2\}",
                           re.DOTALL)
-_OPENING = re.compile(r"\\\\(?![(\[])|\\\$|\$\$|\$|\\\(|\\\[|\\begin\{(?:equation|align|gather|multline|displaymath|eqnarray)\*?\}")
+_OPENING = re.compile(r"\\\\(?![(\[])|\\\$|\$\$|\$|\\\(|\\\["
+                      r"|\\begin\{(?:equation|align|gather|multline|displaymath|eqnarray)\*?\}")
 _CLOSING = {"$$": re.compile(r"(?<!\\)\$\$"), "\\(": re.compile(r"\\\)"), "\\[": re.compile(r"(?<!\\)\\\]")}
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _ROW = re.compile(r"\\\\(?:\[[^\]]*\])?|\\begin\{|\\end\{")

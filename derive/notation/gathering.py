@@ -98,7 +98,8 @@ class _Gathering:
                 if name not in self.words and name not in self.indices and None not in sizes:
                     self.tensors.add(name)
                     axes = self.spare(len(sizes))
-                    self.add(Symbol(name, latex_of(name), Kind.TENSOR, axes, (), tuple(s for s in sizes if s is not None)))
+                    known = tuple(s for s in sizes if s is not None)
+                    self.add(Symbol(name, latex_of(name), Kind.TENSOR, axes, (), known))
 
     def entry(self, o: Occurrence) -> tuple[str, str | None, list[Items]]:
         """The name, label and index terms of a subscripted letter."""
@@ -152,7 +153,7 @@ class _Gathering:
         for o in self.seen.all:
             if o.sub is not None or o.following is None or o.name in self.set_names | self.indices:
                 continue
-            runs = [tuple(p) for p in split(o.following.items, "COMMA") if p]
+            runs: list[Items] = [p for p in split(o.following.items, "COMMA") if p]
             letters = [set(names_in(run)) for run in runs]
             if runs and all(ls and ls <= self.indices for ls in letters) and not has(o.following.items, "REL", "IN"):
                 self.tensor(o.name, runs)
@@ -192,8 +193,13 @@ class _Gathering:
         self.symbols[symbol.name] = symbol
 
     def _ordered(self) -> list[Symbol]:
+        """In the order in which the letters occur."""
         order = {name: n for n, name in enumerate(dict.fromkeys(o.name for o in self.seen.all))}
-        return sorted(self.symbols.values(), key=lambda s: order.get(s.name, order.get(s.name.split("_")[0], len(order))))
+
+        def place(symbol: Symbol) -> int:
+            return order.get(symbol.name, order.get(symbol.name.split("_")[0], len(order)))
+
+        return sorted(self.symbols.values(), key=place)
 
 
 def _letters(runs: list[Items]) -> list[str | None]:
@@ -204,4 +210,6 @@ def _extent(items: Items) -> int | str | None:
     item = normal(items[0]) if len(items) == 1 else None
     if not isinstance(item, Token):
         return None
-    return int(item.text) if item.type == "NUMBER" and item.text.isdigit() else item.text if item.type == "NAME" else None
+    if item.type == "NUMBER" and item.text.isdigit():
+        return int(item.text)
+    return item.text if item.type == "NAME" else None

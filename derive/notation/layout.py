@@ -1,4 +1,4 @@
-"""Tokens without layout: argmax joined, equation numbers and closing punctuation cut, bars paired, brackets balanced."""
+"""Tokens without layout: argmax joined, numbers and punctuation at the end cut, bars paired, brackets balanced."""
 
 from __future__ import annotations
 

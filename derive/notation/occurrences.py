@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -38,7 +39,7 @@ class Occurrences:
     def formula(self, source: Source, items: Items) -> None:
         self.run(source, items, False, True)
         parts = split(items, "REL")
-        for left, right in zip(parts, parts[1:], strict=False):
+        for left, right in itertools.pairwise(parts):
             stars = _stars(left)
             if stars and right and any(is_token(i, "BIG") or _big(i) for i in right):
                 self.maximisers.append((stars, right))
@@ -172,7 +173,8 @@ def _stars(items: Items) -> list[str] | None:
     if len(items) == 1 and isinstance(items[0], Group) and items[0].bracket == "LPAREN":
         items = items[0].items
     elif len(items) == 1 and isinstance(items[0], Scripted) and isinstance(items[0].base, Group):
-        return variables(items[0].base.items) if is_token(items[0].sups[0][0] if items[0].sups else None, "STAR") else None
+        starred = bool(items[0].sups) and is_token(items[0].sups[0][0], "STAR")
+        return variables(items[0].base.items) if starred else None
     found = []
     for item in (normal(i) for i in items if not is_token(i, "COMMA")):
         if not isinstance(item, Scripted) or not item.sups or not is_token(item.sups[0][0], "STAR"):

@@ -36,9 +36,9 @@ def parser(**options: Any) -> Any:
         def __init__(self, conf: Any) -> None:
             pass
 
-        def lex(self, tokens: list[Token]) -> Iterator[lark.Token]:  # type: ignore[override]
+        def lex(self, tokens: list[Token]) -> Iterator[lark.Token]:
             for token in tokens:
-                yield lark.Token(_TERMINALS.get(token.type, "OP"), token)  # type: ignore[arg-type]
+                yield lark.Token(_TERMINALS.get(token.type, "OP"), token)
 
     return lark.Lark(GRAMMAR.read_text(encoding="utf-8"), parser="lalr", lexer=Terminals,
                      transformer=_builder(lark.Transformer), maybe_placeholders=False, **options)
@@ -48,9 +48,9 @@ def _builder(transformer: Any) -> Any:
     """Reductions to the nodes of tree.py; a lark token carries ours as its ``value``."""
 
     def plain(part: Any) -> Item:
-        return part.value if isinstance(part, str) else part  # type: ignore[attr-defined, no-any-return]
+        return part.value if hasattr(part, "value") else part
 
-    class Build(transformer):  # type: ignore[misc]
+    class Build(transformer):
         def start(self, parts: list[Any]) -> tuple[Item, ...]:
             return tuple(map(plain, parts))
 
@@ -93,7 +93,7 @@ def parse(source: Source) -> tuple[Item, ...]:
     import lark
 
     try:
-        return parser().parse(tokenise(source))  # type: ignore[no-any-return]
+        return parser().parse(tokenise(source))
     except lark.UnexpectedToken as error:
         found = error.token.value
         if not isinstance(found, Token):

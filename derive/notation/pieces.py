@@ -124,7 +124,8 @@ class Pieces:
     def container(self, part: Items) -> None:
         left, right = split(part, "NI")[:2]
         last = left[-1] if left else None
-        arguments = last.items if isinstance(last, Group) else last.subs[0] if isinstance(last, Scripted) and last.subs else ()
+        subs = last.subs[0] if isinstance(last, Scripted) and last.subs else ()
+        arguments = last.items if isinstance(last, Group) else subs
         names = variables(arguments)
         if names is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `(k, l) : (i, j) \in …`")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def is_negative(node: Expr) -> bool:
     """Whether the written term opens with a minus."""
     first = node.factors[0] if isinstance(node, Mul) else node
-    return (isinstance(first, Num) and first.value < 0) or (isinstance(first, Infinity) and first.sign < 0 and first is node)
+    return (isinstance(first, Num) and first.value < 0) or (isinstance(node, Infinity) and node.sign < 0)
 
 
 def signed(w: Writer, node: Expr) -> str:

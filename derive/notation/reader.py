@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from derive.expr import Add, Arg, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Tuple, Without
-from derive.notation import binders, forms, letters
+from derive.notation import binders, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
 from derive.notation.names import lexicon
@@ -58,7 +58,7 @@ class Reader:
         if is_token(item, "TEXT"):
             raise self.error(item, f"the words `{self.shown(item)}` are outside the notation")
         if is_token(item, "DOTS"):
-            raise self.error(item, r"dots are outside the notation here; write a range: `\sum_{k=1}^{n}`, `1 \le k \le n`")
+            raise self.error(item, r"dots are outside the notation here; write a range, `\sum_{k=1}^{n}` or `1 \le k`")
         if is_token(item, "COMMA"):
             raise self.error(item, "a comma does not belong here: one value is expected")
         raise self.error(item, f"`{self.shown(item)}` does not belong here")
@@ -104,7 +104,7 @@ class Reader:
             if starts_factor(item):
                 if is_token(item, "NUMBER") and found and operator is None:
                     assert item is not None
-                    raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or put it in front")
+                    raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or move it")
                 found += self.factor(c)
                 operator = None
             elif is_token(item, "TIMES", "STAR") and found and operator is None:
@@ -157,7 +157,7 @@ class Reader:
     def factor(self, c: Cursor) -> list[Expr]:
         """One factor (a fraction can be several)."""
         item = c.peek()
-        if not starts_factor(item):
+        if item is None or not starts_factor(item):
             raise self.missing(c)
         base = item.base if isinstance(item, Scripted) else item
         if isinstance(base, Token):
@@ -186,10 +186,9 @@ class Reader:
         if isinstance(base, Command) and item is base:
             return forms.command(self, base, c)
         if isinstance(base, Env) and item is base:
-            return [forms.environment(self, base)]
+            return [environments.environment(self, base)]
         if isinstance(base, Group):
             return [forms.group(self, base, item, c)]
-        assert item is not None
         raise self.error(item, "put brackets around what carries this script")
 
     def raised(self, base: Expr, item: Item | None) -> Expr:
@@ -212,5 +211,5 @@ class Reader:
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)
         if letters.mentions_index(exponent):
-            raise self.error(script[0], f"`{self.shown(item)}` is a power or a numbered sample; put brackets for a power")
+            raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
         return Pow(base, exponent)

@@ -31,7 +31,7 @@ _DEFINED = re.compile(r"\\(?:stackrel|overset)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}
 _NOT = re.compile(r"\\not\s*(=|\\in\b)")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
 _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|matrix)\}(?:\s*\{[^{}]*\})?")
-_LETTER = re.compile(r"[A-Za-z]|[%s]" % "".join(UNICODE_LETTERS))
+_LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
 
 class _Lexer:
@@ -112,7 +112,7 @@ class _Lexer:
         kind = {"{": "LSET", "}": "RSET"}.get(char)
         if kind is None:
             raise self.error(rf"`\{char}` is outside the notation")
-        self.emit(kind, char, end)
+        return self.emit(kind, char, end)
 
     def word(self, name: str, end: int) -> None:
         if name in ("left", "right", "middle"):
@@ -152,8 +152,8 @@ class _Lexer:
         assert match is not None
         if match[1] is None or match[1] == ".":
             self.at = match.end()
-        else:
-            self.emit({"left": "LBAR", "right": "RBAR", "middle": "MID"}[name], "|", match.end())
+            return None
+        return self.emit({"left": "LBAR", "right": "RBAR", "middle": "MID"}[name], "|", match.end())
 
     def environment(self, name: str, end: int) -> None:
         braced = _BRACED.match(self.text, end)

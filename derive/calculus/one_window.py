@@ -151,8 +151,8 @@ def rival(w: OneWindow) -> Rel:
 
 
 def duel(w: OneWindow) -> Rel:
-    """f = max(z_q, m_q)."""
-    return eq(w.f, Extremum(w.op, (w.z(w.q), w.named("rival", w.q))))
+    """max(z_q, m_q) = f."""
+    return eq(Extremum(w.op, (w.z(w.q), w.named("rival", w.q))), w.f)
 
 
 def quotients(w: OneWindow) -> tuple[Given, Given]:

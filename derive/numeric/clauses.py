@@ -55,7 +55,7 @@ class Clauses(ABC):
             for variable in own:
                 left.remove(variable)
             return f"for {names if len(own) == 1 else f'({names})'} in {self.value(cond.set)} "
-        if isinstance(cond.set, SetApp) and cond.set.args and all(a in left for a in cond.set.args):
+        if isinstance(cond.set, SetApp) and cond.set.args and _distinct(cond.set.args, left):
             text = ""
             for place, argument in enumerate(cond.set.args):
                 assert isinstance(argument, Idx)
@@ -84,3 +84,8 @@ class Clauses(ABC):
         low = self.value(cond.terms[0]) + ("+1" if cond.ops[0] == "<" else "")
         high = self.value(cond.terms[2]) + ("+1" if cond.ops[1] == "≤" else "")
         return f"range({low},{high})"
+
+
+def _distinct(args: tuple[Expr, ...], left: list[Idx]) -> bool:
+    """Whether the arguments are different variables that still want a range."""
+    return len(set(args)) == len(args) and all(a in left for a in args)

@@ -91,12 +91,15 @@ class Coder(Clauses):
         definition = self.definitions.tensors.get(node.tensor)
         if definition is not None:
             params, value = definition
-            return self.value(subst(value, dict(zip(params, node.indices, strict=True))))
+            text = self.value(subst(value, dict(zip(params, node.indices, strict=True))))
+            return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
         if not node.indices and self.ranks.get(node.tensor, 0):
             return f"whole(P.tensor({node.tensor!r}),P.shapes[{node.tensor!r}])"
         return f"P.tensor({node.tensor!r})[{self.tuple_(node.indices)}]"
 
     def _star(self, node: Star) -> str:
+        if node.name not in self.definitions.stars:
+            raise UnsupportedError(f"nothing defines {node.name}^*")
         arg, place, at = self.definitions.stars[node.name]
         found = self.value(subst(arg, dict(zip(at, node.at, strict=True))))
         return f"{found}[{place}]" if len(arg.binder.variables) > 1 else found
@@ -144,15 +147,15 @@ class Coder(Clauses):
         return "(" + "".join(self.tuple_(row) + "," for row in node.rows) + ")"
 
     def _cases(self, node: Cases) -> str:
-        text = "no_case()"
-        for value, cond in reversed(node.branches):
+        """All cases that hold must agree: cases on paper have no order."""
+        branches, other = [], "no_case()"
+        for value, cond in node.branches:
             if isinstance(cond, Otherwise):
-                text = self.value(value)
+                other = self.value(value)
                 continue
-            number = self.branches
+            branches.append(f"({self.branches},{self.value(cond)},lambda: {self.value(value)})")
             self.branches += 1
-            text = f"({self.value(value)} if {self.value(cond)} and not HITS.add({number}) else {text})"
-        return text
+        return f"choose(HITS,({','.join(branches)},),lambda: {other})"
 
     def _bracket(self, node: Bracket) -> str:
         return f"(1 if {self.value(node.cond)} else 0)"
@@ -220,6 +223,8 @@ class Coder(Clauses):
     def _rel(self, node: Rel) -> str:
         first = node.terms[0]
         if isinstance(first, Subdifferential) and isinstance(first.of, Entry):
+            if node.ops != ("=",) or not isinstance(node.terms[1], Hull):
+                raise UnsupportedError("a subdifferential is equal to the convex hull of a set")
             return f"P.supports({first.of.tensor!r},{self.value(node.terms[1])})"
         text = self.value(first)
         for op, term in zip(node.ops, node.terms[1:], strict=True):

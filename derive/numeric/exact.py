@@ -22,7 +22,7 @@ from derive.expr import (
     free_indices,
 )
 from derive.numeric.coder import RELATIONS, Coder
-from derive.numeric.point import Definitions, Index, Point, best, no_case, whole
+from derive.numeric.point import Definitions, Index, Point, best, choose, no_case, whole
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def _globals() -> dict[str, Any]:
         import math
 
         _GLOBALS.update(F=Fraction, INF=math.inf, floor=math.floor, ceil=math.ceil, prod=math.prod, best=best,
-                        whole=whole, no_case=no_case)
+                        whole=whole, no_case=no_case,
+                        choose=choose)
     return _GLOBALS
 
 

@@ -34,6 +34,7 @@ class Point(Protocol):
     @property
     def origin(self) -> int: ...  # the first index of every axis
     def extent(self, tensor: str, axis: int) -> int: ...
+    def inside(self, at: Index) -> int: ...
     def remember(self, key: Any, compute: Callable[[], Any]) -> Any: ...
     def tensor(self, name: str) -> Mapping[Index, Any]: ...
     def elements(self, set_name: str, at: Index) -> list[Any]: ...
@@ -62,6 +63,20 @@ def best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
     if len(found) != 1:
         raise Undefined
     return found[0]
+
+
+def choose(hits: set[int], branches: tuple[tuple[int, Any, Callable[[], Any]], ...], other: Callable[[], Any]) -> Any:
+    """The value of the cases that hold, which must agree (:class:`ValueError` where they do not), else ``other``."""
+    values = []
+    for number, holds, value in branches:
+        if holds:
+            hits.add(number)
+            values.append(value())
+    if not values:
+        return other()
+    if any(value != values[0] for value in values):
+        raise ValueError("two cases hold and differ")
+    return values[0]
 
 
 def no_case() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -122,6 +123,30 @@ def adjointness(samples: Iterable[Sample], formula: Callable[[Sample], Derivativ
         if left != right:
             return _verdict("adjointness", evidence, f"{left} and {right} for {sample.describe()}", points)
     return _verdict("adjointness", evidence, None if points else "no point without a tie", points)
+
+
+def tie_rule(samples: Iterable[Sample], chosen: Callable[[Sample, Index], Any], rule: str) -> Check:
+    """The printed subgradient is that of the tie rule at every tie pattern: first, last, or equal shares."""
+    evidence, points = f"The choice at ties is the rule `{rule}`, at every tie pattern", 0
+    for sample in samples:
+        active = _active(sample)
+        equal = dict.fromkeys(active, Fraction(1, len(active)))
+        shares = {"first": {active[0]: 1}, "last": {active[-1]: 1}, "split": equal}
+        points += 1
+        for at in sample.arrays[sample.wrt]:
+            try:
+                found = chosen(sample, at)
+            except (Undefined, NoCase, LookupError, ValueError, TypeError):
+                found = None
+            if found != shares[rule].get(at, 0):
+                return _verdict("tie_rule", evidence, f"entry {at[0]} gets {found} for {sample.describe()}", points)
+    return _verdict("tie_rule", evidence, None, points)
+
+
+def _active(sample: Sample) -> list[Index]:
+    """The entries that attain the output of one window, in order."""
+    best = sample.tensor(sample.module.output)[()]
+    return [at for at, value in sample.arrays[sample.wrt].items() if value == best]
 
 
 def steps(derivations: Iterable[Step], module: Module) -> Check:

@@ -130,6 +130,12 @@ class Sample:
     def extent(self, tensor: str, axis: int) -> int:
         return self.shapes[tensor][axis]
 
+    def inside(self, at: Index) -> int:
+        """0 where tensors like the input have such an entry; KeyError where they do not."""
+        if at not in self.arrays[self.wrt]:
+            raise KeyError(at)
+        return 0
+
     def tensor(self, name: str) -> Mapping[Index, Any]:
         if name not in self._values and name == f"delta_{self.wrt}":
             self._values[name] = self._message()
@@ -258,12 +264,14 @@ def layer_sample(module: Module, shape: Index, source: random.Random, distinct: 
     return Sample(module, arrays, {module.inputs[0]: shape}, {LOSS: 0}).attach(source)
 
 
-def window_sample(module: Module, n: int, active: tuple[int, ...], source: random.Random) -> Sample:
-    """A window whose best value is attained exactly at the positions ``active`` (from 1)."""
+def window_sample(module: Module, n: int, active: tuple[int, ...], source: random.Random,
+                  second: int = 0) -> Sample:
+    """A window whose best value is attained exactly at ``active`` (from 1), and the next best at ``second``."""
     _, value = module.definition(module.output)
     sign = 1 if isinstance(value, Reduce) and value.op == "max" else -1
     top = source.randint(-2, 5)
-    values: dict[Index, Any] = {(q,): _GRID * sign * (top if q in active else top - source.randint(1, 5)) for q in range(1, n + 1)}
+    losses = {q: 0 if q in active else 1 if q == second else source.randint(2, 6) for q in range(1, n + 1)}
+    values: dict[Index, Any] = {(q,): _GRID * sign * (top - loss) for q, loss in losses.items()}
     wrt = module.inputs[0]
     scalars = {LOSS: 0, STEP: source.choice((-24, -16, -8, -4, -1, 0, 1, 4, 8, 16, 24))}
     return Sample(module, {wrt: values}, {wrt: (n,)}, scalars, origin=1).attach(source)

@@ -110,7 +110,9 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     above, below = (unwrap(a) for a in item.arguments)
     if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
         raise r.error(item, "a derivative of higher order is outside the notation")
-    if above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL"):
+    if _total(r, above, below, item) or (
+        above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
+    ):
         of: Expr
         if len(above) > 1:
             of = r.value(above[1:], item.end)
@@ -124,6 +126,16 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
+
+
+def _total(r: Reader, above: Items, below: Items, at: Item) -> bool:
+    """df/dx, where d is no symbol of its own."""
+    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
+    if letters != ["d", "d"] or len(below) < 2:
+        return False
+    if "d" in r.words:
+        raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
+    return True
 
 
 def _variable(r: Reader, items: Items, at: Item) -> Expr:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from derive.expr import Bracket, Directional, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
 from derive.notation import forms, subscripts
 from derive.notation.cursor import Cursor, normal
+from derive.notation.occurrences import label_of
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
 
@@ -89,6 +90,8 @@ def labelled(
         label = label_of(up[0]) if len(up) == 1 else None
         if label is not None and f"{name}_{label}" in r.words:
             return r.words[f"{name}_{label}"], sub
+    if name not in r.words and name.endswith(")") and "^(" in name:
+        name = name[:-1].replace("^(", "_")  # \delta^{(f)}: f is a label
     plain = r.words.get(name)
     if sub is None:
         return plain, None
@@ -106,13 +109,6 @@ def labelled(
         rest = list(sub)[2:]
         return known, rest or None
     return (known, list(sub)[1:]) if plain is None else (plain, sub)
-
-
-def label_of(item: Item | None) -> str | None:
-    item = normal(item) if item is not None else None
-    if is_token(item, "NAME"):
-        return item.text  # type: ignore[union-attr]
-    return item.text.strip().replace(" ", "_") if is_token(item, "TEXT") else None  # type: ignore[union-attr]
 
 
 def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at_start: bool) -> Expr:

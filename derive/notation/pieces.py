@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from derive.notation import phrases
@@ -62,6 +63,21 @@ def interval(items: Items) -> tuple[Items, Items] | None:
                and p[0].text.isdigit()]
     run = len(numbers) == len(parts) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     return (parts[0], parts[-1]) if run else None
+
+
+def _run_on(first: Items, following: list[list[Item]]) -> Items | None:
+    r"""The last of ``0, 1, 2`` or ``1, \dots, n`` behind ``k =``; its pieces are taken."""
+    if len(following) >= 2 and following[1] and len(following[0]) == 1 and is_token(following[0][0], "DOTS"):
+        last = following[1]
+        del following[:2]
+        return last
+    runs = itertools.takewhile(lambda p: len(p) == 1 and is_token(p[0], "NUMBER"), (first, *following))
+    numbers = [int(p[0].text) for p in runs if isinstance(p[0], Token) and p[0].text.isdigit()]
+    if len(numbers) < 2 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return None
+    last = following[len(numbers) - 2]
+    del following[: len(numbers) - 1]
+    return last
 
 
 @dataclass
@@ -138,6 +154,11 @@ class Pieces:
         first, last = variables(terms[0]), variables(terms[-1])
         if ops == ["="] and first is not None and not set(first) & set(self.names):
             self.bind(pending + first, part[0])
+            last_value = _run_on(terms[1], following)
+            if last_value is not None:
+                for name in pending + first:
+                    self.lower[name], self.upper[name] = (terms[1], False), (last_value, False)
+                return []
             for name in pending + first:
                 self.lower[name] = (terms[1], False)
                 self.starts.append(name)

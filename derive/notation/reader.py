@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from derive.expr import Add, Arg, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Tuple, Without
+from derive.expr import Add, Arg, Entry, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Star, Tuple, Without
 from derive.notation import binders, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
@@ -121,7 +121,7 @@ class Reader:
 
     def multipliable(self, factors: list[Expr], c: Cursor) -> None:
         for factor in factors:
-            if isinstance(factor, (Tuple, SetApp, SetOf, Without)):
+            if isinstance(factor, (Tuple, SetApp, SetOf, Without, Star)) and not isinstance(factors[0], Num):
                 raise self.error(c.place, "a tuple or a set cannot be a factor")
 
     def missing(self, c: Cursor) -> NotationError:
@@ -191,6 +191,10 @@ class Reader:
             return [forms.group(self, base, item, c)]
         raise self.error(item, "put brackets around what carries this script")
 
+    def rank(self, node: Entry) -> int:
+        known = self.table.named(node.tensor)
+        return len(known.axes) if known is not None else 0
+
     def raised(self, base: Expr, item: Item | None) -> Expr:
         """The base to the power that the item carries, if any."""
         if not isinstance(item, Scripted):
@@ -210,6 +214,8 @@ class Reader:
         if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)
+        if isinstance(exponent, Entry) and self.rank(exponent) != len(exponent.indices):
+            raise self.error(script[0], f"`{self.shown(item)}`: a whole tensor cannot be an exponent")
         if letters.mentions_index(exponent):
             raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
         return Pow(base, exponent)

@@ -174,7 +174,7 @@ def function(r: Reader, c: Cursor) -> Expr:
         raise r.error(item, f"`{r.shown(base)}` of what?")
     if is_group(argument, "LPAREN", "LBRACK"):
         c.take()
-        found = r.value(argument.items, argument.end - 1)  # type: ignore[union-attr]
+        found = r.value(argument.items, argument.end - 1)
     else:
         found = product(r.factor(c))
         if starts_factor(c.peek()):
@@ -190,7 +190,7 @@ def indicator(r: Reader, c: Cursor) -> Expr:
             raise r.error(item, "an indicator carries its condition and nothing else")
         sub = unwrap(item.subs[0])
         if len(sub) == 1 and is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
-            sub = sub[0].items  # type: ignore[union-attr]
+            sub = sub[0].items
         return Bracket(conditions.condition(r, sub, item.end))
     return Bracket(bracketed_condition(r, c))
 
@@ -212,7 +212,7 @@ def hull(r: Reader, c: Cursor) -> Expr:
     argument = c.peek()
     if is_group(argument, "LPAREN"):
         c.take()
-        found = r.value(argument.items, argument.end - 1)  # type: ignore[union-attr]
+        found = r.value(argument.items, argument.end - 1)
     else:
         found = product(r.factor(c))
     if not isinstance(found, SETS):

@@ -157,6 +157,10 @@ class _Gathering:
                 continue
             runs: list[Items] = [p for p in split(o.following.items, "COMMA") if p]
             letters = [set(names_in(run)) for run in runs]
+            square = o.following.bracket == "LBRACK" and len(runs) > 1 and not any(
+                ls & (self.tensors | self.subscripted) for ls in letters)
+            if square:
+                self.indices |= set().union(*letters)
             if runs and all(ls and ls <= self.indices for ls in letters) and not has(o.following.items, "REL", "IN"):
                 self.tensor(o.name, runs)
 

@@ -86,7 +86,7 @@ def labelled(
     if scripts is not None and len(scripts.sups) == 1:
         up = list(unwrap(scripts.sups[0]))
         if len(up) == 1 and is_group(up[0], "LPAREN"):
-            up = list(up[0].items)  # type: ignore[union-attr]
+            up = list(up[0].items)
         label = label_of(up[0]) if len(up) == 1 else None
         if label is not None and f"{name}_{label}" in r.words:
             return r.words[f"{name}_{label}"], sub
@@ -122,6 +122,10 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
         return directional(r, Entry(found.name, indices or ()), item, primes, c)
     if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
+    signature = at_start and indices is None and not found.axes and is_token(c.peek(1), "REL")
+    if signature and group.bracket == "LPAREN" and _lists_entries(r, group):
+        c.take()  # f(x_1, …, x_n) = …
+        return Entry(found.name, ())
     if group.bracket == "LPAREN" and dependency(r, group):
         _refuse_scalars(r, found, group, indices, c, at_start)
         c.take()
@@ -148,7 +152,7 @@ def _superscript(r: Reader, found: Symbol, item: Item) -> Scripted | None:
     assert isinstance(base, Token)
     up = list(unwrap(item.sups[0]))
     if len(up) == 1 and is_group(up[0], "LPAREN"):
-        up = list(up[0].items)  # type: ignore[union-attr]
+        up = list(up[0].items)
     label = label_of(up[0]) if len(up) == 1 else None
     own = label is not None and r.words.get(f"{base.text}_{label}") is found
     return None if own and len(item.sups) == 1 else item
@@ -164,15 +168,24 @@ def dependency(r: Reader, group: Group) -> bool:
     )
 
 
+def _lists_entries(r: Reader, group: Group) -> bool:
+    """(x_1, x_2), (x_1, …, x_n): entries of tensors, parted by commas."""
+    parts = split(group.items, "COMMA", "SEMI")
+    bases = [p[0].base for p in parts if len(p) == 1 and isinstance(p[0], Scripted) and p[0].subs and not p[0].sups]
+    known = [b for b in bases if isinstance(b, Token) and b.text in r.words and r.words[b.text].kind is Kind.TENSOR]
+    dots = [p for p in parts if len(p) == 1 and is_token(p[0], "DOTS")]
+    return len(parts) > 1 and bool(known) and len(known) + len(dots) == len(parts)
+
+
 def _refuse_scalars(
     r: Reader, found: Symbol, group: Group, indices: tuple[Expr, ...] | None, c: Cursor, at_start: bool
 ) -> None:
     """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
-    names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if isinstance(i, Token)]
+    names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if is_token(i, "NAME")]
     scalar = all(not r.words[n].axes for n in names)
     if not scalar or len(names) > 1 or (at_start and is_token(c.peek(1), "REL")):
         return
-    raise r.error(group, f"`{r.shown(group)}`: an argument of `{r.table.named(found.name).latex}` or a factor? "  # type: ignore[union-attr]
+    raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
                          r"Write `\cdot` before it for a factor, or leave the argument out")
 
 
@@ -235,6 +248,8 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
         if len(item.subs) == 1 and not item.sups:
             at = subscripts.natural(r, item.subs[0], item.end)
             return Unit(at[0] if len(at) == 1 else Tuple(at))
+    if token.text.endswith("_bb"):
+        raise r.error(token, f"`{shown}` declares a shape and claims nothing")
     if isinstance(following, Group) and following.bracket == "LPAREN" and item is token:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")

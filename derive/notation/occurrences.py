@@ -201,7 +201,7 @@ def _stars(items: Items) -> list[str] | None:
     elif len(items) == 1 and isinstance(items[0], Scripted) and isinstance(items[0].base, Group):
         starred = bool(items[0].sups) and is_token(items[0].sups[0][0], "STAR")
         return variables(items[0].base.items) if starred else None
-    found = []
+    found: list[str | None] = []
     for item in (normal(i) for i in items if not is_token(i, "COMMA")):
         if found and isinstance(item, Group) and item.bracket == "LPAREN":
             continue  # the arguments in i^*(k, l)

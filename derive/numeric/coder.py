@@ -91,6 +91,8 @@ class Coder(Clauses):
         definition = self.definitions.tensors.get(node.tensor)
         if definition is not None:
             params, value = definition
+            if len(params) != len(node.indices):
+                raise UnsupportedError(f"{node.tensor} is defined entry by entry")
             text = self.value(subst(value, dict(zip(params, node.indices, strict=True))))
             return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
         if not node.indices and self.ranks.get(node.tensor, 0):

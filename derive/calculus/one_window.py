@@ -133,8 +133,8 @@ def _letters(module: Module) -> tuple[str, ...]:
     q, r = unused(table, "qrtpuvmn" if z != "u" else "qrtpvmn", 2)
     taken = {z, q, r}
     found = [z, q, r]
-    for pool in ("hed", "vdsc", "SPGE", "mMcd", "gse"):
-        letter = next(c for c in unused(table, pool + "abcdeghosuvw", 40) if c not in taken)
+    for pool in ("ht", "vdsc", "SPGE", "mMcd", "gs"):
+        letter = next(c for c in unused(table, pool + "abcdghosuvw", 40) if c not in taken)
         taken.add(letter)
         found.append(letter)
     active = next(c for c in unused(table, "ABCSTQ", 6))

@@ -87,7 +87,7 @@ def shapes_of(field_: ReceptiveField, known: Index | None) -> tuple[Index, Index
             n += 1
         if known is not None:
             n += (known[place] - n) % axis.stride
-            pair = (n, n + axis.stride)
+            pair = (n, n + axis.stride) if place % 2 == 0 else (n + axis.stride, n)
         else:
             rest = _with_rest(axis, n + 1)
             pair = (n, rest) if place % 2 == 0 else (rest, n + (1 if rest == n + axis.stride else axis.stride))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -69,7 +69,7 @@ def plain_cases(module: Module, n: int) -> tuple[PlainCase, ...]:
 
 def by_sympy(sample: Sample) -> Derivatives:
     """∂f/∂x from the SymPy case whose region holds in each window, zeros left out."""
-    found = {}
+    found: Derivatives = {}
     for out in sample.tensor(sample.module.output):
         cells = sample.window(out)
         values = [sample.arrays[sample.wrt][cell] for cell in cells]
@@ -131,7 +131,7 @@ def tie_rule(samples: Iterable[Sample], chosen: Callable[[Sample, Index], Any], 
     for sample in samples:
         active = _active(sample)
         equal = dict.fromkeys(active, Fraction(1, len(active)))
-        shares = {"first": {active[0]: 1}, "last": {active[-1]: 1}, "split": equal}
+        shares: dict[str, Mapping[Index, Any]] = {"first": {active[0]: 1}, "last": {active[-1]: 1}, "split": equal}
         points += 1
         for at in sample.arrays[sample.wrt]:
             try:

@@ -30,7 +30,7 @@ def gather(latexes: Sequence[Formula | str], table: SymbolTable = EMPTY) -> Symb
         source = Source(latex)
         try:
             seen.formula(source, parse(source))
-        except NotationError:
+        except (NotationError, RecursionError):
             continue
     return _Gathering(seen, table).table()
 

@@ -34,6 +34,9 @@ _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|ma
 _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
 
+_LONGEST = 20_000
+
+
 class _Lexer:
     def __init__(self, source: Source) -> None:
         self.source, self.text, self.at = source, source.latex, 0
@@ -209,4 +212,6 @@ def tokenise(source: Source) -> list[Token]:
 
     Raises :class:`NotationError` where something is outside the notation.
     """
+    if len(source.latex) > _LONGEST:
+        raise source.error(0, f"a formula of more than {_LONGEST} characters")
     return layout.tidy(_Lexer(source).run(), source)

@@ -30,12 +30,12 @@ class Solution:
     module: Module
     sheet: Sheet
     report: Report
-    derived_: Derived
+    derivation: Derived
 
     @property
     def derived(self) -> str:
         """What was derived, in a word or two each: ``∂f_kl/∂x_ij, δ_x``."""
-        entry, wrt = self.derived_.output, self.derived_.source
+        entry, wrt = self.derivation.output, self.derivation.source
         names = ["".join((e.tensor, "_", *(getattr(i, "name", "") for i in e.indices))) for e in (entry, wrt)]
         return f"∂{names[0]}/∂{names[1]}" + (f", δ_{wrt.tensor}" if "vjp" in self.module.asked else "")
 
@@ -53,18 +53,18 @@ class Solution:
         from derive.numeric.functions import jacobian
 
         self._known(wrt)
-        before, after = self.derived_.jacobian.before, self.derived_.jacobian.after
+        before, after = self.derivation.jacobian.before, self.derivation.jacobian.after
         assert isinstance(before, Partial) and isinstance(after, Expr)
-        return jacobian(self.module, (before, after), wrt, arrays, sparse, self.derived_.star_definitions)
+        return jacobian(self.module, (before, after), wrt, arrays, sparse, self.derivation.star_definitions)
 
     def backward(self, wrt: str, *, upstream: Any, **arrays: Any) -> Any:
         """δ_x = Jᵀ δ_y, the derived formula evaluated; batch axes as in :meth:`forward`."""
         from derive.numeric.functions import backward
 
         self._known(wrt)
-        step = self.derived_.message.last("covering")
+        step = self.derivation.message.last("covering")
         assert isinstance(step.before, Entry) and isinstance(step.after, Expr)
-        return backward(self.module, (step.before, step.after), wrt, upstream, arrays, self.derived_.star_definitions)
+        return backward(self.module, (step.before, step.after), wrt, upstream, arrays, self.derivation.star_definitions)
 
     def window(self) -> sympy.Expr:
         """One whole window as a SymPy Max (or Min) of z_1, …, z_n."""

@@ -42,7 +42,7 @@ def assert_equation(latex: str, layer: str | Path | Module | Solution, **options
     from derive.verify.equation import refutation
 
     solution = layer if isinstance(layer, Solution) else solve(_module(layer, options))
-    message = refutation(latex, solution.derived_)
+    message = refutation(latex, solution.derivation)
     if message is not None:
         raise AssertionError(message)
 
@@ -135,5 +135,5 @@ def _mistake(solution: Solution, arrays: Mapping[str, Any], found: Any, expected
     wrt = solution.module.inputs[0]
     sample = Sample(solution.module, {wrt: entries(arrays["x"])}, {wrt: arrays["x"].shape}, {"loss": 0})
     sample = sample.with_upstream(entries(arrays["upstream"]))
-    sign = 1 if solution.derived_.op == "max" else -1
+    sign = 1 if solution.derivation.op == "max" else -1
     return mistakes.likely(entries(found), entries(expected), mistakes.messages(sample, sign))

@@ -148,5 +148,5 @@ def test_each_step_of_the_message_is_right(geometry: tuple[tuple[int, int], ...]
     for rule in ("jacobian", "covering", "geometry"):
         found = step.last(rule)
         result = backward(module, (found.before, found.after), "x", upstream, {"x": x},
-                          solution.derived_.star_definitions)
+                          solution.derivation.star_definitions)
         np.testing.assert_allclose(result, expected, err_msg=rule)

@@ -52,7 +52,7 @@ def survivors(solution: derive.Solution) -> Iterator[tuple[str, str, str]]:
 
 
 def subject_of(solution: derive.Solution) -> verification.Subject:
-    d = solution.derived_
+    d = solution.derivation
     return verification.Subject(d.sized, d.window, d.jacobian, d.message, d.tables)
 
 

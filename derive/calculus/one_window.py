@@ -39,8 +39,8 @@ from derive.expr import (
     over,
     ranging,
     rel,
-    subst,
     sub,
+    subst,
     walk,
 )
 from derive.letters import unused

@@ -6,30 +6,60 @@ expressions with respect to the same entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, Protocol
 
-from derive.calculus.derivation import Step, concludes
+from derive.calculus.dependence import between, entry_of, is_defined, reached
+from derive.calculus.elementwise import DERIVATIVES
 from derive.calculus.extremum import extremiser, letters
+from derive.calculus.ranges import different, kept_ranges, ranged, restricted
 from derive.errors import UnsupportedError
 from derive.expr import (
+    MINUS_ONE,
+    ONE,
+    OTHERWISE,
     ZERO,
+    Add,
+    And,
     Bracket,
+    Cardinality,
+    Cases,
+    Cond,
     Entry,
     Expr,
+    Extremum,
+    Fn,
     Idx,
+    Infinity,
+    Mul,
     Node,
-    Partial,
+    Num,
+    Pow,
     Reduce,
+    SetApp,
+    Size,
+    add,
     eq,
     free_indices,
+    mul,
     open_as,
+    rel,
     subst,
     tuple_of,
 )
-from derive.module import Module
+from derive.module import Function, Module
 
-Differentiate = Callable[[Expr], Expr]
+
+class Derivatives(Protocol):
+    """The derivatives that a rule builds on."""
+
+    def __call__(self, of: Expr) -> Expr:
+        """∂of/∂x of a smaller expression, with respect to the same entry."""
+
+    def entry(self, of: Entry, wrt: Entry, held: bool) -> Expr:
+        """∂of/∂wrt of one tensor by another, simplified; ``held``: all other tensors constant."""
+
+    def slope(self, function: Function, place: int) -> Expr:
+        """The derivative of a card's function by one of its parameters, in its parameters."""
 
 
 class Rule(Protocol):
@@ -39,7 +69,21 @@ class Rule(Protocol):
 
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool: ...
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Differentiate) -> Expr: ...
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr: ...
+
+
+class ConstantRule:
+    """∂c/∂x = 0 for a number, a size, an index, |Ω|, and what x does not stand in."""
+
+    name: ClassVar[str] = "constant"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        if isinstance(of, (Num, Infinity, Size, Idx, Cardinality, SetApp)):
+            return True
+        return not isinstance(of, Entry) and wrt.tensor not in reached(of, module)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        return ZERO
 
 
 class EntryRule:
@@ -48,13 +92,33 @@ class EntryRule:
     name: ClassVar[str] = "entry"
 
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Entry) and not _is_defined(of, module)
+        return isinstance(of, Entry) and (of.tensor == wrt.tensor or not is_defined(of, module))
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Differentiate) -> Expr:
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Entry)
         if of.tensor != wrt.tensor:
             return ZERO
-        return Bracket(eq(tuple_of(wrt.indices), tuple_of(of.indices)))
+        return Bracket(eq(tuple_of(wrt.indices), tuple_of(of.indices))) if of.indices else ONE
+
+
+class CompositionRule:
+    """∂y/∂x = ∂y/∂x|_s + Σ_s Σ_m (∂y/∂s_m)(∂s_m/∂x), over the intermediate tensors s that y is computed from."""
+
+    name: ClassVar[str] = "composition"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Entry) and is_defined(of, module) and bool(between(of.tensor, wrt, module))
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Entry)
+        terms = [partial.entry(of, wrt, True)] if wrt.tensor in module.sources(of.tensor) else []
+        for tensor in between(of.tensor, wrt, module):
+            inner = entry_of(tensor, module, (of, wrt))
+            through = partial.entry(of, inner, True)
+            if through is not ZERO:
+                product = mul(through, partial.entry(inner, wrt, False))
+                terms.append(Reduce("sum", ranged(inner, product, module), product) if inner.indices else product)
+        return add(*terms)
 
 
 class DefinitionRule:
@@ -63,12 +127,110 @@ class DefinitionRule:
     name: ClassVar[str] = "definition"
 
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Entry) and _is_defined(of, module)
+        return isinstance(of, Entry) and is_defined(of, module)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Differentiate) -> Expr:
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Entry)
         entry, value = module.definition(of.tensor)
         return partial(subst(value, dict(zip(entry.indices, of.indices, strict=True))))
+
+
+class LinearityRule:
+    """∂(u + v)/∂x = ∂u/∂x + ∂v/∂x."""
+
+    name: ClassVar[str] = "linearity"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Add)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Add)
+        return add(*map(partial, of.terms))
+
+
+class ProductRule:
+    """∂(u v)/∂x = (∂u/∂x) v + u (∂v/∂x); a bracket is constant off its boundary."""
+
+    name: ClassVar[str] = "product"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Mul)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Mul)
+        factors = of.factors
+        return add(*(mul(*factors[:n], partial(f), *factors[n + 1:]) for n, f in enumerate(factors)))
+
+
+class PowerRule:
+    """∂u^p/∂x = p u^{p−1} ∂u/∂x + u^p log u ∂p/∂x."""
+
+    name: ClassVar[str] = "power"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Pow)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Pow)
+        u, p = of.base, of.exponent
+        lower = add(p, MINUS_ONE)
+        power = ONE if lower == ZERO else u if lower == ONE else Pow(u, lower)
+        return add(mul(p, power, partial(u)), mul(of, Fn("log", (u,)), partial(p)))
+
+
+class ElementwiseRule:
+    """∂f(u)/∂x = f'(u) ∂u/∂x; f' from the table, or from the body of a function that the card defines."""
+
+    name: ClassVar[str] = "elementwise"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Fn) and (of.name in DERIVATIVES or module.function(of.name) is not None)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Fn)
+        known = module.function(of.name)
+        if known is None:
+            return mul(DERIVATIVES[of.name](*of.args), *map(partial, of.args))
+        if wrt.tensor in reached(known.body, module):  # a letter of the card besides the parameters
+            return partial(known.at(of.args))
+        at: dict[Node, Node] = {Entry(p, ()): a for p, a in zip(known.parameters, of.args, strict=True)}
+        return add(*(mul(subst(partial.slope(known, n), at), partial(u)) for n, u in enumerate(of.args)))
+
+
+class SumRule:
+    """∂/∂x Σ_{t∈T} g(t) = Σ_{t∈T} ∂g(t)/∂x."""
+
+    name: ClassVar[str] = "sum"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Reduce) and of.op == "sum"
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Reduce)
+        binder, body = open_as(of, _bound(of, wrt, module))
+        inner = partial(body)
+        return ZERO if inner is ZERO else Reduce("sum", kept_ranges(binder, body, inner, module), inner)
+
+
+class ProdRule:
+    """∂/∂x Π_{t∈T} g(t) = Σ_{t∈T} (∂g(t)/∂x) Π_{u∈T, u≠t} g(u)."""
+
+    name: ClassVar[str] = "prod"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Reduce) and of.op == "prod"
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Reduce)
+        binder, body = open_as(of, _bound(of, wrt, module))
+        inner = partial(body)
+        if inner is ZERO:
+            return ZERO
+        others = tuple(Idx(v.name + "'") for v in binder.variables)
+        second, rest = open_as(of, others)
+        second = restricted(second, different(others, binder.variables))
+        product = mul(inner, Reduce("prod", second, rest))
+        return Reduce("sum", kept_ranges(binder, body, product, module), product)
 
 
 class ExtremumRule:
@@ -83,19 +245,67 @@ class ExtremumRule:
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
         return isinstance(of, Reduce) and of.op in ("max", "min")
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Differentiate) -> Expr:
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Reduce)
-        variables = letters(of, module, free_indices(of) | free_indices(wrt))
+        variables = _bound(of, wrt, module)
         _, body = open_as(of, variables)
         stars = extremiser(of, module).stars
         return subst(partial(body), dict(zip(variables, stars, strict=True)))
 
 
-RULES: tuple[Rule, ...] = (EntryRule(), DefinitionRule(), ExtremumRule())
+class PairRule:
+    """∂max(u, v)/∂x = ∂u/∂x where u > v, else ∂v/∂x; off the kink u = v.  The same for min, and for more terms."""
+
+    name: ClassVar[str] = "pair"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Extremum)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Extremum)
+        # what does not depend on x comes last: at the kink of max(0, s) the slope is then 0
+        args = sorted(of.args, key=lambda a: wrt.tensor not in reached(a, module))
+        slopes = [partial(a) for a in args]
+        if all(s is slopes[0] for s in slopes):
+            return slopes[0]
+        wins = ">" if of.op == "max" else "<"
+        branches: list[tuple[Expr, Cond]] = []
+        for n, arg in enumerate(args[:-1]):  # the first that beats all after it
+            beats: list[Cond] = [rel(arg, wins, other) for other in args[n + 1:]]
+            branches.append((slopes[n], beats[0] if len(beats) == 1 else And(tuple(beats))))
+        return Cases((*branches, (slopes[-1], OTHERWISE)))
 
 
-def _is_defined(entry: Entry, module: Module) -> bool:
-    return any(cast(Entry, e.terms[0]).tensor == entry.tensor for e in module.equations)
+class CasesRule:
+    """∂/∂x { u if c, v otherwise } = { ∂u/∂x if c, ∂v/∂x otherwise }, off the boundary of c."""
+
+    name: ClassVar[str] = "branches"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Cases)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Cases)
+        branches = tuple((partial(value), cond) for value, cond in of.branches)
+        return ZERO if all(v is ZERO for v, _ in branches) else Cases(branches)
+
+
+class BracketRule:
+    """∂[c]/∂x = 0 off the boundary of c."""
+
+    name: ClassVar[str] = "bracket"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Bracket)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        return ZERO
+
+
+RULES: tuple[Rule, ...] = (
+    ConstantRule(), EntryRule(), CompositionRule(), DefinitionRule(), LinearityRule(), ProductRule(), PowerRule(),
+    ElementwiseRule(), SumRule(), ProdRule(), ExtremumRule(), PairRule(), CasesRule(), BracketRule(),
+)
 
 
 def rule_for(of: Expr, wrt: Entry, module: Module) -> Rule:
@@ -103,31 +313,9 @@ def rule_for(of: Expr, wrt: Entry, module: Module) -> Rule:
     for rule in RULES:
         if rule.applies(of, wrt, module):
             return rule
-    raise UnsupportedError(f"no rule differentiates a {type(of).__name__.lower()} yet")
+    what = f"the function `{of.name}`" if isinstance(of, Fn) else f"a {type(of).__name__.lower()}"
+    raise UnsupportedError(f"no rule differentiates {what} yet")
 
 
-def differentiate(of: Expr, wrt: Entry, module: Module) -> Step:
-    """∂of/∂wrt as a tree of steps, a premise for each smaller derivative used."""
-    rule = rule_for(of, wrt, module)
-    premises: list[Step] = []
-
-    def partial(smaller: Expr) -> Expr:
-        premises.append(differentiate(smaller, wrt, module))
-        return cast(Expr, premises[-1].after)
-
-    after = rule.conclude(of, wrt, module, partial)
-    return Step(rule.name, Partial(of, wrt), after, tuple(premises))
-
-
-def _conclude_again(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
-    """The rule applied anew, the smaller derivatives taken from the premises."""
-    assert isinstance(before, Partial) and isinstance(before.wrt, Entry)
-    known = {p.before: cast(Expr, p.after) for p in premises}
-    wrt = before.wrt
-    rule = rule_for(before.of, wrt, module)
-    return rule.conclude(before.of, wrt, module, lambda smaller: known[Partial(smaller, wrt)])
-
-
-for _rule in RULES:
-    concludes(_rule.name)(_conclude_again)
-
+def _bound(of: Reduce, wrt: Entry, module: Module) -> tuple[Idx, ...]:
+    return letters(of, module, free_indices(of) | free_indices(wrt))

@@ -28,6 +28,5 @@ def star_arg(star: Star, definitions: Definitions, module: Module) -> tuple[Arg,
     if star.name not in definitions:
         raise UnsupportedError(f"`{star.name}^*` is not defined")
     arg, component = definitions[star.name]
-    at, _ = module.definition(module.output)
     assert isinstance(arg, Arg)
-    return subst(arg, dict(zip(at.indices, star.at, strict=True))), component
+    return subst(arg, dict(zip(module.parameters_of(arg), star.at, strict=True))), component

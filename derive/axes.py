@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 from derive.errors import CardError
-from derive.expr import BINDING, Entry, Expr, Idx, Node, Num, Size, add, free_indices, sub, walk
+from derive.expr import BINDING, Add, Entry, Expr, Idx, Node, Num, Size, add, free_indices, sub, walk
 from derive.letters import extent, unused
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 
 Slot = tuple[str, int]  # (tensor, axis)
+_INDICES = "ijklpqruv"  # for entries and sums that the card has no letter for
 _LETTERS = "nmNMdKHPQRSTUVABCDEFGJL"
 
 
@@ -77,22 +79,44 @@ def axes(module: Module) -> Axes:
         length = None if lower is None or upper is None else sub(add(upper, Num(1)), lower)
         if slots and (length is None or isinstance(length, (Num, Size))):
             found.join(slots)
-            if lower is not None and length is not None:
-                ranges.append((slots[0], lower, length))
+            if length is not None:
+                ranges.append((slots[0], length))
     classes = {slot: found.find(slot) for slot in list(found.parent)}
-    sizes, origins = _declared(module, classes), dict[Slot, int]()
-    for slot, lower, length in ranges:
+    sizes = _declared(module, classes)
+    for slot, length in ranges:
         sizes.setdefault(classes[slot], length)
-        if isinstance(lower, Num) and sizes[classes[slot]] is length:
-            _start(origins, classes[slot], int(lower.value))
-    if origins and set(origins.values()) == {1} and not module.fields:
-        origins = {**dict.fromkeys(classes.values(), 1), **origins}
-    return Axes(classes, sizes, origins)
+    return Axes(classes, sizes, _origins(module, classes))
 
 
-def _start(origins: dict[Slot, int], slot: Slot, lower: int) -> None:
-    if origins.setdefault(slot, lower) != lower:
-        raise CardError(f"the indices of `{slot[0]}` start at {origins[slot]} in one sum and at {lower} in another")
+def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
+    """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0."""
+    found: dict[Slot, int] = {}
+    for equation in (*module.equations, *module.facts):
+        lowest = {v: low.value for node in walk(equation) if isinstance(node, BINDING)
+                  for v, low in zip(node.binder.variables, node.binder.lower, strict=True) if isinstance(low, Num)}
+        for entry in walk(equation):
+            for d, term in enumerate(entry.indices if isinstance(entry, Entry) else ()):
+                least = _least(term, lowest)
+                slot = classes.get((entry.tensor, d))  # type: ignore[attr-defined]
+                if least is not None and slot is not None:
+                    found[slot] = min(found.get(slot, 1), max(0, int(least)))
+    if found and set(found.values()) == {1} and not module.fields:
+        return dict.fromkeys(classes.values(), 1)
+    return found
+
+
+def _least(term: Expr, lowest: dict[Idx, Fraction]) -> Fraction | None:
+    """The least value of v + c while v runs from a written number on."""
+    match term:
+        case Idx():
+            return lowest.get(term)
+        case Add((Idx() as v, *rest)) if v in lowest and all(_number(t) is not None for t in rest):
+            return lowest[v] + sum((_number(t) or Fraction(0) for t in rest), Fraction(0))
+    return None
+
+
+def _number(term: Expr) -> Fraction | None:
+    return term.value if isinstance(term, Num) else None
 
 
 def _runs(module: Module) -> Iterator[tuple[Expr | None, Expr | None, list[Slot]]]:
@@ -127,6 +151,7 @@ def with_axes(module: Module) -> Module:
     letters = unused(module.table, _LETTERS, len(unknown))
     named |= {c: Size(letter) for c, letter in zip(unknown, letters, strict=True)}
     new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
+    new += [Symbol(letter, letter, Kind.INDEX) for letter in unused(module.table, _INDICES, 3)]
     for symbol in module.table.of_kind(Kind.TENSOR):
         if symbol.name.startswith("delta_"):
             continue

@@ -58,8 +58,13 @@ class Monomial:
         gone = set(atoms)
         return Monomial(self.number, {a: e for a, e in self.powers.items() if a not in gone})
 
+    def split(self, atoms: Iterable[Expr]) -> Monomial:
+        """The powers of these atoms alone."""
+        kept = set(atoms)
+        return Monomial(Fraction(1), {a: e for a, e in self.powers.items() if a in kept})
+
     def expr(self) -> Expr:
-        """Plain factors, what stands below a fraction bar, sums and cases, brackets."""
+        """Messages first, plain factors, what stands below a fraction bar, sums and cases, brackets."""
         if self.number == 0:
             return ZERO
         ordered = sorted(self.powers.items(), key=_place)
@@ -68,6 +73,8 @@ class Monomial:
 
 def _place(item: tuple[Expr, Expr]) -> int:
     atom, exponent = item
+    if isinstance(atom, Entry) and atom.tensor.startswith("delta_") and exponent is ONE:
+        return -1
     if isinstance(atom, Bracket):
         return 3
     if isinstance(atom, Cases) or has_sum(atom):

@@ -52,7 +52,8 @@ class Fold:
             for atom, (_, e) in zip(used, self.pattern, strict=True):
                 rest.times(atom, Num(-e * times))
             new = subst(self.replacement, mapping)
-            return [Pow(new, Num(times)) if times != 1 else new, rest.expr()]
+            first = rest.split(used)  # what is left of the pattern stays where it was: y(1 − y) w
+            return [first.expr(), Pow(new, Num(times)) if times != 1 else new, rest.without(used).expr()]
         return None
 
 

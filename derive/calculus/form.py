@@ -23,6 +23,7 @@ from derive.expr import (
     Bracket,
     Cases,
     Cond,
+    Entry,
     Expr,
     Extremum,
     Fn,
@@ -34,8 +35,11 @@ from derive.expr import (
     Reduce,
     Rel,
     Tuple,
+    eq,
     open_binder,
     rel,
+    tuple_of,
+    walk,
 )
 from derive.module import Module
 
@@ -88,7 +92,9 @@ class Form:
             case Cases(branches):
                 return self.cases([(self(value), cond) for value, cond in branches])
             case Bracket(cond):
-                return bracket(cond)
+                return self.bracket(cond)
+            case Entry(tensor, indices):
+                return Entry(tensor, tuple(map(tidy, indices)))
             case Reduce():
                 return self.reduction(node)
         return node
@@ -120,9 +126,21 @@ class Form:
         whole = self.as_known(found)
         common = self.common(found)
         if common is None:
-            return self.product([whole]) if isinstance(whole, Add) else whole
+            best = self.product([whole]) if isinstance(whole, Add) else whole
+            expanded = self.multiplied_out(found)
+            return best if expanded is None else smaller(best, expanded)
         inner = self.sum_of([_over(m, common).expr() for m in found])
         return smaller(whole, self.folded(common.product(monomial(inner))).expr())
+
+    def multiplied_out(self, terms: list[Monomial]) -> Expr | None:
+        """The sum with all products of sums multiplied out, if that makes terms cancel."""
+        if not any(isinstance(a, Add) and e is ONE for m in terms for a, e in m.powers.items()):
+            return None
+        parts = [self.multiplied(m, tuple(a for a, e in m.powers.items() if isinstance(a, Add) and e is ONE))
+                 for m in terms]
+        if any(p is None for p in parts) or sum(len(p or ()) for p in parts) > _MOST_TERMS:
+            return None
+        return self.sum_of([self.folded(m).expr() for p in parts for m in p or ()])
 
     def flat(self, terms: Iterable[Expr]) -> Iterable[Monomial]:
         for term in terms:
@@ -213,16 +231,47 @@ class Form:
 
     def cases(self, branches: list[tuple[Expr, Cond]]) -> Expr:
         """Equal branches joined, common factors in front; { v if c, 0 otherwise } is v [c]."""
+        while len(branches) > 1 and isinstance(branches[-1][1], Otherwise) and branches[-2][0] is branches[-1][0]:
+            branches = [*branches[:-2], branches[-1]]
         values = [v for v, _ in branches]
         complete = isinstance(branches[-1][1], Otherwise)
-        if complete and all(v is values[0] for v in values):
+        if complete and len(values) == 1:
             return values[0]
         if all(v is ZERO for v in values):
             return ZERO
         front = self.common([monomial(v) for v in values if v is not ZERO]) or Monomial()
+        front.number = Fraction(-1 if front.number < 0 else 1)
         rests = [ZERO if v is ZERO else _over(monomial(v), front).expr() for v in values]
         rest = _as_bracket([(r, c) for r, (_, c) in zip(rests, branches, strict=True)])
         return self.product([front.expr(), rest])
+
+    def bracket(self, cond: Cond) -> Expr:
+        """[c], less what holds always; 0 where c never holds."""
+        left: list[Cond] = []
+        for part in conditions(cond):
+            if isinstance(part, Rel):
+                found = self.relation(part)
+                if found is False:
+                    return ZERO
+                left += [] if found is True else [found]
+            elif not isinstance(part, Otherwise):
+                left.append(part)
+        whole = joint(tuple(left))
+        return ONE if whole is None else Bracket(whole)
+
+    def relation(self, part: Rel) -> Rel | bool:
+        """A relation of indices without what the ranges give already; True or False where that decides it."""
+        terms = [Tuple(tuple(map(tidy, t.items))) if isinstance(t, Tuple) else tidy(t) for t in part.terms]
+        if part.ops == ("=",):
+            return _equation(*terms)
+        if any(isinstance(n, (Entry, Tuple)) for n in walk(part)):
+            return Rel(tuple(terms), part.ops)
+        links = list(zip(terms, part.ops, terms[1:], strict=False))
+        while links and _holds(*links[0], self.ranges):
+            links.pop(0)
+        while links and _holds(*links[-1], self.ranges):
+            links.pop()
+        return Rel((links[0][0], *(link[2] for link in links)), tuple(link[1] for link in links)) if links else True
 
     # --- reductions ---------------------------------------------------------
 
@@ -273,23 +322,27 @@ def _as_bracket(branches: list[tuple[Expr, Cond]]) -> Expr:
     return Cases(tuple(branches))
 
 
-def bracket(cond: Cond) -> Expr:
-    """[c], less what holds always; 0 where c never holds."""
-    left: list[Cond] = []
-    for part in conditions(cond):
-        if isinstance(part, Rel) and part.ops == ("=",):
-            pairs = zip(*(t.items if isinstance(t, Tuple) else (t,) for t in part.terms), strict=True)
-            open_pairs = [(a, b) for a, b in pairs if a is not b]
-            for a, b in open_pairs:
-                difference = Affine.of(a).plus(Affine.of(b), Fraction(-1))
-                if not difference.coefficients and difference.constant:
-                    return ZERO
-            if open_pairs:
-                a, b = (x[0] if len(x) == 1 else Tuple(x) for x in zip(*open_pairs, strict=True))
-                left.append(Rel((a, b), ("=",)))
-        elif not isinstance(part, Otherwise):
-            left.append(part)
-    whole = joint(tuple(left))
-    return ONE if whole is None else Bracket(whole)
+def _equation(left: Expr, right: Expr) -> Rel | bool:
+    """left = right, less the components that agree; False where they differ by a number."""
+    pairs = zip(*(t.items if isinstance(t, Tuple) else (t,) for t in (left, right)), strict=True)
+    differing = [(a, b) for a, b in pairs if a is not b]
+    for a, b in differing:
+        gap = Affine.of(a).plus(Affine.of(b), Fraction(-1))
+        if not gap.coefficients and gap.constant:
+            return False
+    return eq(*(tuple_of(side) for side in zip(*differing, strict=True))) if differing else True
 
 
+def tidy(term: Expr) -> Expr:
+    """An index term with its sums carried out: (j − 1) + 1 is j."""
+    return smaller(term, Affine.of(term).expr()) if isinstance(term, (Add, Mul)) else term
+
+
+def _holds(left: Expr, op: str, right: Expr, ranges: dict[Idx, Range]) -> bool:
+    """left op right follows from the ranges of the letters."""
+    low, high = (left, right) if op in "<≤" else (right, left)
+    gap = Affine.of(high).plus(Affine.of(low), Fraction(-1))
+    if op in "<>":
+        gap = gap.plus(Affine.of(ONE), Fraction(-1))
+    least = gap.end(ranges, top=False)
+    return op in "<≤>≥" and least is not None and least.never_negative

@@ -8,7 +8,7 @@ from itertools import permutations
 from typing import Any
 
 from derive.calculus.algebra import Monomial
-from derive.expr import Add, Expr, Idx, Mul, Node, Num, free_indices
+from derive.expr import MINUS_ONE, ONE, Add, Expr, Idx, Mul, Node, Num, free_indices
 
 Binding = dict[Idx, Expr]
 _MOST = 4  # terms whose orders are all tried
@@ -22,7 +22,7 @@ def match(pattern: Any, node: Any, letters: frozenset[Idx], binding: Binding) ->
             yield {**binding, pattern: node}
         elif known is node:
             yield binding
-    elif pattern is node and not (isinstance(pattern, Node) and free_indices(pattern) & letters):
+    elif isinstance(pattern, Node) and pattern is node and not free_indices(pattern) & letters:
         yield binding
     elif isinstance(pattern, tuple):
         if isinstance(node, tuple) and len(pattern) == len(node):
@@ -69,9 +69,10 @@ def dividing(pattern: Sequence[tuple[Expr, Fraction]], whole: Monomial, letters:
 
 
 def _ratio(exponents: list[Expr], wanted: list[Fraction]) -> int:
-    """The whole r with r·wanted within the exponents; alone, an exponent must be a multiple."""
+    """The whole r with r·wanted within the exponents; alone, an exponent must be a multiple, and no root be undone."""
     ratios = [e.value / w if isinstance(e, Num) else Fraction(0) for e, w in zip(exponents, wanted, strict=True)]
     if len(ratios) == 1:
-        return int(ratios[0]) if ratios[0].denominator == 1 else 0
+        undone = wanted[0].denominator > 1 and exponents[0] in (ONE, MINUS_ONE)
+        return int(ratios[0]) if ratios[0].denominator == 1 and not undone else 0
     least = int(min(map(abs, ratios)))
     return least if all(r > 0 for r in ratios) else -least if all(r < 0 for r in ratios) else 0

@@ -9,7 +9,7 @@ from typing import Any
 from derive.expr import Entry, Rel
 from derive.module import Function, Module
 from derive.notation import gather, read
-from derive.notation.symbols import Kind, Symbol
+from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField, receptive_field
 
 Shape = tuple[int, ...]
@@ -37,9 +37,9 @@ class Layer:
 @cache
 def _module(name: str) -> Module:
     layer = ZOO[name]
-    bodies = tuple(rf"{f}_{{0}} = {body}" for f, _, body in layer.functions)
-    table = gather([*layer.formulas, *layer.facts, *bodies])
-    table = table.extended([Symbol(f, f, Kind.TENSOR) for f, _, _ in layer.functions])
+    bodies = tuple(rf"\{f}({p}) = {body}" for f, p, body in layer.functions)
+    sizes = [Symbol(s, s, Kind.SIZE) for _, names in layer.sizes for s in names]
+    table = gather([*layer.formulas, *layer.facts, *bodies], SymbolTable(tuple(sizes)))
     table = table.extended([replace(table.named(n), sizes=s) for n, s in layer.sizes])  # type: ignore[type-var]
     functions = tuple(Function(f, (p,), read(rf"u = {body}", gather([rf"u = {body}"])).terms[1])  # type: ignore[attr-defined]
                       for f, p, body in layer.functions)
@@ -124,6 +124,5 @@ LAYERS = [
     Layer("signed", (r"y_k = \operatorname{sign}(x_k) \sqrt{|x_k|}",), {"x": (5,)}),
     Layer("weighted_by_index", (r"y = \sum_{j=1}^{n} j x_j",), X),
     Layer("differences", (r"y = \sum_{j=1}^{n-1} (x_{j+1} - x_j)^2",), {"x": (5,)}, sizes=(("x", ("n",)),)),
-    Layer("autocorrelation", (r"y_k = \sum_{j} x_j x_{j+k} [j + k < n]",), {"x": (5,)}, sizes=(("x", ("n",)),)),
 ]
 ZOO = {layer.name: layer for layer in LAYERS}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from derive.expr import (
     Arg,
     Binder,
     Bracket,
+    Cardinality,
     Cases,
     Cond,
     Entry,
@@ -52,7 +54,7 @@ _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign,
+    "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign, "sin": np.sin, "cos": np.cos, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan,
     "floor": np.floor, "ceil": np.ceil, "mod": np.mod,
 }
 _COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}
@@ -69,16 +71,19 @@ class Evaluation:
     free: tuple[Idx, ...]
     shape: Shape
     definitions: Definitions = field(default_factory=dict)
+    starts: tuple[int, ...] = ()  # the first coordinate along each axis of the grid; 0 where none is given
     _chosen: dict[Expr, Choice | Shares] = field(default_factory=dict)
 
     def grid(self) -> Env:
         """Each free variable along its own axis."""
         ranges = np.ix_(*(np.arange(n) for n in self.shape))
+        if any(self.starts):
+            ranges = tuple(r + first for r, first in zip(ranges, self.starts, strict=True))
         return dict(zip(self.free, ranges, strict=True))
 
     def over(self, free: tuple[Idx, ...], shape: Shape) -> Evaluation:
         """The same layer and arrays on another grid."""
-        return replace(self, free=free, shape=shape, _chosen={})
+        return replace(self, free=free, shape=shape, starts=(), _chosen={})
 
     # --- values -------------------------------------------------------------
 
@@ -91,14 +96,16 @@ class Evaluation:
             case Infinity(sign):
                 return np.float64(sign * np.inf)
             case Entry(tensor, indices):
-                return gather(self.tensor(tensor), [self.index(i, env) for i in indices], len(self.shape))
+                return gather(self.tensor(tensor), self.places(tensor, indices, env), len(self.shape))
             case Add(terms):
                 return sum((self.value(t, env) for t in terms[1:]), self.value(terms[0], env))
             case Mul(factors):
                 return self.product(factors, env)
             case Pow(base, exponent):
                 return np.power(self.value(base, env), self.value(exponent, env))
-            case Fn(name, args):
+            case Fn() if (written_out := self.module.applied(node)) is not None:
+                return self.value(written_out, env)
+            case Fn(name, args) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*(self.value(a, env) for a in args))
             case Extremum(op, args):
                 return _joined(_REDUCE[op][0], [self.value(a, env) for a in args])
@@ -106,6 +113,10 @@ class Evaluation:
                 return np.asarray(self.weight(cond, env), np.float64)
             case Cases(branches):
                 return self.cases(branches, env)
+            case Cardinality(SetApp(name, args)):
+                counts = (binders.count(self.index(k, env), axis)
+                          for k, axis in zip(args, self.reach.sets[name], strict=True))
+                return np.asarray(reduce(np.multiply, counts), np.float64)
             case Reduce():
                 return self.reduction(node, env)
         raise UnsupportedError(f"`{type(node).__name__}` has no value as an array")
@@ -114,6 +125,12 @@ class Evaluation:
         if name not in self.arrays:
             raise UnsupportedError(f"the formula uses `{name}`, which no array was passed for")
         return self.arrays[name]
+
+    def places(self, tensor: str, indices: tuple[Expr, ...], env: Env) -> list[Indices]:
+        """Where in the array an entry stands: its coordinates, counted from 0."""
+        starts = (self.reach.axes.origin(tensor, d) for d in range(len(indices)))
+        return [self.index(i, env) - first if first else self.index(i, env)
+                for i, first in zip(indices, starts, strict=True)]
 
     def index(self, node: Expr, env: Env) -> Indices:
         whole = self.quotient(node, env).whole()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from derive.axes import with_axes
 from derive.errors import CardError
 from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, walk
 from derive.module import Module
@@ -28,12 +30,15 @@ class Compiled:
     Axes of the result: batch axes, then one for each index variable of the left side.
     """
 
-    def __init__(self, indices: tuple[Idx, ...], value: Expr, module: Module, definitions: Definitions) -> None:
-        self.indices, self.value, self.module, self.definitions = indices, value, module, definitions
+    def __init__(self, entries: tuple[Entry, ...], value: Expr, module: Module, definitions: Definitions) -> None:
+        self.value, self.module, self.definitions = value, module, definitions
+        self.places = {v: (e.tensor, d) for e in entries for d, v in enumerate(e.indices) if isinstance(v, Idx)}
+        self.indices = tuple(self.places)
 
     def __call__(self, evaluation: Evaluation, shape: Shape) -> Array:
         here = evaluation.over(self.indices, shape)
         here.definitions = self.definitions
+        here.starts = tuple(evaluation.reach.axes.origin(*place) for place in self.places.values())
         sum_of_hits = scatter(self.value, self.indices, here)
         if sum_of_hits is not None:
             return scattered(sum_of_hits, shape, here)
@@ -49,13 +54,14 @@ def compile_formula(left: Entry | Partial, value: Expr, module: Module,
     """
     entries = (left,) if isinstance(left, Entry) else (left.of, left.wrt)
     indices = tuple(v for e in entries for v in cast(Entry, e).indices)
-    if not all(isinstance(v, Idx) for v in indices):
+    if not all(isinstance(v, Idx) for v in indices) or len(set(indices)) < len(indices):
         raise CardError("the left side of a formula to be evaluated must have plain indices")
-    return Compiled(cast("tuple[Idx, ...]", indices), value, module, definitions or {})
+    return Compiled(cast("tuple[Entry, ...]", entries), value, module, definitions or {})
 
 
 def _prepared(module: Module, arrays: Mapping[str, object]) -> tuple[Evaluation, dict[str, Array]]:
     """The layer with its checked arrays, and every tensor that the equations define."""
+    module = with_axes(module)
     given = checked(module, arrays, (*module.inputs, *module.parameters, *module.constants))
     reach = extents(module, {name: own_shape(module, name, a) for name, a in given.items()})
     tensors = dict(given)
@@ -160,6 +166,7 @@ def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce 
 def backward(module: Module, formula: Message, wrt: str, upstream: object, arrays: Mapping[str, object],
              definitions: Definitions | None = None) -> Array:
     """δ_x = Jᵀ δ_y as the derived formula has it; batch axes as in :func:`forward`."""
+    module = with_axes(module)
     evaluation, tensors = _prepared(module, arrays)
     name = f"delta_{module.output}"
     delta = as_array(module, name, upstream)
@@ -168,7 +175,7 @@ def backward(module: Module, formula: Message, wrt: str, upstream: object, array
         raise CardError(f"`upstream` has shape {delta.shape}, but the output has {expected}")
     tensors[name] = delta
     reach = evaluation.reach
-    evaluation.reach = type(reach)({**reach.shapes, name: reach.shapes[module.output]}, reach.sets, reach.sizes)
+    evaluation.reach = replace(reach, shapes={**reach.shapes, name: reach.shapes[module.output]})
     left, value = formula
     _define_used(evaluation, tensors, value)
     compiled = compile_formula(left, value, module, definitions)

@@ -28,9 +28,9 @@ def _closure(equations: tuple[Rel, ...], held: tuple[str, ...]) -> dict[str, fro
 
 def reached(of: Expr, module: Module) -> frozenset[str]:
     """All tensors that an expression is computed from; one that is held stands for itself alone."""
-    known, own = _closure(module.equations, module.held), tensors_in(of)
-    bodies = [known.get(t, frozenset((t,))) for f in module.functions for t in tensors_in(f.body) - {*f.parameters}]
-    return own.union(*(known[t] for t in own if t in known), *bodies)
+    known = _closure(module.equations, module.held)
+    own = tensors_in(of).union(*(tensors_in(f.body) - {*f.parameters} for f in module.functions))
+    return own.union(*(known[t] for t in own if t in known))
 
 
 def is_defined(entry: Entry, module: Module) -> bool:

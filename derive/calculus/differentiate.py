@@ -12,7 +12,7 @@ from derive.calculus.derivation import Step, concludes, step
 from derive.calculus.form import simplified
 from derive.calculus.ranges import entry_ranges
 from derive.calculus.rules import RULES, rule_for
-from derive.expr import Entry, Expr, Node, Partial, eq
+from derive.expr import Entry, Expr, Fn, Node, Partial, eq, subst
 from derive.module import Function, Module
 from derive.notation.symbols import Kind, Symbol
 
@@ -75,7 +75,8 @@ def slope(function: Function, place: int, module: Module) -> Expr:
         inputs=function.parameters, parameters=(), constants=(), functions=others,
         table=module.table.extended(symbols)))
     found = derivative(Entry(function.name, ()), Entry(function.parameters[place], ()), here).after
-    return cast(Expr, found)
+    applied = Fn(function.name, tuple(Entry(p, ()) for p in function.parameters))
+    return subst(cast(Expr, found), {Entry(function.name, ()): applied})
 
 
 def _conclude_again(before: Node, premises: tuple[Step, ...], module: Module) -> Node:

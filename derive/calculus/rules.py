@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
-from derive.calculus.dependence import between, entry_of, is_defined, reached
+from derive.calculus.dependence import between, entry_of, is_defined, reached, tensors_in
 from derive.calculus.elementwise import DERIVATIVES
 from derive.calculus.extremum import extremiser, letters
 from derive.calculus.ranges import different, kept_ranges, ranged, restricted
@@ -191,7 +191,8 @@ class ElementwiseRule:
         known = module.function(of.name)
         if known is None:
             return mul(DERIVATIVES[of.name](*of.args), *map(partial, of.args))
-        if wrt.tensor in reached(known.body, module):  # a letter of the card besides the parameters
+        letters_besides = tensors_in(known.body) - {*known.parameters}
+        if any(wrt.tensor in reached(Entry(t, ()), module) for t in letters_besides):
             return partial(known.at(of.args))
         at: dict[Node, Node] = {Entry(p, ()): a for p, a in zip(known.parameters, of.args, strict=True)}
         return add(*(mul(subst(partial.slope(known, n), at), partial(u)) for n, u in enumerate(of.args)))

@@ -41,6 +41,8 @@ from derive.expr import (
     Star,
     Tuple,
     free_indices,
+    open_binder,
+    walk,
 )
 from derive.module import Module
 from derive.numeric import binders, index_terms
@@ -160,12 +162,20 @@ class Evaluation:
 
     def reduction(self, node: Reduce, env: Env) -> Any:
         join, neutral = _REDUCE[node.op]
-        binder, body = node.binder, node.body  # variables of nested binders differ: none need be renamed
+        binder, body = self.opened(node)
         total: Any = np.float64(neutral)
         for inner, mask in self.steps(binder, body, env):
             value = self.value(body, inner)
             total = merged(join, total, value if mask is None else np.where(mask, value, neutral))
         return total
+
+    def opened(self, node: Reduce | Arg) -> tuple[Binder, Expr]:
+        """The binder and body; variables of nested binders differ, so none need be renamed.
+
+        Unless a star or a card's function stands inside, which will be written out.
+        """
+        renamed = any(isinstance(n, Star) or (isinstance(n, Fn) and self.module.function(n.name)) for n in walk(node))
+        return open_binder(node) if renamed else (node.binder, node.body)
 
     # --- conditions ---------------------------------------------------------
 
@@ -216,12 +226,14 @@ class Evaluation:
         return self._chosen[arg]
 
     def _choice(self, arg: Arg, env: Env) -> Choice | Shares:
-        binder, body = arg.binder, arg.body
+        binder, body = self.opened(arg)
         found = [Candidate(tuple(inner[v] for v in binder.variables), self.value(body, inner), mask)
                  for inner, mask in self.steps(binder, body, env)]
         if self.module.tie_rule == "split":
             return share(found, arg.op)
-        points = np.broadcast_shapes(*(i.shape for c in found for i in c.position))
+        axes = len(self.shape)
+        points = np.broadcast_shapes(*(i.shape for c in found for i in c.position),
+                                     *(np.shape(c.value)[max(0, np.ndim(c.value) - axes):] for c in found))
         return choose(found, arg.op, self.module.tie_rule, points, self.lead)
 
     # --- binders ------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import CardError
-from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, walk
+from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Star, Tuple, free_indices, walk
 from derive.module import Module
 from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array, first_nan
@@ -108,7 +108,7 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
     evaluation, tensors = _prepared(module, arrays)
     if evaluation.lead:
         raise CardError(f"a Jacobian has no batch axes, but the arrays have {evaluation.lead}: pass one at a time")
-    _define_used(evaluation, tensors, formula[1])
+    _define_used(evaluation, tensors, formula[1], definitions)
     left, value = formula
     shapes = evaluation.reach.shapes
     compiled = compile_formula(left, value, module, definitions)
@@ -118,9 +118,12 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
     return _sparse(compiled, cast("tuple[Idx, ...]", cast(Entry, left.of).indices), wrt, evaluation)
 
 
-def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr) -> None:
-    """Forward values only where the formula or an equation after it uses them."""
-    used = {n.tensor for n in walk(value) if isinstance(n, Entry)}
+def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr,
+                 definitions: Definitions | None = None) -> None:
+    """Forward values only where the formula, or a maximum that its stars belong to, uses them."""
+    stars = {n.name for n in walk(value) if isinstance(n, Star)}
+    parts = (value, *(arg for name, (arg, _) in (definitions or {}).items() if name in stars))
+    used = {n.tensor for part in parts for n in walk(part) if isinstance(n, Entry)}
     if any(t in used for t in evaluation.reach.shapes if t not in tensors):
         _define(evaluation, tensors)
 
@@ -166,6 +169,12 @@ def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce 
 def backward(module: Module, formula: Message, wrt: str, upstream: object, arrays: Mapping[str, object],
              definitions: Definitions | None = None) -> Array:
     """δ_x = Jᵀ δ_y as the derived formula has it; batch axes as in :func:`forward`."""
+    return stagewise(module, [formula], upstream, arrays, definitions)
+
+
+def stagewise(module: Module, formulas: Sequence[Message], upstream: object, arrays: Mapping[str, object],
+              definitions: Definitions | None = None) -> Array:
+    """The last of several messages, each from the upstream gradient and the messages before it."""
     module = with_axes(module)
     evaluation, tensors = _prepared(module, arrays)
     name = f"delta_{module.output}"
@@ -174,11 +183,12 @@ def backward(module: Module, formula: Message, wrt: str, upstream: object, array
     if delta.shape != expected:
         raise CardError(f"`upstream` has shape {delta.shape}, but the output has {expected}")
     tensors[name] = delta
-    reach = evaluation.reach
-    evaluation.reach = replace(reach, shapes={**reach.shapes, name: reach.shapes[module.output]})
-    left, value = formula
-    _define_used(evaluation, tensors, value)
-    compiled = compile_formula(left, value, module, definitions)
-    return _defined(compiled(evaluation, reach.shapes[wrt]), f"delta_{wrt}")
-
-
+    for left, value in formulas:
+        reach = evaluation.reach
+        own = name.removeprefix("delta_")
+        evaluation.reach = replace(reach, shapes={**reach.shapes, name: reach.shapes[own]})
+        _define_used(evaluation, tensors, value, definitions)
+        compiled = compile_formula(left, value, module, definitions)
+        name = left.tensor
+        tensors[name] = _defined(compiled(evaluation, reach.shapes[name.removeprefix("delta_")]), name)
+    return tensors[name]

@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from derive.expr import Entry, Rel
+import numpy as np
+
+from derive.expr import Entry, Fn, Rel, transform
 from derive.module import Function, Module
 from derive.notation import gather, read
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField, receptive_field
 
 Shape = tuple[int, ...]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Layer:
     formulas: tuple[str, ...]
     shapes: dict[str, Shape]
     positive: tuple[str, ...] = ()
-    functions: tuple[tuple[str, str, str], ...] = ()  # (name, parameter, body)
+    functions: tuple[tuple[str, str, str, str], ...] = ()  # (name, as which it is written above, parameter, body)
     facts: tuple[str, ...] = ()
     fields: tuple[tuple[str, ReceptiveField], ...] = ()
     ones: tuple[str, ...] = ()  # tensors that sum to one
@@ -37,13 +40,14 @@ class Layer:
 @cache
 def _module(name: str) -> Module:
     layer = ZOO[name]
-    bodies = tuple(rf"\{f}({p}) = {body}" for f, p, body in layer.functions)
     sizes = [Symbol(s, s, Kind.SIZE) for _, names in layer.sizes for s in names]
-    table = gather([*layer.formulas, *layer.facts, *bodies], SymbolTable(tuple(sizes)))
+    table = gather([*layer.formulas, *layer.facts], SymbolTable(tuple(sizes)))
     table = table.extended([replace(table.named(n), sizes=s) for n, s in layer.sizes])  # type: ignore[type-var]
-    functions = tuple(Function(f, (p,), read(rf"u = {body}", gather([rf"u = {body}"])).terms[1])  # type: ignore[attr-defined]
-                      for f, p, body in layer.functions)
-    equations = tuple(_rel(f, table) for f in layer.formulas)
+    functions = tuple(Function(f, (p,), _rel(rf"u = {body}", gather([rf"u = {body}"])).terms[1])
+                      for f, _, p, body in layer.functions)
+    names = {known: f for f, known, _, _ in layer.functions}
+    equations = tuple(transform(_rel(f, table), lambda n: Fn(names.get(n.name, n.name), n.args) if isinstance(n, Fn) else None)
+                      for f in layer.formulas)
     facts = tuple(_rel(f, table) for f in layer.facts)
     output = equations[-1].terms[0]
     assert isinstance(output, Entry)
@@ -81,8 +85,8 @@ LAYERS = [
     Layer("hinge", (NEURON, r"\ell = \max(0, 1 - t s)"), {"w": (4,), "x": (4,), "b": (), "t": ()}, signs=("t",)),
     Layer("neuron_bce", (NEURON, r"\hat{y} = \frac{1}{1 + e^{-s}}", r"\ell = -(t \log(\hat{y}) + (1 - t) \log(1 - \hat{y}))"),
           {"w": (4,), "x": (4,), "b": (), "t": ()}),
-    Layer("neuron_bce_function", (NEURON, r"\hat{y} = \sigma(s)", r"\ell = -(t \log(\hat{y}) + (1 - t) \log(1 - \hat{y}))"),
-          {"w": (4,), "x": (4,), "b": (), "t": ()}, functions=((r"sigma", "s", r"\frac{1}{1 + e^{-s}}"),)),
+    Layer("neuron_bce_function", (NEURON, r"\hat{y} = \tanh(s)", r"\ell = -(t \log(\hat{y}) + (1 - t) \log(1 - \hat{y}))"),
+          {"w": (4,), "x": (4,), "b": (), "t": ()}, functions=(("sigma", "tanh", "s", r"\frac{1}{1 + e^{-s}}"),)),
     Layer("softmax", (r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}",), {"z": (4,)}),
     Layer("softmax_sum", (r"S = \sum_j e^{z_j}", r"p_i = \frac{e^{z_i}}{S}"), {"z": (4,)}),
     Layer("softmax_cross_entropy", (r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}", r"\ell = -\sum_i t_i \log(p_i)"),
@@ -126,3 +130,16 @@ LAYERS = [
     Layer("differences", (r"y = \sum_{j=1}^{n-1} (x_{j+1} - x_j)^2",), {"x": (5,)}, sizes=(("x", ("n",)),)),
 ]
 ZOO = {layer.name: layer for layer in LAYERS}
+
+
+def arrays_of(layer: Layer, rng: np.random.Generator) -> dict[str, Array]:
+    """Random arrays that keep to what the layer assumes of them."""
+    found: dict[str, Array] = {}
+    for name, shape in layer.shapes.items():
+        values = rng.normal(size=shape)
+        if name in layer.positive:
+            values = np.abs(values) + 0.1
+        if name in layer.signs:
+            values = np.where(values < 0, -1.0, 1.0)
+        found[name] = np.asarray(values / values.sum() if name in layer.ones else values)
+    return found

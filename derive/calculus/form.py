@@ -134,10 +134,10 @@ class Form:
 
     def multiplied_out(self, terms: list[Monomial]) -> Expr | None:
         """The sum with all products of sums multiplied out, if that makes terms cancel."""
-        if not any(isinstance(a, Add) and e is ONE for m in terms for a, e in m.powers.items()):
+        if not any(self.meets(a, [b for other in terms for b in other.powers if b is not a])
+                   for m in terms for a in _sums(m)):
             return None
-        parts = [self.multiplied(m, tuple(a for a, e in m.powers.items() if isinstance(a, Add) and e is ONE))
-                 for m in terms]
+        parts = [self.multiplied(m, tuple(_sums(m))) for m in terms]
         if any(p is None for p in parts) or sum(len(p or ()) for p in parts) > _MOST_TERMS:
             return None
         return self.sum_of([self.folded(m).expr() for p in parts for m in p or ()])
@@ -208,8 +208,8 @@ class Form:
         return whole
 
     def expansions(self, whole: Monomial) -> Iterable[Expr]:
-        sums = [a for a, e in whole.powers.items() if isinstance(a, Add) and e is ONE]
-        if not sums or len(whole.powers) == 1:
+        sums = [a for a in _sums(whole) if self.meets(a, [b for b in whole.powers if b is not a])]
+        if len(whole.powers) == 1:
             return
         choices = [(s,) for s in sums] + ([tuple(sums)] if len(sums) > 1 else [])
         for chosen in choices:
@@ -217,12 +217,21 @@ class Form:
             if terms is not None:
                 yield self.sum_of([self.folded(m).expr() for m in terms])
 
-    def multiplied(self, whole: Monomial, sums: tuple[Expr, ...]) -> list[Monomial] | None:
+    def meets(self, inner: Add, others: list[Expr]) -> bool:
+        """A term of the sum has something in common with the other factors, that may cancel or fold."""
+        own = {a for t in inner.terms for a in monomial(t).powers}
+        rest = set(others).union(*(monomial(t).powers for o in others if isinstance(o, Add) for t in o.terms))
+        if own & rest:
+            return True
+        types, other_types = set(map(type, own)), set(map(type, rest))
+        return any(len(f.pattern) > 1 and {type(a) for a, _ in f.pattern} & types
+                   and {type(a) for a, _ in f.pattern} & other_types for f in self.folds)
+
+    def multiplied(self, whole: Monomial, sums: tuple[Add, ...]) -> list[Monomial] | None:
         """The terms of a product with some of its sums multiplied out; None if there are too many."""
         found = [whole.without(sums)]
-        for total_ in sums:
-            assert isinstance(total_, Add)
-            found = [m.product(monomial(t)) for m in found for t in total_.terms]
+        for inner in sums:
+            found = [m.product(monomial(t)) for m in found for t in inner.terms]
             if len(found) > _MOST_TERMS:
                 return None
         return found
@@ -289,6 +298,11 @@ class Form:
         binder = binder_of(variables, self.ranges, conds, body, self.module)
         node = Reduce(op, binder, body)
         return self.folded(monomial(self.known.setdefault(key(node), node))).expr()
+
+
+def _sums(m: Monomial) -> list[Add]:
+    """The factors that are sums."""
+    return [a for a, e in m.powers.items() if isinstance(a, Add) and e is ONE]
 
 
 def _content(numbers: list[Fraction]) -> Fraction:

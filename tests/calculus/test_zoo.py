@@ -5,12 +5,13 @@ import zlib
 import numpy as np
 import pytest
 
-from derive.axes import with_axes
+from derive.axes import axes, with_axes
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import star_definitions
 from derive.calculus.messages import jacobian, message
 from derive.calculus.stages import stages
 from derive.numeric import functions
+from derive.numeric.evaluator import evaluate
 from tests.calculus.zoo import LAYERS, ZOO, Array, Layer, arrays_of
 
 CASES = [pytest.param(layer, wrt, id=f"{layer.name}-{wrt}") for layer in LAYERS for wrt in layer.shapes]
@@ -74,3 +75,17 @@ def test_the_stages_make_up_the_message(layer: Layer, wrt: str) -> None:
 
 def test_the_zoo_has_no_two_layers_of_one_name() -> None:
     assert len(ZOO) == len(LAYERS)
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_the_loops_give_the_arrays_forward_values(layer: Layer) -> None:
+    module, arrays = with_axes(layer.module()), arrays_of(layer, np.random.default_rng(2))
+    places = axes(module)
+    cells = {name: {tuple(i + places.origin(name, d) for d, i in enumerate(at)): float(a[at]) for at in np.ndindex(a.shape)}
+             for name, a in arrays.items()}
+    expected = functions.forward(module, arrays)
+    found = evaluate(module, cells, {n: a.shape for n, a in arrays.items()})[module.output]
+    assert len(found) == expected.size
+    for at, value in found.items():
+        place = tuple(i - places.origin(module.output, d) for d, i in enumerate(at))
+        assert value == pytest.approx(expected[place])

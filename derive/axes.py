@@ -151,7 +151,8 @@ def with_axes(module: Module) -> Module:
     letters = unused(module.table, _LETTERS, len(unknown))
     named |= {c: Size(letter) for c, letter in zip(unknown, letters, strict=True)}
     new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
-    new += [Symbol(letter, letter, Kind.INDEX) for letter in unused(module.table, _INDICES, 3)]
+    own = dict.fromkeys(a for s in module.table.of_kind(Kind.TENSOR) for a in s.axes if module.table.named(a) is None)
+    new += [Symbol(letter, letter, Kind.INDEX) for letter in (*own, *unused(module.table, _INDICES, 3))]
     for symbol in module.table.of_kind(Kind.TENSOR):
         if symbol.name.startswith("delta_"):
             continue

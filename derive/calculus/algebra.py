@@ -26,6 +26,8 @@ from derive.expr import (
     Pow,
     Reduce,
     Rel,
+    Size,
+    Star,
     add,
     mul,
     walk,
@@ -86,6 +88,21 @@ def _place(item: tuple[Expr, Expr]) -> int:
 def has_sum(node: Node) -> bool:
     """A reduction stands somewhere in it."""
     return any(isinstance(n, Reduce) for n in walk(node))
+
+
+@lru_cache(maxsize=8192)
+def has_value(atom: Expr, exponent: Expr) -> bool:
+    """atom^exponent exists for all numbers: no logarithm, root, quotient or shifted index in it."""
+    if not isinstance(exponent, Num) or exponent.value.denominator > 1 or exponent.value < 0:
+        return isinstance(atom, Size)
+    for node in walk(atom):
+        if isinstance(node, Pow) and not has_value(node.base, node.exponent):
+            return False
+        if isinstance(node, Fn) and node.name not in ("tanh", "abs", "sign", "sin", "cos", "arctan"):
+            return False
+        if isinstance(node, Entry) and not all(isinstance(i, (Idx, Star)) for i in node.indices):
+            return False
+    return True
 
 
 def _is_exp(atom: Expr) -> bool:

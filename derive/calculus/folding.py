@@ -47,7 +47,7 @@ class Fold:
             times = 1 if self.once and r > 0 else r
             if self.once and r < 0:
                 continue
-            mapping: dict[Node, Node] = dict(binding)
+            mapping: dict[Node, Node] = {letter: term for letter, term in binding.items()}
             rest = Monomial(whole.number, dict(whole.powers))
             for atom, (_, e) in zip(used, self.pattern, strict=True):
                 rest.times(atom, Num(-e * times))
@@ -83,7 +83,7 @@ def definition_folds(entry: Entry, value: Expr) -> Iterable[Fold]:
 
 def _pattern(whole: Monomial) -> tuple[tuple[tuple[Expr, Fraction], ...], Expr]:
     """The atoms of a definition c·Π a^e that must be found, and what the rest divides y by."""
-    sizes = {a: e for a, e in whole.powers.items() if isinstance(a, Size)}
+    sizes: dict[Expr, Expr] = {a: e for a, e in whole.powers.items() if isinstance(a, Size)}
     atoms = [(a, e) for a, e in whole.powers.items() if a not in sizes]
     if not all(isinstance(e, Num) for _, e in atoms):
         return (), ONE

@@ -10,11 +10,13 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from math import gcd, lcm
 
-from derive.calculus.affine import Affine, Range
-from derive.calculus.algebra import Monomial, key, monomial, size, smaller
+from derive.calculus.affine import Range
+from derive.calculus.algebra import Monomial, has_value, key, monomial, size, smaller
+from derive.calculus.brackets import as_bracket, bracket, tidy
 from derive.calculus.contract import total
 from derive.calculus.folding import Fold, folds_of
-from derive.calculus.ranges import binder_of, conditions, joint, ranges_of
+from derive.calculus.polish import polished
+from derive.calculus.ranges import binder_of, conditions, ranges_of
 from derive.expr import (
     MINUS_ONE,
     ONE,
@@ -33,24 +35,17 @@ from derive.expr import (
     Otherwise,
     Pow,
     Reduce,
-    Rel,
-    Tuple,
-    eq,
     open_binder,
-    rel,
-    tuple_of,
-    walk,
 )
 from derive.module import Module
 
 _MOST_TERMS = 64
-_OPPOSITE = {"<": "≥", "≥": "<", ">": "≤", "≤": ">", "=": "≠", "≠": "="}
 
 
 def simplified(node: Expr, ranges: Mapping[Idx, Range], module: Module) -> Expr:
     """The node in the lecturer's form; ``ranges`` of its free indices."""
     folds, known = _definitions(module)
-    return Form(module, dict(ranges), folds, dict(known))(node)
+    return polished(Form(module, dict(ranges), folds, dict(known))(node))
 
 
 @lru_cache(maxsize=64)
@@ -92,7 +87,7 @@ class Form:
             case Cases(branches):
                 return self.cases([(self(value), cond) for value, cond in branches])
             case Bracket(cond):
-                return self.bracket(cond)
+                return bracket(cond, self.ranges)
             case Entry(tensor, indices):
                 return Entry(tensor, tuple(map(tidy, indices)))
             case Reduce():
@@ -104,8 +99,10 @@ class Form:
             return self.product([Pow(args[0], Num(Fraction(1, 2)))])
         if name == "exp" and args[0] is ZERO:
             return ONE
-        if name == "log" and (args[0] is ONE or (isinstance(args[0], Fn) and args[0].name == "exp")):
-            return ZERO if args[0] is ONE else args[0].args[0]  # type: ignore[attr-defined]
+        if name == "log" and args[0] is ONE:
+            return ZERO
+        if name == "log" and isinstance(args[0], Fn) and args[0].name == "exp":
+            return args[0].args[0]
         return self.product([Fn(name, args)])
 
     # --- sums of terms ------------------------------------------------------
@@ -166,10 +163,17 @@ class Form:
         self.known[key(node)] = node
         return node
 
-    def common(self, terms: list[Monomial]) -> Monomial | None:
-        """The factors that all terms share."""
+    def common(self, terms: list[Monomial], guarded: bool = False) -> Monomial | None:
+        """The factors that all terms share.
+
+        Where brackets guard every term, only those that have a value everywhere: what a
+        false bracket removes may not exist.
+        """
         found = Monomial(_content([m.number for m in terms]))
+        guarded = guarded or all(any(isinstance(a, (Bracket, Cases)) for a in m.powers) for m in terms)
         for atom, exponent in terms[0].powers.items():
+            if guarded and not isinstance(atom, (Bracket, Cases)) and not has_value(atom, exponent):
+                continue
             others = [m.powers.get(atom) for m in terms]
             values = [e.value for e in others if isinstance(e, Num)]
             if len(values) == len(terms) and (min(values) > 0 or max(values) < 0):
@@ -248,39 +252,12 @@ class Form:
             return values[0]
         if all(v is ZERO for v in values):
             return ZERO
-        front = self.common([monomial(v) for v in values if v is not ZERO]) or Monomial()
+        some_zero = len(values) > 2 and any(v is ZERO for v in values)
+        front = self.common([monomial(v) for v in values if v is not ZERO], some_zero) or Monomial()
         front.number = Fraction(-1 if front.number < 0 else 1)
         rests = [ZERO if v is ZERO else _over(monomial(v), front).expr() for v in values]
-        rest = _as_bracket([(r, c) for r, (_, c) in zip(rests, branches, strict=True)])
+        rest = as_bracket([(r, c) for r, (_, c) in zip(rests, branches, strict=True)])
         return self.product([front.expr(), rest])
-
-    def bracket(self, cond: Cond) -> Expr:
-        """[c], less what holds always; 0 where c never holds."""
-        left: list[Cond] = []
-        for part in conditions(cond):
-            if isinstance(part, Rel):
-                found = self.relation(part)
-                if found is False:
-                    return ZERO
-                left += [] if found is True else [found]
-            elif not isinstance(part, Otherwise):
-                left.append(part)
-        whole = joint(tuple(left))
-        return ONE if whole is None else Bracket(whole)
-
-    def relation(self, part: Rel) -> Rel | bool:
-        """A relation of indices without what the ranges give already; True or False where that decides it."""
-        terms = [Tuple(tuple(map(tidy, t.items))) if isinstance(t, Tuple) else tidy(t) for t in part.terms]
-        if part.ops == ("=",):
-            return _equation(*terms)
-        if any(isinstance(n, (Entry, Tuple)) for n in walk(part)):
-            return Rel(tuple(terms), part.ops)
-        links = list(zip(terms, part.ops, terms[1:], strict=False))
-        while links and _holds(*links[0], self.ranges):
-            links.pop(0)
-        while links and _holds(*links[-1], self.ranges):
-            links.pop()
-        return Rel((links[0][0], *(link[2] for link in links)), tuple(link[1] for link in links)) if links else True
 
     # --- reductions ---------------------------------------------------------
 
@@ -322,41 +299,3 @@ def _over(m: Monomial, common: Monomial) -> Monomial:
             if not isinstance(exponent, Num):
                 found.powers.pop(atom, None)
     return found
-
-
-def _as_bracket(branches: list[tuple[Expr, Cond]]) -> Expr:
-    """{ 1 if c, 0 otherwise } = [c], and { 0 if c, 1 otherwise } = [not c]."""
-    if len(branches) == 2 and isinstance(branches[1][1], Otherwise):
-        (first, cond), (second, _) = branches
-        if second is ZERO:
-            return Mul((first, Bracket(cond))) if first is not ONE else Bracket(cond)
-        if first is ZERO and isinstance(cond, Rel) and len(cond.ops) == 1:
-            negated = Bracket(rel(cond.terms[0], _OPPOSITE[cond.ops[0]], cond.terms[1]))
-            return Mul((second, negated)) if second is not ONE else negated
-    return Cases(tuple(branches))
-
-
-def _equation(left: Expr, right: Expr) -> Rel | bool:
-    """left = right, less the components that agree; False where they differ by a number."""
-    pairs = zip(*(t.items if isinstance(t, Tuple) else (t,) for t in (left, right)), strict=True)
-    differing = [(a, b) for a, b in pairs if a is not b]
-    for a, b in differing:
-        gap = Affine.of(a).plus(Affine.of(b), Fraction(-1))
-        if not gap.coefficients and gap.constant:
-            return False
-    return eq(*(tuple_of(side) for side in zip(*differing, strict=True))) if differing else True
-
-
-def tidy(term: Expr) -> Expr:
-    """An index term with its sums carried out: (j − 1) + 1 is j."""
-    return smaller(term, Affine.of(term).expr()) if isinstance(term, (Add, Mul)) else term
-
-
-def _holds(left: Expr, op: str, right: Expr, ranges: dict[Idx, Range]) -> bool:
-    """left op right follows from the ranges of the letters."""
-    low, high = (left, right) if op in "<≤" else (right, left)
-    gap = Affine.of(high).plus(Affine.of(low), Fraction(-1))
-    if op in "<>":
-        gap = gap.plus(Affine.of(ONE), Fraction(-1))
-    least = gap.end(ranges, top=False)
-    return op in "<≤>≥" and least is not None and least.never_negative

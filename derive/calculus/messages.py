@@ -8,7 +8,7 @@ from derive.calculus import stages
 from derive.calculus.derivation import Step, concludes, step
 from derive.calculus.differentiate import differentiate
 from derive.calculus.extremum import star_definitions
-from derive.calculus.stages import instance, variable
+from derive.calculus.stages import instance, upstream, variable
 from derive.calculus.windows import inverses
 from derive.expr import (
     ONE,
@@ -40,6 +40,8 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
+
+__all__ = ["has_plain_window", "jacobian", "message", "unstarred", "upstream", "variable"]
 
 
 def has_plain_window(module: Module) -> bool:

@@ -64,7 +64,8 @@ def binder_of(variables: tuple[Idx, ...], ranges: dict[Idx, Range], conds: tuple
               module: Module) -> Binder:
     """A binder; a range that is where the variable runs anyway is not written."""
     written = [ranges[v] if v in ranges and natural(v, body, module) != ranges[v] else None for v in variables]
-    return Binder(variables, tuple(r and r.lower for r in written), tuple(r and r.upper for r in written), joint(conds))
+    return Binder(variables, tuple(None if r is None else r.lower for r in written),
+                  tuple(None if r is None else r.upper for r in written), joint(conds))
 
 
 def kept_ranges(binder: Binder, body: Expr, inner: Expr, module: Module) -> Binder:

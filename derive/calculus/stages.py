@@ -94,7 +94,8 @@ def _through(tensor: str, wrt: str, module: Module) -> bool:
 
 def _stage(tensor: str, wrt: str, module: Module) -> Step:
     here = variable(module, tensor) if tensor == wrt else _own(tensor, module)
-    users = [t for t in module.defined if tensor in module.sources(t) and t in reached(Entry(module.output, ()), module)]
+    used = reached(Entry(module.output, ()), module)
+    users = [t for t in module.defined if tensor in module.sources(t) and t in used]
     premises = [derivative(entry_of(t, module, (here,)), here, holding(Entry(t, ()), module)) for t in users]
     target = Entry(f"delta_{tensor}", here.indices)
     return step("form", target, module, step("stage", target, module, *premises))

@@ -56,7 +56,8 @@ _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign, "sin": np.sin, "cos": np.cos, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan,
+    "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign,
+    "sin": np.sin, "cos": np.cos, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan,
     "floor": np.floor, "ceil": np.ceil, "mod": np.mod,
 }
 _COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}

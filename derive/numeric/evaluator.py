@@ -82,7 +82,8 @@ def undefined() -> Any:
 
 
 @lru_cache(maxsize=256)
-def _compiled(equation: Rel, module: Module, kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
+def _compiled(equation: Rel, module: Module,
+              kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
     names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
                              "prod": kind.product, "undefined": undefined, "product": itertools.product,
                              "takewhile": itertools.takewhile, "count": itertools.count}
@@ -115,8 +116,9 @@ def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
     """y = F(x) entry by entry: every tensor that the equations define.
 
     ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf),
-    indices as the formula counts them, from 0 or from 1; ``shapes`` their shapes.  Raises :class:`CardError` where no case applies and
-    :class:`UnsupportedError` for a node that is not forward mathematics.
+    indices as the formula counts them, from 0 or from 1; ``shapes`` their shapes.
+    Raises :class:`CardError` where no case applies and :class:`UnsupportedError` for
+    a node that is not forward mathematics.
     """
     run = _prepare(module, arrays, shapes)
     defined: dict[str, Values] = {}

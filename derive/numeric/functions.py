@@ -42,7 +42,8 @@ class Compiled:
         sum_of_hits = scatter(self.value, self.indices, here)
         if sum_of_hits is not None:
             return scattered(sum_of_hits, shape, here)
-        values = here.value(self.value, here.grid())
+        with np.errstate(all="ignore"):  # what has no value is NaN, and counts only where no bracket removes it
+            values = here.value(self.value, here.grid())
         return np.array(np.broadcast_to(values, (*here.lead, *shape)), np.float64)
 
 

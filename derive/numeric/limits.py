@@ -26,13 +26,14 @@ def limits(v: Idx, free: frozenset[Idx], start: int, value: Node, reach: Extents
         if term is v or v not in free_indices(term) or entry.tensor not in reach.shapes:
             continue
         if (free_indices(term) & free) - {v}:
-            raise UnsupportedError(f"how far `{v.name}` runs cannot be told from an index that mixes two output indices")
+            raise UnsupportedError(f"how far `{v.name}` runs cannot be told, an index mixes it with another")
         first = Fraction(reach.axes.origin(entry.tensor, d))
         last = first + reach.shapes[entry.tensor][d] - 1
         low, high = (interval(term, {**runs, v: (Fraction(start),) * 2}, reach.sizes)[n] for n in (0, 1))
         slope = interval(term, {**runs, v: (Fraction(start + 1),) * 2}, reach.sizes)[0] - low
         if low < first or slope <= 0:
-            raise CardError(f"`{entry.tensor}` has no entry {low} where `{v.name}` starts: state the range of `{v.name}`")
+            where = f"`{entry.tensor}` has no entry {low}, which is used where `{v.name}` starts"
+            raise CardError(f"{where}: state the range of `{v.name}`")
         yield max(0, math.floor((last - high) / slope) + 1)
 
 
@@ -54,7 +55,8 @@ def _bound(binder: Binder, body: Expr, runs: Mapping[Idx, Run], reach: Extents) 
     found: dict[Idx, Run] = {}
     for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
         if low is not None and high is not None:
-            found[v] = interval(low, {**runs, **found}, reach.sizes)[0], interval(high, {**runs, **found}, reach.sizes)[1]
+            known = {**runs, **found}
+            found[v] = interval(low, known, reach.sizes)[0], interval(high, known, reach.sizes)[1]
         else:
             start = Fraction(reach.start(v, body))
             found[v] = start, start + span(v, body, reach) - 1

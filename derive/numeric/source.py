@@ -100,7 +100,8 @@ class _Source:
     def outputs(self, v: Idx, start: int, value: Expr) -> str:
         """Where an output's index runs: from the first value on, while all indices are in range."""
         checks = [c for c in self.checks(v, value, "{}") if c]
-        shifted = [f"0 <= {self.names[v]} - {self.axes.origin(t, d)} < run.extent({t!r}, {d})" for t, d in _stands(v, value)]
+        shifted = [f"0 <= {self.names[v]} - {self.axes.origin(t, d)} < run.extent({t!r}, {d})"
+                   for t, d in _stands(v, value)]
         if not checks:
             return self.spans(v, value)
         test = " and ".join((*shifted, *checks))

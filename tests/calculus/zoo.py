@@ -39,7 +39,11 @@ class Layer:
 
 @cache
 def _module(name: str) -> Module:
-    layer = ZOO[name]
+    return module_from(ZOO[name])
+
+
+def module_from(layer: Layer) -> Module:
+    """The module of a layer's formulas, all that is given an input."""
     sizes = [Symbol(s, s, Kind.SIZE) for _, names in layer.sizes for s in names]
     table = gather([*layer.formulas, *layer.facts], SymbolTable(tuple(sizes)))
     table = table.extended([replace(table.named(n), sizes=s) for n, s in layer.sizes])  # type: ignore[type-var]
@@ -128,6 +132,13 @@ LAYERS = [
     Layer("signed", (r"y_k = \operatorname{sign}(x_k) \sqrt{|x_k|}",), {"x": (5,)}),
     Layer("weighted_by_index", (r"y = \sum_{j=1}^{n} j x_j",), X),
     Layer("differences", (r"y = \sum_{j=1}^{n-1} (x_{j+1} - x_j)^2",), {"x": (5,)}, sizes=(("x", ("n",)),)),
+    Layer("guarded_logarithm", (r"y_k = \begin{cases} a \log(x_k) & \text{if } x_k > 1 \\ 2 a \log(x_k) & \text{if } x_k > \frac{1}{2} \\ 0 & \text{otherwise} \end{cases}",), {"x": (6,), "a": ()}),
+    Layer("two_maxouts", (r"h_k = \max_r \sum_j W_{rkj} x_j", r"y_m = \max_r \sum_k U_{rmk} h_k"), {"x": (4,), "W": (3, 2, 4), "U": (2, 3, 2)}),
+    Layer("generalised_mean", (r"y = \left( \frac{1}{n} \sum_{j=1}^n x_j^p \right)^{\frac{1}{p}}",), {"x": (4,), "p": ()}, positive=("x", "p")),
+    Layer("cosine", (r"y = \frac{\sum_j u_j v_j}{\sqrt{\sum_j u_j^2} \sqrt{\sum_j v_j^2}}",), {"u": (4,), "v": (4,)}),
+    Layer("deep_prelu", (LINEAR, r"y_k = \max(s_k, a s_k)", r"u_m = \sum_k V_{mk} y_k", r"z_m = \max(u_m, a u_m)"),
+          {**WXB, "a": (), "V": (2, 3)}),
+    Layer("bilinear", (r"y = \sum_i \sum_j x_i A_{ij} x_j",), {"x": (4,), "A": (4, 4)}),
 ]
 ZOO = {layer.name: layer for layer in LAYERS}
 

@@ -11,7 +11,7 @@ sheet: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD)
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
       derive solve cards/max_pooling_backward.md --in-place --force
     """
     codes: list[int] = []
+    gc.set_threshold(100_000, 20, 20)  # start-up makes many objects that stay: visiting them again and again is waste
     with _reported(codes, debug):
         chosen = _formats(formats, in_place)
         _check_options(detail, tie_rule)

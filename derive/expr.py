@@ -453,7 +453,7 @@ def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
     if isinstance(node, BINDING):
         if not any(_occurs(key, node) for key in mapping):
             return node
-        own = {v for v in node.binder.variables}
+        own = set(node.binder.variables)
         outer = {k: v for k, v in mapping.items() if k not in own}
         binder, body = open_binder(node)
         binder, body = _rename(binder, outer), subst(body, outer)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 GAP = "∎"  # stands for a formula that is no plain number
 BREAK = "¶"  # stands for a blank line or a displayed formula
 _TOKEN = re.compile(
-    r"""(?P<code>```.*?```|~~~.*?~~~|<!--.*?-->)
-      | (?P<display>\$\$.*?\$\$|\\\[.*?\\\]|\\begin\{(?P<env>equation|align|gather)\*?\}.*?\\end\{(?P=env)\*?\})
-      | (?P<inline>\$(?!\s*\$)[^$]+\$|\\\(.*?\\\))
+    r"""(?P<code>```.*?```|~~~.*?~~~|<!--(?:(?!<!--).)*?-->)
+      | (?P<display>\$\$.*?\$\$|\\\[(?:(?!\\\[).)*?\\\]
+          |\\begin\{(?P<env>equation|align|gather)\*?\}(?:(?!\\begin\{(?P=env)).)*?\\end\{(?P=env)\*?\})
+      | (?P<inline>\$(?!\s*\$)[^$]+\$|\\\((?:(?!\\\().)*?\\\))
       | (?P<blank>\r?\n[ \t]*\r?\n\s*)
       | (?P<space>\s+)
-      | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\]]*\]\])
+      | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\[\]]*\]\])
       | (?P<char>.)""",
     re.VERBOSE | re.DOTALL,
 )

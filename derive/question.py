@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-
 from derive.asking import asked, partials
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Extremum, Idx, Node, Reduce, Rel, SetApp, eq, walk
-from derive.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.geometry import geometry
-from derive.layers import LAYERS, check_tie_rule, find, forward_of
-from derive.layers.catalogue import Layer
+from derive.identification import equations_of, forward_formula, op_of, read_formulas
+from derive.layers import LAYERS, check_tie_rule
 from derive.module import Module
 from derive.naming import module_over
-from derive.notation import gather, read
-from derive.notation.formulas import Formula, formulas
-from derive.notation.symbols import SymbolTable
 from derive.stated import Reader
-from derive.wording import Found, Words, words_of
+from derive.wording import words_of
 
 _GEOMETRIES = {"dilation": "dilated windows", "ceil_mode": "`ceil_mode`", "global": "this kind of pooling"}
-
-
-@dataclass(frozen=True)
-class Read:
-    """The formulas of a question: those that were read, those that were not, and their letters."""
-
-    nodes: tuple[tuple[Formula, Node], ...]
-    failures: tuple[tuple[Formula, DeriveError], ...]
-    table: SymbolTable
 
 
 def module_of(card: Card) -> Module:
@@ -47,14 +30,14 @@ def module_of(card: Card) -> Module:
 
 def _module_of(card: Card) -> Module:
     words = words_of(card.question, card.question_line)
-    formulas_read = _read_formulas(card)
-    forward = _forward(card, words, formulas_read)
+    formulas_read = read_formulas(card)
+    forward = forward_formula(card, words, formulas_read)
     form = forward.form
     unread = tuple(p for _, error in formulas_read.failures for p in error.problems)
-    wanted = asked(form, partials(formulas_read.nodes), words.plain, not _equations(formulas_read), unread)
+    wanted = asked(form, partials(formulas_read.nodes), words.plain, not equations_of(formulas_read), unread)
     for what, name in _GEOMETRIES.items():
         for found in words.about(what)[:1]:
-            raise UnsupportedError(Problem(f"“{found.quote}”: {name} is not covered yet", card.path, found.line))
+            raise UnsupportedError(Problem(f"“{found.quote}”: {name}; not covered yet", card.path, found.line))
     reader = Reader(card, words, form.rank, unread)
     tie_rule = _tie_rule(reader)
     source = forward.table.named(form.source)
@@ -65,7 +48,7 @@ def _module_of(card: Card) -> Module:
         forward.table,
         field,
         tie_rule=tie_rule,
-        name=next((spec.name for spec in LAYERS if _op(spec) == form.op), None),
+        name=next((spec.name for spec in LAYERS if op_of(spec) == form.op), None),
         key=card.id,
         input_size=size,
         asked=wanted.messages,
@@ -83,183 +66,3 @@ def _tie_rule(reader: Reader) -> str:
         return "first"
     reader.readings.append(f"tie rule `{rule}` (line {reader.card.key_line('tie_rule')})")
     return rule
-
-
-def _read_formulas(card: Card) -> Read:
-    found = formulas(card.question, card.question_line)
-    table = gather(found)
-    nodes: list[tuple[Formula, Node]] = []
-    failures: list[tuple[Formula, DeriveError]] = []
-    for formula in found:
-        try:
-            nodes.append((formula, read(formula.latex, table, line=formula.line, column=formula.column)))
-        except DeriveError as error:
-            failures.append((formula, error))
-    return Read(tuple(nodes), tuple(failures), table)
-
-
-# --- which layer ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Forward:
-    """The forward formula as a window, its letters, and where its window is given."""
-
-    form: WindowForm
-    table: SymbolTable
-    source: str
-    readings: tuple[str, ...]
-
-
-def _forward(card: Card, words: Words, read_: Read) -> Forward:
-    named = _named_layer(card)
-    pooling = words.about("pooling")
-    equations = _equations(read_)
-    if not equations:
-        return _without_formula(card, words, read_, named)
-    unread = [error for formula, error in read_.failures if formula.display]
-    if unread:
-        raise CardError(*(p for error in unread for p in error.problems))
-    outputs = {equation.terms[0] for _, equation in equations}
-    if len(outputs) > 1:
-        names = " and ".join(sorted({f"`{e.tensor}`" for e in outputs if isinstance(e, Entry)}))
-        raise UnsupportedError(
-            Problem(
-                f"the question defines {names}; layers of several formulas are not covered yet",
-                None,
-                equations[-1][0].line,
-            )
-        )
-    definitions = [(f, n) for f, n in read_.nodes if isinstance(n, Rel) and isinstance(n.terms[0], SetApp)]
-    form, spelt = _one_form(equations, definitions)
-    source = _place(equations[0][0])
-    _refuse_contradiction(form.op, named, pooling, source)
-    return Forward(form, read_.table, _place(spelt), (f"layer ({source})",))
-
-
-def _place(formula: Formula) -> str:
-    """line 12: $f_{kl} = …$, without equation number and full stop."""
-    latex = re.sub(r"\\tag\{[^}]*\}|(\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}", "", formula.latex)
-    return f"line {formula.line}: ${' '.join(latex.split()).rstrip(' .,;')}$"
-
-
-def _equations(read_: Read) -> list[tuple[Formula, Rel]]:
-    """Every y_K = value of the question; a chain y = a = b gives one for each value."""
-    found = []
-    for formula, node in read_.nodes:
-        for value in node.terms[1:] if isinstance(node, Rel) and set(node.ops) == {"="} else ():
-            assert isinstance(node, Rel)
-            equation = eq(node.terms[0], value)
-            if is_forward(equation):
-                found.append((formula, equation))
-    return found
-
-
-def _one_form(
-    equations: list[tuple[Formula, Rel]], definitions: list[tuple[Formula, Rel]]
-) -> tuple[WindowForm, Formula]:
-    """The one window that all the equations give, and the formula that spells it out, if any does."""
-    forms: list[tuple[Formula, WindowForm]] = []
-    for formula, equation in equations:
-        try:
-            forms.append((formula, window_form(equation)))
-        except DeriveError as error:
-            raise error.located(None, formula.line) from None
-    first = forms[0][1]
-    for formula, definition in definitions:
-        axes = set_axes(definition, first)
-        if axes is not None:
-            forms.append((formula, replace(first, axes=axes)))
-    spelt = next((item for item in forms if item[1].axes is not None), forms[0])
-    for formula, form in forms:
-        same = (form.op, form.source) == (first.op, first.source)
-        if not same or (form.axes is not None and form.axes != spelt[1].axes):
-            message = f"two formulas for `{first.output.tensor}` that differ ({_place(forms[0][0])}); keep one"
-            raise CardError(Problem(message, None, formula.line))
-    name = next((form.set_name for _, form in forms if form.set_name), None)
-    return replace(spelt[1], set_name=name), spelt[0]
-
-
-def _named_layer(card: Card) -> tuple[Layer, str] | None:
-    """The front matter's ``layer``, and where it stands."""
-    value = card.front_matter.get("layer")
-    if value is None:
-        return None
-    line = card.key_line("layer")
-    try:
-        return find(str(value)), f"line {line}: `layer: {value}`"
-    except CardError as error:
-        raise error.located(card.path, line) from None
-
-
-def _op(spec: Layer) -> str:
-    return forward_of(spec, 2)[0].op
-
-
-def _refuse_contradiction(op: str, named: tuple[Layer, str] | None, pooling: tuple[Found, ...], source: str) -> None:
-    """A formula with another reduction than the words (or the front matter) name."""
-    if named is not None:
-        if _op(named[0]) != op:
-            raise CardError(f"{named[1]} contradicts the formula ({source}), which has \\{op}; change one of them")
-        return
-    if pooling and all(found.value != op for found in pooling):
-        found = pooling[0]
-        quoted = f"“{found.quote}” (line {found.line})"
-        message = f"{quoted} contradicts the formula ({source}), which has \\{op}; change one of them"
-        raise CardError(Problem(message, None, found.line))
-
-
-def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, str] | None) -> Forward:
-    """The catalogue's formula for what the words name, in the letters of the card where it has some."""
-    pooling = words.about("pooling")
-    if named is None and not pooling:
-        problems = [
-            p for f, error in read_.failures if r"\max" in f.latex or r"\min" in f.latex for p in error.problems
-        ]
-        if problems:
-            raise CardError(*problems)
-        raise UnsupportedError(f"the question has no forward formula and names no layer that is covered; {COVERED}")
-    unread = [p for formula, error in read_.failures if "=" in formula.latex for p in error.problems]
-    if unread:
-        raise CardError(*unread)
-    for formula, node in read_.nodes:  # a formula that says how the layer computes, and is not understood as such
-        if isinstance(node, Rel) and any(
-            isinstance(p, (Reduce, Extremum)) and p.op in ("max", "min") for p in walk(node)
-        ):
-            raise UnsupportedError(
-                Problem(f"the formula ({_place(formula)}) is not covered; {COVERED}", None, formula.line)
-            )
-    kinds = {found.value for found in pooling}
-    spec = named[0] if named else next((s for s in LAYERS if {_op(s)} == kinds), None)
-    if spec is None:
-        quoted = ", ".join(f"“{f.quote}” (line {f.line})" for f in pooling)
-        raise UnsupportedError(
-            f"{quoted}: which layer is meant, or how it computes, is not said or not covered; {COVERED}"
-        )
-    for other in words.about("other layer")[:1]:
-        raise UnsupportedError(
-            Problem(
-                f"“{other.quote}”: the question is about more than {spec.words}; add the forward formula",
-                None,
-                other.line,
-            )
-        )
-    origin = named[1] if named else str(pooling[0])
-    form, table = _in_the_cards_letters(spec, words, read_)
-    return Forward(form, table, origin, (f"layer: {spec.words} ({origin})",))
-
-
-def _in_the_cards_letters(spec: Layer, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
-    for _, derivative in partials(read_.nodes):
-        output, source = _plain(derivative.of), _plain(derivative.wrt)
-        if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
-            return WindowForm(_op(spec), output, source.tensor, None, None), read_.table
-    sizes = [f.value for f in words.about("kernel_size") if len(f.value) > 1]
-    rank = len(sizes[0]) if sizes else 1 if words.about("length") else 2
-    return forward_of(spec, rank)
-
-
-def _plain(node: Node) -> Entry | None:
-    """The node if it is an entry at index letters."""
-    plain = isinstance(node, Entry) and node.indices and all(isinstance(i, Idx) for i in node.indices)
-    return node if plain and isinstance(node, Entry) else None

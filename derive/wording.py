@@ -13,6 +13,7 @@ from derive.word_patterns import ABOUT, DIRECTION, FIXED, NUMBERS, PADDING, POOL
 Size = tuple[int, ...]
 Span = tuple[int, int]
 Match = tuple[str, Span, Size | str]
+_HOLDS = {"input_size": "kernel_size"}
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,26 @@ class Words:
 def words_of(source: str, first_line: int = 1) -> Words:
     """The sizes and kinds that a question's prose names; nothing is decided here."""
     plain = plain_text(source, first_line)
-    matches = list(dict.fromkeys(_matches(plain)))
-    longest = [m for m in matches if not any(_inside(m, other) for other in matches)]
-    longest.sort(key=lambda match: match[1])
+    matches = sorted(set(_matches(plain)), key=lambda m: (m[1][0], -m[1][1], m[0], str(m[2])))
     return Words(
-        tuple((what, Found(value, plain.quote(*span), plain.line(span[0]))) for what, span, value in longest), plain
+        tuple((what, Found(value, plain.quote(*span), plain.line(span[0]))) for what, span, value in _longest(matches)),
+        plain,
     )
 
 
-def _inside(match: Match, other: Match) -> bool:
-    """A longer match about the same thing holds this one: “strides 2 and 1” holds “strides 2”.
+def _longest(matches: list[Match]) -> Iterator[Match]:
+    """Matches without those inside a longer one about the same: “strides 2 and 1” holds “strides 2”.
 
     And “windows of 2×2 inputs” says nothing of the input's size.
     """
-    (a, b), (c, d) = match[1], other[1]
-    same = match[0] == other[0] or (match[0], other[0]) == ("input_size", "kernel_size")
-    return same and c <= a and b <= d and (a, b) != (c, d)
+    reached: dict[str, Span] = {}
+    for match in matches:
+        what, span = match[0], match[1]
+        outer = [reached[name] for name in (what, _HOLDS.get(what)) if name in reached]
+        if all(span[1] > end or span == (start, end) for start, end in outer):
+            yield match
+        if span[1] > reached.get(what, (0, 0))[1]:
+            reached[what] = span
 
 
 @cache

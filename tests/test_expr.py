@@ -30,7 +30,7 @@ from derive.expr import (
 I, J, K, L, M = map(Idx, "ijklm")
 
 
-def window_max(i: Idx, j: Idx, k: Idx = K, l: Idx = L) -> Reduce:  # noqa: E741
+def window_max(i: Idx, j: Idx, k: Idx = K, l: Idx = L) -> Reduce:
     return Reduce("max", over((i, j), In(Tuple((i, j)), SetApp("Omega", (k, l)))), Entry("x", (i, j)))
 
 

@@ -14,7 +14,7 @@ CARD = "cards/max_pooling_backward.md"
 def max_pool_backward(d_output: Array, input: Array, pool_size: int) -> Array:
     """The published NumPy answer to "how to back-propagate through max pooling", its layout mended."""
     d_input = np.zeros_like(input)
-    input_height, input_width = input.shape
+    input_height, input_width = input.shape  # noqa: RUF059  # as published
     pool_height, pool_width = pool_size, pool_size
     output_height, output_width = d_output.shape
 

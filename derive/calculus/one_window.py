@@ -63,11 +63,16 @@ class OneWindow:
         return Entry(self.entries, (Num(at) if isinstance(at, int) else at,))
 
     @property
+    def z_all(self) -> Entry:
+        """The column of all entries."""
+        return Entry(self.entries, ())
+
+    @property
     def f(self) -> Entry:
         return Entry(self.module.output, ())
 
     def named(self, name: str, at: Expr | None = None) -> Entry:
-        """A tensor that the sheet defines: w_q, m_q, g_q, or the step h."""
+        """A tensor that the sheet defines (S_q, m_q, g_q) or the whole of it, or the step h."""
         return Entry(name, () if at is None else (at,))
 
     @property
@@ -128,8 +133,8 @@ def _letters(module: Module) -> tuple[str, ...]:
     q, r = unused(table, "qrtpuvmn" if z != "u" else "qrtpvmn", 2)
     taken = {z, q, r}
     found = [z, q, r]
-    for pool in ("hεed", "vdsc", "wpcb", "mMcd", "gse"):
-        letter = next(c for c in unused(table, pool + "abcdeghosuvw", 40) if c not in taken)
+    for pool in ("ht", "vdsc", "SPGE", "mMcd", "gs"):
+        letter = next(c for c in unused(table, pool + "abcdghosuvw", 40) if c not in taken)
         taken.add(letter)
         found.append(letter)
     active = next(c for c in unused(table, "ABCSTQ", 6))
@@ -146,8 +151,8 @@ def rival(w: OneWindow) -> Rel:
 
 
 def duel(w: OneWindow) -> Rel:
-    """f = max(z_q, m_q)."""
-    return eq(w.f, Extremum(w.op, (w.z(w.q), w.named("rival", w.q))))
+    """max(z_q, m_q) = f."""
+    return eq(Extremum(w.op, (w.z(w.q), w.named("rival", w.q))), w.f)
 
 
 def quotients(w: OneWindow) -> tuple[Given, Given]:
@@ -161,7 +166,7 @@ def quotients(w: OneWindow) -> tuple[Given, Given]:
 
 
 def indicator(w: OneWindow) -> Rel:
-    """w_q = Π_{r ≠ q} [z_q > z_r]."""
+    """S_q = Π_{r ≠ q} [z_q > z_r]."""
     test = Bracket(rel(w.z(w.q), w.beats, w.z(w.r)))
     return eq(w.named("indicator", w.q), Reduce("prod", over((w.r,), rel(w.r, "≠", w.q)), test))
 
@@ -172,18 +177,33 @@ def active_set(w: OneWindow) -> Rel:
 
 
 def linear_form(w: OneWindow) -> Given:
-    """f = Σ_q w_q z_q where the maximum is unique."""
+    """f = Σ_q S_q z_q where the maximum is unique."""
     total = Reduce("sum", ranging(w.q, ONE, Num(w.n)), Mul((w.named("indicator", w.q), w.z(w.q))))
     return Given(eq(w.f, total), w.unique)
 
 
+def one_winner(w: OneWindow) -> Given:
+    """Σ_q S_q = 1 where the maximum is unique."""
+    return Given(eq(Reduce("sum", ranging(w.q, ONE, Num(w.n)), w.named("indicator", w.q)), ONE), w.unique)
+
+
+def matrix_form(w: OneWindow) -> Given:
+    """f = S z where the maximum is unique: a row of one 1 times the column of entries."""
+    return Given(eq(w.f, Mul((w.named("indicator"), w.z_all))), w.unique)
+
+
+def matrix_slope(w: OneWindow) -> Rel:
+    """∂(S z)/∂z_q = S_q off ties."""
+    return eq(Partial(Mul((w.named("indicator"), w.z_all)), w.z(w.q)), w.named("indicator", w.q))
+
+
 def locally_constant(w: OneWindow) -> Rel:
-    """∂w_q/∂z_r = 0 off ties."""
+    """∂S_q/∂z_r = 0 off ties."""
     return eq(Partial(w.named("indicator", w.q), w.z(w.r)), ZERO)
 
 
 def slope_is_indicator(w: OneWindow) -> Rel:
-    """∂f/∂z_q = w_q off ties."""
+    """∂f/∂z_q = S_q off ties."""
     return eq(Partial(w.f, w.z(w.q)), w.named("indicator", w.q))
 
 
@@ -209,11 +229,8 @@ def tie_choice(w: OneWindow) -> Rel:
     return eq(w.named("subgradient", w.q), share)
 
 
-def tie_membership(w: OneWindow) -> tuple[Rel, Rel, Rel]:
+def tie_membership(w: OneWindow) -> And:
     """g ∈ ∂f: g_q ≥ 0, Σ g_q = 1, and g_q (f − z_q) = 0."""
     g = w.named("subgradient", w.q)
-    return (
-        rel(g, "≥", ZERO),
-        eq(Reduce("sum", ranging(w.q, ONE, Num(w.n)), g), ONE),
-        eq(Mul((g, sub(w.f, w.z(w.q)))), ZERO),
-    )
+    total = Reduce("sum", ranging(w.r, ONE, Num(w.n)), w.named("subgradient", w.r))
+    return And((rel(g, "≥", ZERO), eq(total, ONE), eq(Mul((g, sub(w.f, w.z(w.q)))), ZERO)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from derive.calculus.derivation import Step
 from derive.calculus.windows import inverses
 from derive.compose.builder import Builder
-from derive.expr import Entry, Rel, SetApp, eq, tuple_of
+from derive.expr import Entry, Expr, Rel, SetApp, Size, eq, tuple_of, walk
+from derive.letters import extent
 
 if TYPE_CHECKING:
     from derive.compose.sheet import Derived
@@ -24,7 +26,7 @@ def build(b: Builder, d: Derived) -> None:
     if asked == ("forward",):
         return
     b.prose("answer_jacobian", op=d.op, output=b.m(d.output), attained=b.m(attained))
-    b.math("jacobian", jacobian_equation(d), general=True)
+    b.math("jacobian", equation(d.jacobian), general=True)
     if "parameters" in asked:
         b.prose("answer_parameters", op=d.op)
     if "vjp" in asked:
@@ -36,15 +38,23 @@ def backward(b: Builder, d: Derived) -> None:
     """δ_x in general, and as this geometry has it."""
     delta_f = Entry(f"delta_{d.module.output}", d.outputs)
     b.prose("answer_message", delta=b.m(delta_f), at=b.m(tuple_of(d.indices)), partial=b.m(d.jacobian.before))
-    covering = d.message.last("covering")
-    b.math("message", eq(covering.before, covering.after), general=True)
-    b.prose("geometry", at=b.m(tuple_of(d.indices)), **geometry(d))
-    b.math("message_here", eq(d.message.before, d.message.after))
+    b.math("message", equation(d.message.last("covering")), general=True)
+    here(b, d)
 
 
-def jacobian_equation(d: Derived) -> Rel:
-    """∂f_{kl}/∂x_{ij} = { 1 if (i, j) = (i^*, j^*), 0 otherwise }."""
-    return eq(d.jacobian.before, d.jacobian.after)
+def here(b: Builder, d: Derived) -> None:
+    """δ_x in the form that holds for this geometry, and why."""
+    symbol = d.sized.table.named(d.module.output)
+    assert symbol is not None
+    written = {n.name for n in walk(d.message.after) if isinstance(n, Size)}
+    sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
+    b.prose("geometry", at=b.m(tuple_of(d.indices)), sizes=sizes, **geometry(d))
+    b.math("message_here", equation(d.message))
+
+
+def equation(step: Step) -> Rel:
+    """before = after: what a step says."""
+    return Rel((cast(Expr, step.before), cast(Expr, step.after)), ("=",))
 
 
 def geometry(d: Derived) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from derive.expr import Node
@@ -44,9 +44,11 @@ class Builder:
         items = (item.strip() for item in self.say(macro, **context).split(" | "))
         self.blocks.append(Bullets(tuple(item for item in items if item)))
 
-    def math(self, name: str, node: Node, scope: str = "layer", **flags: bool) -> None:
+    def math(self, name: str, node: Node, scope: str = "layer", *, definition: bool = False, general: bool = False,
+             ties: bool = False) -> None:
+        """A displayed formula; for the flags see :class:`derive.sheet.Math`."""
         latex = write(node, self.tables[scope])
-        self.blocks.append(replace(Math(latex, node, name, scope), **flags))
+        self.blocks.append(Math(latex, node, name, scope, definition, general, ties))
 
     def table(self, header: tuple[str, ...], rows: tuple[tuple[str, ...], ...], align: str) -> None:
         self.blocks.append(Table(header, rows, align))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from derive.calculus import one_window as one
 from derive.calculus.windows import covered_by, covers, output_sizes
 from derive.compose import from_sympy
-from derive.compose.answer import geometry
+from derive.compose.answer import equation, geometry, here
 from derive.compose.builder import Builder
 from derive.expr import (
     ONE,
@@ -168,11 +168,12 @@ def why(b: Builder, d: Derived) -> None:
 def _index_steps(b: Builder, d: Derived) -> None:
     """The same in the card's indices: the steps of the index calculus."""
     b.prose("index_calculus", op=d.op)
-    for rule in ("entry", "extremum"):
-        step = d.jacobian.last(rule)
-        before = step.before if rule == "entry" else d.jacobian.last("definition").before
-        b.prose(f"rule_{rule}", op=d.op, stars=b.m(tuple_of(d.extremiser.stars)))
-        b.math(f"step_{rule}", Rel((before, step.after), ("=",)), general=True)  # type: ignore[arg-type]
+    for step in d.jacobian:
+        # a definition is shown with the words of the rule that differentiates what it stands for
+        rules = [p.rule for p in step.premises] if step.rule == "definition" else [step.rule]
+        if step.rule in ("entry", "definition") and rules:
+            b.prose(f"rule_{rules[0]}", op=d.op, stars=b.m(tuple_of(d.extremiser.stars)))
+            b.math(f"step_{rules[0]}", equation(step), general=True)
 
 
 def indicator(b: Builder, d: Derived) -> None:
@@ -181,18 +182,22 @@ def indicator(b: Builder, d: Derived) -> None:
     if w.n == 1:
         return
     b.heading("heading_indicator")
-    name = b.m(w.named("indicator", w.q), "window")
-    b.prose("indicator", op=d.op, z=b.m(w.z(w.q), "window"), w=name)
+    name, row = b.m(w.named("indicator", w.q), "window"), b.m(w.named("indicator"), "window")
+    b.prose("indicator", op=d.op, z=b.m(w.z(w.q), "window"))
     b.math("indicator", one.indicator(w), "window", definition=True)
     b.prose("active_set", op=d.op)
     b.math("active_set", one.active_set(w), "window", definition=True)
-    b.prose("linear_form", op=d.op, unique=b.m(w.unique, "window"))
+    b.prose("one_winner", unique=b.m(w.unique, "window"))
+    b.math("one_winner", one.one_winner(w), "window")
+    b.prose("matrix_form", op=d.op, row=row, z=b.m(w.z_all, "window"))
     b.math("linear_form", one.linear_form(w), "window")
-    b.prose("locally_constant", w=name)
+    b.math("matrix_form", one.matrix_form(w), "window")
+    b.prose("locally_constant", name=name)
     b.math("locally_constant", one.locally_constant(w), "window")
-    b.prose("slope_is_indicator", op=d.op)
+    b.prose("matrix_slope", op=d.op, row=row)
+    b.math("matrix_slope", one.matrix_slope(w), "window")
     b.math("slope_is_indicator", one.slope_is_indicator(w), "window")
-    b.prose("no_parameters", op=d.op)
+    b.prose("no_parameters", op=d.op, row=row)
 
 
 def full_message(b: Builder, d: Derived) -> None:
@@ -205,12 +210,10 @@ def full_message(b: Builder, d: Derived) -> None:
     b.prose("message_local", partial=b.m(d.jacobian.before), loss=b.m(loss))
     b.math("upstream", And((eq(delta_f, Partial(loss, d.output)), eq(delta_x, Partial(loss, d.source)))), general=True)
     b.prose("message_chain", at=at)
-    chain = d.message.last("chain")
-    b.math("chain", eq(chain.before, chain.after), general=True)
+    b.math("chain", equation(d.message.last("chain")), general=True)
     b.prose("message_covering", at=at, op=d.op)
     if "vjp" not in d.module.asked:
-        covering = d.message.last("covering")
-        b.math("message", eq(covering.before, covering.after), general=True)
+        b.math("message", equation(d.message.last("covering")), general=True)
     b.prose("message_windows", output=b.m(d.output), **geometry(d))
     b.math("windows", covers(d.indices, d.outputs, d.sized))
     if output_sizes(d.sized):
@@ -218,8 +221,7 @@ def full_message(b: Builder, d: Derived) -> None:
     b.prose("message_inverse", at=at, **geometry(d))
     b.math("covering_windows", covered_by(d.indices, d.outputs, d.sized))
     if "vjp" not in d.module.asked:
-        b.prose("geometry", at=at, **geometry(d))
-        b.math("message_here", eq(d.message.before, d.message.after))
+        here(b, d)
     b.prose("message_network", op=d.op)
 
 
@@ -244,8 +246,7 @@ def ties(b: Builder, d: Derived) -> None:
     b.prose("ties_rule", rule=d.module.tie_rule, op=d.op)
     b.math("tie_choice", one.tie_choice(w), "window", definition=True)
     b.prose("ties_member")
-    for name, claim in zip(("nonnegative", "sums_to_one", "only_active"), one.tie_membership(w), strict=True):
-        b.math(name, claim, "window", ties=True)
+    b.math("tie_membership", one.tie_membership(w), "window", ties=True)
     rows = tuple(tuple(cell.strip() for cell in row.split(" ~ ")) for row in b.say("ties_rows").split(" | "))
     header = tuple(b.say("ties_header").split(" ~ "))
     b.table(header, tuple(r for r in rows if len(r) == len(header)), "ll")

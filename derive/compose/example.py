@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from derive.calculus.extremum import star_definitions
 from derive.compose.builder import Builder
-from derive.expr import Bracket, Entry, Expr, In, Matrix, Num, Reduce, SetApp, eq, over, tuple_of
-from derive.numeric.exact import Definitions, Index, compile_value
+from derive.expr import Binder, Bracket, Entry, Expr, In, Matrix, Num, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Index
 from derive.verify.samples import Sample
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def build(b: Builder, d: Derived) -> None:
     b.math("example_output", eq(output, matrix(sample.tensor(d.module.output))), "example")
     b.prose("example_mask", op=d.op, mask=b.m(Entry("mask", d.indices)), overlaps=d.field.overlaps)
     b.math("mask", mask(d), definition=True)
+    b.prose("example_mask_sum")
+    b.math("mask_sum", mask_sum(d), general=True)
     b.math("example_mask", eq(Entry("mask", ()), matrix(values(d, mask(d).terms[1], sample))), "example")
     b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
     message = d.message.after
@@ -42,12 +45,18 @@ def build(b: Builder, d: Derived) -> None:
     b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(values(d, message, sample))), "example")
 
 
-def mask(d: Derived) -> Any:
+def mask(d: Derived) -> Rel:
     """m_{ij}: in how many windows the entry is the one that is passed on."""
     window = SetApp(d.sized.fields[0][0], d.outputs)
     member = In(tuple_of(d.indices), window)
     count = Reduce("sum", over(d.outputs, member), Bracket(eq(tuple_of(d.indices), d.extremiser.arg)))
     return eq(Entry("mask", d.indices), count)
+
+
+def mask_sum(d: Derived) -> Rel:
+    """m_{ij} = Σ_{k,l} ∂f_{kl}/∂x_{ij}: the message for an upstream gradient of ones."""
+    none = (None,) * len(d.outputs)
+    return eq(Entry("mask", d.indices), Reduce("sum", Binder(d.outputs, none, none, None), Partial(d.output, d.source)))
 
 
 def example_shape(d: Derived) -> Index:

@@ -13,7 +13,7 @@ from derive.calculus.one_window import OneWindow, one_window
 from derive.compose import answer, details, example
 from derive.compose.builder import Builder
 from derive.expr import Arg, Entry, Idx, Reduce
-from derive.letters import with_size_letters, unused
+from derive.letters import unused, with_size_letters
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField

@@ -6,7 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from derive.expr import (
-    MINUS_ONE, ONE, Add, Arg, Binder, Expr, Idx, In, Mul, Reduce, Rel, SetOf, add, free_indices, tuple_of,
+    MINUS_ONE,
+    ONE,
+    Add,
+    Arg,
+    Binder,
+    Expr,
+    Fn,
+    Idx,
+    In,
+    Mul,
+    Reduce,
+    Rel,
+    SetOf,
+    add,
+    free_indices,
+    tuple_of,
 )
 from derive.notation.bound_names import choose
 from derive.notation.product_writer import is_negative
@@ -28,19 +43,20 @@ def reduction(w: Writer, node: Reduce | Arg) -> str:
     if isinstance(node, Reduce) and node.op in ("max", "min") and binder.variables == (node.body,) and (
         binder.cond is not None and _plain(binder) and not _membership(binder)
     ):
-        return rf"\{node.op} \lbrace {inner.write(node.body)} : {inner.write(binder.cond)} \rbrace"
+        condition = replace(inner, tight=True).write(binder.cond)
+        return rf"\{node.op} \lbrace {inner.write(node.body)} : {condition} \rbrace"
     command = rf"\arg\{node.op}" if isinstance(node, Arg) else rf"\{node.op}"
     if isinstance(node, Reduce) and node.op in ("sum", "prod") and _one_range(binder):
         variable, (low,), (high,) = binder.variables[0], binder.lower, binder.upper
         assert low is not None and high is not None
-        below = rf"_{{{inner.write(variable)}={tight(inner, low)}}}^{{{tight(inner, high)}}}"
+        below = rf"_{{{inner.write(variable)}={bound(inner, low)}}}^{{{bound(inner, high)}}}"
     else:
         below = f"_{{{below_sign(inner, binder)}}}"
     return f"{command}{below} {_body(inner, node)}"
 
 
-def tight(w: Writer, bound: Expr) -> str:
-    return w.write(bound).replace(" + ", "+").replace(" - ", "-")
+def bound(w: Writer, limit: Expr) -> str:
+    return w.index_term(limit).replace(" + ", "+").replace(" - ", "-")
 
 
 def _plain(binder: Binder) -> bool:
@@ -58,6 +74,7 @@ def _membership(binder: Binder) -> bool:
 def below_sign(w: Writer, binder: Binder) -> str:
     """(i, j) ∈ Ω(k, l);  0 ≤ a ≤ 1, 0 ≤ b < K;  r ≠ q;  (k, l) : condition;  k, l."""
     cond, variables = binder.cond, binder.variables
+    w = replace(w, tight=True)
     if _plain(binder) and cond is not None:
         if _membership(binder):
             return w.write(cond)
@@ -97,7 +114,7 @@ def _upper(w: Writer, high: Expr) -> str:
 def _body(w: Writer, node: Reduce | Arg) -> str:
     body = node.body
     shown = w.write(body)
-    if isinstance(body, Add) or is_negative(body):
+    if isinstance(body, Add) or is_negative(body) or (isinstance(body, Fn) and body.name == "mod"):
         return w.round(shown)
     loose = isinstance(body, Mul) and not free_indices(body.factors[-1]) & set(node.binder.variables)
     if loose and not (isinstance(node, Reduce) and node.op == "sum"):
@@ -107,7 +124,7 @@ def _body(w: Writer, node: Reduce | Arg) -> str:
 
 def set_of(w: Writer, node: SetOf) -> str:
     r"""\lbrace element : conditions \rbrace."""
-    inner = named(w, node)
+    inner = replace(named(w, node), tight=True)
     binder = node.binder
     pieces = [
         rf"{inner.write(v)} \in \lbrace {inner.write(low)}, \dots, {inner.write(high)} \rbrace"

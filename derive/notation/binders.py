@@ -10,7 +10,7 @@ from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError
 from derive.notation.pieces import divided
 from derive.notation.products import negated, product
-from derive.notation.tree import Command, Group, Item, Items, Scripted, Token, has, is_token, split, unwrap
+from derive.notation.tree import Command, Group, Item, Items, Scripted, Token, has, split, unwrap
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
@@ -53,7 +53,7 @@ def _over_set(r: Reader, base: Token, sub: Items, item: Item, c: Cursor) -> Expr
     r"""\max_{\Omega(k,l)} x_{ij}: the members' own letters are bound, or the body is a whole tensor."""
     over = r.value(unwrap(sub), item.end)
     known = r.table.named(over.name) if isinstance(over, SetApp) else None
-    if known is None or not known.members:
+    if not isinstance(over, SetApp) or known is None or not known.members:
         raise r.error(item, "which index runs here? Write `(i, j) \\in …` or `k = 1`")
     binder = ranges.members(over, known.members)
     inside = body(r, base, list(known.members), c, whole=True)

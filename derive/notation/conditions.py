@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from derive.expr import And, Cond, Entry, Expr, Given, Idx, Iff, In, Reduce, Rel, SetApp, fresh_index, over, rel, tuple_of
-from derive.notation import forms, phrases
+from derive.expr import (
+    And,
+    Cond,
+    Entry,
+    Expr,
+    Given,
+    Idx,
+    Iff,
+    In,
+    Reduce,
+    Rel,
+    SetApp,
+    fresh_index,
+    over,
+    rel,
+    tuple_of,
+)
+from derive.notation import environments, forms, phrases
 from derive.notation.cursor import Cursor
 from derive.notation.tree import Env, Group, Item, Items, Token, has, is_token
 
@@ -36,13 +52,13 @@ def _is_condition(items: Items) -> bool:
 
 
 def _flat(items: list[Item]) -> list[Item]:
-    """The rows of aligned equations as one line: a row that opens with a relation goes on, others are joined by «and»."""
+    """Aligned rows as one line: a row that opens with a relation goes on, others are joined by «and»."""
     if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
         items = list(items[0].items)
     if not has(items, "AMP", "CR"):
         return items
     found: list[Item] = []
-    for row in forms.rows(items):
+    for row in environments.rows(items):
         cells = [i for i in row if not is_token(i, "AMP")]
         while cells and is_token(cells[-1], "COMMA", "DOT", "SEMI"):
             cells.pop()
@@ -149,7 +165,7 @@ def _set(r: Reader, c: Cursor) -> Expr:
 
 def _largest(r: Reader, first: Expr, c: Cursor) -> Cond:
     words = c.take()
-    op = phrases.extremal(words)
+    op = phrases.extremal(words) or "max"
     if c.peek() is None or not isinstance(first, Entry):
         raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
     window = _set(r, c)
@@ -170,5 +186,5 @@ def _refuse_shared_bounds(r: Reader, first: Cond, second: Cond, at: Item) -> Non
     last, opening = first.terms[1], second.terms[0]
     if same and isinstance(last, Idx) and isinstance(opening, Idx) and last is not opening:
         a, b = last.name, opening.name
-        raise r.error(at, f"two readings: both bounds for `{a}` and for `{b}`, or one each; write a chain for each index, "
-                          r"or `\land` between the two")
+        raise r.error(at, f"two readings: both bounds for `{a}` and for `{b}`, or one each; write a chain for each "
+                          r"index, or `\land` between the two")

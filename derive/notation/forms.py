@@ -6,13 +6,39 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.expr import (
-    OTHERWISE, Bracket, Cardinality, Cases, Cond, Entry, Expr, Fn, Hull, Idx, Matrix, Num, Partial, Pow, SetApp,
-    SetOf, Star, Subdifferential, Tuple, Without,
+    Bracket,
+    Cardinality,
+    Cond,
+    Entry,
+    Expr,
+    Fn,
+    Hull,
+    Num,
+    Partial,
+    Pow,
+    SetApp,
+    SetOf,
+    Star,
+    Subdifferential,
+    Tuple,
+    Without,
 )
-from derive.notation import conditions, phrases, ranges
+from derive.notation import conditions, ranges
 from derive.notation.cursor import Cursor, normal, starts_factor
 from derive.notation.products import product
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
+from derive.notation.tree import (
+    Command,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    split,
+    unwrap,
+)
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
@@ -82,7 +108,11 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     if item.type != "FRAC":
         raise r.error(item, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
     above, below = (unwrap(a) for a in item.arguments)
-    if above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL"):
+    if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
+        raise r.error(item, "a derivative of higher order is outside the notation")
+    if _total(r, above, below, item) or (
+        above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
+    ):
         of: Expr
         if len(above) > 1:
             of = r.value(above[1:], item.end)
@@ -96,6 +126,16 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
+
+
+def _total(r: Reader, above: Items, below: Items, at: Item) -> bool:
+    """df/dx, where d is no symbol of its own."""
+    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
+    if letters != ["d", "d"] or len(below) < 2:
+        return False
+    if "d" in r.words:
+        raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
+    return True
 
 
 def _variable(r: Reader, items: Items, at: Item) -> Expr:
@@ -134,7 +174,7 @@ def function(r: Reader, c: Cursor) -> Expr:
         raise r.error(item, f"`{r.shown(base)}` of what?")
     if is_group(argument, "LPAREN", "LBRACK"):
         c.take()
-        found = r.value(argument.items, argument.end - 1)  # type: ignore[union-attr]
+        found = r.value(argument.items, argument.end - 1)
     else:
         found = product(r.factor(c))
         if starts_factor(c.peek()):
@@ -150,7 +190,7 @@ def indicator(r: Reader, c: Cursor) -> Expr:
             raise r.error(item, "an indicator carries its condition and nothing else")
         sub = unwrap(item.subs[0])
         if len(sub) == 1 and is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
-            sub = sub[0].items  # type: ignore[union-attr]
+            sub = sub[0].items
         return Bracket(conditions.condition(r, sub, item.end))
     return Bracket(bracketed_condition(r, c))
 
@@ -172,55 +212,9 @@ def hull(r: Reader, c: Cursor) -> Expr:
     argument = c.peek()
     if is_group(argument, "LPAREN"):
         c.take()
-        found = r.value(argument.items, argument.end - 1)  # type: ignore[union-attr]
+        found = r.value(argument.items, argument.end - 1)
     else:
         found = product(r.factor(c))
     if not isinstance(found, SETS):
         raise r.error(item, r"`\operatorname{conv}` stands before a set")
     return Hull(found)
-
-
-def rows(items: Items) -> list[list[Item]]:
-    found = split(items, "CR")
-    return found[:-1] if found and not found[-1] else found
-
-
-def environment(r: Reader, env: Env) -> Expr:
-    """cases, or a matrix of numbers."""
-    if env.name in ("cases", "dcases"):
-        return Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(rows(env.items))))
-    if env.name in ("pmatrix", "bmatrix", "matrix", "array", "smallmatrix"):
-        found = tuple(tuple(r.value(cell, env.end) for cell in split(row, "AMP")) for row in rows(env.items))
-        if len({len(row) for row in found}) != 1:
-            raise r.error(env, "the rows of this matrix are not equally long")
-        return Matrix(found)
-    raise r.error(env, rf"`\begin{{{env.name}}}` is not a value")
-
-
-def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[Expr, Cond]:
-    """value & if condition."""
-    cells = split(row, "AMP")
-    if len(cells) == 1:
-        start = next((n for n, i in enumerate(row) if phrases.kind(i) in ("IF", "ELSE", "ALL")), len(row))
-        cells = [row[:start], row[start:]]
-    if len(cells) == 3 and len(cells[1]) <= 1:
-        cells = [cells[0], cells[1] + cells[2]]
-    if len(cells) != 2 or not cells[0]:
-        raise r.error(row[0] if row else env, r"a row of cases is `value & \text{if } condition`")
-    value, cond = (_trimmed(cell) for cell in cells)
-    found = r.value(value, env.end)
-    if cond and phrases.kind(cond[0]) == "ELSE":
-        if len(cond) > 1 or number != len(rows(env.items)) - 1:
-            raise r.error(cond[0], f"`{r.shown(cond[0])}` ends the cases; nothing follows it")
-        return found, OTHERWISE
-    if not cond:
-        raise r.error(row[0], r"this row has no condition; write `\text{if } …` or `\text{otherwise}`")
-    return found, conditions.condition(r, cond, env.end)
-
-
-def _trimmed(cell: list[Item]) -> list[Item]:
-    while cell and is_token(cell[-1], "COMMA", "DOT", "SEMI"):
-        cell = cell[:-1]
-    return cell
-
-

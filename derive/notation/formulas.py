@@ -3,6 +3,7 @@ r"""The formulas of a Markdown text: ``$…$``, ``$$…$$``, ``\(…\)``, ``\[�
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from derive.errors import CardError, Problem
@@ -21,11 +22,14 @@ class Formula:
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*?\n)??^ {0,3}\1[`~]*[ \t]*$|^ {0,3}(`{3,}|~{3,})[^\n]*\n.*\Z",
                     re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather|multline|displaymath|eqnarray)(\*?)\}(.*?)\\end\{\1\2\}",
                           re.DOTALL)
-_OPENING = re.compile(r"\\\\(?![(\[])|\\\$|\$\$|\$|\\\(|\\\[|\\begin\{(?:equation|align|gather|multline|displaymath|eqnarray)\*?\}")
+_OPENING = re.compile(r"\\\\(?![(\[])|\\\$|\$\$|\$|\\\(|\\\["
+                      r"|\\begin\{(?:equation|align|gather|multline|displaymath|eqnarray)\*?\}")
 _CLOSING = {"$$": re.compile(r"(?<!\\)\$\$"), "\\(": re.compile(r"\\\)"), "\\[": re.compile(r"(?<!\\)\\\]")}
+_PARAGRAPH = re.compile(r"\n[ \t]*\n|\Z")
+_DIGIT = re.compile(r"\d")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _ROW = re.compile(r"\\\\(?:\[[^\]]*\])?|\\begin\{|\\end\{")
 
@@ -49,6 +53,10 @@ class _Scanner:
         for pattern in (_FENCE, _COMMENT, _CODE):
             blanked = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), blanked)
         self.text = blanked
+        self.line_starts = [0, *(m.end() for m in re.finditer("\n", blanked))]
+        self.displays = [m.start() for m in _CLOSING["$$"].finditer(blanked)]
+        self.paragraphs = [(m.start(), m.end()) for m in _PARAGRAPH.finditer(blanked)]
+        self.absent: set[str] = set()  # closings that do not come any more
         self.found: list[Formula] = []
         self.problems: list[Problem] = []
 
@@ -66,26 +74,32 @@ class _Scanner:
                 at = self.closed(sign, match.end())
 
     def closed(self, sign: str, start: int) -> int:
-        end = _CLOSING[sign].search(self.text, start)
+        end = None if sign in self.absent else _CLOSING[sign].search(self.text, start)
+        if end is None:
+            self.absent.add(sign)
         closing = {"$$": "$$", "\\(": r"\)", "\\[": r"\]"}[sign]
-        paragraph = re.compile(r"\n[ \t]*\n").search(self.text, start, end.start() if end else len(self.text))
-        later = len(_CLOSING["$$"].findall(self.text, start)) if sign == "$$" else 1
-        if end is None or (paragraph is not None and later % 2 == 0):
+        paragraph = self.paragraph(start)
+        later = len(self.displays) - bisect_left(self.displays, start) if sign == "$$" else 1
+        if end is None or (paragraph[1] <= end.start() and later % 2 == 0):
             self.unclosed(sign, start, closing)
-            return paragraph.end() if paragraph is not None else len(self.text)
+            return paragraph[1]
         self.add(start, end.start(), display=sign != "\\(")
         return end.end()
 
+    def paragraph(self, start: int) -> tuple[int, int]:
+        """The blank line that ends the paragraph of ``start``, or the end of the text."""
+        place = bisect_left(self.paragraphs, (start, 0))
+        return self.paragraphs[place] if place < len(self.paragraphs) else (len(self.text), len(self.text))
+
     def dollar(self, start: int) -> int:
         """``$…$`` within a paragraph; an amount of money is left alone."""
-        paragraph = re.compile(r"\n[ \t]*\n|\Z").search(self.text, start)
-        assert paragraph is not None
-        end = _DOLLAR.search(self.text, start, paragraph.start())
-        money = re.match(r"\d", self.text[start:]) is not None
+        paragraph = self.paragraph(start)
+        end = _DOLLAR.search(self.text, start, paragraph[0])
+        money = _DIGIT.match(self.text, start) is not None
         if end is None:
             if not money:
                 self.unclosed("$", start, "$")
-                return paragraph.end()
+                return paragraph[1]
             return start
         before, after = self.text[end.start() - 1], self.text[end.end() : end.end() + 1]
         if money and (before.isspace() or after.isdigit()):
@@ -96,8 +110,10 @@ class _Scanner:
         return end.end()
 
     def environment(self, start: int, inner: int) -> int:
-        match = _ENVIRONMENT.match(self.text, start)
+        opening = self.text[start:inner]
+        match = None if opening in self.absent else _ENVIRONMENT.match(self.text, start)
         if match is None:
+            self.absent.add(opening)
             self.unclosed(self.text[start:inner], inner, r"\end{…}")
             return inner
         if match[1] not in ("align", "gather", "eqnarray"):
@@ -112,12 +128,12 @@ class _Scanner:
         start += len(latex) - len(latex.lstrip())
         latex = latex.strip()
         if latex:
-            line = self.text.count("\n", 0, start)
-            column = start - (self.text.rfind("\n", 0, start) + 1)
+            line = bisect_right(self.line_starts, start) - 1
+            column = start - self.line_starts[line]
             self.found.append(Formula(latex, self.first + line, column, display))
 
     def unclosed(self, sign: str, start: int, closing: str) -> None:
-        line = self.first + self.text.count("\n", 0, start - len(sign))
+        line = self.first + bisect_right(self.line_starts, start - len(sign)) - 1
         self.problems.append(Problem(f"`{sign}` is not closed; end the formula with `{closing}`, "
                                      r"or write `\$` for a dollar sign", line=line))
 

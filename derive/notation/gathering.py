@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from derive.notation.cursor import normal
 from derive.notation.errors import NotationError, Source
 from derive.notation.formulas import Formula
-from derive.notation.letters import label_of
-from derive.notation.names import latex_of, lexicon
-from derive.notation.occurrences import Occurrence, Occurrences, names_in
+from derive.notation.names import identifier, labelled, latex_of, lexicon
+from derive.notation.occurrences import Occurrence, Occurrences, label_of, names_in
 from derive.notation.parse import parse
 from derive.notation.pieces import variable
 from derive.notation.subscripts import split_runs
@@ -31,7 +30,7 @@ def gather(latexes: Sequence[Formula | str], table: SymbolTable = EMPTY) -> Symb
         source = Source(latex)
         try:
             seen.formula(source, parse(source))
-        except NotationError:
+        except (NotationError, RecursionError):
             continue
     return _Gathering(seen, table).table()
 
@@ -39,7 +38,8 @@ def gather(latexes: Sequence[Formula | str], table: SymbolTable = EMPTY) -> Symb
 class _Gathering:
     def __init__(self, seen: Occurrences, known: SymbolTable) -> None:
         self.seen, self.known, self.words = seen, known, lexicon(known)
-        self.symbols: dict[str, Symbol] = {}
+        self.symbols: dict[str, Symbol] = {}  # by the name that their LaTeX reads as
+        self.latex: dict[str, str] = {}
         self.indices = self._of(Kind.INDEX)
         self.tensors = self._of(Kind.TENSOR)
         self.set_names = self._of(Kind.SET)
@@ -59,12 +59,13 @@ class _Gathering:
             self.indices |= {n for run in runs for n in names_in(run)} - self.sizes - self.tensors
         self.size_letters()
         for name, label, runs in entries:
+            if label:
+                self.latex[f"{name}_{label}"] = labelled(name, label)
             self.tensor(f"{name}_{label}" if label else name, runs)
         self.applied()
         for occurrence in self.seen.all:
             self.letter(occurrence)
-        new = [s for s in self._ordered() if s.name not in self.words]
-        return self.known.extended(new, self.stars())
+        return self.known.extended(self.ordered(), self.stars())
 
     def sets(self) -> None:
         for items, members in self.seen.sets:
@@ -83,11 +84,12 @@ class _Gathering:
             axes = _letters(runs)
             if old is None:
                 letters = tuple(a or _SPARE[n] for n, a in enumerate(axes))
-                self.add(Symbol(base.text, latex_of(base.text), Kind.SET, letters, tuple(members)))
+                self.add(base.text, Kind.SET, letters, tuple(members))
 
     def strong_indices(self) -> None:
-        self.indices |= {n.rstrip("'") for n in (*self.seen.bound, *self.seen.starred)}
-        self.indices |= {m.rstrip("'") for _, members in self.seen.sets for m in members}
+        bound = {n.rstrip("'") for n in (*self.seen.bound, *self.seen.starred)}
+        bound |= {m.rstrip("'") for _, members in self.seen.sets for m in members}
+        self.indices |= bound - self.subscripted - self.tensors  # what has subscripts of its own is a tensor
 
     def shapes(self) -> None:
         for names, extents in self.seen.shapes:
@@ -97,11 +99,13 @@ class _Gathering:
                 if name not in self.words and name not in self.indices and None not in sizes:
                     self.tensors.add(name)
                     axes = self.spare(len(sizes))
-                    self.add(Symbol(name, latex_of(name), Kind.TENSOR, axes, (), tuple(s for s in sizes if s is not None)))
+                    self.add(name, Kind.TENSOR, axes, (), tuple(s for s in sizes if s is not None))
 
     def entry(self, o: Occurrence) -> tuple[str, str | None, list[Items]]:
         """The name, label and index terms of a subscripted letter."""
         assert o.sub is not None
+        if o.above is not None and o.above in self.subscripted and o.above not in self.indices:
+            return o.name, o.above, split_runs(o.sub, None)  # \delta^f_{kl}
         first, *others = split(o.sub, "COMMA", "SEMI")
         head = normal(first[0]) if first else None
         if isinstance(head, Scripted) and len(first) == 1 and not others and head.subs and not head.sups:
@@ -134,7 +138,7 @@ class _Gathering:
         if usual:
             self.usual.add(name)
         sizes = old.sizes if old is not None else ()
-        self.add(Symbol(name, latex_of(name), Kind.TENSOR, letters if usual else self.spare(len(runs)), (), sizes))
+        self.add(name, Kind.TENSOR, letters if usual else self.spare(len(runs)), (), sizes)
 
     def spare(self, count: int) -> tuple[str, ...]:
         used = {o.name for o in self.seen.all if not o.in_index}
@@ -151,8 +155,12 @@ class _Gathering:
         for o in self.seen.all:
             if o.sub is not None or o.following is None or o.name in self.set_names | self.indices:
                 continue
-            runs = [tuple(p) for p in split(o.following.items, "COMMA") if p]
+            runs: list[Items] = [p for p in split(o.following.items, "COMMA") if p]
             letters = [set(names_in(run)) for run in runs]
+            square = o.following.bracket == "LBRACK" and len(runs) > 1 and not any(
+                ls & (self.tensors | self.subscripted) for ls in letters)
+            if square:
+                self.indices |= set().union(*letters)
             if runs and all(ls and ls <= self.indices for ls in letters) and not has(o.following.items, "REL", "IN"):
                 self.tensor(o.name, runs)
 
@@ -161,11 +169,11 @@ class _Gathering:
         if o.name in self.words or o.name in self.symbols or o.name.endswith("_bb"):
             return
         if o.name in self.indices:
-            self.add(Symbol(o.name, latex_of(o.name), Kind.INDEX))
+            self.add(o.name, Kind.INDEX)
         elif o.name in self.sizes:
-            self.add(Symbol(o.name, latex_of(o.name), Kind.SIZE))
+            self.add(o.name, Kind.SIZE)
         elif o.bare and not o.in_index and not self.reserved(o):
-            self.add(Symbol(o.name, latex_of(o.name), Kind.TENSOR))
+            self.add(o.name, Kind.TENSOR)
 
     def reserved(self, o: Occurrence) -> bool:
         """e of e^x; I of I(a > b)."""
@@ -187,12 +195,21 @@ class _Gathering:
         found.run(Source(""), items, False)
         return set(found.bound)
 
-    def add(self, symbol: Symbol) -> None:
-        self.symbols[symbol.name] = symbol
+    def add(
+        self, key: str, kind: Kind, axes: tuple[str, ...] = (), members: tuple[str, ...] = (),
+        sizes: tuple[int | str, ...] = (),
+    ) -> None:
+        latex = self.latex.get(key) or latex_of(key)
+        self.symbols[key] = Symbol(identifier(key), latex, kind, axes, members, sizes)
 
-    def _ordered(self) -> list[Symbol]:
+    def ordered(self) -> list[Symbol]:
+        """The new symbols in the order in which the letters occur."""
         order = {name: n for n, name in enumerate(dict.fromkeys(o.name for o in self.seen.all))}
-        return sorted(self.symbols.values(), key=lambda s: order.get(s.name, order.get(s.name.split("_")[0], len(order))))
+
+        def place(key: str) -> int:
+            return order.get(key, order.get(key.split("_")[0], len(order)))
+
+        return [self.symbols[key] for key in sorted(self.symbols, key=place) if key not in self.words]
 
 
 def _letters(runs: list[Items]) -> list[str | None]:
@@ -203,4 +220,6 @@ def _extent(items: Items) -> int | str | None:
     item = normal(items[0]) if len(items) == 1 else None
     if not isinstance(item, Token):
         return None
-    return int(item.text) if item.type == "NUMBER" and item.text.isdigit() else item.text if item.type == "NAME" else None
+    if item.type == "NUMBER" and item.text.isdigit():
+        return int(item.text)
+    return item.text if item.type == "NAME" else None

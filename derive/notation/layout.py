@@ -1,4 +1,4 @@
-"""Tokens without layout: argmax joined, equation numbers and closing punctuation cut, bars paired, brackets balanced."""
+"""Tokens without layout: argmax joined, numbers and punctuation at the end cut, bars paired, brackets balanced."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from derive.notation.tree import Token
 from derive.notation.vocabulary import CLOSING, SHOWN
 
 _OPENING = {closing: opening for opening, closing in CLOSING.items()}
+_DEEPEST = 40
 _AROUND_QUAD = frozenset(
     "COMMA SEMI COLON TEXT REL IN AMP CR PLUS MINUS TIMES IFF AND BMOD FORALL MID BEGIN END".split()
 )
@@ -90,6 +91,8 @@ def _balanced(tokens: list[Token], source: Source) -> None:
     for token in tokens:
         if token.type in CLOSING:
             stack.append(token)
+            if len(stack) > _DEEPEST:
+                raise source.error(token.start, f"more than {_DEEPEST} brackets inside each other")
         elif token.type in _OPENING:
             shown = source.latex[token.start : token.end]
             if not stack:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from derive.expr import Bracket, Directional, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
-from derive.notation import forms, subscripts
+from derive.expr import Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
+from derive.notation import application, forms, subscripts
 from derive.notation.cursor import Cursor, normal
+from derive.notation.occurrences import label_of
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
 
@@ -85,10 +86,12 @@ def labelled(
     if scripts is not None and len(scripts.sups) == 1:
         up = list(unwrap(scripts.sups[0]))
         if len(up) == 1 and is_group(up[0], "LPAREN"):
-            up = list(up[0].items)  # type: ignore[union-attr]
+            up = list(up[0].items)
         label = label_of(up[0]) if len(up) == 1 else None
         if label is not None and f"{name}_{label}" in r.words:
             return r.words[f"{name}_{label}"], sub
+    if name not in r.words and name.endswith(")") and "^(" in name:
+        name = name[:-1].replace("^(", "_")  # \delta^{(f)}: f is a label
     plain = r.words.get(name)
     if sub is None:
         return plain, None
@@ -108,13 +111,6 @@ def labelled(
     return (known, list(sub)[1:]) if plain is None else (plain, sub)
 
 
-def label_of(item: Item | None) -> str | None:
-    item = normal(item) if item is not None else None
-    if is_token(item, "NAME"):
-        return item.text  # type: ignore[union-attr]
-    return item.text.strip().replace(" ", "_") if is_token(item, "TEXT") else None  # type: ignore[union-attr]
-
-
 def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at_start: bool) -> Expr:
     """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
     indices = None if sub is None else subscripts.indices(r, sub, len(found.axes), found, item)
@@ -123,11 +119,15 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
     following = c.peek()
     group = following.base if isinstance(following, Scripted) else following
     if primes:
-        return directional(r, Entry(found.name, indices or ()), item, primes, c)
+        return application.directional(r, Entry(found.name, indices or ()), item, primes, c)
     if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
-    if group.bracket == "LPAREN" and dependency(r, group):
-        _refuse_scalars(r, found, group, indices, c, at_start)
+    signature = at_start and indices is None and not found.axes and is_token(c.peek(1), "REL")
+    if signature and group.bracket == "LPAREN" and application.lists_entries(r, group):
+        c.take()  # f(x_1, …, x_n) = …
+        return Entry(found.name, ())
+    if group.bracket == "LPAREN" and application.dependency(r, group):
+        application.refuse_scalars(r, found, group, indices, c, at_start)
         c.take()
         if isinstance(following, Scripted):
             if indices is not None and following.subs:
@@ -139,7 +139,7 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
         c.take()
         return Entry(found.name, subscripts.arguments(r, group, len(found.axes), found))
     elif indices is None and not found.axes:
-        _application_or_product(r, found, group, item)
+        application.refuse_unless_product(r, found, group, item)
     node = Entry(found.name, indices or ())
     return r.power(node, raised) if raised else node
 
@@ -152,60 +152,10 @@ def _superscript(r: Reader, found: Symbol, item: Item) -> Scripted | None:
     assert isinstance(base, Token)
     up = list(unwrap(item.sups[0]))
     if len(up) == 1 and is_group(up[0], "LPAREN"):
-        up = list(up[0].items)  # type: ignore[union-attr]
+        up = list(up[0].items)
     label = label_of(up[0]) if len(up) == 1 else None
     own = label is not None and r.words.get(f"{base.text}_{label}") is found
     return None if own and len(item.sups) == 1 else item
-
-
-def dependency(r: Reader, group: Group) -> bool:
-    """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
-    parts = [list(unwrap(p)) for p in split(group.items, "COMMA", "SEMI")]
-    return all(
-        len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NAME" and not is_index(r, p[0].text)
-        and p[0].text in r.words and r.words[p[0].text].kind is Kind.TENSOR
-        for p in parts
-    )
-
-
-def _refuse_scalars(
-    r: Reader, found: Symbol, group: Group, indices: tuple[Expr, ...] | None, c: Cursor, at_start: bool
-) -> None:
-    """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
-    names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if isinstance(i, Token)]
-    scalar = all(not r.words[n].axes for n in names)
-    if not scalar or len(names) > 1 or (at_start and is_token(c.peek(1), "REL")):
-        return
-    raise r.error(group, f"`{r.shown(group)}`: an argument of `{r.table.named(found.name).latex}` or a factor? "  # type: ignore[union-attr]
-                         r"Write `\cdot` before it for a factor, or leave the argument out")
-
-
-def _application_or_product(r: Reader, found: Symbol, group: Group, item: Item) -> None:
-    """L(a + b) multiplies; L(2), L(a, b) and L[a] have two readings."""
-    if group.bracket == "LBRACK" and has(group.items, "REL", "IN"):
-        return
-    if has(group.items, "PLUS", "MINUS") and group.bracket == "LPAREN" and not has(group.items, "COMMA", "SEMI"):
-        return
-    raise r.error(group, f"`{r.shown(item, group)}` is `{found.latex}` at {r.shown(group)} or a product; "
-                         r"write `\cdot` for a product")
-
-
-def directional(r: Reader, of: Entry, item: Item, primes: int, c: Cursor) -> Expr:
-    """f'(z; v): the one-sided derivative at z along v."""
-    group = c.peek()
-    parts = split(group.items, "SEMI") if isinstance(group, Group) and group.bracket == "LPAREN" else []
-    if primes != 1 or len(parts) != 2 or not isinstance(group, Group):
-        raise r.error(item, f"`{r.shown(item)}`: a derivative needs its argument and direction, `f'(z; v)`; "
-                            "a renamed tensor needs a declaration")
-    c.take()
-    names = []
-    for part in parts:
-        token = normal(part[0]) if len(part) == 1 else None
-        known = r.words.get(token.text) if isinstance(token, Token) and token.type == "NAME" else None
-        if known is None or known.kind is not Kind.TENSOR:
-            raise r.error(group, "a directional derivative names two tensors: `f'(z; v)`")
-        names.append(known.name)
-    return Directional(of, *names)
 
 
 def set_applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
@@ -239,6 +189,8 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
         if len(item.subs) == 1 and not item.sups:
             at = subscripts.natural(r, item.subs[0], item.end)
             return Unit(at[0] if len(at) == 1 else Tuple(at))
+    if token.text.endswith("_bb"):
+        raise r.error(token, f"`{shown}` declares a shape and claims nothing")
     if isinstance(following, Group) and following.bracket == "LPAREN" and item is token:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")

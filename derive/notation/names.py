@@ -23,10 +23,15 @@ ALPHABETS = {"mathcal": "cal", "mathscr": "scr", "mathfrak": "frak", "mathbb": "
 _COMMAND_OF = {"cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "bb": "mathbb"}
 
 
+_LAYER = re.compile(r"^([^^]+)\^([(\[][^)\]]*[)\]])$")
+
+
 def latex_of(name: str) -> str:
     """The LaTeX of a name: ``y_hat`` → ``\\hat{y}``, ``delta_f`` → ``\\delta_f``, ``x_in`` → ``x_{\\text{in}}``."""
+    if match := _LAYER.match(name):
+        return f"{latex_of(match[1])}^{{{match[2]}}}"
     base, *marks = name.split("_")
-    latex = "\\" + base if base in GREEK else base
+    latex = "\\" + base if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
     labels = []
     for mark in marks:
         if mark in _COMMAND_OF:
@@ -37,11 +42,25 @@ def latex_of(name: str) -> str:
             labels.append(mark)
     if not labels:
         return latex
-    label = "_".join(labels)
+    return _subscripted(latex, "_".join(labels))
+
+
+def labelled(base: str, label: str) -> str:
+    """The LaTeX of a symbol with a label: ``delta`` and ``y_hat`` → ``\\delta_{\\hat{y}}``."""
+    return _subscripted(latex_of(base), label)
+
+
+def _subscripted(latex: str, label: str) -> str:
     if len(label) == 1:
         return f"{latex}_{label}"
-    inner = latex_of(label) if _is_letter(label) else rf"\text{{{label}}}"
+    symbol = _is_letter(label) or _LAYER.match(label)
+    inner = latex_of(label) if symbol else rf"\text{{{label}}}"
     return f"{latex}_{{{inner}}}"
+
+
+def identifier(name: str) -> str:
+    """The name as Python can write it: ``h^(l-1)`` is ``h_l_1``."""
+    return re.sub(r"\W+", "_", name).strip("_")
 
 
 def _is_letter(name: str) -> bool:
@@ -51,6 +70,7 @@ def _is_letter(name: str) -> bool:
 
 
 _SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)
+_RAISED = re.compile(r"^([^_^]*)\^\{([(\[][^)\]]*[)\]])\}$")
 _ACCENTED = re.compile(r"^\\([A-Za-z]+) *\{(.*)\}$", re.DOTALL)
 _TEXT = re.compile(r"^\\(?:text|mathrm|textrm|mathit|operatorname|mbox)\{(.*)\}$")
 
@@ -65,6 +85,8 @@ def split_label(latex: str) -> tuple[str, str | None]:
 def name_of(latex: str) -> str:
     """The ASCII name of a symbol's LaTeX; the inverse of :func:`latex_of`."""
     latex = latex.strip()
+    if match := _RAISED.match(latex):
+        return f"{name_of(match[1])}^{match[2]}"
     base, label = split_label(latex)
     if label is not None:
         return f"{name_of(base)}_{name_of(label)}"

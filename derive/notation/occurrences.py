@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ class Occurrence:
     in_index: bool
     bare: bool  # no sub, no star, no word around it
     opens: bool = False
+    above: str | None = None  # a letter alone in the superscript
 
 
 @dataclass
@@ -38,15 +40,19 @@ class Occurrences:
     def formula(self, source: Source, items: Items) -> None:
         self.run(source, items, False, True)
         parts = split(items, "REL")
-        for left, right in zip(parts, parts[1:], strict=False):
+        for left, right in itertools.pairwise(parts):
             stars = _stars(left)
             if stars and right and any(is_token(i, "BIG") or _big(i) for i in right):
                 self.maximisers.append((stars, right))
 
-    def run(self, source: Source, items: Items, in_index: bool, top: bool = False) -> None:
-        """A run of items: its memberships, then its items one by one."""
-        for part in split(items, "COMMA", "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
+    def run(self, source: Source, items: Items, in_index: bool, top: bool = False, sums: bool = False) -> None:
+        """A run of items: its memberships (those below ``sums`` are known already), then its items one by one."""
+        for part in [] if sums else split(items, "COMMA", "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
             self.membership(part)
+        for n in range(len(items) - 4):
+            if is_token(items[n + 1], "REL") and is_token(items[n + 3], "COMMA") and is_token(items[n + 4], "DOTS"):
+                self.bound += variables(items[n : n + 1]) or []  # k = 1, \dots, K
+                self.bounds.append(items[n + 6 :])
         parts = split(items, "REL")
         if len(parts) == 2 and len(parts[1]) == 1 and isinstance(parts[1][0], Group) and parts[1][0].bracket == "LSET":
             inner = divided(parts[1][0].items)  # Ω(k, l) = { (i, j) : … }
@@ -76,6 +82,8 @@ class Occurrences:
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
                 self.bound += element
             self.run(source, base.items, in_index)
+        if isinstance(base, Command) and base.type == "FRAC":
+            base = _without_d(base)
         for argument in (*(base.arguments if isinstance(base, Command) else ()),
                          *((*item.subs, *item.sups) if isinstance(item, Scripted) else ())):
             self.run(source, argument, in_index or (isinstance(item, Scripted) and argument in item.subs
@@ -92,12 +100,15 @@ class Occurrences:
         group = behind if isinstance(behind, Group) and behind.bracket in ("LPAREN", "LBRACK") else None
         if isinstance(following, Scripted) and group is not None and following.subs and sub is None:
             sub = following.subs[0]  # f(x)_{kl}
-        self.all.append(Occurrence(base.text, sub, group, in_index, sub is None and not starred and not word, opens))
+        above = label_of(item.sups[0][0]) if isinstance(item, Scripted) and item.sups and item.sups[0] else None
+        bare = sub is None and not starred and not word
+        self.all.append(Occurrence(base.text, sub, group, in_index, bare, opens, above))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
-            if not is_token(sup[0] if sup else None, "STAR", "TOP"):
-                self.run(source, sup, in_index)
+            alone = label_of(sup[0]) if len(sup) == 1 else None
+            if base.text == "e" or (alone is None and not is_token(sup[0] if sup else None, "STAR", "TOP")):
+                self.run(source, sup, in_index)  # a letter alone above declares nothing: power, layer or sample
 
     def below(self, source: Source, sub: Items, base: Token, following: Item | None) -> None:
         """What stands below a sum."""
@@ -111,8 +122,25 @@ class Occurrences:
             if parts is None and variables(letters) is not None:
                 self.sets.append((items, variables(letters) or []))  # \max_{\Omega(k,l)} x_{ij}
         self.bound += found.names
+        for names, is_tuple, right in found.members:
+            self.member_of(names, is_tuple, right)
+        for part in split(items, "COLON", "MID", "TEXT")[1:]:
+            for piece in split(part, "COMMA"):
+                self.membership(piece)
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
-        self.run(source, items, False)
+        self.run(source, items, False, sums=True)
+
+    def member_of(self, names: list[str], is_tuple: bool, right: Items) -> None:
+        """``i, j \\in \\Omega(k, l)``: pairs where the set has two letters of its own, else undecided."""
+        head = normal(right[0])
+        subs = head.subs[0] if isinstance(head, Scripted) and head.subs else None
+        behind = normal(right[1]) if len(right) > 1 else None
+        arguments = subs if subs is not None else behind.items if isinstance(behind, Group) else ()
+        letters = variables(arguments) or []
+        if is_tuple or len(names) == 1 or len(letters) == len(names):
+            self.sets.append((right, [n.rstrip("'") for n in names]))
+        else:
+            self.sets.append((right, []))
 
     def membership(self, part: Items) -> None:
         """(i, j) ∈ Ω(k, l); x ∈ R^{H×W}; Ω(k, l) ∋ (i, j)."""
@@ -138,6 +166,14 @@ class Occurrences:
                     self.bounds.append(item.items)
 
 
+def label_of(item: Item | None) -> str | None:
+    """The letter or word that labels a symbol: f of ``δ_{f,kl}``."""
+    item = normal(item) if item is not None else None
+    if isinstance(item, Token) and item.type in ("NAME", "TEXT"):
+        return item.text.strip().replace(" ", "_")
+    return None
+
+
 def _big(item: Item) -> tuple[Items, Token] | None:
     """What stands below a \\max, \\sum …, and the command."""
     if isinstance(item, Scripted) and isinstance(item.base, Token) and item.base.type == "BIG" and item.subs:
@@ -149,15 +185,26 @@ def _big(item: Item) -> tuple[Items, Token] | None:
     return None
 
 
+def _without_d(fraction: Command) -> Command:
+    """The fraction without the d of df/dx."""
+    above, below = (tuple(unwrap(a)) for a in fraction.arguments)
+    if all(a and isinstance(a[0], Token) and a[0].text == "d" for a in (above, below)) and len(below) > 1:
+        return Command("FRAC", (above[1:], below[1:]), fraction.start, fraction.end)
+    return fraction
+
+
 def _stars(items: Items) -> list[str] | None:
     """i, j of (i^*, j^*)."""
     items = unwrap(items)
     if len(items) == 1 and isinstance(items[0], Group) and items[0].bracket == "LPAREN":
         items = items[0].items
     elif len(items) == 1 and isinstance(items[0], Scripted) and isinstance(items[0].base, Group):
-        return variables(items[0].base.items) if is_token(items[0].sups[0][0] if items[0].sups else None, "STAR") else None
-    found = []
+        starred = bool(items[0].sups) and is_token(items[0].sups[0][0], "STAR")
+        return variables(items[0].base.items) if starred else None
+    found: list[str | None] = []
     for item in (normal(i) for i in items if not is_token(i, "COMMA")):
+        if found and isinstance(item, Group) and item.bracket == "LPAREN":
+            continue  # the arguments in i^*(k, l)
         if not isinstance(item, Scripted) or not item.sups or not is_token(item.sups[0][0], "STAR"):
             return None
         found.append(variable(item.base))

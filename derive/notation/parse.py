@@ -9,7 +9,7 @@ from typing import Any
 
 from derive.notation.errors import Source
 from derive.notation.tokens import tokenise
-from derive.notation.tree import Command, Env, Group, Item, Scripted, Token
+from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, is_token
 from derive.notation.vocabulary import CLOSING
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -36,9 +36,9 @@ def parser(**options: Any) -> Any:
         def __init__(self, conf: Any) -> None:
             pass
 
-        def lex(self, tokens: list[Token]) -> Iterator[lark.Token]:  # type: ignore[override]
+        def lex(self, tokens: list[Token]) -> Iterator[lark.Token]:
             for token in tokens:
-                yield lark.Token(_TERMINALS.get(token.type, "OP"), token)  # type: ignore[arg-type]
+                yield lark.Token(_TERMINALS.get(token.type, "OP"), token)
 
     return lark.Lark(GRAMMAR.read_text(encoding="utf-8"), parser="lalr", lexer=Terminals,
                      transformer=_builder(lark.Transformer), maybe_placeholders=False, **options)
@@ -48,9 +48,9 @@ def _builder(transformer: Any) -> Any:
     """Reductions to the nodes of tree.py; a lark token carries ours as its ``value``."""
 
     def plain(part: Any) -> Item:
-        return part.value if isinstance(part, str) else part  # type: ignore[attr-defined, no-any-return]
+        return part.value if hasattr(part, "value") else part
 
-    class Build(transformer):  # type: ignore[misc]
+    class Build(transformer):
         def start(self, parts: list[Any]) -> tuple[Item, ...]:
             return tuple(map(plain, parts))
 
@@ -69,13 +69,16 @@ def _builder(transformer: Any) -> Any:
         def script(self, parts: list[Any]) -> list[Item]:
             return list(map(plain, parts))
 
-        def scripted(self, parts: list[Any]) -> Scripted:
+        def scripted(self, parts: list[Any]) -> Item:
             base, scripts = plain(parts[0]), parts[1:]
             subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
             sups = [_items(s[1]) for s in scripts if s[0].type == "SUP"]
+            base, sups = _symbol(base, sups)
             primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
             primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
             marks = tuple(s for s in sups if s not in primed)
+            if not (subs or marks or primes):
+                return base
             return Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
 
     return Build()
@@ -83,6 +86,24 @@ def _builder(transformer: Any) -> Any:
 
 def _items(argument: Item) -> tuple[Item, ...]:
     return argument.items if isinstance(argument, Group) and argument.bracket == "LBRACE" else (argument,)
+
+
+_LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
+
+
+def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[Item, ...]]]:
+    """A word with scripts is a symbol; the bracketed superscript of ``h^{(l-1)}`` is part of the symbol."""
+    if is_token(base, "TEXT") and base.text.strip().isalpha():
+        base = Token("NAME", base.text.strip(), base.start, base.end)
+    for sup in sups:
+        group = sup[0] if len(sup) == 1 else None
+        if is_token(base, "NAME") and isinstance(group, Group) and group.bracket in ("LPAREN", "LBRACK"):
+            inner = [i for i in group.items if isinstance(i, Token)]
+            if len(inner) == len(group.items) and [i.type for i in inner] in _LAYERS:
+                opening, closing = ("(", ")") if group.bracket == "LPAREN" else ("[", "]")
+                text = f"{base.text}^{opening}{''.join(i.text for i in inner)}{closing}"
+                return Token("NAME", text, base.start, base.end), [s for s in sups if s is not sup]
+    return base, sups
 
 
 def parse(source: Source) -> tuple[Item, ...]:
@@ -93,7 +114,7 @@ def parse(source: Source) -> tuple[Item, ...]:
     import lark
 
     try:
-        return parser().parse(tokenise(source))  # type: ignore[no-any-return]
+        return parser().parse(tokenise(source))
     except lark.UnexpectedToken as error:
         found = error.token.value
         if not isinstance(found, Token):

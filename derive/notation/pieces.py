@@ -9,6 +9,7 @@ from derive.notation.cursor import normal
 from derive.notation.errors import Source
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
 
+DOTS = Token("DOTS", "…", 0, 0)
 Bound = tuple[Items, bool]  # the bound's items, and whether it is strict
 _UP, _DOWN = ("≤", "<"), ("≥", ">")
 
@@ -50,18 +51,24 @@ def lines(items: Items) -> list[Item]:
     return out
 
 
-def interval(items: Items) -> tuple[Items, Items] | None:
-    r"""First and last of ``\{0, 1, 2\}`` or ``\{0, \dots, K-1\}``; None for any other set."""
+def listed_values(items: Items) -> list[Items] | None:
+    r"""The members of ``\{0, 1, 2\}`` or ``\{0, \dots, K-1\}``; None for any other set."""
     items = unwrap(items)
-    if len(items) != 1 or not isinstance(items[0], Group) or items[0].bracket != "LSET":
+    if len(items) != 1 or not isinstance(items[0], Group) or items[0].bracket != "LSET" or divided(items[0].items):
         return None
-    parts = split(items[0].items, "COMMA")
-    if len(parts) >= 3 and len(parts[-2]) == 1 and is_token(parts[-2][0], "DOTS"):
-        return parts[0], parts[-1]
-    numbers = [int(p[0].text) for p in parts if len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NUMBER"
-               and p[0].text.isdigit()]
-    run = len(numbers) == len(parts) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return (parts[0], parts[-1]) if run else None
+    return list(split(items[0].items, "COMMA"))
+
+
+def _run_on(first: Items, following: list[list[Item]]) -> list[Items] | None:
+    r"""First and last of ``1, \dots, n``, or all of ``2i, 2i+1``, behind ``k =``; their pieces are taken."""
+    if len(following) >= 2 and following[1] and len(following[0]) == 1 and is_token(following[0][0], "DOTS"):
+        last = following[1]
+        del following[:2]
+        return [first, [DOTS], last]
+    values = [first]
+    while following and variables(following[0]) is None and not has(following[0], "REL", "IN", "NI", "DOTS"):
+        values.append(following.pop(0))
+    return values if len(values) > 1 else None
 
 
 @dataclass
@@ -75,6 +82,7 @@ class Pieces:
     members: list[tuple[list[str], bool, Items]] = field(default_factory=list)  # names ∈ set; whether a tuple
     contains: list[tuple[Items, Items]] = field(default_factory=list)  # set ∋ element
     conditions: list[Items] = field(default_factory=list)
+    listed: list[tuple[str, list[Items]]] = field(default_factory=list)  # k ∈ {2i, 2i+1}, k = 1, …, n
     starts: list[str] = field(default_factory=list)  # given by k = …: the last value stands above
 
     def bind(self, names: list[str], at: Item) -> None:
@@ -85,6 +93,10 @@ class Pieces:
 
     def sort(self, head: Items, at: Item) -> None:
         """Sort the pieces that commas part."""
+        for run in split(head, "SEMI"):
+            self.sort_run(run, at)
+
+    def sort_run(self, head: Items, at: Item) -> None:
         pending: list[str] = []
         parts = split(head, "COMMA")
         while parts:
@@ -113,10 +125,9 @@ class Pieces:
         names = pending + own
         if not set(own) <= set(self.names):
             self.bind(names, part[0])
-        ends = interval(right)
-        if ends is not None:
-            for name in names:
-                self.lower[name], self.upper[name] = (ends[0], False), (ends[1], False)
+        values = listed_values(right)
+        if values is not None:
+            self.listed += [(name, values) for name in names]
         else:
             self.members.append((names, not pending and is_group(unwrap(left)[0], "LPAREN"), right))
         return []
@@ -124,7 +135,8 @@ class Pieces:
     def container(self, part: Items) -> None:
         left, right = split(part, "NI")[:2]
         last = left[-1] if left else None
-        arguments = last.items if isinstance(last, Group) else last.subs[0] if isinstance(last, Scripted) and last.subs else ()
+        subs = last.subs[0] if isinstance(last, Scripted) and last.subs else ()
+        arguments = last.items if isinstance(last, Group) else subs
         names = variables(arguments)
         if names is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `(k, l) : (i, j) \in …`")
@@ -137,6 +149,10 @@ class Pieces:
         first, last = variables(terms[0]), variables(terms[-1])
         if ops == ["="] and first is not None and not set(first) & set(self.names):
             self.bind(pending + first, part[0])
+            values = _run_on(terms[1], following)
+            if values is not None:
+                self.listed += [(name, values) for name in pending + first]
+                return []
             for name in pending + first:
                 self.lower[name] = (terms[1], False)
                 self.starts.append(name)

@@ -7,7 +7,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.expr import (
-    Add, Arg, Bracket, Cases, Expr, Fn, Idx, Infinity, Mul, Num, Partial, Pow, Reduce, Size, Subdifferential, Without,
+    Add,
+    Arg,
+    Bracket,
+    Cases,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Infinity,
+    Mul,
+    Num,
+    Partial,
+    Pow,
+    Reduce,
+    Size,
+    Subdifferential,
+    Without,
 )
 
 if TYPE_CHECKING:
@@ -17,7 +33,7 @@ if TYPE_CHECKING:
 def is_negative(node: Expr) -> bool:
     """Whether the written term opens with a minus."""
     first = node.factors[0] if isinstance(node, Mul) else node
-    return (isinstance(first, Num) and first.value < 0) or (isinstance(first, Infinity) and first.sign < 0 and first is node)
+    return (isinstance(first, Num) and first.value < 0) or (isinstance(node, Infinity) and node.sign < 0)
 
 
 def signed(w: Writer, node: Expr) -> str:
@@ -40,6 +56,7 @@ def product(w: Writer, node: Mul) -> str:
 
 def quotients(w: Writer, factors: list[Expr]) -> str:
     """The factors in order; those before a power −1 stand above it in a fraction."""
+    w = replace(w, display=True)  # ∂f / ∂x is for a line of its own
     first = factors[0]
     if isinstance(first, Num) and first.value.denominator != 1 and len(factors) == 2 and _short(factors[1]):
         return _over_number(w, first.value, factors[1])
@@ -75,7 +92,7 @@ def _short(node: Expr) -> bool:
 
 def _over_number(w: Writer, value: Fraction, node: Expr) -> str:
     """i/2 in an index, else a fraction."""
-    if not w.in_index:
+    if not (w.in_index or w.tight):
         top = w.write(node) if value.numerator == 1 else joined(
             w, [(str(value.numerator), None), (factor_text(w, node), node)])
         return rf"\frac{{{top}}}{{{value.denominator}}}"
@@ -87,19 +104,20 @@ def factor_text(w: Writer, node: Expr, last: bool = True) -> str:
     """One factor; a sum over indices swallows what follows, so it is bracketed unless it is last."""
     open_ended = isinstance(node, (Reduce, Arg)) and not last
     open_ended |= isinstance(node, Subdifferential) and not last
+    open_ended |= isinstance(node, Partial) and not isinstance(node.of, Entry) and not last
     if isinstance(node, (Add, Mul, Cases, Without)) or is_negative(node) or open_ended or (
         isinstance(node, Fn) and node.name == "mod"
     ):
         return w.round(w.write(node))
-    return replace(w, display=True).write(node) if isinstance(node, Partial) else w.write(node)
+    return w.write(node)
 
 
 def joined(w: Writer, pieces: list[tuple[str, Expr | None]]) -> str:
-    out = ""
+    out, before = "", None
     for shown, node in pieces:
         if not out:
             out = shown
-        elif shown[0].isdigit() or (isinstance(node, Num)) or "/" in shown:
+        elif shown[0].isdigit() or isinstance(node, Num) or _looks_applied(before, shown):
             out += rf" \cdot {shown}"
         elif isinstance(node, Bracket):
             out += rf" \, {shown}"
@@ -107,4 +125,11 @@ def joined(w: Writer, pieces: list[tuple[str, Expr | None]]) -> str:
             out += shown
         else:
             out += f" {shown}"
+        before = node
     return out
+
+
+def _looks_applied(before: Expr | None, shown: str) -> bool:
+    """A symbol without indices before a bracket: L (a) would be L at a."""
+    base = before.base if isinstance(before, Pow) else before
+    return isinstance(base, Entry) and not base.indices and shown.startswith(("(", r"\left("))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from derive.expr import MINUS_ONE, ONE, And, Binder, Cond, Expr, Idx, In, SetApp, add, over, tuple_of
+from derive.expr import MINUS_ONE, ONE, Add, And, Binder, Cond, Expr, Idx, In, Mul, Num, SetApp, add, over, tuple_of
 from derive.notation import conditions
-from derive.notation.pieces import Bound, Pieces, divided, interval, lines, variables
+from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values, variables
+from derive.notation.products import product
 from derive.notation.symbols import Kind
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, inside, is_token, split
 
@@ -42,7 +45,7 @@ def _conditions(r: Reader, found: Pieces, rest: Items, item: Item) -> None:
     kept: list[Item] = []
     for part in split(rest, "COMMA"):
         names = variables(split(part, "IN")[0]) if has(part, "IN") else None
-        if names and set(names) <= set(found.names) and interval(split(part, "IN")[1]) is not None:
+        if names and set(names) <= set(found.names) and listed_values(split(part, "IN")[1]):
             found.member(part, [])
             continue
         if kept and part:
@@ -75,6 +78,9 @@ def elaborated(r: Reader, found: Pieces, item: Item) -> Binder:
     inner = r.binding(found.names)
     bounds = [[_bound(inner, side.get(name), step, item) for name in found.names]
               for side, step in ((found.lower, ONE), (found.upper, MINUS_ONE))]
+    for name, values in found.listed:
+        place = found.names.index(name)
+        bounds[0][place], bounds[1][place] = _ends(inner, values, item)
     conds: list[Cond] = []
     for names, is_tuple, right in found.members:
         conds += _memberships(inner, names, is_tuple, right, item)
@@ -93,6 +99,30 @@ def _bound(r: Reader, bound: Bound | None, step: Expr, item: Item) -> Expr | Non
         return None
     found = r.value(bound[0], item.end)
     return add(found, step) if bound[1] else found
+
+
+def _ends(r: Reader, values: list[Items], item: Item) -> tuple[Expr, Expr]:
+    """First and last of whole numbers in a row."""
+    dots = [n for n, value in enumerate(values) if len(value) == 1 and is_token(value[0], "DOTS")]
+    if dots and dots != [len(values) - 2]:
+        raise r.error(item, r"a range is `\{a, \dots, b\}`")
+    found = [r.value(value, item.end) for n, value in enumerate(values) if n not in dots]
+    steps = found[: len(found) - 1] if dots else found
+    if any(_terms(add(a, ONE)) != _terms(b) for a, b in itertools.pairwise(steps)):
+        raise r.error(item, "a list whose values are not in a row is outside the notation")
+    return found[0], found[-1]
+
+
+def _terms(node: Expr) -> dict[Expr, Fraction]:
+    """The coefficient of each term of a sum."""
+    found: dict[Expr, Fraction] = {}
+    for term in node.terms if isinstance(node, Add) else (node,):
+        factors = term.factors if isinstance(term, Mul) else (term,)
+        first = factors[0].value if isinstance(factors[0], Num) else Fraction(1)
+        rest = product(list(factors[1:] if isinstance(factors[0], Num) else factors)) if (
+            len(factors) > 1 or not isinstance(factors[0], Num)) else ONE
+        found[rest] = found.get(rest, Fraction(0)) + first
+    return {rest: value for rest, value in found.items() if value}
 
 
 def _memberships(r: Reader, names: list[str], is_tuple: bool, right: Items, item: Item) -> list[Cond]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from derive.expr import Add, Expr, Fn, Infinity, Mul, Num, Pow, SetApp, SetOf, Tuple, Without
-from derive.notation import binders, forms, letters
+from derive.expr import Add, Arg, Entry, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Star, Tuple, Without
+from derive.notation import binders, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
 from derive.notation.names import lexicon
@@ -58,7 +58,7 @@ class Reader:
         if is_token(item, "TEXT"):
             raise self.error(item, f"the words `{self.shown(item)}` are outside the notation")
         if is_token(item, "DOTS"):
-            raise self.error(item, r"dots are outside the notation here; write a range: `\sum_{k=1}^{n}`, `1 \le k \le n`")
+            raise self.error(item, r"dots are outside the notation here; write a range, `\sum_{k=1}^{n}` or `1 \le k`")
         if is_token(item, "COMMA"):
             raise self.error(item, "a comma does not belong here: one value is expected")
         raise self.error(item, f"`{self.shown(item)}` does not belong here")
@@ -86,6 +86,9 @@ class Reader:
         return found
 
     def modulo(self, left: Expr, c: Cursor) -> Expr:
+        last = left.factors[-1] if isinstance(left, Mul) else left
+        if isinstance(last, (Reduce, Arg)) and not isinstance(c.items[c.at - 1], Group):
+            raise self.error(c.place, r"what is taken `\bmod`: the body or all of it? Put brackets")
         c.take()
         right = self.factor(c)
         if len(right) != 1 or starts_factor(c.peek()) or is_token(c.peek(), "PLUS", "MINUS", "TIMES", "SLASH", "BMOD"):
@@ -101,7 +104,7 @@ class Reader:
             if starts_factor(item):
                 if is_token(item, "NUMBER") and found and operator is None:
                     assert item is not None
-                    raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or put it in front")
+                    raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or move it")
                 found += self.factor(c)
                 operator = None
             elif is_token(item, "TIMES", "STAR") and found and operator is None:
@@ -118,7 +121,7 @@ class Reader:
 
     def multipliable(self, factors: list[Expr], c: Cursor) -> None:
         for factor in factors:
-            if isinstance(factor, (Tuple, SetApp, SetOf, Without)):
+            if isinstance(factor, (Tuple, SetApp, SetOf, Without, Star)) and not isinstance(factors[0], Num):
                 raise self.error(c.place, "a tuple or a set cannot be a factor")
 
     def missing(self, c: Cursor) -> NotationError:
@@ -154,7 +157,7 @@ class Reader:
     def factor(self, c: Cursor) -> list[Expr]:
         """One factor (a fraction can be several)."""
         item = c.peek()
-        if not starts_factor(item):
+        if item is None or not starts_factor(item):
             raise self.missing(c)
         base = item.base if isinstance(item, Scripted) else item
         if isinstance(base, Token):
@@ -183,11 +186,14 @@ class Reader:
         if isinstance(base, Command) and item is base:
             return forms.command(self, base, c)
         if isinstance(base, Env) and item is base:
-            return [forms.environment(self, base)]
+            return [environments.environment(self, base)]
         if isinstance(base, Group):
             return [forms.group(self, base, item, c)]
-        assert item is not None
         raise self.error(item, "put brackets around what carries this script")
+
+    def rank(self, node: Entry) -> int:
+        known = self.table.named(node.tensor)
+        return len(known.axes) if known is not None else 0
 
     def raised(self, base: Expr, item: Item | None) -> Expr:
         """The base to the power that the item carries, if any."""
@@ -208,6 +214,8 @@ class Reader:
         if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)
+        if isinstance(exponent, Entry) and self.rank(exponent) != len(exponent.indices):
+            raise self.error(script[0], f"`{self.shown(item)}`: a whole tensor cannot be an exponent")
         if letters.mentions_index(exponent):
-            raise self.error(script[0], f"`{self.shown(item)}` is a power or a numbered sample; put brackets for a power")
+            raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
         return Pow(base, exponent)

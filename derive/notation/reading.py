@@ -20,4 +20,7 @@ def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int
     items = parse(source)
     if not items:
         raise source.error(0, "the formula is empty")
-    return conditions.statement(Reader.of(table, source), items)
+    try:
+        return conditions.statement(Reader.of(table, source), items)
+    except RecursionError:
+        raise source.error(0, "the formula is nested too deeply") from None

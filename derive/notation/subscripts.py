@@ -24,8 +24,22 @@ def _simple(item: Item) -> bool:
     return is_token(item, "NAME", "NUMBER") or (isinstance(item, Group) and item.bracket in ("LFLOOR", "LCEIL"))
 
 
+def _units(part: Items) -> list[Items]:
+    """The items of a subscript; a star and its arguments are one."""
+    found: list[Items] = []
+    for item in part:
+        before = found[-1] if found else ()
+        starred = len(before) == 1 and isinstance(before[0], Scripted) and bool(before[0].sups)
+        if isinstance(item, Group) and item.bracket == "LPAREN" and starred:
+            found[-1] = [*before, item]
+        else:
+            found.append([item])
+    return found
+
+
 def _juxtaposed(part: Items) -> bool:
-    return len(part) > 1 and all(map(_simple, part))
+    units = _units(part)
+    return len(units) > 1 and all(_simple(unit[0]) for unit in units)
 
 
 def _leads_with_number(part: Items) -> bool:
@@ -36,12 +50,12 @@ def split_runs(sub: Items, rank: int | None) -> list[Items]:
     """The items of each index; a leading number makes one index of what follows, unless the rank says two."""
     sub = unwrap(sub)
     parts = split(sub, "COMMA", "SEMI")
-    if len(parts) == 1 and _juxtaposed(parts[0]) and len(parts[0]) == rank:
-        return [[item] for item in parts[0]]
+    if len(parts) == 1 and _juxtaposed(parts[0]) and len(_units(parts[0])) == rank:
+        return _units(parts[0])
     found: list[Items] = []
     for part in parts:
         if _juxtaposed(part) and not _leads_with_number(part):
-            found += [[item] for item in part]
+            found += _units(part)
         else:
             found.append(part)
     return found

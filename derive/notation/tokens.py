@@ -9,7 +9,16 @@ from derive.notation.errors import NotationError, Source
 from derive.notation.names import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
 from derive.notation.tree import Token
 from derive.notation.vocabulary import (
-    BIG, COMMANDS, ENVIRONMENTS, FUNCTIONS, LAYOUT, LAYOUT_WITH_ARGUMENT, RELATIONS, SIGNS, TEXT, WORDS,
+    BIG,
+    COMMANDS,
+    ENVIRONMENTS,
+    FUNCTIONS,
+    LAYOUT,
+    LAYOUT_WITH_ARGUMENT,
+    RELATIONS,
+    SIGNS,
+    TEXT,
+    WORDS,
 )
 
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
@@ -21,13 +30,18 @@ _ARGUMENT = re.compile(r"\s*(?:\{\s*(\\?[A-Za-z]+|[^\W\d_])\s*\}|(\\[A-Za-z]+|[^
 _DEFINED = re.compile(r"\\(?:stackrel|overset)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*\{\s*:?=\s*\}")
 _NOT = re.compile(r"\\not\s*(=|\\in\b)")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
-_LETTER = re.compile(r"[A-Za-z]|[%s]" % "".join(UNICODE_LETTERS))
+_OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|matrix)\}(?:\s*\{[^{}]*\})?")
+_LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
+
+
+_LONGEST = 20_000
 
 
 class _Lexer:
     def __init__(self, source: Source) -> None:
         self.source, self.text, self.at = source, source.latex, 0
         self.out: list[Token] = []
+        self.environments: list[tuple[str, str]] = []  # (name, what it is read as)
         self.digits = 0  # how many arguments that may be one bare digit are still to come
 
     def error(self, message: str, at: int | None = None) -> NotationError:
@@ -101,7 +115,7 @@ class _Lexer:
         kind = {"{": "LSET", "}": "RSET"}.get(char)
         if kind is None:
             raise self.error(rf"`\{char}` is outside the notation")
-        self.emit(kind, char, end)
+        return self.emit(kind, char, end)
 
     def word(self, name: str, end: int) -> None:
         if name in ("left", "right", "middle"):
@@ -134,12 +148,15 @@ class _Lexer:
         return None
 
     def delimiter(self, name: str, end: int) -> None:
+        if name == "left" and (cases := _OLD_CASES.match(self.text, end)):
+            self.environments.append((cases[1], "cases"))  # \left\{ \begin{array}{ll} … \end{array} \right.
+            return self.emit("BEGIN", "cases", cases.end())
         match = re.compile(r"\s*(\.|\||\\(?:vert|mid)\b)?").match(self.text, end)
         assert match is not None
         if match[1] is None or match[1] == ".":
             self.at = match.end()
-        else:
-            self.emit({"left": "LBAR", "right": "RBAR", "middle": "MID"}[name], "|", match.end())
+            return None
+        return self.emit({"left": "LBAR", "right": "RBAR", "middle": "MID"}[name], "|", match.end())
 
     def environment(self, name: str, end: int) -> None:
         braced = _BRACED.match(self.text, end)
@@ -149,14 +166,18 @@ class _Lexer:
         if name == "begin" and braced[1] in ("array", "subarray", "alignedat"):
             columns = _BRACED.match(self.text, end)
             end = columns.end() if columns else end
-        self.emit(name.upper(), braced[1], end)
+        if name == "begin":
+            self.environments.append((braced[1], braced[1]))
+        elif self.environments and self.environments[-1][0] == braced[1]:
+            return self.emit("END", self.environments.pop()[1], end)
+        return self.emit(name.upper(), braced[1], end)
 
     def words(self, name: str, end: int) -> None:
         r"""``\text{if $x$ is}``: the words, and the mathematics inside them."""
         braced = re.compile(r"\s*\{").match(self.text, end)
         if braced is None:
             self.at = end
-            return
+            return None
         close, depth = braced.end(), 1
         while close < len(self.text) and depth:
             depth += {"{": 1, "}": -1}.get(self.text[close], 0)
@@ -191,4 +212,6 @@ def tokenise(source: Source) -> list[Token]:
 
     Raises :class:`NotationError` where something is outside the notation.
     """
+    if len(source.latex) > _LONGEST:
+        raise source.error(0, f"a formula of more than {_LONGEST} characters")
     return layout.tidy(_Lexer(source).run(), source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,11 @@ Item = Token | Group | Scripted | Command | Env
 Items = Sequence[Item]
 
 
-def is_token(item: Item | None, *types: str) -> bool:
+def is_token(item: Item | None, *types: str) -> TypeGuard[Token]:
     return isinstance(item, Token) and item.type in types
 
 
-def is_group(item: Item | None, *brackets: str) -> bool:
+def is_group(item: Item | None, *brackets: str) -> TypeGuard[Group]:
     return isinstance(item, Group) and item.bracket in brackets
 
 

@@ -23,7 +23,8 @@ COMMANDS = {
     "Leftrightarrow": "IFF", "Longleftrightarrow": "IFF", "land": "AND", "wedge": "AND", "bmod": "BMOD",
     "mod": "BMOD", "prime": "PRIME", "frac": "FRAC", "dfrac": "FRAC", "tfrac": "FRAC", "cfrac": "FRAC",
     "sqrt": "SQRT", "underset": "UNDER", "dots": "DOTS", "ldots": "DOTS", "cdots": "DOTS", "dotsc": "DOTS",
-    "colon": "COLON", "forall": "FORALL", "lbrack": "LBRACK", "rbrack": "RBRACK", "cr": "CR", "newline": "CR",
+    "colon": "COLON", "forall": "FORALL", "lbrack": "LBRACK", "rbrack": "RBRACK", "cr": "CR",
+    "atop": "CR", "newline": "CR",
     "lparen": "LPAREN", "rparen": "RPAREN", "top": "TOP", "arg": "ARG",
 }
 BIG = {"max": "max", "min": "min", "sum": "sum", "prod": "prod", "argmax": "argmax", "argmin": "argmin"}

@@ -7,9 +7,25 @@ from collections.abc import Iterable
 from typing import Any
 
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
+from derive.expr import (
+    And,
+    Directional,
+    Entry,
+    Given,
+    Idx,
+    Matrix,
+    Node,
+    Partial,
+    Rel,
+    Star,
+    Subdifferential,
+    free_indices,
+    walk,
+)
 from derive.notation import read
-from derive.numeric.exact import Definitions, NoCase, Statement, Undefined, compile_statement
+from derive.numeric.exact import Statement, compile_statement
+from derive.numeric.point import Definitions, NoCase, Undefined
+from derive.numeric.products import componentwise
 from derive.sheet import Math
 from derive.verify.instance import letter_ranges
 from derive.verify.report import Check, Verdict
@@ -25,20 +41,49 @@ class Refuted(Exception):
 
 def check(math: Math, node: Node, scope: Scope) -> Check:
     """The verdict on a printed equation, given what the reader made of it."""
+    loose = unbound(node)
+    if loose:
+        return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
+    node = componentwise(node, scope.table)
+    exhaustive = _of_indices(node)
     try:
+        samples = _points(math, scope)
+        if exhaustive:  # the values do not matter: one point of each geometry and size
+            samples = tuple({(s.module, s.shapes[s.wrt]): s for s in samples}.values())
         statement = compile_statement(node, scope.definitions, scope.ranks)
-        points, places = _test(statement, _points(math, scope))
+        points, places = _test(statement, samples)
     except Refuted as refuted:
         return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample", str(refuted))
     except UnsupportedError as error:
         return Check(math.name, math.latex, Verdict.NOT_READ, str(error))
-    proof = _prove(node, scope, exact=not statement.variables and scope.place == "example")
+    if exhaustive and points == len(samples):
+        return Check(math.name, math.latex, Verdict.PROVED, f"for all indices at {places}", points=points)
+    exact = not statement.variables and scope.place == "example"
+    if points < ENOUGH and not exact:  # before any proof: what claims nothing is proved of nothing
+        return Check(math.name, math.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
+    proof = _prove(node, scope, exact)
     if proof:
         return Check(math.name, math.latex, Verdict.PROVED, proof, points=points)
-    if points < ENOUGH:
-        return Check(math.name, math.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
     patterns = f", every tie pattern among them ({len(scope.tied)})" if math.ties else ""
     return Check(math.name, math.latex, Verdict.TESTED, f"at {points} points ({places}{patterns})", points=points)
+
+
+def unbound(node: Node | None) -> str:
+    """Letters that are free on the right of an equation and absent on its left: it would say nothing definite."""
+    claim = node.claim if isinstance(node, Given) else node
+    if isinstance(claim, And):
+        return ", ".join(filter(None, map(unbound, claim.conds)))
+    if not isinstance(claim, Rel) or claim.ops[0] != "=":
+        return ""
+    left = free_indices(claim.terms[0])
+    return ", ".join(sorted(i.name for term in claim.terms[1:] for i in free_indices(term) - left))
+
+
+def _of_indices(node: Node) -> bool:
+    """Whether a statement is about indices alone, ∂x_{ab}/∂x_{ij} among them: then its values do not matter."""
+    if isinstance(node, Partial):
+        return isinstance(node.of, Entry) and isinstance(node.wrt, Entry) and node.of.tensor == node.wrt.tensor
+    return not isinstance(node, (Entry, Star, Matrix)) and all(map(_of_indices, node.children()))
 
 
 def _points(math: Math, scope: Scope) -> tuple[Sample, ...]:
@@ -48,7 +93,8 @@ def _points(math: Math, scope: Scope) -> tuple[Sample, ...]:
 def _test(statement: Statement, samples: Iterable[Sample]) -> tuple[int, str]:
     """How many points the statement holds at, and where they lie; raises :class:`Refuted`."""
     hits: set[int] = set()
-    points, places = 0, {}
+    points = 0
+    places: dict[str, None] = {}
     for sample in samples:
         claims = 0
         for at in _assignments(statement, sample):
@@ -76,14 +122,13 @@ def _holds(statement: Statement, sample: Sample, at: tuple[int, ...], hits: set[
     """Whether the statement claims something here; raises :class:`Refuted` where that is false."""
     try:
         outcome = statement.evaluate(sample, at, hits)
-    except Undefined:
+    except (Undefined, NoCase) as missing:
+        if sample.smooth:  # every derivative and every maximiser exists here
+            what = "no case applies" if isinstance(missing, NoCase) else "it has no value"
+            raise Refuted(_describe(statement, sample, at, what)) from None
         return False
-    except NoCase:
-        if sample.smooth:
-            raise Refuted(_describe(statement, sample, at, "no case applies")) from None
-        return False
-    except (KeyError, ZeroDivisionError, ValueError, TypeError, IndexError) as error:
-        what = "an index is out of range" if isinstance(error, (KeyError, IndexError)) else "it has no value"
+    except (LookupError, ArithmeticError, ValueError, TypeError, NameError) as error:
+        what = "an index is out of range" if isinstance(error, LookupError) else "it has no value"
         raise Refuted(_describe(statement, sample, at, what)) from None
     if outcome is None:
         return False

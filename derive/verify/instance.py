@@ -9,7 +9,7 @@ from functools import cached_property
 
 from derive.expr import Entry, Idx, In, Node, SetApp, Tuple
 from derive.module import Module
-from derive.numeric.exact import Definitions, Index
+from derive.numeric.point import Definitions, Index
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Instance:
     @cached_property
     def sizes(self) -> dict[str, int]:
         return {size: extent for s in self.module.table.symbols if s.name in self.shapes
-                for size, extent in zip(s.sizes, self.shapes[s.name], strict=True) if isinstance(size, str)}
+                for size, extent in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
 
     def outputs(self) -> list[Index]:
         return list(itertools.product(*map(range, self.output_shape)))

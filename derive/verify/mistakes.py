@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from derive.numeric.exact import Index
+from derive.numeric.point import Index
 from derive.verify.samples import Sample
 
 Entries = Mapping[tuple[Index, Index], Any]
@@ -42,7 +42,7 @@ def _rules(sign: int) -> dict[str, Callable[[Mapping[Index, Any]], dict[Index, A
 def jacobians(sample: Sample, sign: int) -> Iterator[tuple[str, Entries]]:
     """(what went wrong, the Jacobian that this gives), zeros left out."""
     for words, rule in _rules(sign).items():
-        found = {}
+        found: dict[tuple[Index, Index], Any] = {}
         for out in sample.tensor(sample.module.output):
             cells = sample.window(out)
             if cells:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import cache
 from typing import Any
+
+from sympy import StrictGreaterThan
 
 from derive.calculus.derivation import Step
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
-from derive.numeric.exact import Definitions, Index, NoCase, Undefined, compile_value
-from derive.symbolic.window import Case, case_list
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Index, NoCase, Undefined
+from derive.symbolic.window import case_list
 from derive.verify.report import Check, Verdict
 from derive.verify.samples import DIRECTION, Sample
 
 Derivatives = dict[tuple[Index, Index], Any]
+# comparisons that hold (position, greater?, position), and the slopes (position, number)
+PlainCase = tuple[tuple[tuple[int, bool, int], ...], tuple[tuple[int, int], ...]]
 
 
 def _verdict(name: str, evidence: str, failure: str | None, points: int) -> Check:
@@ -30,35 +37,46 @@ def by_formula(jacobian: Step, definitions: Definitions, ranks: dict[str, int]) 
     outputs, inputs = before.of.indices, before.wrt.indices
     function = compile_value((*outputs, *inputs), after, definitions, ranks)
 
+    known: dict[int, Derivatives] = {}
+
     def evaluate(sample: Sample) -> Derivatives:
-        found = {}
+        if id(sample) in known:
+            return known[id(sample)]
+        found: Derivatives = {}
         for out in sample.tensor(sample.module.output):
             for cell in sample.arrays[sample.wrt]:
                 value = function(sample, (*out, *cell))
                 if value:
                     found[out, cell] = value
+        known[id(sample)] = found
         return found
 
     return evaluate
 
 
+@cache
+def plain_cases(module: Module, n: int) -> tuple[PlainCase, ...]:
+    """SymPy's cases of a window of n entries as comparisons of positions and numbers."""
+    def place(symbol: Any) -> int:
+        return int(str(symbol).rsplit("_", 1)[1]) - 1
+
+    found = []
+    for case in case_list(module, n) if n else ():
+        region = tuple((place(r.lhs), isinstance(r, StrictGreaterThan), place(r.rhs)) for r in case.region)
+        found.append((region, tuple((t, int(g)) for t, g in enumerate(case.gradient) if g != 0)))
+    return tuple(found)
+
+
 def by_sympy(sample: Sample) -> Derivatives:
     """∂f/∂x from the SymPy case whose region holds in each window, zeros left out."""
-    found = {}
+    found: Derivatives = {}
     for out in sample.tensor(sample.module.output):
         cells = sample.window(out)
         values = [sample.arrays[sample.wrt][cell] for cell in cells]
-        for case in case_list(sample.module, len(cells)) if cells else ():
-            if _holds(case, values):
-                found |= {(out, cell): int(g) for cell, g in zip(cells, case.gradient, strict=True) if g != 0}
+        for region, slopes in plain_cases(sample.module, len(cells)):
+            if all((values[a] > values[b]) if greater else (values[a] < values[b]) for a, greater, b in region):
+                found |= {(out, cells[t]): g for t, g in slopes}
     return found
-
-
-def _holds(case: Case, values: list[Any]) -> bool:
-    def side(symbol: Any) -> Any:
-        return values[int(str(symbol).rsplit("_", 1)[1]) - 1]
-
-    return all(bool(r.func(side(r.lhs), side(r.rhs))) for r in case.region)
 
 
 def routes(samples: Iterable[Sample], formula: Callable[[Sample], Derivatives]) -> Check:
@@ -105,6 +123,30 @@ def adjointness(samples: Iterable[Sample], formula: Callable[[Sample], Derivativ
         if left != right:
             return _verdict("adjointness", evidence, f"{left} and {right} for {sample.describe()}", points)
     return _verdict("adjointness", evidence, None if points else "no point without a tie", points)
+
+
+def tie_rule(samples: Iterable[Sample], chosen: Callable[[Sample, Index], Any], rule: str) -> Check:
+    """The printed subgradient is that of the tie rule at every tie pattern: first, last, or equal shares."""
+    evidence, points = f"The choice at ties is the rule `{rule}`, at every tie pattern", 0
+    for sample in samples:
+        active = _active(sample)
+        equal = dict.fromkeys(active, Fraction(1, len(active)))
+        shares: dict[str, Mapping[Index, Any]] = {"first": {active[0]: 1}, "last": {active[-1]: 1}, "split": equal}
+        points += 1
+        for at in sample.arrays[sample.wrt]:
+            try:
+                found = chosen(sample, at)
+            except (Undefined, NoCase, LookupError, ValueError, TypeError):
+                found = None
+            if found != shares[rule].get(at, 0):
+                return _verdict("tie_rule", evidence, f"entry {at[0]} gets {found} for {sample.describe()}", points)
+    return _verdict("tie_rule", evidence, None, points)
+
+
+def _active(sample: Sample) -> list[Index]:
+    """The entries that attain the output of one window, in order."""
+    best = sample.tensor(sample.module.output)[()]
+    return [at for at, value in sample.arrays[sample.wrt].items() if value == best]
 
 
 def steps(derivations: Iterable[Step], module: Module) -> Check:

@@ -16,7 +16,7 @@ from typing import Any
 from derive.expr import Idx, Reduce
 from derive.module import Module
 from derive.numeric.evaluator import directional, evaluate, jacobian_by_differences
-from derive.numeric.exact import Index, Undefined
+from derive.numeric.point import Index, Undefined
 from derive.verify.instance import Instance, letter_ranges
 
 LOSS = "loss"  # L = Σ δ_f f, a linear readout: ∂L/∂f = δ_f
@@ -24,6 +24,12 @@ DIRECTION = "direction"
 STEP = "step"
 _GRID = 4
 _H = 1
+
+
+def _agreed(right: Any, left: Any) -> Any:
+    if right != left:
+        raise Undefined
+    return right
 
 
 class _Sparse(dict[Index, Any]):
@@ -60,7 +66,7 @@ class Sample:
         self._windows: dict[Index, list[Any]] = {}
         self._directional: dict[tuple[Index, ...], Mapping[Index, Any]] = {}
         self.sizes = {size: extent for s in module.table.symbols if s.name in self.shapes
-                      for size, extent in zip(s.sizes, self.shapes[s.name], strict=True) if isinstance(size, str)}
+                      for size, extent in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
 
     # upstream gradient and directions, drawn once per sample
 
@@ -124,6 +130,12 @@ class Sample:
     def extent(self, tensor: str, axis: int) -> int:
         return self.shapes[tensor][axis]
 
+    def inside(self, at: Index) -> int:
+        """0 where tensors like the input have such an entry; KeyError where they do not."""
+        if at not in self.arrays[self.wrt]:
+            raise KeyError(at)
+        return 0
+
     def tensor(self, name: str) -> Mapping[Index, Any]:
         if name not in self._values and name == f"delta_{self.wrt}":
             self._values[name] = self._message()
@@ -176,13 +188,22 @@ class Sample:
         if of == self.module.output and wrt == self.wrt:
             if at not in self._values[of] or by not in self.arrays[wrt]:
                 raise KeyError((at, by))
-            right, left = (side.get((at, by), 0) for side in self.sides())
-        else:
-            base = self.value(of, at)
-            right, left = ((self.shifted(by, h).value(of, at) - base) * h for h in (_H, -_H))
-        if right != left:
-            raise Undefined
-        return right
+            found = self._derivatives.get((at, by), 0)
+            if found is Undefined:
+                raise Undefined
+            return found
+        return self.slope(lambda point: point.value(of, at), wrt, by)
+
+    @cached_property
+    def _derivatives(self) -> dict[tuple[Index, Index], Any]:
+        """∂f/∂x where either one-sided quotient is not 0; :class:`Undefined` where the two differ."""
+        right, left = self.sides()
+        return {key: right[key] if right.get(key, 0) == left.get(key, 0) else Undefined for key in {**right, **left}}
+
+    def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any:
+        """∂value/∂wrt_by of a function of the point, from both one-sided quotients."""
+        base = value(self)
+        return _agreed(*((value(self.shifted(by, h)) - base) * h for h in (_H, -_H)))
 
     def value(self, name: str, at: Index) -> Any:
         return self.functions[name](self, at) if name in self.functions else self.tensor(name)[at]
@@ -243,12 +264,14 @@ def layer_sample(module: Module, shape: Index, source: random.Random, distinct: 
     return Sample(module, arrays, {module.inputs[0]: shape}, {LOSS: 0}).attach(source)
 
 
-def window_sample(module: Module, n: int, active: tuple[int, ...], source: random.Random) -> Sample:
-    """A window whose best value is attained exactly at the positions ``active`` (from 1)."""
+def window_sample(module: Module, n: int, active: tuple[int, ...], source: random.Random,
+                  second: int = 0) -> Sample:
+    """A window whose best value is attained exactly at ``active`` (from 1), and the next best at ``second``."""
     _, value = module.definition(module.output)
     sign = 1 if isinstance(value, Reduce) and value.op == "max" else -1
     top = source.randint(-2, 5)
-    values = {(q,): _GRID * sign * (top if q in active else top - source.randint(1, 5)) for q in range(1, n + 1)}
+    losses = {q: 0 if q in active else 1 if q == second else source.randint(2, 6) for q in range(1, n + 1)}
+    values: dict[Index, Any] = {(q,): _GRID * sign * (top - loss) for q, loss in losses.items()}
     wrt = module.inputs[0]
     scalars = {LOSS: 0, STEP: source.choice((-24, -16, -8, -4, -1, 0, 1, 4, 8, 16, 24))}
     return Sample(module, {wrt: values}, {wrt: (n,)}, scalars, origin=1).attach(source)

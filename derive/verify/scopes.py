@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Any
 
+from derive.errors import UnsupportedError
 from derive.expr import Arg, Entry, Expr, Idx, Matrix, Node, Rel, SetApp, SetOf, Star, Tuple
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import Definitions, Index, compile_value
-from derive.receptive_field import ReceptiveField, receptive_field
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Index
+from derive.receptive_field import ReceptiveField, WindowAxis, receptive_field
 from derive.verify.instance import Instance
 from derive.verify.proof import Prover
 from derive.verify.samples import Sample, layer_sample, tie_patterns, window_sample
@@ -62,15 +66,18 @@ class Scope:
 
     def _with_functions(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
         """The points with the functions of the tensors that the sheet defines."""
-        functions = {name: compile_value(params, value, self.definitions, self.ranks)
-                     for name, (params, value) in self.definitions.tensors.items()}
+        functions: dict[str, Callable[[Any, Index], Any]] = {}
+        for name, (params, value) in self.definitions.tensors.items():
+            with suppress(UnsupportedError):  # what has no value is refuted where it is used
+                functions[name] = compile_value(params, value, self.definitions, self.ranks)
         return tuple(sample.with_functions(functions) for sample in samples)
 
 
 def shapes_of(field_: ReceptiveField, known: Index | None) -> tuple[Index, Index]:
-    """Two input shapes with two windows or more a side, sides different, with and without a rest.
+    """Two input shapes with two windows or more a side, sides different.
 
-    Where the card states the size, the shapes leave the same rest as that size.
+    Along each axis one of them leaves a rest that fills no window, the other none.
+    Where the card states the size, both leave the same rest as that size.
     """
     first: list[int] = []
     second: list[int] = []
@@ -79,15 +86,23 @@ def shapes_of(field_: ReceptiveField, known: Index | None) -> tuple[Index, Index
         while axis.output_size(n) < 2:
             n += 1
         if known is not None:
-            size, = known[place : place + 1]
-            while (n - size) % axis.stride:
-                n += 1
-            first.append(n)
-            second.append(n + axis.stride)
+            n += (known[place] - n) % axis.stride
+            pair = (n, n + axis.stride) if place % 2 == 0 else (n + axis.stride, n)
         else:
-            first.append(n + place % 2)
-            second.append(n + axis.stride - (place % 2 if axis.stride > 1 else 0))
+            rest = _with_rest(axis, n + 1)
+            pair = (n, rest) if place % 2 == 0 else (rest, n + (1 if rest == n + axis.stride else axis.stride))
+        first.append(pair[0])
+        second.append(pair[1])
     return tuple(first), tuple(second)
+
+
+def _with_rest(axis: WindowAxis, n: int) -> int:
+    """The next size with a coordinate where a window would be, were the input longer; ``n`` if there is none."""
+    for size in range(n, n + axis.stride + axis.kernel_size):
+        for i in range(size):
+            if not axis.covering(i, size) and (i + axis.padding) % axis.stride < axis.kernel_size:
+                return size
+    return n
 
 
 def companions(rank: int) -> tuple[ReceptiveField, ...]:
@@ -102,12 +117,12 @@ def companions(rank: int) -> tuple[ReceptiveField, ...]:
 
 @cache
 def layer_points(module: Module) -> tuple[Sample, ...]:
-    """22 inputs at two sizes: distinct entries, and entries with ties among those that do not win."""
+    """24 inputs at two sizes: distinct entries, and now and then entries with ties among them."""
     field_ = module.receptive_field
     assert field_ is not None
     source = random.Random(7)
-    return tuple(layer_sample(module, shape, source, distinct=n % 3 < 2)
-                 for shape in shapes_of(field_, module.input_size) for n in range(11))
+    return tuple(layer_sample(module, shape, source, distinct=n % 6 != 5)
+                 for shape in shapes_of(field_, module.input_size) for n in range(12))
 
 
 @cache
@@ -122,10 +137,12 @@ def companion_points(module: Module) -> tuple[Sample, ...]:
 
 @cache
 def window_points(module: Module, n: int) -> tuple[Sample, ...]:
-    """Every entry wins at least twice, and 24 points at the least."""
+    """Up to nine entries every pair of winner and runner-up, above every winner; 36 points at the least."""
     source = random.Random(13)
-    rounds = max(2, -(-24 // n))
-    return tuple(window_sample(module, n, (q,), source) for _ in range(rounds) for q in range(1, n + 1))
+    pairs = [(q, r) for q in range(1, n + 1) for r in range(1, n + 1) if q != r] if n <= 9 else []
+    pairs = pairs or [(q, q % n + 1) for q in range(1, n + 1)]
+    rounds = -(-36 // len(pairs))
+    return tuple(window_sample(module, n, (q,), source, r) for _ in range(rounds) for q, r in pairs)
 
 
 @cache

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from derive.calculus.derivation import Step
+from derive.calculus.extremum import star_definitions
 from derive.calculus.one_window import OneWindow
-from derive.expr import And, Entry, Given, Idx, Matrix, Node, Num, Rel
+from derive.errors import UnsupportedError
+from derive.expr import And, Entry, Expr, Given, Idx, Matrix, Node, Num, Rel
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import Definitions, compile_value
+from derive.numeric.exact import compile_value
+from derive.numeric.point import Definitions, Undefined
 from derive.sheet import Math, Sheet
 from derive.verify import routes, scopes
 from derive.verify.canonical import Renaming
-from derive.verify.check import check, read_back
+from derive.verify.check import check, read_back, unbound
 from derive.verify.instance import Instance
 from derive.verify.report import Check, Report, Verdict
-from derive.verify.samples import Sample, nested
+from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
 
 
@@ -38,17 +42,9 @@ _passed: dict[Any, Check] = {}  # verdicts of this process, by statement up to l
 
 def verify(sheet: Sheet, subject: Subject) -> Report:
     """Check every formula of the sheet and the agreement of the routes."""
-    plain = _scopes(subject)
-    formulas, parsed, checks = sheet.formulas(), {}, []
-    for math in (*formulas, *sheet.inline):
-        node, problem = read_back(math, plain[math.scope])
-        if problem is not None:
-            checks.append(problem)
-        elif math.name == "inline" and node is not math.expr:
-            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
-        else:
-            parsed[math] = node
-    full = _with_definitions(plain, formulas, parsed, subject)
+    formulas = sheet.formulas()
+    parsed, checks = _read(sheet, subject)
+    full = _with_definitions(_scopes(subject), formulas, parsed, subject)
     for math in formulas:
         if math not in parsed:
             continue
@@ -56,8 +52,39 @@ def verify(sheet: Sheet, subject: Subject) -> Report:
             checks.append(_entries(math, parsed[math], subject))
         elif not math.definition:
             checks.append(_remembered(math, parsed[math], full[math.scope], subject))
-    checks += _routes(full["layer"], subject)
-    return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition))
+    checks += [*_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
+    return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition and m.scope != "entries"))
+
+
+def scopes_of(sheet: Sheet, subject: Subject) -> dict[str, Scope]:
+    """The scopes of a sheet with the definitions that it prints."""
+    return _with_definitions(_scopes(subject), sheet.formulas(), _read(sheet, subject)[0], subject)
+
+
+def _read(sheet: Sheet, subject: Subject) -> tuple[dict[Math, Node], list[Check]]:
+    """Every formula as it reads back, and those that do not."""
+    plain = _scopes(subject)
+    parsed: dict[Math, Node] = {}
+    checks: list[Check] = []
+    for math in (*sheet.formulas(), *sheet.inline):
+        node, problem = read_back(math, plain[math.scope])
+        if problem is not None:
+            checks.append(problem)
+        elif math.name == "inline" and node is not math.expr:
+            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
+        elif math.definition and math.scope != "entries" and (fault := _fault(node)):
+            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, fault))
+        elif node is not None:
+            parsed[math] = node
+    return parsed, checks
+
+
+def _fault(node: Node | None) -> str:
+    """Why a statement defines nothing."""
+    if not (isinstance(node, Rel) and node.ops == ("=",)):
+        return "a definition is one equation"
+    loose = unbound(node)
+    return f"{loose} is free on the right and absent on the left" if loose else ""
 
 
 def _with_definitions(plain: dict[str, Scope], formulas: tuple[Math, ...], parsed: dict[Math, Node],
@@ -128,17 +155,18 @@ def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node],
     sample = Sample(module, {wrt: given[wrt]}, {wrt: shape}, {"loss": 0}).with_upstream(given[delta])
     mask = layer.definitions.tensors.get("mask")
     if mask is not None:
-        function = compile_value(*mask, layer.definitions, layer.ranks)
-        sample.put("mask", {cell: function(sample, cell) for cell in given[wrt]})
+        with suppress(Undefined, LookupError, UnsupportedError):  # without a value the printed one is refuted
+            function = compile_value(*mask, layer.definitions, layer.ranks)
+            sample.put("mask", {cell: function(sample, cell) for cell in given[wrt]})
     definitions = replace(layer.definitions, tensors={})
     return replace(layer, own=lambda: (sample,), other=scopes.none, provers=(), definitions=definitions,
                    place="example", key=None)
 
 
 def _tensor(matrix: Matrix, rank: int) -> dict[tuple[int, ...], object]:
-    values = {(r, c): e.value.numerator if e.value.denominator == 1 else e.value
+    values: dict[tuple[int, ...], object] = {(r, c): e.value.numerator if e.value.denominator == 1 else e.value
               for r, row in enumerate(matrix.rows) for c, e in enumerate(row) if isinstance(e, Num)}
-    return dict(values) if rank == 2 else {(c,): v for (_, c), v in values.items()}
+    return values if rank == 2 else {at[1:]: v for at, v in values.items()}
 
 
 def _entries(math: Math, node: Node, subject: Subject) -> Check:
@@ -148,7 +176,10 @@ def _entries(math: Math, node: Node, subject: Subject) -> Check:
         cells = instance.window(at)
         if len(cells) != subject.window.n:
             continue
-        named = _named(node, dict(zip(_outputs(subject.module), at, strict=True)), subject)
+        try:
+            named = _named(node, dict(zip(_outputs(subject.module), at, strict=True)))
+        except (NameError, ValueError, TypeError):
+            return Check(math.name, math.latex, Verdict.NOT_READ, "it does not list entries of one window")
         if named != dict(enumerate(cells, start=1)):
             return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample",
                          f"the window of output {at} covers {cells}, but the list names {named}")
@@ -164,7 +195,7 @@ def _roomy(module: Module) -> Instance:
     return Instance(module, module, shape, field.output_shape(shape))
 
 
-def _named(node: Node, env: dict[Idx, int], subject: Subject) -> dict[int, tuple[int, ...]]:
+def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:
     """q → the entry that the listing gives z_q."""
     import itertools
 
@@ -180,21 +211,23 @@ def _named(node: Node, env: dict[Idx, int], subject: Subject) -> dict[int, tuple
     found = {}
     for inner in free:
         for claim in claims:
-            if isinstance(claim, Rel) and isinstance(claim.terms[0], Entry) and isinstance(claim.terms[1], Entry):
-                left, right = (tuple(_index(i, inner, subject) for i in e.indices) for e in claim.terms)  # type: ignore[union-attr]
-                found[left[0]] = right
+            if not (isinstance(claim, Rel) and claim.ops == ("=",)):
+                raise ValueError("a list of names is a list of equations")
+            if isinstance(claim.terms[0], Entry) and isinstance(claim.terms[1], Entry):
+                place, *_ = (_index(i, inner) for i in claim.terms[0].indices)
+                found[place] = tuple(_index(i, inner) for i in claim.terms[1].indices)
     return found
 
 
-def _index(node: Node, env: dict[Idx, int], subject: Subject) -> int:
-    params = tuple(env)
-    function = compile_value(params, node, Definitions({}, {}, {}), {})  # type: ignore[arg-type]
-    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]
+def _index(term: Expr, env: dict[Idx, int]) -> int:
+    function = compile_value(tuple(env), term, Definitions({}, {}, {}), {})
+    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]  # an index term asks nothing of a point
 
 
 def _routes(layer: Scope, subject: Subject) -> list[Check]:
     """The comparisons, or their verdicts on the same formulas in other letters; the steps are always concluded anew."""
-    base, rename = layer.key  # type: ignore[misc]
+    assert isinstance(layer.key, tuple)
+    base, rename = layer.key
     key = (base, rename(subject.jacobian.after), rename(subject.message.after))
     found = _passed_routes.get(key) or _compare_routes(layer, subject)
     if all(c.verdict is not Verdict.REFUTED for c in found):
@@ -212,7 +245,21 @@ _passed_routes: dict[Any, list[Check]] = {}
 
 
 def _compare_routes(layer: Scope, subject: Subject) -> list[Check]:
-    formula = routes.by_formula(subject.jacobian, layer.definitions, layer.ranks)
-    samples = (*layer.points, *layer.others)
+    own = Definitions({name: (arg, place, _outputs(subject.module))
+                       for name, (arg, place) in star_definitions(subject.module).items()}, {}, {})
+    formula = routes.by_formula(subject.jacobian, own, layer.ranks)
+    samples = (*layer.own(), *layer.other())
     return [routes.routes(samples, formula),
-            routes.adjointness(layer.points, formula, subject.message, layer.definitions, layer.ranks)]
+            routes.adjointness(layer.own(), formula, subject.message, own, layer.ranks)]
+
+
+def _tie_rule(window: Scope, subject: Subject) -> list[Check]:
+    """The printed choice at a tie, where the sheet has one, against the module's rule."""
+    chosen = window.definitions.tensors.get("subgradient")
+    if chosen is None:
+        return []
+    try:
+        function = compile_value(*chosen, window.definitions, window.ranks)
+    except UnsupportedError as error:
+        return [Check("tie_rule", "", Verdict.NOT_READ, str(error))]
+    return [routes.tie_rule(window.tied, function, subject.module.tie_rule)]

@@ -6,7 +6,8 @@ import pytest
 
 from derive.calculus.windows import inverse
 from derive.expr import Expr, Idx, Num, Size
-from derive.numeric.exact import Definitions, compile_statement, compile_value
+from derive.numeric.exact import compile_statement, compile_value
+from derive.numeric.point import Definitions
 from derive.receptive_field import WindowAxis
 
 AXES = [WindowAxis(*a) for a in itertools.product((1, 2, 3, 5), (1, 2, 3, 4), (0, 1, 2))]

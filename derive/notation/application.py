@@ -1,0 +1,73 @@
+"""A letter before a bracket: its argument, its direction, or the next factor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derive.expr import Directional, Entry, Expr
+from derive.notation import letters
+from derive.notation.cursor import Cursor, normal
+from derive.notation.symbols import Kind, Symbol
+from derive.notation.tree import Group, Item, Scripted, Token, has, is_token, split, unwrap
+
+if TYPE_CHECKING:
+    from derive.notation.reader import Reader
+
+
+def dependency(r: Reader, group: Group) -> bool:
+    """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
+    parts = [list(unwrap(p)) for p in split(group.items, "COMMA", "SEMI")]
+    return all(
+        len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NAME" and not letters.is_index(r, p[0].text)
+        and p[0].text in r.words and r.words[p[0].text].kind is Kind.TENSOR
+        for p in parts
+    )
+
+
+def lists_entries(r: Reader, group: Group) -> bool:
+    """(x_1, x_2), (x_1, …, x_n): entries of tensors, parted by commas."""
+    parts = split(group.items, "COMMA", "SEMI")
+    bases = [p[0].base for p in parts if len(p) == 1 and isinstance(p[0], Scripted) and p[0].subs and not p[0].sups]
+    known = [b for b in bases if isinstance(b, Token) and b.text in r.words and r.words[b.text].kind is Kind.TENSOR]
+    dots = [p for p in parts if len(p) == 1 and is_token(p[0], "DOTS")]
+    return len(parts) > 1 and bool(known) and len(known) + len(dots) == len(parts)
+
+
+def refuse_scalars(
+    r: Reader, found: Symbol, group: Group, indices: tuple[Expr, ...] | None, c: Cursor, at_start: bool
+) -> None:
+    """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
+    names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if is_token(i, "NAME")]
+    scalar = all(not r.words[n].axes for n in names)
+    if not scalar or len(names) > 1 or (at_start and is_token(c.peek(1), "REL")):
+        return
+    raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
+                         r"Write `\cdot` before it for a factor, or leave the argument out")
+
+
+def refuse_unless_product(r: Reader, found: Symbol, group: Group, item: Item) -> None:
+    """L(a + b) multiplies; L(2), L(a, b) and L[a] have two readings."""
+    if group.bracket == "LBRACK" and has(group.items, "REL", "IN"):
+        return
+    if has(group.items, "PLUS", "MINUS") and group.bracket == "LPAREN" and not has(group.items, "COMMA", "SEMI"):
+        return
+    raise r.error(group, f"`{r.shown(item, group)}` is `{found.latex}` at {r.shown(group)} or a product; "
+                         r"write `\cdot` for a product")
+
+
+def directional(r: Reader, of: Entry, item: Item, primes: int, c: Cursor) -> Expr:
+    """f'(z; v): the one-sided derivative at z along v."""
+    group = c.peek()
+    parts = split(group.items, "SEMI") if isinstance(group, Group) and group.bracket == "LPAREN" else []
+    if primes != 1 or len(parts) != 2 or not isinstance(group, Group):
+        raise r.error(item, f"`{r.shown(item)}`: a derivative needs its argument and direction, `f'(z; v)`; "
+                            "a renamed tensor needs a declaration")
+    c.take()
+    names = []
+    for part in parts:
+        token = normal(part[0]) if len(part) == 1 else None
+        known = r.words.get(token.text) if isinstance(token, Token) and token.type == "NAME" else None
+        if known is None or known.kind is not Kind.TENSOR:
+            raise r.error(group, "a directional derivative names two tensors: `f'(z; v)`")
+        names.append(known.name)
+    return Directional(of, *names)

@@ -1,0 +1,49 @@
+"""Relations, conditions and cases on paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from derive.expr import And, Cases, Given, Idx, Iff, Node, Otherwise, Rel
+
+if TYPE_CHECKING:
+    from derive.notation.writer import Writer
+
+RELATIONS = {"=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge"}
+
+
+def cases(w: Writer, node: Cases) -> str:
+    rows = []
+    w = replace(w, tight=True)
+    for value, cond in node.branches:
+        test = r"\text{otherwise}" if isinstance(cond, Otherwise) else rf"\text{{if }} {w.write(cond)}"
+        rows.append(f"{w.write(value)} & {test}")
+    return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+
+
+def relation(w: Writer, node: Rel) -> str:
+    out = w.write(node.terms[0])
+    for op, term in zip(node.ops, node.terms[1:], strict=True):
+        out += f" {RELATIONS[op]} {w.write(term)}"
+    return out
+
+
+def conjunction(w: Writer, node: And) -> str:
+    out = ""
+    for n, cond in enumerate(node.conds):
+        shown = w.round(w.write(cond)) if isinstance(cond, (And, Iff, Given)) else w.write(cond)
+        gap = r",\ " if w.tight or w.in_index else r",\quad "
+        joint = "" if n == 0 else r" \land " if _shares_bounds(node.conds[n - 1], cond) else gap
+        out += joint + shown
+    return out
+
+
+def _shares_bounds(first: Node, second: Node) -> bool:
+    """``0 \\le i,\\ j < n`` would read as bounds of both."""
+    return (isinstance(first, Rel) and isinstance(second, Rel) and len(first.ops) == len(second.ops) == 1
+            and isinstance(first.terms[1], Idx) and isinstance(second.terms[0], Idx))
+
+
+def given(w: Writer, node: Given) -> str:
+    return rf"{w.write(node.claim)} \quad \text{{if }} {replace(w, tight=True).write(node.cond)}"

@@ -1,0 +1,111 @@
+"""Sums, numbers, powers, functions, derivatives and matrices on paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from derive.expr import (
+    Add,
+    Directional,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Matrix,
+    Num,
+    Partial,
+    Pow,
+    SetApp,
+    Size,
+    Subdifferential,
+    Tuple,
+    Unit,
+)
+from derive.notation.brackets import tall
+from derive.notation.product_writer import is_negative, signed
+
+if TYPE_CHECKING:
+    from derive.notation.writer import Writer
+
+
+def total(w: Writer, node: Add) -> str:
+    out = ""
+    for n, term in enumerate(node.terms):
+        negative = is_negative(term)
+        shown = signed(w, term) if negative else w.write(term)
+        if isinstance(term, Add) or (isinstance(term, Fn) and term.name == "mod"):
+            shown = w.round(shown)
+        out += ("-" if negative else "") if n == 0 else " - " if negative else " + "
+        out += shown
+    return out
+
+
+def number(w: Writer, node: Num) -> str:
+    value = abs(node.value)
+    sign = "-" if node.value < 0 else ""
+    if value.denominator == 1:
+        return f"{sign}{value.numerator}"
+    return rf"{sign}\frac{{{value.numerator}}}{{{value.denominator}}}"
+
+
+def power(w: Writer, node: Pow) -> str:
+    if node.exponent == Num(-1) and not isinstance(node.base, Num):
+        return rf"\frac{{1}}{{{replace(w, display=True).write(node.base)}}}"
+    if isinstance(node.exponent, Num) and node.exponent.value * 2 == 1:
+        return rf"\sqrt{{{w.write(node.base)}}}"
+    return f"{w.base(node.base)}^{{{w.write(node.exponent)}}}"
+
+
+def function(w: Writer, node: Fn) -> str:
+    if node.name == "mod":
+        left, right = (w.write(a) if _atomic(a) else w.round(w.write(a)) for a in node.args)
+        return rf"{left} \bmod {right}"
+    inside = w.items(node.args)
+    if node.name == "abs":
+        return rf"\left|{inside}\right|"
+    if node.name in ("floor", "ceil"):
+        left, right = (rf"\{side}{node.name}" for side in "lr")
+        return rf"\left{left} {inside} \right{right}" if tall(inside) else f"{left} {inside} {right}"
+    if node.name == "exp":
+        return f"e^{{{inside}}}"
+    command = rf"\{node.name}" if node.name != "sign" else r"\operatorname{sign}"
+    return command + w.round(inside)
+
+
+def _atomic(node: Expr) -> bool:
+    return isinstance(node, (Idx, Size, Entry)) or (isinstance(node, Num) and node.value >= 0 and
+                                                    node.value.denominator == 1)
+
+
+def partial(w: Writer, node: Partial) -> str:
+    wrt = w.write(node.wrt)
+    if isinstance(node.of, Entry):
+        of = w.write(node.of)
+        if not w.display:
+            return rf"\partial {of} / \partial {wrt}"
+        return rf"\frac{{\partial {of}}}{{\partial {wrt}}}"
+    return rf"\frac{{\partial}}{{\partial {wrt}}} {w.round(w.write(node.of))}"
+
+
+def subdifferential(w: Writer, node: Subdifferential) -> str:
+    return rf"\partial {w.write(node.of) if isinstance(node.of, Entry) else w.round(w.write(node.of))}"
+
+
+def directional(w: Writer, node: Directional) -> str:
+    of = w.write(node.of)
+    return f"{of}'({w.symbol(node.at)}; {w.symbol(node.direction)})"
+
+
+def unit(w: Writer, node: Unit) -> str:
+    terms = node.index.items if isinstance(node.index, Tuple) else (node.index,)
+    return f"e_{{{w.subscript(terms)}}}"
+
+
+def matrix(w: Writer, node: Matrix) -> str:
+    rows = (" & ".join(map(w.write, row)) for row in node.rows)
+    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+
+
+def set_applied(w: Writer, node: SetApp) -> str:
+    return w.symbol(node.name) + (f"({', '.join(map(w.index_term, node.args))})" if node.args else "")

@@ -1,0 +1,246 @@
+"""Printed statements as Python source: a method for each kind of node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from derive.errors import UnsupportedError
+from derive.expr import (
+    Add,
+    And,
+    Arg,
+    Bracket,
+    Cardinality,
+    Cases,
+    Directional,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Hull,
+    Idx,
+    Iff,
+    In,
+    Infinity,
+    Matrix,
+    Mul,
+    Node,
+    Num,
+    Otherwise,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    SetApp,
+    SetOf,
+    Size,
+    Star,
+    Subdifferential,
+    Tuple,
+    Unit,
+    Without,
+    free_indices,
+    open_binder,
+    subst,
+    walk,
+)
+from derive.numeric.clauses import Clauses
+from derive.numeric.point import Definitions
+
+RELATIONS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
+
+
+class Coder(Clauses):
+    """Writes Python source for one statement; ``hits`` counts the case branches it has."""
+
+    def __init__(self, definitions: Definitions, ranks: Mapping[str, int]) -> None:
+        self.definitions = definitions
+        self.ranks = ranks
+        self.names: dict[Idx, str] = {}
+        self.keys: dict[str, Node] = {}
+        self.branches = 0
+
+    def name(self, variable: Idx) -> str:
+        return self.names.setdefault(variable, f"v{len(self.names)}")
+
+    # values
+
+    def value(self, node: Node) -> str:
+        method = getattr(self, "_" + type(node).__name__.lower(), None)
+        if method is None:
+            raise UnsupportedError(f"cannot evaluate {type(node).__name__}")
+        return str(method(node))
+
+    def tuple_(self, items: tuple[Expr, ...]) -> str:
+        return "(" + "".join(self.value(item) + "," for item in items) + ")"
+
+    def _num(self, node: Num) -> str:
+        value = node.value
+        return str(value.numerator) if value.denominator == 1 else f"F({value.numerator},{value.denominator})"
+
+    def _infinity(self, node: Infinity) -> str:
+        return f"({node.sign}*INF)"
+
+    def _idx(self, node: Idx) -> str:
+        return self.name(node)
+
+    def _size(self, node: Size) -> str:
+        return f"P.sizes[{node.name!r}]"
+
+    def _entry(self, node: Entry) -> str:
+        definition = self.definitions.tensors.get(node.tensor)
+        if definition is not None:
+            params, value = definition
+            if len(params) != len(node.indices):
+                raise UnsupportedError(f"{node.tensor} is defined entry by entry")
+            text = self.value(subst(value, dict(zip(params, node.indices, strict=True))))
+            return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
+        if not node.indices and self.ranks.get(node.tensor, 0):
+            return f"whole(P.tensor({node.tensor!r}),P.shapes[{node.tensor!r}])"
+        return f"P.tensor({node.tensor!r})[{self.tuple_(node.indices)}]"
+
+    def _star(self, node: Star) -> str:
+        if node.name not in self.definitions.stars:
+            raise UnsupportedError(f"nothing defines {node.name}^*")
+        arg, place, at = self.definitions.stars[node.name]
+        found = self.value(subst(arg, dict(zip(at, node.at, strict=True))))
+        return f"{found}[{place}]" if len(arg.binder.variables) > 1 else found
+
+    def _add(self, node: Add) -> str:
+        return "(" + "+".join(map(self.value, node.terms)) + ")"
+
+    def _mul(self, node: Mul) -> str:
+        guards = [self.value(f.cond) for f in node.factors if isinstance(f, Bracket)]
+        rest = "*".join(self.value(f) for f in node.factors if not isinstance(f, Bracket)) or "1"
+        return f"(({rest}) if {' and '.join(guards)} else 0)" if guards else f"({rest})"
+
+    def _pow(self, node: Pow) -> str:
+        exponent = node.exponent
+        if not isinstance(exponent, Num) or exponent.value.denominator != 1:
+            raise UnsupportedError("only whole powers are evaluated exactly")
+        base = self.value(node.base)
+        return f"(F(1)/{base})" if exponent.value == -1 else f"(F({base})**{exponent.value.numerator})"
+
+    def _fn(self, node: Fn) -> str:
+        if node.name in ("floor", "ceil"):
+            return self._rounded(node)
+        args = [self.value(a) for a in node.args]
+        if node.name == "mod":
+            return f"({args[0]}%{args[1]})"
+        if node.name == "abs":
+            return f"abs({args[0]})"
+        raise UnsupportedError(f"{node.name} is not evaluated exactly")
+
+    def _rounded(self, node: Fn) -> str:
+        """⌊t/d⌋ by whole division, which is much faster than a fraction rounded."""
+        inside = node.args[0]
+        if isinstance(inside, Mul) and isinstance(inside.factors[0], Num) and inside.factors[0].value.numerator == 1:
+            top, d = self.value(Mul(inside.factors[1:])), inside.factors[0].value.denominator
+            return f"({top}//{d})" if node.name == "floor" else f"(-(-{top}//{d}))"
+        return f"{node.name}({self.value(inside)})"
+
+    def _extremum(self, node: Extremum) -> str:
+        return f"{node.op}({','.join(map(self.value, node.args))},)" if len(node.args) > 1 else self.value(node.args[0])
+
+    def _tuple(self, node: Tuple) -> str:
+        return self.tuple_(node.items)
+
+    def _matrix(self, node: Matrix) -> str:
+        return "(" + "".join(self.tuple_(row) + "," for row in node.rows) + ")"
+
+    def _cases(self, node: Cases) -> str:
+        """All cases that hold must agree: cases on paper have no order."""
+        branches, other = [], "no_case()"
+        for value, cond in node.branches:
+            if isinstance(cond, Otherwise):
+                other = self.value(value)
+                continue
+            branches.append(f"({self.branches},{self.value(cond)},lambda: {self.value(value)})")
+            self.branches += 1
+        return f"choose(HITS,({','.join(branches)},),lambda: {other})"
+
+    def _bracket(self, node: Bracket) -> str:
+        return f"(1 if {self.value(node.cond)} else 0)"
+
+    def _partial(self, node: Partial) -> str:
+        if not isinstance(node.wrt, Entry):
+            raise UnsupportedError("a derivative is taken with respect to an entry")
+        if not isinstance(node.of, Entry):
+            return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
+        return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
+                f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")
+
+    def _directional(self, node: Directional) -> str:
+        if not isinstance(node.of, Entry):
+            raise UnsupportedError("only the directional derivative of an entry is evaluated")
+        return f"P.directional({node.of.tensor!r},{node.at!r},{node.direction!r})"
+
+    def _reduce(self, node: Reduce) -> str:
+        binder, inside = open_binder(node)
+        loops = self.clauses(binder, inside)
+        text = f"{node.op}([{self.value(inside)} {loops}])"
+        return text if node.op in ("sum", "prod") else self.remembered(node, text)
+
+    def _arg(self, node: Arg) -> str:
+        binder, inside = open_binder(node)
+        loops = self.clauses(binder, inside)
+        at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
+        return self.remembered(node, f"best([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})")
+
+    def remembered(self, node: Reduce | Arg, text: str) -> str:
+        """The value kept in the point: many statements ask for the same window's maximum."""
+        free = sorted(free_indices(node), key=lambda v: v.name)
+        key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
+        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in walk(node)):
+            return text
+        name = f"K{len(self.keys)}"
+        self.keys[name] = key
+        return f"P.remember(({name},{''.join(self.name(v) + ',' for v in free)}), lambda: {text})"
+
+    # sets
+
+    def _setof(self, node: SetOf) -> str:
+        binder, element = open_binder(node)
+        return f"[{self.value(element)} {self.clauses(binder, element)}]"
+
+    def _setapp(self, node: SetApp) -> str:
+        if node.name in self.definitions.sets:
+            return self.value(self.definitions.sets[node.name])
+        return f"P.elements({node.name!r},{self.tuple_(node.args)})"
+
+    def _without(self, node: Without) -> str:
+        return f"[e for e in {self.value(node.base)} if e not in {self.tuple_(node.elements)}]"
+
+    def _cardinality(self, node: Cardinality) -> str:
+        return f"len({self.value(node.of)})"
+
+    def _unit(self, node: Unit) -> str:
+        return self.value(node.index)
+
+    def _hull(self, node: Hull) -> str:
+        return f"frozenset({self.value(node.of)})"
+
+    # conditions
+
+    def _rel(self, node: Rel) -> str:
+        first = node.terms[0]
+        if isinstance(first, Subdifferential) and isinstance(first.of, Entry):
+            if node.ops != ("=",) or not isinstance(node.terms[1], Hull):
+                raise UnsupportedError("a subdifferential is equal to the convex hull of a set")
+            return f"P.supports({first.of.tensor!r},{self.value(node.terms[1])})"
+        text = self.value(first)
+        for op, term in zip(node.ops, node.terms[1:], strict=True):
+            text += f" {RELATIONS[op]} {self.value(term)}"
+        return f"({text})"
+
+    def _in(self, node: In) -> str:
+        return f"({self.value(node.element)} in {self.value(node.set)})"
+
+    def _and(self, node: And) -> str:
+        return "(" + " and ".join(map(self.value, node.conds)) + ")"
+
+    def _iff(self, node: Iff) -> str:
+        return f"({self.value(node.left)} == {self.value(node.right)})"
+
+    def _otherwise(self, node: Otherwise) -> str:
+        return "True"

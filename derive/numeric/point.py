@@ -1,0 +1,90 @@
+"""What a statement may look up at a point, and what it may find undefined there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from derive.expr import (
+    Arg,
+    Expr,
+    Idx,
+    SetOf,
+)
+
+Index = tuple[int, ...]
+
+
+class Undefined(Exception):
+    """The statement claims nothing at this point: a tie in an argmax, a kink in a derivative."""
+
+
+class NoCase(Exception):
+    """No branch of the cases holds."""
+
+
+class Point(Protocol):
+    """Concrete values: what a statement may look up."""
+
+    @property
+    def sizes(self) -> Mapping[str, int]: ...
+    @property
+    def shapes(self) -> Mapping[str, Index]: ...
+    @property
+    def origin(self) -> int: ...  # the first index of every axis
+    def extent(self, tensor: str, axis: int) -> int: ...
+    def inside(self, at: Index) -> int: ...
+    def remember(self, key: Any, compute: Callable[[], Any]) -> Any: ...
+    def tensor(self, name: str) -> Mapping[Index, Any]: ...
+    def elements(self, set_name: str, at: Index) -> list[Any]: ...
+    def outputs(self, set_name: str) -> Index: ...
+    def partial(self, of: str, at: Index, wrt: str, by: Index) -> Any: ...
+    def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any: ...
+    def directional(self, of: str, wrt: str, along: str) -> Any: ...
+    def supports(self, of: str, active: frozenset[int]) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """What a statement's letters abbreviate: stars, and tensors and sets that the sheet defines."""
+
+    stars: Mapping[str, tuple[Arg, int, tuple[Idx, ...]]]
+    tensors: Mapping[str, tuple[tuple[Expr, ...], Expr]]
+    sets: Mapping[str, SetOf]
+
+
+def best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
+    """The one index with the largest (sign 1) or smallest (−1) value; :class:`Undefined` at a tie."""
+    if not candidates:
+        raise Undefined
+    top = max(value * sign for value, _ in candidates)
+    found = [at for value, at in candidates if value * sign == top]
+    if len(found) != 1:
+        raise Undefined
+    return found[0]
+
+
+def choose(hits: set[int], branches: tuple[tuple[int, Any, Callable[[], Any]], ...], other: Callable[[], Any]) -> Any:
+    """The value of the cases that hold, which must agree (:class:`ValueError` where they do not), else ``other``."""
+    values = []
+    for number, holds, value in branches:
+        if holds:
+            hits.add(number)
+            values.append(value())
+    if not values:
+        return other()
+    if any(value != values[0] for value in values):
+        raise ValueError("two cases hold and differ")
+    return values[0]
+
+
+def no_case() -> Any:
+    raise NoCase
+
+
+def whole(tensor: Mapping[Index, Any], shape: Index) -> Any:
+    """A tensor of rank 1 (as one row) or 2 as nested tuples."""
+    if len(shape) == 1:
+        return (tuple(tensor[(i,)] for i in range(shape[0])),)
+    return tuple(tuple(tensor[i, j] for j in range(shape[1])) for i in range(shape[0]))

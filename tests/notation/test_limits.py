@@ -1,0 +1,28 @@
+"""Formulas made to exhaust the reader are refused like any other, in one line with a place."""
+
+import pytest
+
+from derive.notation import NotationError, gather, read
+from derive.notation.formulas import formulas
+
+TABLE = gather(["x_{ij}"])
+CASES = [
+    ("brackets", "(" * 5000 + "x_{ij}" + ")" * 5000),
+    ("length", "x_{ij} + " * 4000 + "x_{ij}"),
+    ("sums", r"\sum_{k}" * 1500 + "x_{kk}"),
+    ("fractions", r"\frac" * 3000),
+    ("nested fractions", r"\frac1" * 1500 + "x"),
+    ("signs", "-" * 5000),
+]
+
+
+@pytest.mark.parametrize("latex", [c[1] for c in CASES], ids=[c[0] for c in CASES])
+def test_is_refused(latex):
+    gather([latex])
+    with pytest.raises(NotationError):
+        read(latex, TABLE)
+
+
+@pytest.mark.parametrize("text", ["$" * 100_000, "$x$ " * 30_000, "`` ` " * 30_000, "<!--" * 30_000])
+def test_long_texts_are_scanned(text):
+    formulas(text)

@@ -1,0 +1,23 @@
+"""What is written reads back as the same expression; what is changed does not."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from derive.notation import read, write
+from tests.notation.expressions import statements
+from tests.notation.tables import LETTERS
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(statements(), st.booleans())
+def test_reads_back(node, display):
+    latex = write(node, LETTERS, display=display)
+    assert read(latex, LETTERS) is node
+    assert "::" not in latex and "==" not in latex and r"\{" not in latex
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(statements())
+def test_is_deterministic_and_settles(node):
+    latex = write(node, LETTERS)
+    assert write(read(latex, LETTERS), LETTERS) == latex

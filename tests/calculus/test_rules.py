@@ -15,6 +15,7 @@ from derive.calculus.rule import Rule
 from derive.calculus.rules import RULES
 from derive.errors import UnsupportedError
 from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Expr, Fn, Idx, Partial, Star, Tuple, eq
+from derive.letters import with_size_letters
 from derive.notation import read
 from derive.notation.symbols import Kind, Symbol
 from derive.solve import solve
@@ -54,7 +55,8 @@ def test_an_unknown_form_is_not_guessed_at(module: derive.Module) -> None:
 
 
 def test_every_step_concludes_again_what_it_says() -> None:
-    for layer in (derive.layer("max_pool", kernel_size=2), derive.layer("min_pool", kernel_size=(3, 2), stride=1)):
+    for named, size in (("max_pool", 2), ("min_pool", (3, 2))):
+        layer = with_size_letters(derive.layer(named, kernel_size=size, stride=2))
         for derivation in (jacobian(layer, "x"), message(layer, "x")):
             assert derivation.holds(layer)
 
@@ -109,7 +111,7 @@ STATEMENTS = {  # rule: (tensor differentiated, its formula, by, what the rule c
     "product": (r"y_k = x_k \tanh(x_k)", "x", r"[i = k] \tanh(x_k) + x_k (1 - (\tanh(x_k))^2) [i = k]"),
     "power": (r"y_k = x_k^{3}", "x", r"3 x_k^2 [i = k]"),
     "sum": (r"y = \sum_j x_j^2", "x", r"\sum_j 2 x_j [i = j]"),
-    "prod": (r"y = \prod_j x_j", "x", r"\sum_j [i = j] \prod_{m \ne j} x_m"),
+    "prod": (r"y = \prod_j x_j", "x", r"\sum_{j=0}^{n-1} [i = j] \prod_{m \ne j} x_m"),
     "pair": (r"y_k = \max(2 x_k, c)", "x", r"\begin{cases} 2 [i = k] & \text{if } 2 x_k > c \\ 0 & \text{otherwise} \end{cases}"),
 }
 

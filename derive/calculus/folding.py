@@ -47,7 +47,7 @@ class Fold:
             times = 1 if self.once and r > 0 else r
             if self.once and r < 0:
                 continue
-            mapping: dict[Node, Node] = {letter: term for letter, term in binding.items()}
+            mapping: dict[Node, Node] = dict[Node, Node](binding.items())
             rest = Monomial(whole.number, dict(whole.powers))
             for atom, (_, e) in zip(used, self.pattern, strict=True):
                 rest.times(atom, Num(-e * times))

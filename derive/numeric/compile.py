@@ -42,7 +42,6 @@ from derive.expr import (
     Tuple,
     free_indices,
     open_binder,
-    walk,
 )
 from derive.module import Module
 from derive.numeric import binders, index_terms
@@ -50,7 +49,7 @@ from derive.numeric.binders import Env, items
 from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
 from derive.numeric.gather import Array, Indices, gather, merged
 from derive.numeric.shapes import Extents, Shape
-from derive.numeric.stars import Definitions, as_arg, star_arg
+from derive.numeric.stars import Definitions, as_arg, names_in, star_arg
 
 _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
@@ -131,6 +130,8 @@ class Evaluation:
 
     def places(self, tensor: str, indices: tuple[Expr, ...], env: Env) -> list[Indices]:
         """Where in the array an entry stands: its coordinates, counted from 0."""
+        if not self.reach.axes.origins:
+            return [self.index(i, env) for i in indices]
         starts = (self.reach.axes.origin(tensor, d) for d in range(len(indices)))
         return [self.index(i, env) - first if first else self.index(i, env)
                 for i, first in zip(indices, starts, strict=True)]
@@ -175,7 +176,7 @@ class Evaluation:
 
         Unless a star or a card's function stands inside, which will be written out.
         """
-        renamed = any(isinstance(n, Star) or (isinstance(n, Fn) and self.module.function(n.name)) for n in walk(node))
+        renamed = names_in(node).stars or (self.module.functions and names_in(node).functions)
         return open_binder(node) if renamed else (node.binder, node.body)
 
     # --- conditions ---------------------------------------------------------

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import CardError
-from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Star, Tuple, free_indices, walk
+from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, walk
 from derive.module import Module
 from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array, first_nan
 from derive.numeric.scatter import scatter, scattered
 from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
-from derive.numeric.stars import Definitions
+from derive.numeric.stars import Definitions, names_in
 
 Sparse = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 Jacobian = tuple[Partial, Expr]  # ∂f_{kl}/∂x_{ij}, and the formula for it
@@ -38,7 +38,8 @@ class Compiled:
     def __call__(self, evaluation: Evaluation, shape: Shape) -> Array:
         here = evaluation.over(self.indices, shape)
         here.definitions = self.definitions
-        here.starts = tuple(evaluation.reach.axes.origin(*place) for place in self.places.values())
+        if evaluation.reach.axes.origins:
+            here.starts = tuple(evaluation.reach.axes.origin(*place) for place in self.places.values())
         sum_of_hits = scatter(self.value, self.indices, here)
         if sum_of_hits is not None:
             return scattered(sum_of_hits, shape, here)
@@ -122,9 +123,9 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
 def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr,
                  definitions: Definitions | None = None) -> None:
     """Forward values only where the formula, or a maximum that its stars belong to, uses them."""
-    stars = {n.name for n in walk(value) if isinstance(n, Star)}
+    stars = names_in(value).stars
     parts = (value, *(arg for name, (arg, _) in (definitions or {}).items() if name in stars))
-    used = {n.tensor for part in parts for n in walk(part) if isinstance(n, Entry)}
+    used = {tensor for part in parts for tensor in names_in(part).tensors}
     if any(t in used for t in evaluation.reach.shapes if t not in tensors):
         _define(evaluation, tensors)
 

@@ -134,7 +134,7 @@ def _gather(node: Expr, exponent: Expr, into: Monomial) -> None:
         case Mul(factors) if _whole(exponent):
             for factor in factors:
                 _gather(factor, exponent, into)
-        case Pow(base, inner) if _whole(exponent) or not _whole(inner):
+        case Pow(base, inner) if _whole(exponent) or (isinstance(inner, Num) and not _whole(inner)):
             _gather(base, mul(inner, exponent), into)
         case Fn("exp", (arg,)):
             scale, rest = _scaled(arg)

@@ -106,3 +106,16 @@ def test_definitions_are_never_written_out(depth: int) -> None:
     formulas = [rf"{new} = \max({old}, a {old}) + \tanh({old})" for old, new in zip("x" + letters, letters, strict=False)]
     found = jacobian(module_from(Layer("deep", tuple(formulas), {"x": (), "a": ()})), "a").after
     assert sum(1 for _ in walk(found)) < 60 * depth
+
+
+def test_the_derivative_by_an_intermediate_tensor_is_there_too() -> None:
+    module = with_axes(ZOO["neuron_bce"].module())
+    assert jacobian(module, "s").after is read(r"\hat{y} - t", module.table)
+    assert jacobian(module, "ell").after is ONE
+
+
+def test_a_root_of_an_even_power_is_not_the_letter_itself() -> None:
+    module = module_from(Layer("even", (r"y = \sqrt{x^2}",), {"x": ()}))
+    arrays = {"x": -2.0}
+    found = jacobian(module, "x")
+    assert functions.jacobian(module, (found.before, found.after), "x", arrays) == -1.0  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from derive.card import Card
-from derive.errors import CardError
+from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
 from derive.sheet import Sheet
@@ -109,6 +109,7 @@ def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None) -> S
 
         check_tie_rule(tie_rule)
         module = replace(module, tie_rule=tie_rule)
+    _covered(module)
     from derive.compose import compose, with_checks
     from derive.verify.sheet import Subject, verify
 
@@ -116,3 +117,14 @@ def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None) -> S
     subject = Subject(derived.sized, derived.window, derived.jacobian, derived.message, derived.tables)
     report = verify(sheet, subject)
     return Solution(read, module, with_checks(sheet, report, derived), report, derived)
+
+
+def _covered(module: Module) -> None:
+    """Raise :class:`UnsupportedError` where a window can lie wholly in padding: it has no largest entry."""
+    field = module.receptive_field
+    for axis in field.axes if field is not None else ():
+        if axis.padding >= axis.kernel_size:
+            raise UnsupportedError(
+                f"padding {axis.padding} is not smaller than kernel_size {axis.kernel_size}: some windows would lie"
+                " wholly in padding, which is not covered yet"
+            )

@@ -39,7 +39,8 @@ def environment(folder: str, **syntax: Any) -> Environment:
     if not path.is_dir():
         raise RenderError(f"the folder `templates/{folder}` is missing; install the package again")
     # compiled templates are kept in the user's own temporary folder: half of a cold start's words
-    options: dict[str, Any] = {"bytecode_cache": _cache(), "undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    options: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True,
+                               "bytecode_cache": _cache()}
     return Environment(loader=FileSystemLoader(path), auto_reload=False, **(options | syntax))
 
 

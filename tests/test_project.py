@@ -13,16 +13,17 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "derive"
 # The stages in the order of the data. A stage imports from those above it and from its own line, never from below.
 STAGES = (
-    ("errors", "expr", "receptive_field", "words"),
+    ("errors", "expr", "receptive_field", "sections", "words"),
     ("notation",),
-    ("module", "sheet", "card"),
-    ("layers", "question"),
+    ("front_matter", "module", "sheet", "card"),
+    ("layers", "letters"),
+    ("question",),
     ("calculus", "symbolic", "numeric"),
     ("verify",),
     ("compose", "render"),
     ("solve",),
     ("testing",),
-    ("cli",),
+    ("bank", "cli"),
 )
 
 
@@ -69,6 +70,10 @@ def reached(start: str) -> frozenset[str]:
         found |= new
         waiting += new
     return frozenset(found)
+
+
+def test_every_unit_stands_in_a_stage() -> None:
+    assert graph().keys() - {name for line in STAGES for name in line} == set()
 
 
 def test_no_two_units_import_each_other() -> None:

@@ -138,8 +138,8 @@ def _rival_test(d: Derived) -> Rel:
 
 
 def general_case(d: Derived) -> Given:
-    """f = z_q if z_q > max_{r ≠ q} z_r."""
-    return Given(eq(d.window.f, d.window.z(d.window.q)), _rival_test(d))
+    """z_q = f if z_q > max_{r ≠ q} z_r."""
+    return Given(eq(d.window.z(d.window.q), d.window.f), _rival_test(d))
 
 
 def slope(d: Derived) -> Cases:

@@ -104,9 +104,9 @@ class Derived:
         layer = self.sized.table.extended((loss, Symbol("mask", mask, Kind.TENSOR, axes)),
                                           ((i.name, tuple(k.name for k in self.outputs)) for i in self.indices))
         entries = self.window.module.table.named(self.window.entries)
-        a, b = unused(self.sized.table, "abcdeguv", 2)
+        offsets = unused(self.sized.table, "abcdguvw", len(axes))
         assert entries is not None
-        listing = self.sized.table.extended((entries, Symbol(a, a, Kind.INDEX), Symbol(b, b, Kind.INDEX)))
+        listing = self.sized.table.extended((entries, *(Symbol(a, a, Kind.INDEX) for a in offsets)))
         return {"layer": layer, "window": self.window.module.table, "entries": listing, "example": layer}
 
 

@@ -9,11 +9,11 @@ from operator import index
 
 from derive.errors import CardError
 from derive.expr import Rel
-from derive.forward import WindowForm, window_form
 from derive.layers import pooling
 from derive.layers.catalogue import Layer
+from derive.layers.forward import WindowForm, window_form
+from derive.layers.naming import module_over
 from derive.module import TIE_RULES, Module
-from derive.naming import module_over
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import receptive_field
 

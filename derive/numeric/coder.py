@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from derive.errors import UnsupportedError
 from derive.expr import (
@@ -57,7 +58,7 @@ class Coder(Clauses):
         self.definitions = definitions
         self.ranks = ranks
         self.names: dict[Idx, str] = {}
-        self.keys: dict[str, Node] = {}
+        self.keys: dict[str, Any] = {}
         self.branches = 0
 
     def name(self, variable: Idx) -> str:
@@ -191,10 +192,14 @@ class Coder(Clauses):
         """The value kept in the point: many statements ask for the same window's maximum."""
         free = sorted(free_indices(node), key=lambda v: v.name)
         key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
-        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in walk(node)):
+        used = list(walk(node))
+        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in used):
             return text
+        # what the sheet defines is part of what is remembered: another sheet may define it otherwise
+        sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, SetApp)]
+        stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, Star)]
         name = f"K{len(self.keys)}"
-        self.keys[name] = key
+        self.keys[name] = (key, *sets, *stars)
         return f"P.remember(({name},{''.join(self.name(v) + ',' for v in free)}), lambda: {text})"
 
     # sets

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import random
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,39 +35,42 @@ from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
 
 ENOUGH = 20
+MOST = 400  # index assignments of a statement that are tried at one point
 
 
 class Refuted(Exception):
     """A point at which the statement fails."""
 
 
-def check(math: Math, node: Node, scope: Scope) -> Check:
+def check(printed: Math, node: Node, scope: Scope) -> Check:
     """The verdict on a printed equation, given what the reader made of it."""
     loose = unbound(node)
     if loose:
-        return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
+        why = f"{loose} is free on the right and absent on the left"
+        return Check(printed.name, printed.latex, Verdict.NOT_READ, why)
     node = componentwise(node, scope.table)
     exhaustive = _of_indices(node)
     try:
-        samples = _points(math, scope)
+        samples = _points(printed, scope)
         if exhaustive:  # the values do not matter: one point of each geometry and size
             samples = tuple({(s.module, s.shapes[s.wrt]): s for s in samples}.values())
-        statement = compile_statement(node, scope.definitions, scope.ranks)
-        points, places = _test(statement, samples)
+        claims = node.conds if isinstance(node, And) else (node,)
+        statements = [compile_statement(claim, scope.definitions, scope.ranks) for claim in claims]
+        points, places = _test(statements, samples)
     except Refuted as refuted:
-        return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample", str(refuted))
+        return Check(printed.name, printed.latex, Verdict.REFUTED, "a counterexample", str(refuted))
     except UnsupportedError as error:
-        return Check(math.name, math.latex, Verdict.NOT_READ, str(error))
+        return Check(printed.name, printed.latex, Verdict.NOT_READ, str(error))
     if exhaustive and points == len(samples):
-        return Check(math.name, math.latex, Verdict.PROVED, f"for all indices at {places}", points=points)
-    exact = not statement.variables and scope.place == "example"
+        return Check(printed.name, printed.latex, Verdict.PROVED, f"for all indices at {places}", points=points)
+    exact = not free_indices(node) and scope.place == "example"
     if points < ENOUGH and not exact:  # before any proof: what claims nothing is proved of nothing
-        return Check(math.name, math.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
+        return Check(printed.name, printed.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
     proof = _prove(node, scope, exact)
     if proof:
-        return Check(math.name, math.latex, Verdict.PROVED, proof, points=points)
-    patterns = f", every tie pattern among them ({len(scope.tied)})" if math.ties else ""
-    return Check(math.name, math.latex, Verdict.TESTED, f"at {points} points ({places}{patterns})", points=points)
+        return Check(printed.name, printed.latex, Verdict.PROVED, proof, points=points)
+    patterns = f", every tie pattern among them ({len(scope.tied)})" if printed.ties else ""
+    return Check(printed.name, printed.latex, Verdict.TESTED, f"at {points} points ({places}{patterns})", points=points)
 
 
 def unbound(node: Node | None) -> str:
@@ -86,24 +91,24 @@ def _of_indices(node: Node) -> bool:
     return not isinstance(node, (Entry, Star, Matrix)) and all(map(_of_indices, node.children()))
 
 
-def _points(math: Math, scope: Scope) -> tuple[Sample, ...]:
-    return (*scope.points, *(scope.others if math.general else ()), *(scope.tied if math.ties else ()))
+def _points(printed: Math, scope: Scope) -> tuple[Sample, ...]:
+    return (*scope.points, *(scope.others if printed.general else ()), *(scope.tied if printed.ties else ()))
 
 
-def _test(statement: Statement, samples: Iterable[Sample]) -> tuple[int, str]:
-    """How many points the statement holds at, and where they lie; raises :class:`Refuted`."""
-    hits: set[int] = set()
+def _test(statements: list[Statement], samples: Iterable[Sample]) -> tuple[int, str]:
+    """How many points the statements all hold at, and where they lie; raises :class:`Refuted`."""
+    hits: list[set[int]] = [set() for _ in statements]
     points = 0
     places: dict[str, None] = {}
     for sample in samples:
-        claims = 0
-        for at in _assignments(statement, sample):
-            claims += _holds(statement, sample, at, hits)
-        points += claims > 0
-        if claims:
+        claims = [sum(_holds(statement, sample, at, seen) for at in _assignments(statement, sample))
+                  for statement, seen in zip(statements, hits, strict=True)]
+        if all(claims):
+            points += 1
             places[_size(sample)] = None
-    if points and len(hits) < statement.branches:
-        raise Refuted(f"case {min(set(range(statement.branches)) - hits) + 1} of its cases never applies")
+    for statement, seen in zip(statements, hits, strict=True):
+        if points and len(seen) < statement.branches:
+            raise Refuted(f"case {min(set(range(statement.branches)) - seen) + 1} of its cases never applies")
     return points, "sizes " + ", ".join(places) if "×" in "".join(places) else ", ".join(places)
 
 
@@ -114,8 +119,13 @@ def test_at(node: Node, definitions: Definitions, ranks: dict[str, int], sample:
 
 
 def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ...]]:
+    """All values of the free indices; of very many, a random selection, the same in every run."""
     ranges = sample.letter_ranges(statement.variables)
-    return itertools.product(*(ranges[v] for v in statement.variables))
+    runs = [ranges[v] for v in statement.variables]
+    if math.prod(map(len, runs)) <= MOST:
+        return itertools.product(*runs)
+    source = random.Random(len(runs))
+    return {tuple(map(source.choice, runs)) for _ in range(MOST)}
 
 
 def _holds(statement: Statement, sample: Sample, at: tuple[int, ...], hits: set[int]) -> bool:
@@ -168,9 +178,9 @@ def _prove(node: Node, scope: Scope, exact: bool) -> str | None:
     return scope.place
 
 
-def read_back(math: Math, scope: Scope) -> tuple[Node | None, Check | None]:
+def read_back(printed: Math, scope: Scope) -> tuple[Node | None, Check | None]:
     """What the reader makes of the LaTeX text alone, or why it cannot."""
     try:
-        return read(math.latex, scope.table), None
+        return read(printed.latex, scope.table), None
     except DeriveError as error:
-        return None, Check(math.name, math.latex, Verdict.NOT_READ, str(error))
+        return None, Check(printed.name, printed.latex, Verdict.NOT_READ, str(error))

@@ -41,5 +41,5 @@ class Report:
     def failures(self) -> tuple[Check, ...]:
         return tuple(c for c in self.checks if c.verdict in (Verdict.REFUTED, Verdict.NOT_READ))
 
-    def count(self, verdict: Verdict) -> int:
-        return sum(c.verdict is verdict for c in self.checks)
+    def count(self, verdict: str) -> int:
+        return sum(c.verdict == verdict for c in self.checks)

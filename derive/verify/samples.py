@@ -273,12 +273,12 @@ def window_sample(module: Module, n: int, active: tuple[int, ...], source: rando
     losses = {q: 0 if q in active else 1 if q == second else source.randint(2, 6) for q in range(1, n + 1)}
     values: dict[Index, Any] = {(q,): _GRID * sign * (top - loss) for q, loss in losses.items()}
     wrt = module.inputs[0]
-    scalars = {LOSS: 0, STEP: source.choice((-24, -16, -8, -4, -1, 0, 1, 4, 8, 16, 24))}
+    scalars = {LOSS: 0, STEP: source.choice((-24, -4, -3, -2, -1, 1, 2, 4, 8, 24, 0))}
     return Sample(module, {wrt: values}, {wrt: (n,)}, scalars, origin=1).attach(source)
 
 
 def tie_patterns(n: int, source: random.Random) -> list[tuple[int, ...]]:
-    """Every set of two or more tied positions up to nine entries; above, one per number of ties."""
+    """Every set of two or more tied positions up to nine entries; above, one per number of ties, by symmetry."""
     positions = range(1, n + 1)
     if n <= 9:
         return [p for size in range(2, n + 1) for p in itertools.combinations(positions, size)]

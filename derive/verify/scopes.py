@@ -137,10 +137,10 @@ def companion_points(module: Module) -> tuple[Sample, ...]:
 
 @cache
 def window_points(module: Module, n: int) -> tuple[Sample, ...]:
-    """Up to nine entries every pair of winner and runner-up, above every winner; 36 points at the least."""
+    """Up to nine entries every pair of winner and runner-up, above up to 40 winners; 36 points at the least."""
     source = random.Random(13)
     pairs = [(q, r) for q in range(1, n + 1) for r in range(1, n + 1) if q != r] if n <= 9 else []
-    pairs = pairs or [(q, q % n + 1) for q in range(1, n + 1)]
+    pairs = pairs or [(q, q % n + 1) for q in sorted(source.sample(range(1, n + 1), min(n, 40)))]
     rounds = -(-36 // len(pairs))
     return tuple(window_sample(module, n, (q,), source, r) for _ in range(rounds) for q, r in pairs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from derive.expr import Entry, Idx, In, Reduce, Rel, SetApp, eq, over, tuple_of
-from derive.forward import WindowForm
+from derive.layers.forward import WindowForm
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField

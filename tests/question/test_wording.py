@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from derive.plain_text import plain_text
-from derive.wording import words_of
+from derive.question.plain_text import plain_text
+from derive.question.wording import words_of
 
 CASES = r"""
 (Figure 1 shows a 2x2 max pooling with stride 2). | kernel_size 2,2 | stride 2

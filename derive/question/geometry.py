@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from derive.errors import CardError
-from derive.intervals import Interval
+from derive.layers.intervals import Interval
+from derive.question.stated import Reader, Sizes, Stated, per_axis, times
 from derive.receptive_field import ReceptiveField, receptive_field
-from derive.stated import Reader, Sizes, Stated, per_axis, times
 
 
 def geometry(

@@ -6,7 +6,7 @@ import pytest
 
 from derive.errors import DeriveError
 from derive.expr import And, Binder, Entry, Expr, Idx, Num, Reduce, Rel, add, mul
-from derive.intervals import Interval, box, intervals
+from derive.layers.intervals import Interval, box, intervals
 
 K, L, A, B = map(Idx, "klab")  # type: ignore[call-arg]
 

@@ -24,7 +24,7 @@ from derive.expr import (
     tuple_of,
     walk,
 )
-from derive.intervals import Interval, box, intervals
+from derive.layers.intervals import Interval, box, intervals
 
 COVERED = (
     "covered is the maximum or minimum of one input over a window, "

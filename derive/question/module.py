@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from derive.asking import asked, partials
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.geometry import geometry
-from derive.identification import equations_of, forward_formula, op_of, read_formulas
 from derive.layers import LAYERS, check_tie_rule
+from derive.layers.naming import module_over
 from derive.module import Module
-from derive.naming import module_over
-from derive.stated import Reader
-from derive.wording import words_of
+from derive.question.asking import asked, partials
+from derive.question.geometry import geometry
+from derive.question.identification import equations_of, forward_formula, op_of, read_formulas
+from derive.question.stated import Reader
+from derive.question.wording import words_of
 
 _GEOMETRIES = {"dilation": "dilated windows", "ceil_mode": "`ceil_mode`", "global": "this kind of pooling"}
 

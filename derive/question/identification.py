@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from derive.asking import partials
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Extremum, Idx, Node, Reduce, Rel, SetApp, eq, walk
-from derive.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.layers import LAYERS, find, forward_of
 from derive.layers.catalogue import Layer
+from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.notation import gather, read
 from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import SymbolTable
-from derive.wording import Found, Words
+from derive.question.asking import partials
+from derive.question.wording import Found, Words
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,7 @@ INPUT = (
     r"(?:inputs?|images?|feature maps?|input maps?|matri(?:x|ces)|arrays?|grids?|tensors?|signals?"
     r"|vstup\w*|obráz\w*|obraz\w*|matic\w*)"
 )
-NOT_INPUT = (
-    rf"(?![ -]+(?:\w+[ -])?{INPUT}\b(?! pixel| cell| entr| unit| neuron| value| element))(?![ -]+outputs?\b)"
-)
+NOT_INPUT = rf"(?![ -]+(?:\w+[ -])?{INPUT}\b(?! pixel| cell| entr| unit| neuron| value| element))(?![ -]+outputs?\b)"
 STRIDE = (
     r"(?:(?:strid(?:es?|ing)|step size|step length|step(?=s? (?:of|=))|kro(?:kem|ku|ky|k))"
     r"(?:[ _-]?(?:sizes?|lengths?))?s?)"

@@ -13,8 +13,8 @@ from derive.module import Module
 from derive.notation.symbols import Kind
 from derive.question import module_of
 
-CARDS = sorted((Path(__file__).parent / "cards").glob("*.md"))
-SAMPLE = Path(__file__).parent.parent / "cards" / "max_pooling_backward.md"
+CARDS = sorted((Path(__file__).parents[1] / "cards").glob("*.md"))
+SAMPLE = Path(__file__).parents[2] / "cards" / "max_pooling_backward.md"
 
 
 def summary(module: Module) -> str:

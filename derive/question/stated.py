@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from derive.card import Card
 from derive.errors import Problem
-from derive.wording import Found, Words
+from derive.question.wording import Found, Words
 
 Sizes = tuple[int, ...]
 

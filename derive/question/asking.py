@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Idx, Node, Partial, walk
-from derive.forward import WindowForm
+from derive.layers.forward import WindowForm
 from derive.notation.formulas import Formula
-from derive.plain_text import PlainText
+from derive.question.plain_text import PlainText
 
 _VERB = (
     r"(?:derive|deriv|compute|calculate|find|determine|give|write|state|express|formulate|obtain|work out|show|define"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from derive.plain_text import PlainText, plain_text
-from derive.word_patterns import ABOUT, DIRECTION, FIXED, NUMBERS, PADDING, POOLING, VALUED
+from derive.question.plain_text import PlainText, plain_text
+from derive.question.word_patterns import ABOUT, DIRECTION, FIXED, NUMBERS, PADDING, POOLING, VALUED
 
 Size = tuple[int, ...]
 Span = tuple[int, int]

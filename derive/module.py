@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from derive.expr import Entry, Expr, Rel
+from derive.expr import Entry, Expr, Fn, Idx, Node, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
 
 TIE_RULES = ("first", "last", "split")
+
+
+@dataclass(frozen=True)
+class Function:
+    """f(s, …) = body: a function that the card defines; a parameter is a scalar entry of its name."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Expr
+
+    def at(self, args: tuple[Expr, ...]) -> Expr:
+        """f(args), written out."""
+        return subst(self.body, {Entry(p, ()): a for p, a in zip(self.parameters, args, strict=True)})
 
 
 @dataclass(frozen=True)
@@ -19,7 +33,9 @@ class Module:
     last defines ``output``.  ``fields`` names the receptive field of each window
     set.  ``asked`` holds what the question wants: ``"forward"``, ``"jacobian"``,
     ``"vjp"`` (the full backward message), ``"parameters"``.  ``readings`` says in
-    words how each of these was understood.
+    words how each of these was understood.  ``functions`` are those that the card
+    defines, ``facts`` what it states of its letters (Σ_i t_i = 1, ε > 0).
+    ``held`` names defined tensors that a partial derivative holds constant.
     """
 
     equations: tuple[Rel, ...]
@@ -35,6 +51,16 @@ class Module:
     input_size: tuple[int, ...] | None = None
     asked: tuple[str, ...] = ("jacobian", "vjp")
     readings: tuple[str, ...] = ()
+    functions: tuple[Function, ...] = ()
+    facts: tuple[Rel, ...] = ()
+    held: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        """Worked out once: modules key the memos of what follows from them."""
+        known = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash((self.equations, self.output, self.inputs, self.held, self.key))
+        return int(known)
 
     def definition(self, tensor: str) -> tuple[Entry, Expr]:
         """The defining equation of a tensor: (entry with its index variables, value)."""
@@ -43,6 +69,33 @@ class Module:
             if isinstance(entry, Entry) and entry.tensor == tensor:
                 return entry, value
         raise KeyError(tensor)
+
+    @property
+    def defined(self) -> tuple[str, ...]:
+        """The tensors that the equations define, in order."""
+        return tuple(e.terms[0].tensor for e in self.equations if isinstance(e.terms[0], Entry))
+
+    def function(self, name: str) -> Function | None:
+        """The card's function of that name."""
+        return next((f for f in self.functions if f.name == name), None)
+
+    def applied(self, node: Fn) -> Expr | None:
+        """A card's function written out at its arguments; None for a function that is known by name."""
+        known = self.function(node.name)
+        return None if known is None else known.at(node.args)
+
+    def sources(self, tensor: str) -> Iterator[str]:
+        """The tensors that stand in a tensor's definition, each once."""
+        _, value = self.definition(tensor)
+        yield from dict.fromkeys(n.tensor for n in walk(value) if isinstance(n, Entry))
+
+    def parameters_of(self, node: Node) -> tuple[Idx, ...]:
+        """The free indices of a node: the output's letters in their order, then as they occur."""
+        free = free_indices(node)
+        output = self.table.named(self.output)
+        axes = [Idx(a) for a in (output.axes if output else ())]
+        found = [n for n in walk(node) if isinstance(n, Idx) and n in free]
+        return tuple(dict.fromkeys([a for a in axes if a in free] + found))
 
     @property
     def receptive_field(self) -> ReceptiveField | None:

@@ -17,6 +17,7 @@ STAGES = (
     ("notation",),
     ("front_matter", "module", "sheet", "card"),
     ("layers", "letters"),
+    ("axes",),
     ("question",),
     ("calculus", "symbolic", "numeric"),
     ("verify",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from derive.expr import Node
 from derive.module import Module
@@ -24,16 +24,21 @@ def concludes(name: str) -> Callable[[Conclude], Conclude]:
 
 @dataclass(frozen=True)
 class Step:
-    """``before`` becomes ``after`` by ``rule``, given the conclusions of ``premises``."""
+    """``before`` becomes ``after`` by ``rule``, given the conclusions of ``premises``.
+
+    ``held`` names the tensors that a partial derivative holds constant.
+    """
 
     rule: str
     before: Node
     after: Node
     premises: tuple[Step, ...] = field(default=())
+    held: tuple[str, ...] = ()
 
     def recompute(self, module: Module) -> Node:
         """What the rule concludes now from ``before`` and the premises."""
-        return CONCLUSIONS[self.rule](self.before, self.premises, module)
+        within = module if self.held == module.held else replace(module, held=self.held)
+        return CONCLUSIONS[self.rule](self.before, self.premises, within)
 
     def holds(self, module: Module) -> bool:
         """The stored conclusion is the recomputed one, here and in every premise."""
@@ -52,4 +57,4 @@ class Step:
 
 def step(rule: str, before: Node, module: Module, *premises: Step) -> Step:
     """Apply a rule."""
-    return Step(rule, before, CONCLUSIONS[rule](before, premises, module), premises)
+    return Step(rule, before, CONCLUSIONS[rule](before, premises, module), premises, module.held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derive.expr import Arg, Entry, Idx, Reduce, Star, free_indices, walk
+from derive.expr import Arg, Entry, Idx, Reduce, Star, walk
 from derive.module import Module
 
 
@@ -42,26 +42,37 @@ def letters(node: Reduce | Arg, module: Module, avoid: frozenset[Idx] = frozense
 
 def extremiser(node: Reduce, module: Module) -> Extremiser:
     """argmax (argmin) of a max (min) over a binder, with a star for each bound variable."""
-    at = tuple(sorted(free_indices(node), key=lambda v: _place(v, module)))
     arg = Arg(node.op, node.binder, node.body)
-    return Extremiser(arg, tuple(Star(v.name, at) for v in letters(node, module)))
+    at, marks = module.parameters_of(node), _marks(node, module)
+    return Extremiser(arg, tuple(Star(v.name + marks, at) for v in letters(node, module)))
 
 
-def _place(variable: Idx, module: Module) -> tuple[int, str]:
-    """Free variables in the order of the output's axes."""
-    symbol = module.table.named(module.output)
-    axes = symbol.axes if symbol else ()
-    return (axes.index(variable.name) if variable.name in axes else len(axes), variable.name)
+def _marks(node: Reduce, module: Module) -> str:
+    """A prime for each other maximum before this one whose maximiser has the same letters."""
+    own, names = _signature(node), letters(node, module)
+    before: list[object] = []
+    for other in _extrema(module):
+        signature = _signature(other)
+        if signature == own:
+            break
+        if letters(other, module) == names and signature not in before:
+            before.append(signature)
+    return "'" * len(before)
+
+
+def _signature(node: Reduce) -> object:
+    """What tells one maximum of a module from another, whatever its free indices are called."""
+    return node.op, tuple(n.tensor for n in walk(node.body) if isinstance(n, Entry))
+
+
+def _extrema(module: Module) -> tuple[Reduce, ...]:
+    return tuple(node for equation in module.equations for node in walk(equation.terms[1])
+                 if isinstance(node, Reduce) and node.op in ("max", "min"))
 
 
 def extremisers(module: Module) -> tuple[Extremiser, ...]:
     """One for each max or min over a binder in the forward equations."""
-    found = []
-    for equation in module.equations:
-        for node in walk(equation.terms[1]):
-            if isinstance(node, Reduce) and node.op in ("max", "min"):
-                found.append(extremiser(node, module))
-    return tuple(found)
+    return tuple(extremiser(node, module) for node in _extrema(module))
 
 
 def star_definitions(module: Module) -> dict[str, tuple[Arg, int]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
+from derive.calculus import stages
 from derive.calculus.derivation import Step, concludes, step
+from derive.calculus.differentiate import differentiate
 from derive.calculus.extremum import star_definitions
-from derive.calculus.rules import differentiate
+from derive.calculus.stages import instance, upstream, variable
 from derive.calculus.windows import inverses
 from derive.expr import (
     ONE,
@@ -14,7 +16,6 @@ from derive.expr import (
     ZERO,
     And,
     Arg,
-    Binder,
     Bracket,
     Cases,
     Cond,
@@ -40,22 +41,20 @@ from derive.expr import (
 )
 from derive.module import Module
 
-
-def upstream(module: Module) -> Entry:
-    """δ_{f,kl} = ∂L/∂f_{kl}."""
-    entry, _ = module.definition(module.output)
-    return Entry(f"delta_{module.output}", entry.indices)
+__all__ = ["has_plain_window", "jacobian", "message", "unstarred", "upstream", "variable"]
 
 
-def variable(module: Module, tensor: str) -> Entry:
-    """x_{ij}: the entry of an input with the letters of its axes."""
-    symbol = module.table.named(tensor)
-    assert symbol is not None
-    return Entry(tensor, tuple(map(Idx, symbol.axes)))
+def has_plain_window(module: Module) -> bool:
+    """The layer is the maximum (or minimum) of one input's entries over its windows, and nothing else."""
+    _, value = module.definition(module.output)
+    one = len(module.equations) == 1 and isinstance(value, Reduce) and value.op != "sum"
+    return one and bool(module.fields) and isinstance(value.body, Entry) and isinstance(value.binder.cond, In)  # type: ignore[attr-defined]
 
 
 def jacobian(module: Module, wrt: str) -> Step:
-    """∂f_{kl}/∂x_{ij}, case by case."""
+    """∂y_k/∂x_i for an input, parameter or constant: over plain windows case by case, else simplified."""
+    if not has_plain_window(module):
+        return stages.jacobian(module, wrt)
     entry, _ = module.definition(module.output)
     return step("cases", Partial(entry, variable(module, wrt)), module,
                 differentiate(entry, variable(module, wrt), module))
@@ -71,9 +70,12 @@ def _as_cases(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
 def message(module: Module, wrt: str) -> Step:
     """δ_{x,ij}: the vector–Jacobian product with the upstream gradient, then as this geometry has it.
 
-    Steps, each the premise of the next: ``chain`` (Σ_{k,l} δ_f ∂f/∂x), ``jacobian`` put in,
+    Steps over plain windows, each the premise of the next: ``chain`` (Σ_{k,l} δ_f ∂f/∂x), ``jacobian`` put in,
     ``covering`` (only windows that contain (i, j)), ``geometry`` (closed form).
+    For any other module see :func:`derive.calculus.stages.message`.
     """
+    if not has_plain_window(module):
+        return stages.message(module, wrt)
     at = variable(module, wrt)
     entry, _ = module.definition(module.output)
     target = Entry(f"delta_{wrt}", at.indices)
@@ -81,18 +83,6 @@ def message(module: Module, wrt: str) -> Step:
     inserted = step("jacobian", target, module, summed, differentiate(entry, at, module))
     covering = step("covering", target, module, inserted)
     return step("geometry", target, module, covering)
-
-
-@concludes("chain")
-def _chain(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
-    """∂L/∂x_{ij} = Σ_{k,l} ∂L/∂f_{kl} · ∂f_{kl}/∂x_{ij}."""
-    assert isinstance(before, Entry)
-    delta = upstream(module)
-    entry, _ = module.definition(module.output)
-    source = Entry(before.tensor.removeprefix("delta_"), before.indices)
-    outputs = cast("tuple[Idx, ...]", entry.indices)
-    none = (None,) * len(outputs)
-    return Reduce("sum", Binder(outputs, none, none, None), Mul((delta, Partial(entry, source))))
 
 
 @concludes("jacobian")
@@ -103,14 +93,7 @@ def _insert(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
 
 
 def _instance(node: Node, derived: Step, module: Module) -> Node | None:
-    if not isinstance(node, Partial):
-        return None
-    pattern = cast(Partial, derived.before)
-    mapping: dict[Node, Node] = {}
-    for mine, theirs in ((pattern.of, node.of), (pattern.wrt, node.wrt)):
-        assert isinstance(mine, Entry) and isinstance(theirs, Entry)
-        mapping |= dict(zip(mine.indices, theirs.indices, strict=True))
-    return unstarred(subst(cast(Expr, derived.after), mapping), module)
+    return unstarred(instance(node, derived), module) if isinstance(node, Partial) else None
 
 
 def unstarred(expr: Expr, module: Module) -> Expr:
@@ -133,8 +116,7 @@ def unstarred(expr: Expr, module: Module) -> Expr:
 
 
 def _at(arg: Arg, star: Star, module: Module) -> Arg:
-    entry, _ = module.definition(module.output)
-    return subst(arg, dict(zip(entry.indices, star.at, strict=True)))
+    return subst(arg, dict(zip(module.parameters_of(arg), star.at, strict=True)))
 
 
 @concludes("covering")

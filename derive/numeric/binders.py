@@ -57,6 +57,13 @@ def contains(i: Indices, k: Indices, axis: WindowSet) -> Mask:
     return inside
 
 
+def count(k: Indices, axis: WindowSet) -> Indices:
+    """|Ω(k)| on one axis."""
+    start = axis.window.stride * k - axis.window.padding
+    inside: Indices = np.minimum(start + axis.window.kernel_size, axis.n) - np.maximum(start, 0)
+    return np.maximum(inside, 0)
+
+
 def both(left: Mask | None, right: Mask | None) -> Mask | None:
     return right if left is None else left if right is None else left & right
 
@@ -76,8 +83,8 @@ def runs(binder: Binder, body: Expr, reach: Extents, index: Index, axes: int
     def ranged(low: Expr, high: Expr, env: Env) -> Iterator[Step]:
         return between(index(Fn("ceil", (low,)), env), index(Fn("floor", (high,)), env))
 
-    def whole(n: int, env: Env) -> Iterator[Step]:
-        return zip((np.full((1,) * axes, t) for t in range(n)), repeat(None))
+    def whole(start: int, n: int, env: Env) -> Iterator[Step]:
+        return zip((np.full((1,) * axes, start + t) for t in range(n)), repeat(None))
 
     found: dict[Idx, Callable[[Env], Iterator[Step]]] = {}
     for inside, which in members(binder.cond, binder.variables):
@@ -92,7 +99,7 @@ def runs(binder: Binder, body: Expr, reach: Extents, index: Index, axes: int
         if low is not None and high is not None:
             found[v] = partial(ranged, low, high)
         elif v not in found:
-            found[v] = partial(whole, span(v, Tuple((body, *sets)), reach))
+            found[v] = partial(whole, reach.start(v, body), span(v, Tuple((body, *sets)), reach))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from derive.expr import (
     Arg,
     Binder,
     Bracket,
+    Cardinality,
     Cases,
     Cond,
     Entry,
@@ -39,6 +41,7 @@ from derive.expr import (
     Star,
     Tuple,
     free_indices,
+    open_binder,
 )
 from derive.module import Module
 from derive.numeric import binders, index_terms
@@ -46,13 +49,14 @@ from derive.numeric.binders import Env, items
 from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
 from derive.numeric.gather import Array, Indices, gather, merged
 from derive.numeric.shapes import Extents, Shape
-from derive.numeric.stars import Definitions, as_arg, star_arg
+from derive.numeric.stars import Definitions, as_arg, names_in, star_arg
 
 _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign,
+    "sin": np.sin, "cos": np.cos, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan,
     "floor": np.floor, "ceil": np.ceil, "mod": np.mod,
 }
 _COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}
@@ -69,16 +73,19 @@ class Evaluation:
     free: tuple[Idx, ...]
     shape: Shape
     definitions: Definitions = field(default_factory=dict)
+    starts: tuple[int, ...] = ()  # the first coordinate along each axis of the grid; 0 where none is given
     _chosen: dict[Expr, Choice | Shares] = field(default_factory=dict)
 
     def grid(self) -> Env:
         """Each free variable along its own axis."""
         ranges = np.ix_(*(np.arange(n) for n in self.shape))
+        if any(self.starts):
+            ranges = tuple(r + first for r, first in zip(ranges, self.starts, strict=True))
         return dict(zip(self.free, ranges, strict=True))
 
     def over(self, free: tuple[Idx, ...], shape: Shape) -> Evaluation:
         """The same layer and arrays on another grid."""
-        return replace(self, free=free, shape=shape, _chosen={})
+        return replace(self, free=free, shape=shape, starts=(), _chosen={})
 
     # --- values -------------------------------------------------------------
 
@@ -91,14 +98,16 @@ class Evaluation:
             case Infinity(sign):
                 return np.float64(sign * np.inf)
             case Entry(tensor, indices):
-                return gather(self.tensor(tensor), [self.index(i, env) for i in indices], len(self.shape))
+                return gather(self.tensor(tensor), self.places(tensor, indices, env), len(self.shape))
             case Add(terms):
                 return sum((self.value(t, env) for t in terms[1:]), self.value(terms[0], env))
             case Mul(factors):
                 return self.product(factors, env)
             case Pow(base, exponent):
                 return np.power(self.value(base, env), self.value(exponent, env))
-            case Fn(name, args):
+            case Fn() if (written_out := self.module.applied(node)) is not None:
+                return self.value(written_out, env)
+            case Fn(name, args) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*(self.value(a, env) for a in args))
             case Extremum(op, args):
                 return _joined(_REDUCE[op][0], [self.value(a, env) for a in args])
@@ -106,6 +115,10 @@ class Evaluation:
                 return np.asarray(self.weight(cond, env), np.float64)
             case Cases(branches):
                 return self.cases(branches, env)
+            case Cardinality(SetApp(name, args)):
+                counts = (binders.count(self.index(k, env), axis)
+                          for k, axis in zip(args, self.reach.sets[name], strict=True))
+                return np.asarray(reduce(np.multiply, counts), np.float64)
             case Reduce():
                 return self.reduction(node, env)
         raise UnsupportedError(f"`{type(node).__name__}` has no value as an array")
@@ -114,6 +127,14 @@ class Evaluation:
         if name not in self.arrays:
             raise UnsupportedError(f"the formula uses `{name}`, which no array was passed for")
         return self.arrays[name]
+
+    def places(self, tensor: str, indices: tuple[Expr, ...], env: Env) -> list[Indices]:
+        """Where in the array an entry stands: its coordinates, counted from 0."""
+        if not self.reach.axes.origins:
+            return [self.index(i, env) for i in indices]
+        starts = (self.reach.axes.origin(tensor, d) for d in range(len(indices)))
+        return [self.index(i, env) - first if first else self.index(i, env)
+                for i, first in zip(indices, starts, strict=True)]
 
     def index(self, node: Expr, env: Env) -> Indices:
         whole = self.quotient(node, env).whole()
@@ -143,12 +164,20 @@ class Evaluation:
 
     def reduction(self, node: Reduce, env: Env) -> Any:
         join, neutral = _REDUCE[node.op]
-        binder, body = node.binder, node.body  # variables of nested binders differ: none need be renamed
+        binder, body = self.opened(node)
         total: Any = np.float64(neutral)
         for inner, mask in self.steps(binder, body, env):
             value = self.value(body, inner)
             total = merged(join, total, value if mask is None else np.where(mask, value, neutral))
         return total
+
+    def opened(self, node: Reduce | Arg) -> tuple[Binder, Expr]:
+        """The binder and body; variables of nested binders differ, so none need be renamed.
+
+        Unless a star or a card's function stands inside, which will be written out.
+        """
+        renamed = names_in(node).stars or (self.module.functions and names_in(node).functions)
+        return open_binder(node) if renamed else (node.binder, node.body)
 
     # --- conditions ---------------------------------------------------------
 
@@ -199,12 +228,14 @@ class Evaluation:
         return self._chosen[arg]
 
     def _choice(self, arg: Arg, env: Env) -> Choice | Shares:
-        binder, body = arg.binder, arg.body
+        binder, body = self.opened(arg)
         found = [Candidate(tuple(inner[v] for v in binder.variables), self.value(body, inner), mask)
                  for inner, mask in self.steps(binder, body, env)]
         if self.module.tie_rule == "split":
             return share(found, arg.op)
-        points = np.broadcast_shapes(*(i.shape for c in found for i in c.position))
+        axes = len(self.shape)
+        points = np.broadcast_shapes(*(i.shape for c in found for i in c.position),
+                                     *(np.shape(c.value)[max(0, np.ndim(c.value) - axes):] for c in found))
         return choose(found, arg.op, self.module.tie_rule, points, self.lead)
 
     # --- binders ------------------------------------------------------------

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from derive.axes import with_axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Rel
 from derive.module import Module
@@ -47,6 +48,7 @@ class _Run:
     axes: dict[str, tuple[WindowAxis, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.module = with_axes(self.module)
         self.axes = {name: f.axes for name, f in self.module.fields}
 
     def extent(self, tensor: str, axis: int) -> int:
@@ -80,12 +82,13 @@ def undefined() -> Any:
 
 
 @lru_cache(maxsize=256)
-def _compiled(equation: Rel, places: tuple[tuple[tuple[str, int], tuple[str, int]], ...],
+def _compiled(equation: Rel, module: Module,
               kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
     names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
-                             "prod": kind.product, "undefined": undefined, "product": itertools.product}
+                             "prod": kind.product, "undefined": undefined, "product": itertools.product,
+                             "takewhile": itertools.takewhile, "count": itertools.count}
     names |= kind.index_functions
-    exec(equation_source(equation, dict(places)), names)
+    exec(equation_source(equation, module), names)
     made: Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]] = names["equation"]
     return made
 
@@ -98,10 +101,10 @@ def _steps(run: _Run) -> Iterable[tuple[str, Iterable[Index], Callable[[Index], 
         entry = equation.terms[0]
         if not isinstance(entry, Entry):
             raise UnsupportedError("a forward equation must define one tensor entry")
-        indices, function = _compiled(equation, tuple(run.places.items()), kind)(run)
+        indices, function = _compiled(equation, run.module, kind)(run)
         ranges = list(indices)
         yield entry.tensor, ranges, function
-        run.shapes[entry.tensor] = tuple(max(c) + 1 for c in zip(*ranges, strict=True))
+        run.shapes[entry.tensor] = tuple(max(c) - min(c) + 1 for c in zip(*ranges, strict=True))
 
 
 def _prepare(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index]) -> _Run:
@@ -112,9 +115,10 @@ def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
              shapes: Mapping[str, Index]) -> dict[str, Values]:
     """y = F(x) entry by entry: every tensor that the equations define.
 
-    ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf);
-    ``shapes`` their shapes.  Raises :class:`CardError` where no case applies and
-    :class:`UnsupportedError` for a node that is not forward mathematics.
+    ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf),
+    indices as the formula counts them, from 0 or from 1; ``shapes`` their shapes.
+    Raises :class:`CardError` where no case applies and :class:`UnsupportedError` for
+    a node that is not forward mathematics.
     """
     run = _prepare(module, arrays, shapes)
     defined: dict[str, Values] = {}

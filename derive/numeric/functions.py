@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from derive.axes import with_axes
 from derive.errors import CardError
 from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, walk
 from derive.module import Module
@@ -15,7 +17,7 @@ from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array, first_nan
 from derive.numeric.scatter import scatter, scattered
 from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
-from derive.numeric.stars import Definitions
+from derive.numeric.stars import Definitions, names_in
 
 Sparse = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 Jacobian = tuple[Partial, Expr]  # ∂f_{kl}/∂x_{ij}, and the formula for it
@@ -28,16 +30,21 @@ class Compiled:
     Axes of the result: batch axes, then one for each index variable of the left side.
     """
 
-    def __init__(self, indices: tuple[Idx, ...], value: Expr, module: Module, definitions: Definitions) -> None:
-        self.indices, self.value, self.module, self.definitions = indices, value, module, definitions
+    def __init__(self, entries: tuple[Entry, ...], value: Expr, module: Module, definitions: Definitions) -> None:
+        self.value, self.module, self.definitions = value, module, definitions
+        self.places = {v: (e.tensor, d) for e in entries for d, v in enumerate(e.indices) if isinstance(v, Idx)}
+        self.indices = tuple(self.places)
 
     def __call__(self, evaluation: Evaluation, shape: Shape) -> Array:
         here = evaluation.over(self.indices, shape)
         here.definitions = self.definitions
+        if evaluation.reach.axes.origins:
+            here.starts = tuple(evaluation.reach.axes.origin(*place) for place in self.places.values())
         sum_of_hits = scatter(self.value, self.indices, here)
         if sum_of_hits is not None:
             return scattered(sum_of_hits, shape, here)
-        values = here.value(self.value, here.grid())
+        with np.errstate(all="ignore"):  # what has no value is NaN, and counts only where no bracket removes it
+            values = here.value(self.value, here.grid())
         return np.array(np.broadcast_to(values, (*here.lead, *shape)), np.float64)
 
 
@@ -49,13 +56,14 @@ def compile_formula(left: Entry | Partial, value: Expr, module: Module,
     """
     entries = (left,) if isinstance(left, Entry) else (left.of, left.wrt)
     indices = tuple(v for e in entries for v in cast(Entry, e).indices)
-    if not all(isinstance(v, Idx) for v in indices):
+    if not all(isinstance(v, Idx) for v in indices) or len(set(indices)) < len(indices):
         raise CardError("the left side of a formula to be evaluated must have plain indices")
-    return Compiled(cast("tuple[Idx, ...]", indices), value, module, definitions or {})
+    return Compiled(cast("tuple[Entry, ...]", entries), value, module, definitions or {})
 
 
 def _prepared(module: Module, arrays: Mapping[str, object]) -> tuple[Evaluation, dict[str, Array]]:
     """The layer with its checked arrays, and every tensor that the equations define."""
+    module = with_axes(module)
     given = checked(module, arrays, (*module.inputs, *module.parameters, *module.constants))
     reach = extents(module, {name: own_shape(module, name, a) for name, a in given.items()})
     tensors = dict(given)
@@ -102,7 +110,7 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
     evaluation, tensors = _prepared(module, arrays)
     if evaluation.lead:
         raise CardError(f"a Jacobian has no batch axes, but the arrays have {evaluation.lead}: pass one at a time")
-    _define_used(evaluation, tensors, formula[1])
+    _define_used(evaluation, tensors, formula[1], definitions)
     left, value = formula
     shapes = evaluation.reach.shapes
     compiled = compile_formula(left, value, module, definitions)
@@ -112,9 +120,12 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
     return _sparse(compiled, cast("tuple[Idx, ...]", cast(Entry, left.of).indices), wrt, evaluation)
 
 
-def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr) -> None:
-    """Forward values only where the formula or an equation after it uses them."""
-    used = {n.tensor for n in walk(value) if isinstance(n, Entry)}
+def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr,
+                 definitions: Definitions | None = None) -> None:
+    """Forward values only where the formula, or a maximum that its stars belong to, uses them."""
+    stars = names_in(value).stars
+    parts = (value, *(arg for name, (arg, _) in (definitions or {}).items() if name in stars))
+    used = {tensor for part in parts for tensor in names_in(part).tensors}
     if any(t in used for t in evaluation.reach.shapes if t not in tensors):
         _define(evaluation, tensors)
 
@@ -160,6 +171,13 @@ def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce 
 def backward(module: Module, formula: Message, wrt: str, upstream: object, arrays: Mapping[str, object],
              definitions: Definitions | None = None) -> Array:
     """δ_x = Jᵀ δ_y as the derived formula has it; batch axes as in :func:`forward`."""
+    return stagewise(module, [formula], upstream, arrays, definitions)
+
+
+def stagewise(module: Module, formulas: Sequence[Message], upstream: object, arrays: Mapping[str, object],
+              definitions: Definitions | None = None) -> Array:
+    """The last of several messages, each from the upstream gradient and the messages before it."""
+    module = with_axes(module)
     evaluation, tensors = _prepared(module, arrays)
     name = f"delta_{module.output}"
     delta = as_array(module, name, upstream)
@@ -167,11 +185,12 @@ def backward(module: Module, formula: Message, wrt: str, upstream: object, array
     if delta.shape != expected:
         raise CardError(f"`upstream` has shape {delta.shape}, but the output has {expected}")
     tensors[name] = delta
-    reach = evaluation.reach
-    evaluation.reach = type(reach)({**reach.shapes, name: reach.shapes[module.output]}, reach.sets, reach.sizes)
-    left, value = formula
-    _define_used(evaluation, tensors, value)
-    compiled = compile_formula(left, value, module, definitions)
-    return _defined(compiled(evaluation, reach.shapes[wrt]), f"delta_{wrt}")
-
-
+    for left, value in formulas:
+        reach = evaluation.reach
+        own = name.removeprefix("delta_")
+        evaluation.reach = replace(reach, shapes={**reach.shapes, name: reach.shapes[own]})
+        _define_used(evaluation, tensors, value, definitions)
+        compiled = compile_formula(left, value, module, definitions)
+        name = left.tensor
+        tensors[name] = _defined(compiled(evaluation, reach.shapes[name.removeprefix("delta_")]), name)
+    return tensors[name]

@@ -27,7 +27,7 @@ def gather(array: Array, indices: Sequence[Indices], grid: int) -> Array:
         if a is not None:
             shape[a] = i.size
     lines = [i.reshape(-1) for i in indices]
-    return _sub_array(array, lines, batch).reshape(*array.shape[:batch], *shape)
+    return _sub_array(array, lines, batch).reshape((*array.shape[:batch], *shape))
 
 
 def _only_axis(index: Indices) -> int | None:
@@ -72,9 +72,9 @@ def _scattered(array: Array, indices: Sequence[Indices], batch: int) -> Array:
         lead, grid = at.shape[:batch], at.shape[batch:]
     rows = array.reshape(*lead, -1)
     if at.ndim > len(grid):
-        values = np.take_along_axis(rows, at.reshape(*lead, -1), axis=-1).reshape(*lead, *grid)
+        values = np.take_along_axis(rows, at.reshape(*lead, -1), axis=-1).reshape((*lead, *grid))
     else:
-        values = rows[..., at.reshape(-1)].reshape(*lead, *grid)
+        values = rows[..., at.reshape(-1)].reshape((*lead, *grid))
     return values if np.all(ok) else np.where(ok, values, np.nan)
 
 

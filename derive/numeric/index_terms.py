@@ -34,9 +34,16 @@ class Quotient:
 
 @lru_cache(maxsize=4096)
 def is_index_term(node: Node) -> bool:
-    """Made of numbers, sizes and index variables only."""
-    return all(isinstance(n, (Num, Size, Idx, Star, Add, Mul, Pow, Fn, Extremum)) for n in walk(node)
-               ) and not isinstance(node, Num)
+    """Made of numbers, sizes and index variables only, by steps that are exact."""
+    return all(map(_is_exact, walk(node))) and not isinstance(node, Num)
+
+
+def _is_exact(node: Node) -> bool:
+    if isinstance(node, Pow):
+        return isinstance(node.base, Num) and node.base is not Num(0) and node.exponent is Num(-1)
+    if isinstance(node, Fn):
+        return node.name in ("floor", "ceil", "mod")
+    return isinstance(node, (Num, Size, Idx, Star, Add, Mul, Extremum))
 
 
 def evaluate(node: Expr, env: Mapping[Idx, Indices], sizes: Mapping[str, int],

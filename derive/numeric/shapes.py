@@ -9,10 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from derive.axes import Axes, axes, stands
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Entry, Idx, Node, SetApp, walk
+from derive.expr import Entry, Expr, Idx, Node, Num, SetApp, walk
 from derive.module import Module
 from derive.numeric.gather import Array, first_nan
+from derive.numeric.limits import limits
 from derive.numeric.source import window_places
 from derive.receptive_field import WindowAxis
 
@@ -33,11 +35,16 @@ class WindowSet:
 
 @dataclass(frozen=True)
 class Extents:
-    """Shapes of all tensors (without batch axes), and each set's windows axis by axis."""
+    """Shapes of all tensors (without batch axes), each set's windows axis by axis, and where coordinates start."""
 
     shapes: Mapping[str, Shape]
     sets: Mapping[str, tuple[WindowSet, ...]]
     sizes: Mapping[str, int]
+    axes: Axes
+
+    def start(self, v: Idx, body: Node) -> int:
+        """The first value of an index that runs along the axes on which it stands."""
+        return next((self.axes.origin(*slot) for slot in stands(v, body)), 0)
 
 
 def rank(module: Module, tensor: str) -> int:
@@ -52,7 +59,9 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
 
     Raises :class:`CardError` where a kernel is larger than its padded input.
     """
+    found = axes(module)
     shapes: dict[str, Shape] = dict(inputs)
+    _agree(found, shapes)
     sets: dict[str, tuple[WindowSet, ...]] = {}
     places = window_places(module.equations)
     for equation in module.equations:
@@ -63,9 +72,22 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
                 sets[name] = tuple(itertools.starmap(_window_set, zip(field.axes, along, strict=True)))
         entry, value = equation.terms
         if isinstance(entry, Entry):
-            reach = Extents(shapes, sets, _sizes(module, shapes))
-            shapes[entry.tensor] = tuple(span(v, value, reach) for v in entry.indices if isinstance(v, Idx))
-    return Extents(shapes, sets, _sizes(module, shapes))
+            reach = Extents(shapes, sets, _sizes(module, shapes), found)
+            shapes[entry.tensor] = tuple(output_span(v, entry, value, reach)
+                                         for v in entry.indices if isinstance(v, Idx))
+    return Extents(shapes, sets, _sizes(module, shapes), found)
+
+
+def _agree(found: Axes, shapes: Mapping[str, Shape]) -> None:
+    """Axes that one index runs along must have one extent."""
+    known: dict[tuple[str, int], tuple[str, int]] = {}
+    for name, shape in shapes.items():
+        for d, n in enumerate(shape):
+            other, m = known.setdefault(found.of(name, d), (name, n))
+            size = found.size(name, d)
+            if m != n or (isinstance(size, Num) and size.value != n):
+                wanted = f"that of `{other}` has {m}" if m != n else f"the formula says {size.value}"  # type: ignore
+                raise CardError(f"`{name}` has shape {shape}: axis {d + 1} has extent {n}, but {wanted}")
 
 
 def _sizes(module: Module, shapes: Mapping[str, Shape]) -> dict[str, int]:
@@ -79,6 +101,15 @@ def _window_set(window: WindowAxis, n: int) -> WindowSet:
         raise CardError(f"the kernel spans {window.kernel_size} cells, but the padded input has only "
                         f"{n + 2 * window.padding}: make the input larger or the kernel smaller")
     return WindowSet(window, n)
+
+
+def output_span(v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
+    """How far an output's index runs: as far as keeps all indices in range."""
+    free = frozenset(i for i in entry.indices if isinstance(i, Idx))
+    tensors, sets = _places(v, value)
+    found = [span(v, value, reach)] if tensors or sets else []
+    start = reach.axes.origin(entry.tensor, entry.indices.index(v))
+    return min([*found, *limits(v, free, start, value, reach)] or [span(v, value, reach)])
 
 
 def span(v: Idx, body: Node, reach: Extents) -> int:
@@ -118,10 +149,10 @@ def as_array(module: Module, name: str, value: object) -> Array:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise CardError(f"`{name}` is not an array of numbers") from error
-    axes = rank(module, name)
-    if array.ndim < axes:
-        raise CardError(f"`{name}` has shape {array.shape}, but it needs at least {axes} "
-                        f"{'axis' if axes == 1 else 'axes'}")
+    own = rank(module, name)
+    if array.ndim < own:
+        raise CardError(f"`{name}` has shape {array.shape}, but it needs at least {own} "
+                        f"{'axis' if own == 1 else 'axes'}")
     nan = first_nan(array)
     if nan is not None:
         at = ", ".join(map(str, nan))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from derive.axes import axes
 from derive.errors import UnsupportedError
 from derive.expr import (
     Add,
@@ -12,6 +13,7 @@ from derive.expr import (
     Arg,
     Binder,
     Bracket,
+    Cardinality,
     Cases,
     Cond,
     Entry,
@@ -31,9 +33,11 @@ from derive.expr import (
     SetApp,
     Size,
     Tuple,
+    free_indices,
     open_as,
     walk,
 )
+from derive.module import Module
 
 Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis) whose extent its elements keep to
 
@@ -73,8 +77,8 @@ def _stands(v: Idx, body: Node) -> list[tuple[str, int]]:
 
 
 class _Source:
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, module: Module) -> None:
+        self.module, self.axes = module, axes(module)
         self.names: dict[Idx, str] = {}
 
     def fresh(self, v: Idx) -> Idx:
@@ -83,12 +87,41 @@ class _Source:
 
     def spans(self, v: Idx, body: Node) -> str:
         """Where a variable without a written range runs: wherever every factor exists."""
-        extents = [f"run.extent({t!r}, {d})" for t, d in dict.fromkeys(_stands(v, body))]
+        slots = _stands(v, body)
+        extents = [f"run.extent({t!r}, {d})" for t, d in dict.fromkeys(slots)]
         windows = [(s.name, d) for s in walk(body) if isinstance(s, SetApp) for d, t in enumerate(s.args) if t is v]
         extents += [f"run.windows({name!r}, {d})" for name, d in dict.fromkeys(windows)]
         if not extents:
             raise UnsupportedError("an index has no range: no tensor axis and no set is indexed by it alone")
-        return f"range(min({', '.join(extents)}))" if len(extents) > 1 else f"range({extents[0]})"
+        count = f"min({', '.join(extents)})" if len(extents) > 1 else extents[0]
+        start = self.axes.origin(*slots[0]) if slots else 0
+        return f"range({start}, {start} + {count})" if start else f"range({count})"
+
+    def outputs(self, v: Idx, start: int, value: Expr) -> str:
+        """Where an output's index runs: from the first value on, while all indices are in range."""
+        checks = [c for c in self.checks(v, value, "{}") if c]
+        shifted = [f"0 <= {self.names[v]} - {self.axes.origin(t, d)} < run.extent({t!r}, {d})"
+                   for t, d in _stands(v, value)]
+        if not checks:
+            return self.spans(v, value)
+        test = " and ".join((*shifted, *checks))
+        return f"list(takewhile(lambda {self.names[v]}: {test}, count({start})))"
+
+    def checks(self, v: Idx, node: Node, around: str) -> list[str]:
+        """For every index term with v in it, which no bracket, case or condition guards: it is in range."""
+        if isinstance(node, Entry):
+            terms = [(d, t) for d, t in enumerate(node.indices) if t is not v and v in free_indices(t)]
+            return [around.format(f"0 <= {self.index(t)} - {self.axes.origin(node.tensor, d)} < "
+                                  f"run.extent({node.tensor!r}, {d})") for d, t in terms]
+        if isinstance(node, Reduce):
+            if node.binder.cond is not None or v not in free_indices(node):
+                return []
+            binder, body = open_as(node, tuple(self.fresh(_unused(self)) for _ in node.binder.variables))
+            loops = self.clauses(binder, body).replace("{", "{{").replace("}", "}}")
+            return self.checks(v, body, around.format(f"all({{}} {loops})"))
+        if isinstance(node, Cases) or (isinstance(node, Mul) and any(isinstance(f, Bracket) for f in node.factors)):
+            return []
+        return [c for child in node.children() for c in self.checks(v, child, around)]
 
     def clauses(self, binder: Binder, body: Expr) -> str:
         """`for … in … if …` of a binder whose variables have names already."""
@@ -135,6 +168,11 @@ class _Source:
                 return "(" + " * ".join(map(go, factors)) + ")"
             case Pow(base, exponent):
                 return f"power({go(base)}, {self.index(exponent) if isinstance(exponent, Num) else go(exponent)})"
+            case Fn() if (written_out := self.module.applied(node)) is not None:
+                return go(written_out)
+            case Cardinality(SetApp(name, args)):
+                counts = (f"len(run.window({name!r}, {d}, {self.index(k)}))" for d, k in enumerate(args))
+                return f"num({' * '.join(counts)})"
             case Fn(name, args):
                 return f"{name if exact else f'fn[{name!r}]'}({', '.join(map(go, args))})"
             case Extremum(op, args):
@@ -180,15 +218,16 @@ def _terms(cond: Cond | None) -> tuple[Expr, ...]:
     return () if cond is None else tuple(n for n in walk(cond) if isinstance(n, SetApp))
 
 
-def equation_source(equation: Rel, places: Places) -> str:
+def equation_source(equation: Rel, module: Module) -> str:
     """``equation(run)``: the indices of the tensor defined, and its entry as a function of the index."""
     entry, value = equation.terms
     if not isinstance(entry, Entry) or not all(isinstance(v, Idx) for v in entry.indices):
         raise UnsupportedError("a forward equation must define one tensor entry, such as y_k or f_kl")
-    writer = _Source(places)
+    writer = _Source(module)
     free = [writer.fresh(v) for v in entry.indices if isinstance(v, Idx)]
+    starts = [writer.axes.origin(entry.tensor, d) for d in range(len(free))]
     names = "".join(f"{writer.names[v]}, " for v in free)
-    ranges = ", ".join(writer.spans(v, value) for v in free)
+    ranges = ", ".join(writer.outputs(v, start, value) for v, start in zip(free, starts, strict=True))
     unpack = f"        ({names}) = index\n" if free else ""
     return ("def equation(run):\n"
             f"    def entry(index):\n{unpack}        return {writer.value(value)}\n"

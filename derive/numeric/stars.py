@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 from derive.errors import UnsupportedError
-from derive.expr import Arg, Expr, Star, subst
+from derive.expr import Arg, Entry, Expr, Fn, Node, Star, subst, walk
 from derive.module import Module
 from derive.numeric.binders import items
 
 Definitions = Mapping[str, tuple[Expr, int]]  # a star's letter -> the argmax and which of its components it is
+
+
+@dataclass(frozen=True)
+class Names:
+    """The tensors, stars and functions that stand in a formula."""
+
+    tensors: frozenset[str]
+    stars: frozenset[str]
+    functions: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def names_in(node: Node) -> Names:
+    """All names in a formula, gathered once."""
+    nodes = list(walk(node))
+    return Names(frozenset(n.tensor for n in nodes if isinstance(n, Entry)),
+                 frozenset(n.name for n in nodes if isinstance(n, Star)),
+                 frozenset(n.name for n in nodes if isinstance(n, Fn)))
 
 
 def as_arg(node: Expr, definitions: Definitions, module: Module) -> Arg | None:
@@ -28,6 +48,5 @@ def star_arg(star: Star, definitions: Definitions, module: Module) -> tuple[Arg,
     if star.name not in definitions:
         raise UnsupportedError(f"`{star.name}^*` is not defined")
     arg, component = definitions[star.name]
-    at, _ = module.definition(module.output)
     assert isinstance(arg, Arg)
-    return subst(arg, dict(zip(at.indices, star.at, strict=True))), component
+    return subst(arg, dict(zip(module.parameters_of(arg), star.at, strict=True))), component

@@ -1,17 +1,26 @@
 """Each differentiation rule, what it concludes, and that a stored conclusion cannot be altered."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 import derive
-from derive.calculus import rules
+from derive.axes import with_axes
+from derive.calculus import differentiate as driver
+from derive.calculus.differentiate import differentiate
+from derive.calculus.form import simplified
 from derive.calculus.messages import jacobian, message
+from derive.calculus.rule import Rule
+from derive.calculus.rules import RULES
 from derive.errors import UnsupportedError
-from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Fn, Idx, Partial, Star, Tuple, eq
+from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Expr, Fn, Idx, Partial, Star, Tuple, eq
 from derive.letters import with_size_letters
+from derive.notation import read
+from derive.notation.symbols import Kind, Symbol
 from derive.solve import solve
 from derive.verify.sheet import forget
+from tests.calculus.zoo import ZOO, Layer, module_from
 
 K, L, I, J = map(Idx, "klij")
 
@@ -22,13 +31,13 @@ def module() -> derive.Module:
 
 
 def test_an_entry_depends_on_itself_alone(module: derive.Module) -> None:
-    step = rules.differentiate(Entry("x", (K, L)), Entry("x", (I, J)), module)
+    step = differentiate(Entry("x", (K, L)), Entry("x", (I, J)), module)
     assert step.after is Bracket(eq(Tuple((I, J)), Tuple((K, L))))
-    assert rules.differentiate(Entry("w", (K,)), Entry("x", (I, J)), module).after is ZERO
+    assert differentiate(Entry("w", (K,)), Entry("x", (I, J)), module).after is ZERO
 
 
 def test_the_maximum_has_the_derivative_of_its_maximiser(module: derive.Module) -> None:
-    step = rules.differentiate(Entry("f", (K, L)), Entry("x", (I, J)), module)
+    step = differentiate(Entry("f", (K, L)), Entry("x", (I, J)), module)
     stars = Tuple((Star("i", (K, L)), Star("j", (K, L))))
     assert step.after is Bracket(eq(Tuple((I, J)), stars))
     assert [s.rule for s in step] == ["entry", "extremum", "definition"]
@@ -41,8 +50,8 @@ def test_the_jacobian_is_written_case_by_case(module: derive.Module) -> None:
 
 
 def test_an_unknown_form_is_not_guessed_at(module: derive.Module) -> None:
-    with pytest.raises(UnsupportedError, match="no rule differentiates"):
-        rules.differentiate(Fn("exp", (Entry("x", (I, J)),)), Entry("x", (I, J)), module)
+    with pytest.raises(UnsupportedError, match="no rule differentiates the function `erf`"):
+        differentiate(Fn("erf", (Entry("x", (I, J)),)), Entry("x", (I, J)), module)
 
 
 def test_every_step_concludes_again_what_it_says() -> None:
@@ -59,18 +68,63 @@ def test_a_step_with_an_altered_conclusion_fails(module: derive.Module) -> None:
         assert not replace(step, after=Partial(ONE, Entry("x", (I, J)))).holds(module)
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda r: r.name)
-def test_a_disabled_rule_changes_the_jacobian_and_turns_a_check_red(
-    rule: rules.Rule, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("rule", ["entry", "definition", "extremum"])
+def test_a_disabled_rule_changes_the_jacobian_and_turns_a_check_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     numpy = pytest.importorskip("numpy")
     module = derive.layer("max_pool", kernel_size=2, stride=2)
     x = numpy.arange(16.0).reshape(4, 4)
     before = solve(module).jacobian("x", x=x)
-    monkeypatch.setattr(type(rule), "conclude", lambda *_: ZERO)
+    monkeypatch.setattr(next(type(r) for r in RULES if r.name == rule), "conclude", lambda *_: ZERO)
     forget()
     broken = solve(module)
     assert not broken.report.ok
     assert {"routes", "jacobian"} & {c.name for c in broken.report.failures}
     assert (broken.jacobian("x", x=x) != before).any()
     forget()
+
+
+# rule: (layer of the zoo, input, ∂output/∂input by that rule before it is simplified)
+EXAMPLES = {
+    "constant": ("batch_norm", "epsilon"), "entry": ("linear", "b"), "composition": ("two_layers", "x"),
+    "definition": ("sigmoid", "s"), "linearity": ("linear", "b"), "product": ("linear", "W"), "power": ("two_norm", "x"),
+    "elementwise": ("tanh", "s"), "sum": ("squared", "y"), "prod": ("product_of_entries", "x"), "extremum": ("maxout", "W"),
+    "pair": ("prelu", "a"), "branches": ("huber", "y"),
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_every_rule_is_used_and_matters(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+    if rule.name == "bracket":  # its conclusion is 0 already
+        return
+    name, wrt = EXAMPLES[rule.name]
+    module = ZOO[name].module()
+    before = jacobian(module, wrt)
+    assert rule.name in {s.rule for s in before}
+    driver.derivative.cache_clear()
+    monkeypatch.setattr(type(rule), "conclude", lambda *_: ONE if rule.name == "constant" else ZERO)
+    assert jacobian(module, wrt).after is not before.after
+    driver.derivative.cache_clear()
+
+
+STATEMENTS = {  # rule: (tensor differentiated, its formula, by, what the rule concludes)
+    "linearity": (r"y_k = x_k + 3 x_k", "x", r"[i = k] + 3 [i = k]"),
+    "product": (r"y_k = x_k \tanh(x_k)", "x", r"[i = k] \tanh(x_k) + x_k (1 - (\tanh(x_k))^2) [i = k]"),
+    "power": (r"y_k = x_k^{3}", "x", r"3 x_k^2 [i = k]"),
+    "sum": (r"y = \sum_j x_j^2", "x", r"\sum_j 2 x_j [i = j]"),
+    "prod": (r"y = \prod_j x_j", "x", r"\sum_{j=0}^{n-1} [i = j] \prod_{m \ne j} x_m"),
+    "pair": (r"y_k = \max(2 x_k, c)", "x", r"\begin{cases} 2 [i = k] & \text{if } 2 x_k > c \\ 0 & \text{otherwise} \end{cases}"),
+}
+
+
+@pytest.mark.parametrize("rule", STATEMENTS)
+def test_a_rule_says_what_its_statement_says(rule: str) -> None:
+    forward, wrt, expected = STATEMENTS[rule]
+    layer = Layer(rule, (forward,), {"x": (4,)})
+    module = with_axes(module_from(layer))
+    of = module.definition("y")[0]
+    step = differentiate(of, Entry(wrt, (Idx("i"),)), module)
+    table = module.table.extended([Symbol(c, c, Kind.INDEX) for c in "ikjm"])
+    right = read(expected, table)
+    concluded = next(s for s in step if s.rule == rule)
+    values = simplified(cast(Expr, concluded.after), {}, module), simplified(right, {}, module)  # type: ignore
+    assert values[0] is values[1]

@@ -1,0 +1,172 @@
+"""The extent and the first coordinate of every tensor axis, from declarations and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from derive.errors import CardError
+from derive.expr import BINDING, Add, Entry, Expr, Idx, Node, Num, Size, add, free_indices, sub, walk
+from derive.letters import extent, unused
+from derive.module import Module
+from derive.notation.symbols import Kind, Symbol, SymbolTable
+
+Slot = tuple[str, int]  # (tensor, axis)
+_INDICES = "ijklpqruv"  # for entries and sums that the card has no letter for
+_LETTERS = "nmNMdKHPQRSTUVABCDEFGJL"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Which axes run alike; what each has for extent, and where its coordinates start (0 or 1)."""
+
+    classes: dict[Slot, Slot]
+    sizes: dict[Slot, Expr]
+    origins: dict[Slot, int]
+
+    def of(self, tensor: str, axis: int) -> Slot:
+        """The class of an axis; a message has the axes of what it is the message of."""
+        slot = (tensor, axis)
+        if slot not in self.classes:
+            slot = (tensor.removeprefix("delta_"), axis)
+        return self.classes.get(slot, slot)
+
+    def size(self, tensor: str, axis: int) -> Expr | None:
+        return self.sizes.get(self.of(tensor, axis))
+
+    def origin(self, tensor: str, axis: int) -> int:
+        return self.origins.get(self.of(tensor, axis), 0)
+
+
+def stands(variable: Idx, node: Node) -> list[Slot]:
+    """The tensor axes along which an index variable stands by itself."""
+    return list(dict.fromkeys((e.tensor, d) for e in walk(node) if isinstance(e, Entry)
+                              for d, t in enumerate(e.indices) if t is variable))
+
+
+class _Classes:
+    """A union of axes that share an index."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Slot, Slot] = {}
+
+    def find(self, slot: Slot) -> Slot:
+        while (above := self.parent.setdefault(slot, slot)) != slot:
+            slot = above
+        return slot
+
+    def join(self, slots: list[Slot]) -> None:
+        for slot in slots:
+            self.parent[self.find(slot)] = self.find(slots[0])
+
+
+@lru_cache(maxsize=64)
+def axes(module: Module) -> Axes:
+    """The axes of a module's tensors.
+
+    Axes that one index runs along have one extent: as declared, or as a written
+    range Σ_{j=1}^n says.  Coordinates start where written ranges start, else at 0.
+    """
+    found = _Classes()
+    for symbol in module.table.of_kind(Kind.TENSOR):
+        for d in range(len(symbol.axes)):
+            if not symbol.name.startswith("delta_"):
+                found.find((symbol.name, d))
+    ranges = []
+    for lower, upper, slots in _runs(module):
+        length = None if lower is None or upper is None else sub(add(upper, Num(1)), lower)
+        if slots and (length is None or isinstance(length, (Num, Size))):
+            found.join(slots)
+            if length is not None:
+                ranges.append((slots[0], length))
+    classes = {slot: found.find(slot) for slot in list(found.parent)}
+    sizes = _declared(module, classes)
+    for slot, length in ranges:
+        sizes.setdefault(classes[slot], length)
+    return Axes(classes, sizes, _origins(module, classes))
+
+
+def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
+    """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0."""
+    found: dict[Slot, int] = {}
+    for equation in (*module.equations, *module.facts):
+        lowest = {v: low.value for node in walk(equation) if isinstance(node, BINDING)
+                  for v, low in zip(node.binder.variables, node.binder.lower, strict=True) if isinstance(low, Num)}
+        for entry in walk(equation):
+            for d, term in enumerate(entry.indices if isinstance(entry, Entry) else ()):
+                least = _least(term, lowest)
+                slot = classes.get((entry.tensor, d))  # type: ignore[attr-defined]
+                if least is not None and slot is not None:
+                    found[slot] = min(found.get(slot, 1), max(0, int(least)))
+    if found and set(found.values()) == {1} and not module.fields:
+        return dict.fromkeys(classes.values(), 1)
+    return found
+
+
+def _least(term: Expr, lowest: dict[Idx, Fraction]) -> Fraction | None:
+    """The least value of v + c while v runs from a written number on."""
+    match term:
+        case Idx():
+            return lowest.get(term)
+        case Add((Idx() as v, *rest)) if v in lowest and all(_number(t) is not None for t in rest):
+            return lowest[v] + sum((_number(t) or Fraction(0) for t in rest), Fraction(0))
+    return None
+
+
+def _number(term: Expr) -> Fraction | None:
+    return term.value if isinstance(term, Num) else None
+
+
+def _runs(module: Module) -> Iterator[tuple[Expr | None, Expr | None, list[Slot]]]:
+    """The written range of each index variable, and the axes along which it stands."""
+    for equation in (*module.equations, *module.facts):
+        for letter in free_indices(equation):
+            yield None, None, stands(letter, equation)
+        for node in walk(equation):
+            if isinstance(node, BINDING):
+                binder = node.binder
+                for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
+                    yield low, high, stands(v, node)
+
+
+def _declared(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, Expr]:
+    sizes: dict[Slot, Expr] = {}
+    for symbol in module.table.of_kind(Kind.TENSOR):
+        for d, size in enumerate(symbol.sizes):
+            if (symbol.name, d) in classes:
+                known = sizes.setdefault(classes[symbol.name, d], extent(size))
+                if known is not extent(size) and isinstance(known, Num) and isinstance(size, int):
+                    raise CardError(f"`{symbol.name}` has extent {size} along an axis that has {known.value}")
+    return sizes
+
+
+@lru_cache(maxsize=64)
+def with_axes(module: Module) -> Module:
+    """The module with a size for every axis of every tensor, and a symbol for every message."""
+    found = axes(module)
+    named = dict(found.sizes)
+    unknown = [c for c in dict.fromkeys(found.classes.values()) if c not in named]
+    letters = unused(module.table, _LETTERS, len(unknown))
+    named |= {c: Size(letter) for c, letter in zip(unknown, letters, strict=True)}
+    new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
+    own = dict.fromkeys(a for s in module.table.of_kind(Kind.TENSOR) for a in s.axes if module.table.named(a) is None)
+    new += [Symbol(letter, letter, Kind.INDEX) for letter in (*own, *unused(module.table, _INDICES, 3))]
+    for symbol in module.table.of_kind(Kind.TENSOR):
+        if symbol.name.startswith("delta_"):
+            continue
+        extents = tuple(_plain(named[found.of(symbol.name, d)]) for d in range(len(symbol.axes)))
+        sized = replace(symbol, sizes=extents)
+        new += [sized, _message(sized, module.table)]
+    return replace(module, table=module.table.extended(new))
+
+
+def _message(of: Symbol, table: SymbolTable) -> Symbol:
+    known = table.named(f"delta_{of.name}")
+    script = of.latex if len(of.latex) == 1 else f"{{{of.latex}}}"
+    return Symbol(f"delta_{of.name}", known.latex if known else rf"\delta_{script}", Kind.TENSOR, of.axes, (), of.sizes)
+
+
+def _plain(size: Expr) -> int | str:
+    return int(size.value) if isinstance(size, Num) else size.name if isinstance(size, Size) else ""

@@ -1,0 +1,195 @@
+"""Products as monomials: a number times powers of atoms; and when two expressions are the same but for order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from derive.expr import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    Add,
+    Bracket,
+    Cases,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Pow,
+    Reduce,
+    Rel,
+    Size,
+    Star,
+    add,
+    mul,
+    walk,
+)
+
+
+@dataclass
+class Monomial:
+    """number · Π atom^exponent, the atoms in the order in which they came."""
+
+    number: Fraction = Fraction(1)
+    powers: dict[Expr, Expr] = field(default_factory=dict)
+
+    def times(self, atom: Expr, exponent: Expr) -> None:
+        """Multiply by atom^exponent; a bracket is its own square."""
+        old = self.powers.get(atom)
+        total = exponent if old is None else add(old, exponent)
+        if total is ZERO:
+            self.powers.pop(atom, None)
+        else:
+            self.powers[atom] = ONE if isinstance(atom, Bracket) else total
+
+    def product(self, other: Monomial) -> Monomial:
+        found = Monomial(self.number * other.number, dict(self.powers))
+        for atom, exponent in other.powers.items():
+            found.times(atom, exponent)
+        return found
+
+    def without(self, atoms: Iterable[Expr]) -> Monomial:
+        gone = set(atoms)
+        return Monomial(self.number, {a: e for a, e in self.powers.items() if a not in gone})
+
+    def split(self, atoms: Iterable[Expr]) -> Monomial:
+        """The powers of these atoms alone."""
+        kept = set(atoms)
+        return Monomial(Fraction(1), {a: e for a, e in self.powers.items() if a in kept})
+
+    def expr(self) -> Expr:
+        """Messages first, plain factors, what stands below a fraction bar, sums and cases, brackets."""
+        if self.number == 0:
+            return ZERO
+        ordered = sorted(self.powers.items(), key=_place)
+        return mul(Num(self.number), *(_power(a, e) for a, e in ordered))
+
+
+def _place(item: tuple[Expr, Expr]) -> int:
+    atom, exponent = item
+    if isinstance(atom, Entry) and atom.tensor.startswith("delta_") and exponent is ONE:
+        return -1
+    if isinstance(atom, Bracket):
+        return 3
+    if isinstance(atom, Cases) or has_sum(atom):
+        return 2 if exponent is ONE else 1
+    return 1 if isinstance(exponent, Num) and exponent.value < 0 and not _is_exp(atom) else 0
+
+
+@lru_cache(maxsize=8192)
+def has_sum(node: Node) -> bool:
+    """A reduction stands somewhere in it."""
+    return any(isinstance(n, Reduce) for n in walk(node))
+
+
+@lru_cache(maxsize=8192)
+def has_value(atom: Expr, exponent: Expr) -> bool:
+    """atom^exponent exists for all numbers: no logarithm, root, quotient or shifted index in it."""
+    if not isinstance(exponent, Num) or exponent.value.denominator > 1 or exponent.value < 0:
+        return isinstance(atom, Size)
+    for node in walk(atom):
+        if isinstance(node, Pow) and not has_value(node.base, node.exponent):
+            return False
+        if isinstance(node, Fn) and node.name not in ("tanh", "abs", "sign", "sin", "cos", "arctan"):
+            return False
+        if isinstance(node, Entry) and not all(isinstance(i, (Idx, Star)) for i in node.indices):
+            return False
+    return True
+
+
+def _is_exp(atom: Expr) -> bool:
+    return isinstance(atom, Fn) and atom.name == "exp"
+
+
+def _power(atom: Expr, exponent: Expr) -> Expr:
+    if exponent is ONE:
+        return atom
+    if isinstance(atom, Fn) and atom.name == "exp":
+        return Fn("exp", (mul(exponent, *atom.args),))
+    if isinstance(exponent, Num) and exponent.value < 0 and exponent is not MINUS_ONE:
+        return Pow(Pow(atom, Num(-exponent.value)), MINUS_ONE)
+    return Pow(atom, exponent)
+
+
+def monomial(node: Expr) -> Monomial:
+    """The monomial that a node is."""
+    found = Monomial()
+    _gather(node, ONE, found)
+    return found
+
+
+def _gather(node: Expr, exponent: Expr, into: Monomial) -> None:
+    match node:
+        case Num(value) if isinstance(exponent, Num) and exponent.value.denominator == 1 and (
+                value or exponent.value > 0):
+            into.number *= value ** int(exponent.value)
+        case Mul(factors) if _whole(exponent):
+            for factor in factors:
+                _gather(factor, exponent, into)
+        case Pow(base, inner) if _whole(exponent) or (isinstance(inner, Num) and not _whole(inner)):
+            _gather(base, mul(inner, exponent), into)
+        case Fn("exp", (arg,)):
+            scale, rest = _scaled(arg)
+            into.times(Fn("exp", (rest,)), mul(Num(scale), exponent))
+        case _:
+            into.times(node, exponent)
+
+
+def _whole(exponent: Expr) -> bool:
+    return isinstance(exponent, Num) and exponent.value.denominator == 1
+
+
+def _scaled(arg: Expr) -> tuple[Fraction, Expr]:
+    """c and u with arg = c u, c a whole number or the sign."""
+    first = arg.factors[0] if isinstance(arg, Mul) else arg
+    if not isinstance(first, Num) or first is arg:
+        return Fraction(1), arg
+    scale = first.value if first.value.denominator == 1 else Fraction(1 if first.value > 0 else -1)
+    return scale, mul(Num(1 / scale), arg)
+
+
+@lru_cache(maxsize=32768)
+def key(node: Node) -> Hashable:
+    """Equal for nodes that differ only in the order of their terms and factors."""
+    if isinstance(node, (Add, Mul)):
+        return type(node).__name__, frozenset(Counter(map(key, node.children())).items())
+    if isinstance(node, Rel) and node.ops == ("=",):
+        return "=", frozenset(map(key, node.terms))
+    if isinstance(node, (Num, Idx)):
+        return node
+    return type(node).__name__, *map(_part_key, node.parts())
+
+
+def _part_key(part: Any) -> Hashable:
+    if isinstance(part, Node):
+        return key(part)
+    return tuple(map(_part_key, part)) if isinstance(part, tuple) else part
+
+
+_WEIGHTS = {"Reduce": 5, "Cases": 3, "Fn": 2, "Entry": 2, "Bracket": 1, "Pow": 1, "Extremum": 2, "Rel": 1}
+
+
+@lru_cache(maxsize=32768)
+def size(node: Node) -> int:
+    """How much there is to read."""
+    if isinstance(node, Num):
+        return 1 if node.value.denominator == 1 else 2
+    own = _WEIGHTS.get(type(node).__name__, 0)
+    if isinstance(node, (Idx, Entry)) or not node.parts():
+        own += 1
+    if isinstance(node, Add):
+        own += len(node.terms) - 1
+    return own + sum(map(size, node.children()))
+
+
+def smaller(first: Expr, second: Expr) -> Expr:
+    """The one that is less to read; the first where both are as much."""
+    return second if size(second) < size(first) else first

@@ -1,0 +1,185 @@
+"""Sums and products of simplified parts: like terms, common factors, definitions folded back, multiplying out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+
+from derive.calculus.affine import Range
+from derive.calculus.algebra import Monomial, has_value, key, monomial, size, smaller
+from derive.calculus.folding import Fold
+from derive.expr import MINUS_ONE, ONE, ZERO, Add, Bracket, Cases, Expr, Idx, Mul, Num
+from derive.module import Module
+
+_MOST_TERMS = 64
+
+
+class Arithmetic:
+    """Where each index runs, which definitions may be folded back, and which sums were seen."""
+
+    def __init__(self, module: Module, ranges: dict[Idx, Range], folds: tuple[Fold, ...],
+                 known: dict[object, Expr]) -> None:
+        self.module, self.ranges, self.folds, self.known = module, ranges, folds, known
+        self.done: dict[Expr, Expr] = {}
+
+    # --- sums of terms ------------------------------------------------------
+
+    def sum_of(self, terms: Iterable[Expr]) -> Expr:
+        """Like terms collected, and a common factor in front where that is shorter."""
+        gathered: dict[object, Monomial] = {}
+        for m in self.flat(terms):
+            same = frozenset((key(a), key(e)) for a, e in m.powers.items())
+            if same in gathered:
+                gathered[same].number += m.number
+            else:
+                gathered[same] = m
+        found = [m for m in gathered.values() if m.number]
+        if len(found) < 2:
+            return self.product([found[0].expr()]) if found else ZERO
+        found.sort(key=lambda m: m.number < 0)
+        whole = self.as_known(found)
+        common = self.common(found)
+        if common is None:
+            best = self.product([whole]) if isinstance(whole, Add) else whole
+            expanded = self.multiplied_out(found)
+            return best if expanded is None else smaller(best, expanded)
+        inner = self.sum_of([over(m, common).expr() for m in found])
+        return smaller(whole, self.folded(common.product(monomial(inner))).expr())
+
+    def multiplied_out(self, terms: list[Monomial]) -> Expr | None:
+        """The sum with all products of sums multiplied out, if that makes terms cancel."""
+        if not any(self.meets(a, [b for other in terms for b in other.powers if b is not a])
+                   for m in terms for a in _sums(m)):
+            return None
+        parts = [self.multiplied(m, tuple(_sums(m))) for m in terms]
+        if any(p is None for p in parts) or sum(len(p or ()) for p in parts) > _MOST_TERMS:
+            return None
+        return self.sum_of([self.folded(m).expr() for p in parts for m in p or ()])
+
+    def flat(self, terms: Iterable[Expr]) -> Iterable[Monomial]:
+        for term in terms:
+            m = monomial(term)
+            inner = next(iter(m.powers), None)
+            if len(m.powers) == 1 and isinstance(inner, Add) and m.powers[inner] is ONE:
+                for part in self.flat(inner.terms):
+                    yield Monomial(part.number * m.number, part.powers)
+            elif m.number:
+                yield m
+
+    def as_known(self, terms: list[Monomial]) -> Expr:
+        """The sum, with order and sign as where it was met first."""
+        node = Add(tuple(m.expr() for m in terms))
+        if key(node) in self.known:
+            return self.known[key(node)]
+        negated = Add(tuple(Monomial(-m.number, m.powers).expr() for m in terms))
+        if key(negated) in self.known:
+            return Mul((MINUS_ONE, self.known[key(negated)]))
+        if all(m.number < 0 for m in terms):
+            self.known[key(negated)] = negated
+            return Mul((MINUS_ONE, negated))
+        self.known[key(node)] = node
+        return node
+
+    def common(self, terms: list[Monomial], guarded: bool = False) -> Monomial | None:
+        """The factors that all terms share.
+
+        Where brackets guard every term, only those that have a value everywhere: what a
+        false bracket removes may not exist.
+        """
+        found = Monomial(_content([m.number for m in terms]))
+        guarded = guarded or all(any(isinstance(a, (Bracket, Cases)) for a in m.powers) for m in terms)
+        for atom, exponent in terms[0].powers.items():
+            if guarded and not isinstance(atom, (Bracket, Cases)) and not has_value(atom, exponent):
+                continue
+            others = [m.powers.get(atom) for m in terms]
+            values = [e.value for e in others if isinstance(e, Num)]
+            if len(values) == len(terms) and (min(values) > 0 or max(values) < 0):
+                found.powers[atom] = Num(min(values))
+            elif all(e is exponent for e in others):
+                found.powers[atom] = exponent
+        return found if found.powers or found.number != 1 else None
+
+    # --- products -----------------------------------------------------------
+
+    def product(self, factors: Iterable[Expr]) -> Expr:
+        """Powers gathered, definitions folded back, multiplied out where that is shorter."""
+        whole = Monomial()
+        for factor in factors:
+            whole = whole.product(monomial(factor))
+        if whole.number == 0:
+            return ZERO
+        whole = self.folded(whole)
+        best = whole.expr()
+        for candidate in self.expansions(whole):
+            best = smaller(best, candidate)
+        return best
+
+    def folded(self, whole: Monomial) -> Monomial:
+        """Definitions read from right to left, as long as that is shorter."""
+        again = bool(whole.powers)
+        while again:
+            again = False
+            for fold in self.folds:
+                factors = fold.apply(whole)
+                if factors is None:
+                    continue
+                new = reduce(Monomial.product, map(monomial, factors))
+                if size(new.expr()) < size(whole.expr()):
+                    whole, again = new, bool(new.powers)
+        return whole
+
+    def expansions(self, whole: Monomial) -> Iterable[Expr]:
+        sums = [a for a in _sums(whole) if self.meets(a, [b for b in whole.powers if b is not a])]
+        if len(whole.powers) == 1:
+            return
+        choices = [(s,) for s in sums] + ([tuple(sums)] if len(sums) > 1 else [])
+        for chosen in choices:
+            terms = self.multiplied(whole, chosen)
+            if terms is not None:
+                yield self.sum_of([self.folded(m).expr() for m in terms])
+
+    def meets(self, inner: Add, others: list[Expr]) -> bool:
+        """A term of the sum has something in common with the other factors, that may cancel or fold."""
+        own = {a for t in inner.terms for a in monomial(t).powers}
+        rest = set(others).union(*(monomial(t).powers for o in others if isinstance(o, Add) for t in o.terms))
+        if own & rest:
+            return True
+        types, other_types = set(map(type, own)), set(map(type, rest))
+        return any(len(f.pattern) > 1 and {type(a) for a, _ in f.pattern} & types
+                   and {type(a) for a, _ in f.pattern} & other_types for f in self.folds)
+
+    def multiplied(self, whole: Monomial, sums: tuple[Add, ...]) -> list[Monomial] | None:
+        """The terms of a product with some of its sums multiplied out; None if there are too many."""
+        found = [whole.without(sums)]
+        for inner in sums:
+            found = [m.product(monomial(t)) for m in found for t in inner.terms]
+            if len(found) > _MOST_TERMS:
+                return None
+        return found
+
+
+def _sums(m: Monomial) -> list[Add]:
+    """The factors that are sums."""
+    return [a for a, e in m.powers.items() if isinstance(a, Add) and e is ONE]
+
+
+def _content(numbers: list[Fraction]) -> Fraction:
+    """The largest number that divides all, negative if all are."""
+    top = reduce(gcd, (n.numerator for n in numbers))
+    bottom = reduce(lcm, (n.denominator for n in numbers))
+    return Fraction(-top if all(n < 0 for n in numbers) else top, bottom)
+
+
+def over(m: Monomial, common: Monomial) -> Monomial:
+    """m / common, a common bracket dropped."""
+    found = Monomial(m.number / common.number, dict(m.powers))
+    for atom, exponent in common.powers.items():
+        if isinstance(atom, Bracket):
+            found.powers.pop(atom)
+        else:
+            found.times(atom, Num(-exponent.value) if isinstance(exponent, Num) else Mul((MINUS_ONE, exponent)))
+            if not isinstance(exponent, Num):
+                found.powers.pop(atom, None)
+    return found

@@ -1,0 +1,162 @@
+"""Sums collapsed: Σ_m f_m [m = k] = f_k, with what is left of the range; free factors in front; Σ 1 counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derive.calculus.affine import solve, within
+from derive.calculus.algebra import Monomial, monomial, size
+from derive.calculus.ranges import conditions
+from derive.expr import (
+    ONE,
+    ZERO,
+    Add,
+    Arg,
+    Bracket,
+    Cardinality,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Idx,
+    In,
+    Mul,
+    Node,
+    Rel,
+    Star,
+    Tuple,
+    eq,
+    free_indices,
+    subst,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from derive.calculus.form import Form
+
+Variables = tuple[Idx, ...]
+Conds = tuple[Cond, ...]
+
+
+def total(form: Form, variables: Variables, conds: Conds, body: Expr) -> Expr:
+    """Σ over the variables, where the conditions hold, of the body."""
+    if body is ZERO:
+        return ZERO
+    if not variables:
+        return form.product([*map(form, map(Bracket, conds)), body])
+    if isinstance(body, Add):
+        return _of_sum(form, variables, conds, body)
+    whole = monomial(body)
+    bound = set(variables)
+    outside = [a for a, e in whole.powers.items() if not (free_indices(a) | free_indices(e)) & bound]
+    if outside or whole.number != 1:
+        front = Monomial(whole.number, {a: whole.powers[a] for a in outside})
+        inner = whole.without(outside)
+        inner.number /= whole.number
+        return form.product([front.expr(), total(form, variables, conds, inner.expr())])
+    for step in (_delta, _condition, _expanded, _in_cases, _counted):
+        found = step(form, variables, conds, whole)
+        if found is not None:
+            return found
+    return form.closed("sum", variables, conds, body)
+
+
+def _of_sum(form: Form, variables: Variables, conds: Conds, body: Add) -> Expr:
+    """Σ (u + v) = Σ u + Σ v: where a delta needs it, or where it is shorter."""
+    split = form.sum_of([total(form, variables, conds, t) for t in body.terms])
+    if has_delta(body, variables):
+        return split
+    kept = form.closed("sum", variables, conds, body)
+    return split if size(split) < size(kept) else kept
+
+
+def _delta(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Σ_v f(v) [v = e] = f(e) where e lies in the range of v."""
+    for atom in whole.powers:
+        if not isinstance(atom, Bracket):
+            continue
+        parts = conditions(atom.cond)
+        for n, part in enumerate(parts):
+            found = _solved(part, variables)
+            if found is None:
+                continue
+            v, e, others = found
+            rest = [*parts[:n], *others, *parts[n + 1:], *conds]
+            if v in form.ranges:
+                rest += filter(None, [within(e, form.ranges[v], form.ranges)])
+            here: dict[Node, Node] = {v: e}
+            left = tuple(w for w in variables if w is not v)
+            guards = [form(Bracket(subst(c, here))) for c in rest]
+            body = form(subst(whole.without([atom]).expr(), here))
+            return total(form, left, (), form.product([*guards, body]))
+    return None
+
+
+def _solved(cond: Cond, variables: Variables) -> tuple[Idx, Expr, list[Cond]] | None:
+    """(v, e, the other equations) where one of the equations says v = e."""
+    if not isinstance(cond, Rel) or cond.ops != ("=",) or any(isinstance(t, Arg) for t in cond.terms):
+        return None
+    left, right = (t.items if isinstance(t, Tuple) else (t,) for t in cond.terms)
+    for n, (a, b) in enumerate(zip(left, right, strict=True)):
+        found = solve(a, b, variables)
+        if found is not None and found[0] not in free_indices(found[1]):
+            others: list[Cond] = [eq(c, d) for m, (c, d) in enumerate(zip(left, right, strict=True)) if m != n]
+            return (*found, others)
+    return None
+
+
+def _condition(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Σ_v f(v) [c(v)] = Σ_{v : c(v)} f(v), for a condition on indices alone."""
+    for atom in whole.powers:
+        if isinstance(atom, Bracket) and not any(isinstance(n, (Entry, Star, Arg)) for n in walk(atom)):
+            return total(form, variables, (*conds, *conditions(atom.cond)), whole.without([atom]).expr())
+    return None
+
+
+def _expanded(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Multiplied out only where a delta stands inside."""
+    for atom, exponent in whole.powers.items():
+        if isinstance(atom, Add) and exponent is ONE and has_delta(atom, variables):
+            rest = whole.without([atom]).expr()
+            return form.sum_of([total(form, variables, conds, form.product([rest, t])) for t in atom.terms])
+    return None
+
+
+def _in_cases(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Σ_v { f(v) if c, g(v) otherwise } = { Σ f if c, Σ g otherwise } for c free of v, where a delta needs it."""
+    for atom, exponent in whole.powers.items():
+        if not isinstance(atom, Cases) or exponent is not ONE or not has_delta(atom, variables):
+            continue
+        if any(free_indices(c) & set(variables) for _, c in atom.branches):
+            continue
+        rest = whole.without([atom]).expr()
+        return form.cases([(total(form, variables, conds, form.product([rest, v])), c) for v, c in atom.branches])
+    return None
+
+
+def _counted(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Σ_{v=a}^{b} c = (b − a + 1) c, and Σ_{v∈Ω} c = |Ω| c."""
+    used = frozenset[Idx]().union(*(free_indices(n) for n in (*whole.powers, *whole.powers.values(), *conds)))
+    for v in variables:
+        if v not in used and v in form.ranges:
+            left = tuple(w for w in variables if w is not v)
+            return form.product([form.ranges[v].length, total(form, left, conds, whole.expr())])
+    if len(conds) == 1 and isinstance(conds[0], In) and not whole.powers:
+        element = conds[0].element
+        items = element.items if isinstance(element, Tuple) else (element,)
+        if items == variables and not free_indices(conds[0].set) & set(variables):
+            return form.product([Cardinality(conds[0].set), whole.expr()])
+    return None
+
+
+def has_delta(node: Expr, variables: Variables) -> bool:
+    """A factor [v = …] stands in a term, not below a reduction."""
+    if isinstance(node, Bracket):
+        return any(_solved(c, variables) is not None for c in conditions(node.cond))
+    if isinstance(node, Cases):
+        return any(has_delta(v, variables) for v, _ in node.branches)
+    return isinstance(node, (Add, Mul)) and any(has_delta(c, variables) for c in _operands(node))
+
+
+def _operands(node: Add | Mul) -> tuple[Expr, ...]:
+    return node.terms if isinstance(node, Add) else node.factors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Undefined
-from derive.sheet import Math, Sheet
+from derive.sheet import Bullets, Math, Prose, Sheet, Table
 from derive.verify import routes, scopes
 from derive.verify.canonical import Renaming
 from derive.verify.check import check, read_back, unbound
@@ -52,8 +53,27 @@ def verify(sheet: Sheet, subject: Subject) -> Report:
             checks.append(_entries(math, parsed[math], subject))
         elif not math.definition:
             checks.append(_remembered(math, parsed[math], full[math.scope], subject))
-    checks += [*_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
+    checks += [*_words(sheet, subject), *_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
     return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition and m.scope != "entries"))
+
+
+def _words(sheet: Sheet, subject: Subject) -> list[Check]:
+    """Formulas in sentences that were neither derived and read back nor quoted from the card: none is a template's."""
+    known = {m.latex for m in sheet.inline}
+    known |= {formula for reading in subject.module.readings for formula in _INLINE.findall(reading)}
+    texts: list[str] = []
+    for block in sheet.blocks():
+        if isinstance(block, Prose):
+            texts.append(block.text)
+        elif isinstance(block, Bullets):
+            texts += block.items
+        elif isinstance(block, Table):
+            texts += [cell for row in (block.header, *block.rows) for cell in row]
+    return [Check("words", formula, Verdict.NOT_READ, "it stands in the words and was not derived")
+            for text in texts for formula in _INLINE.findall(text) if formula not in known]
+
+
+_INLINE = re.compile(r"\$([^$]+)\$")
 
 
 def scopes_of(sheet: Sheet, subject: Subject) -> dict[str, Scope]:

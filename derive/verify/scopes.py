@@ -153,7 +153,7 @@ def window_ties(module: Module, n: int) -> tuple[Sample, ...]:
 
 
 def layer_provers(module: Module) -> tuple[Prover, ...]:
-    """At the smaller of the two shapes, where its windows are within reach of a proof."""
+    """Two windows along the first axis and one along the others, where such a window is within reach of a proof."""
     field_ = module.receptive_field
     assert field_ is not None
     entries = 1
@@ -161,8 +161,14 @@ def layer_provers(module: Module) -> tuple[Prover, ...]:
         entries *= axis.kernel_size
     if entries > PROVABLE:
         return ()
-    shape = shapes_of(field_, module.input_size)[0]
-    return (Prover(Instance(module, module, shape, field_.output_shape(shape)), shared=True),)
+    first, *others = shapes_of(field_, module.input_size)[0]
+    shape = [first]
+    for n, axis in zip(others, field_.axes[1:], strict=True):
+        while n > axis.stride and axis.output_size(n - axis.stride) > 0:  # the same rest, fewer windows
+            n -= axis.stride
+        shape.append(n)
+    size = tuple(shape)
+    return (Prover(Instance(module, module, size, field_.output_shape(size)), shared=True),)
 
 
 def window_provers(window: Module, layer: Module, n: int) -> tuple[Prover, ...]:

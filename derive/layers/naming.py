@@ -20,6 +20,15 @@ def module_over(form: WindowForm, table: SymbolTable, field: ReceptiveField, **r
     return Module((equation,), table, form.output.tensor, (form.source,), fields=((name, field),), **rest)
 
 
+def with_loss(table: SymbolTable, loss: str | None) -> SymbolTable:
+    """The table in which the card's own letter for the loss has the name ``loss``."""
+    known = None if loss is None else table.named(loss)
+    if known is None:
+        return table
+    others = tuple(s for s in table.symbols if s is not known)
+    return SymbolTable((*others, Symbol("loss", known.latex, Kind.TENSOR)), table.stars)
+
+
 def normalised(form: WindowForm, table: SymbolTable) -> tuple[Rel, str, SymbolTable]:
     """(y_K = op over I ∈ Ω(K) of x_I, the name of Ω, the table with every letter of it).
 
@@ -29,6 +38,9 @@ def normalised(form: WindowForm, table: SymbolTable) -> tuple[Rel, str, SymbolTa
     name, latex = _set_letter(form, table)
     ins = _member_letters(form, name, outs, table)
     variables = tuple([Idx(c) for c in ins])
+    if form.axes is not None:  # the letters that counted a window's cells are gone
+        meant = {letter for s in table.symbols for letter in (*s.axes, *s.members)} | {*outs, *ins}
+        table = SymbolTable(tuple(s for s in table.symbols if s.kind is not Kind.INDEX or s.name in meant), table.stars)
     applied = SetApp(name, form.output.indices)
     window = over(variables, In(tuple_of(variables), applied))
     equation = eq(form.output, Reduce(form.op, window, Entry(form.source, variables)))

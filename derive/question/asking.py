@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from derive.errors import CardError, Problem, UnsupportedError
+from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Idx, Node, Partial, walk
 from derive.layers.forward import WindowForm
+from derive.notation import write
 from derive.notation.formulas import Formula
+from derive.notation.symbols import SymbolTable
 from derive.question.plain_text import PlainText
 
 _VERB = (
@@ -19,27 +22,34 @@ _VERB = (
 _NEAR = r"[^.?!;¶]{0,120}?"
 _JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\b|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi")
 _VJP = re.compile(
-    r"\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
+    r"\bvector[- ]jacobian|\bvjp\b"
+    r"|\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
     r"|(?<!vanishing )(?<!exploding )\bgradient\w*|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"
 )
 _FORWARD = re.compile(rf"\b{_VERB}{_NEAR}\bforward (?:message|pass)|\b{_VERB}{_NEAR}\bdopředn\w+")
 _PARAMETERS = re.compile(rf"\b{_VERB}{_NEAR}\bparameters? message")
 
 
+_QUOTIENT = re.compile(r"(?:∂\s*|\bd)([^\W\d_])(?:_?\w+)?\s*/\s*(?:∂\s*|d)([^\W\d_])(?:_?\w+)?")
+_NABLA = re.compile(r"\\nabla\s*_\s*(?:(\w)|\{\s*(?:\\(?:mathbf|boldsymbol|bm|mathrm)\s*)?\{?(\w)\}?\s*\})")
+
+
 @dataclass(frozen=True)
 class Asked:
-    """Messages as in :class:`Module`, the one that the question names first in front; and how that was read."""
+    """Messages as in :class:`Module`, the one that the question names first in front; how that was read; the loss."""
 
     messages: tuple[str, ...]
     readings: tuple[str, ...]
+    loss: str | None = None
 
 
 def asked(
     form: WindowForm,
+    table: SymbolTable,
     derivatives: tuple[tuple[Formula, Partial], ...],
     plain: PlainText,
     in_words: bool,
-    unread: tuple[Problem, ...] = (),
+    unread: tuple[tuple[Formula, DeriveError], ...] = (),
 ) -> Asked:
     """The messages that a question wants.
 
@@ -48,7 +58,34 @@ def asked(
 
     Raises :class:`UnsupportedError` where it wants a derivative of something else, or none.
     """
-    wanted: dict[str, str] = {}
+    wanted = dict(_by_derivatives(form, table, derivatives))
+    for kind, reading in _written(form, plain, unread):
+        wanted.setdefault(kind, reading)
+    local = "vjp" not in wanted  # the course's backward message is ∂f/∂x, unless the question writes ∂L/∂x
+    for kind, pattern in (
+        ("jacobian", _JACOBIAN), ("vjp", _VJP), ("forward", _FORWARD), ("parameters", _PARAMETERS)
+    ):  # fmt: skip
+        places = (m for m in pattern.finditer(plain.text) if not in_words or _requested(plain.text, m.start()))
+        found = next(places, None)
+        if found and not (kind == "jacobian" and "vjp" in wanted):
+            line = plain.line(found.start())
+            wanted.setdefault(kind, f"asked for the {_NAMES[kind]} (line {line}: “{plain.quote(*found.span())}”)")
+    if local and "vjp" in wanted and "jacobian" not in wanted:
+        wanted = {"jacobian": wanted["vjp"], **wanted}
+    if not wanted and unread:
+        raise CardError(*(p for _, error in unread for p in error.problems))
+    if not wanted:
+        message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
+        raise UnsupportedError(Problem(message, line=plain.first_line))
+    losses = {d.of.tensor for _, d in derivatives if _kind(form, d) in ("vjp", "") and isinstance(d.of, Entry)}
+    return Asked(tuple(wanted), tuple(dict.fromkeys(wanted.values())), losses.pop() if len(losses) == 1 else None)
+
+
+def _by_derivatives(
+    form: WindowForm, table: SymbolTable, derivatives: tuple[tuple[Formula, Partial], ...]
+) -> Iterator[tuple[str, str]]:
+    """(kind, how it was read) of the derivatives that formulas mention."""
+    seen = set()
     for formula, derivative in derivatives:
         kind = _kind(form, derivative)
         if kind is None:
@@ -59,28 +96,24 @@ def asked(
                     line=formula.line,
                 )
             )
-        if kind:
-            wanted.setdefault(kind, f"asked for {spoken(derivative)} (line {formula.line})")
-    for kind, pattern in (
-        ("jacobian", _JACOBIAN), ("vjp", _VJP), ("forward", _FORWARD), ("parameters", _PARAMETERS)
-    ):  # fmt: skip
-        places = (m for m in pattern.finditer(plain.text) if not in_words or _requested(plain.text, m.start()))
-        found = next(places, None)
-        if found and not (kind == "jacobian" and "vjp" in wanted):
-            line = plain.line(found.start())
-            wanted.setdefault(kind, f"asked for the {_NAMES[kind]} (line {line}: “{plain.quote(*found.span())}”)")
-    if "vjp" in wanted and "jacobian" not in wanted and not any(_kind(form, d) == "vjp" for _, d in derivatives):
-        wanted = {"jacobian": wanted["vjp"], **wanted}  # the course's backward message is ∂f/∂x
-    if not wanted and unread:
-        raise CardError(*unread)
-    if not wanted:
-        raise UnsupportedError(
-            Problem(
-                "the question asks for no message or derivative; write e.g. “Derive the backward message.”",
-                line=plain.first_line,
-            )
-        )
-    return Asked(tuple(wanted), tuple(dict.fromkeys(wanted.values())))
+        if kind and kind not in seen:
+            seen.add(kind)
+            yield kind, f"asked for ${write(derivative, table)}$ (line {formula.line})"
+
+
+def _written(
+    form: WindowForm, plain: PlainText, unread: tuple[tuple[Formula, DeriveError], ...]
+) -> Iterator[tuple[str, str]]:
+    """(kind, how it was read) of derivatives outside the notation: ∂L/∂x in the prose, and $\\nabla_x L$."""
+    for found in _QUOTIENT.finditer(plain.text):
+        of, wrt = (plain.quote(*found.span(n)) for n in (1, 2))
+        if wrt == form.source:
+            kind = "jacobian" if of == form.output.tensor else "vjp"
+            yield kind, f"asked for {plain.quote(*found.span())} (line {plain.line(found.start())})"
+    for formula, _ in unread:
+        gradient = _NABLA.match(formula.latex)
+        if gradient and form.source in gradient.groups():
+            yield "vjp", f"asked for the gradient ${formula.latex}$ (line {formula.line})"
 
 
 def _requested(text: str, at: int) -> bool:

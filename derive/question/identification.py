@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from derive.card import Card
@@ -15,16 +16,24 @@ from derive.notation import gather, read
 from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import SymbolTable
 from derive.question.asking import partials
+from derive.question.constants import constants, with_numbers
 from derive.question.wording import Found, Words
+
+# x \in \mathbb{R}^{H \times W}: the table has what it declares
+_DECLARATION = re.compile(r"[^=]*\\in\s*\\mathbb\s*\{?\s*[A-Z][^=]*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Read:
-    """The formulas of a question: those that were read, those that were not, and their letters."""
+    """The formulas of a question: those that were read, those that were not, and their letters.
+
+    ``known`` are the letters of numbers, F = 2: the formulas hold the numbers.
+    """
 
     nodes: tuple[tuple[Formula, Node], ...]
     failures: tuple[tuple[Formula, DeriveError], ...]
     table: SymbolTable
+    known: Mapping[str, int]
 
 
 def read_formulas(card: Card) -> Read:
@@ -37,8 +46,11 @@ def read_formulas(card: Card) -> Read:
         try:
             nodes.append((formula, read(formula.latex, table, line=formula.line, column=formula.column)))
         except DeriveError as error:
-            failures.append((formula, error))
-    return Read(tuple(nodes), tuple(failures), table)
+            if not _DECLARATION.fullmatch(formula.latex):
+                failures.append((formula, error))
+    known = constants(node for _, node in nodes)
+    table = SymbolTable(tuple(s for s in table.symbols if s.name not in known), table.stars)
+    return Read(tuple((f, with_numbers(n, known)) for f, n in nodes), tuple(failures), table, known)
 
 
 @dataclass(frozen=True)
@@ -77,10 +89,18 @@ def forward_formula(card: Card, words: Words, read_: Read) -> Forward:
     return Forward(form, read_.table, _place(spelt), (f"layer ({source})",))
 
 
+_LAYOUT = re.compile(
+    r"\\tag\*?\{[^}]*\}|(?:\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}|\\nonumber|\\notag|(?<!\\)&|\\\\(?=\s*$)"
+)
+
+
+_END = re.compile(r"(?:[\s.,;~]|\\[,;:! ])+$")
+
+
 def _place(formula: Formula) -> str:
     """line 12: $f_{kl} = …$, without equation number and full stop."""
-    latex = re.sub(r"\\tag\{[^}]*\}|(\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}", "", formula.latex)
-    return f"line {formula.line}: ${' '.join(latex.split()).rstrip(' .,;')}$"
+    latex = _LAYOUT.sub(" ", formula.latex)
+    return f"line {formula.line}: ${_END.sub('', ' '.join(latex.split()))}$"
 
 
 def equations_of(read_: Read) -> list[tuple[Formula, Rel]]:

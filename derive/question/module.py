@@ -5,7 +5,7 @@ from __future__ import annotations
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.layers import LAYERS, check_tie_rule
-from derive.layers.naming import module_over
+from derive.layers.naming import module_over, with_loss
 from derive.module import Module
 from derive.question.asking import asked, partials
 from derive.question.geometry import geometry
@@ -29,12 +29,13 @@ def module_of(card: Card) -> Module:
 
 
 def _module_of(card: Card) -> Module:
-    words = words_of(card.question, card.question_line)
     formulas_read = read_formulas(card)
+    words = words_of(card.question, card.question_line, formulas_read.known)
     forward = forward_formula(card, words, formulas_read)
     form = forward.form
     unread = tuple(p for _, error in formulas_read.failures for p in error.problems)
-    wanted = asked(form, partials(formulas_read.nodes), words.plain, not equations_of(formulas_read), unread)
+    in_words = not equations_of(formulas_read)
+    wanted = asked(form, forward.table, partials(formulas_read.nodes), words.plain, in_words, formulas_read.failures)
     for what, name in _GEOMETRIES.items():
         for found in words.about(what)[:1]:
             raise UnsupportedError(Problem(f"“{found.quote}”: {name}; not covered yet", card.path, found.line))
@@ -45,7 +46,7 @@ def _module_of(card: Card) -> Module:
     field, size = geometry(reader, form.axes, forward.source, declared if len(declared) == form.rank else ())
     return module_over(
         form,
-        forward.table,
+        with_loss(forward.table, wanted.loss),
         field,
         tie_rule=tie_rule,
         name=next((spec.name for spec in LAYERS if op_of(spec) == form.op), None),

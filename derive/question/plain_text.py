@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 GAP = "∎"  # stands for a formula that is no plain number
@@ -19,11 +20,13 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NUMERIC = re.compile(r"(?!.*\\(?:max|min|frac|sum|partial|in\b))[^_^&]*\d[^_^&]*", re.DOTALL)
+_SIZES = re.compile(r"(?:\$|\\\()\s*\(?\w+(?:\s*(?:\\times|,|\\cdot)\s*\w+)*\s*\)?\s*(?:\$|\\\))")  # K, K \times K
 _MATH = re.compile(
     r"(?P<times>\\times|\\cdot)|(?P<drop>\\text|\\mathrm|[{}$]|\\[()!])|(?P<space>\\[,;: ]|~|\s+)|(?P<char>.)",
     re.DOTALL,
 )
-_PLAIN = {"‐": "-", "‑": "-", "–": "-", "—": "-", "’": "'", "∗": "*", "✕": "×", "╳": "×"}
+_PLAIN = {"‐": "-", "‑": "-", "–": "-", "—": "-", "’": "'", "∗": "*", "✕": "×", "╳": "×",
+          "|": ":"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,18 @@ class PlainText:
         return self.first_line + self.source.count("\n", 0, self.origin[start])
 
 
-def plain_text(source: str, first_line: int = 1) -> PlainText:
-    """The prose of a Markdown text; formulas that hold no size become a gap."""
+def plain_text(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> PlainText:
+    """The prose of a Markdown text; formulas that hold no size become a gap.
+
+    ``known`` are sizes that the text calls by a letter: $K \\times K$ then reads as 2 × 2.
+    """
     pieces: list[tuple[str, int]] = []
     for found in _TOKEN.finditer(source):
         kind, at = found.lastgroup or "", found.start()
         if found["display"] or found["code"] or kind == "blank":
             pieces.append((BREAK, at))
         elif kind == "inline":
-            pieces += _inline(found[0], at)
+            pieces += _inline(found[0], at, known or {})
         elif kind == "space":
             pieces.append((" ", at))
         elif kind == "char":
@@ -64,8 +70,9 @@ def plain_text(source: str, first_line: int = 1) -> PlainText:
     return PlainText(source, first_line, "".join(c for c, _ in pieces), tuple(at for _, at in pieces))
 
 
-def _inline(formula: str, start: int) -> list[tuple[str, int]]:
-    if not _NUMERIC.fullmatch(formula):
+def _inline(formula: str, start: int, known: Mapping[str, int]) -> list[tuple[str, int]]:
+    letters = re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula) if _SIZES.fullmatch(formula) else []
+    if not _NUMERIC.fullmatch(formula) and not (letters and all(c in known for c in letters)):
         return [(GAP, start)]
     pieces = []
     for found in _MATH.finditer(formula):
@@ -75,5 +82,6 @@ def _inline(formula: str, start: int) -> list[tuple[str, int]]:
         elif found.lastgroup == "space":
             pieces.append((" ", at))
         elif found.lastgroup == "char":
-            pieces.append((found[0].lower()[:1], at))
+            char = str(known[found[0]]) if letters and found[0] in known else found[0].lower()[:1]
+            pieces += [(c, at) for c in char]
     return pieces

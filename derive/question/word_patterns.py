@@ -9,7 +9,7 @@ NUMBERS = {
     "ten": 10, "jedna": 1, "jednu": 1, "jeden": 1, "dva": 2, "dvě": 2, "tři": 3, "čtyři": 4, "pět": 5,
 }  # fmt: skip
 N = rf"(?:(?<![\d.])-?\d{{1,4}}(?!\d|\.\d)|\b(?:{'|'.join(NUMBERS)})\b)"
-_BY = r"\s*(?:x|×|\*|\bby\b|\bkrát\b)\s*"
+_BY = r"[\s-]*(?:x|×|\*|\bby\b|\bkrát\b)[\s-]*"
 DIMS = rf"{N}(?:{_BY}{N})+"
 PAIR = rf"[(\[]\s*{N}(?:\s*,\s*{N})+\s*[)\]]"
 AND = rf"{N}\s+(?:and|a)\s+{N}(?=\s*(?:[.,;:)¶]|in\b|along\b|resp|for\b|$))"
@@ -26,7 +26,7 @@ LENGTH = r"(?:lengths?|délk\w*|délce)"
 KIND = r"(?:max(?:imum|imal|imový|imové)?|min(?:imum|imal|imový|imové)?|average|avg|mean|sum|l2|lp|median|stochastic)"
 _PLAIN_WINDOW = (
     r"(?:kernels?|windows?|filters?|receptive fields?|(?:sub-?)?regions?|neighbou?rhoods?|blocks?|patch(?:es)?|masks?"
-    r"|squares?|areas?|tiles?|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*)"
+    r"|squares?|cubes?|boxes|areas?|tiles?|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*)"
 )
 WINDOW = (
     rf"(?:{_PLAIN_WINDOW}|(?:{KIND}[ -]?)?pool(?:ing|er|ed|s)?(?: layers?| operations?| units?)?"
@@ -61,6 +61,8 @@ VALUED = {
         rf"\b{SIZE} (?:of )?(?:the |each |a )?(?:{KIND}[ -])?(?:pooling )?{WINDOW}{IS}({VALUE}){NOT_INPUT}",
         rf"\b{WINDOW} [a-z]\w?\s*=\s*({VALUE})",
         rf"({DIMS})\s*/\s*{N}",
+        rf"\b{WINDOW}\s*[,:]\s*({DIMS}){NOT_INPUT}",
+        rf"\(\s*({DIMS})\s*[,;]\s*(?:with )?(?:a )?{STRIDE}\b",
     ),
     "length": (
         rf"\b{WINDOW} {OF}{LENGTH}{IS}({N})",
@@ -85,7 +87,7 @@ VALUED = {
         rf"({DIMS})[ -]+(?:(?:pixels?|gr[ae]yscale|input|two-dimensional|2d|square|real)[ -]+){{0,3}}{INPUT}\b"
         r"(?! pixel)",
         rf"\b(?<!output )(?<!pooled ){INPUT}(?: ∎)?(?:(?:[ _-]|\b)(?:of|has|have|is|are|a|the|o|{SIZE}))*{IS}"
-        rf"({DIMS}|{PAIR})(?![ -]+{ADJECTIVES}{WINDOW}\b)",
+        rf"({DIMS}|{PAIR})(?![ -]+{ADJECTIVES}{WINDOW}\b)(?![ -]+(?:\w+ )?(?:outputs?|výstup))",
         rf"\b(?<!output ){INPUT}(?: ∎)?[ _]{OF}(?:{SIZE}|{LENGTH}){IS}({ALONE})\b",
     ),
     "output_size": (rf"({DIMS})[ -]+(?:pooled )?(?:outputs?|výstup\w*)\b",),

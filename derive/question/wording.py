@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,9 +39,9 @@ class Words:
         return tuple(f for name, f in self.found if name == what)
 
 
-def words_of(source: str, first_line: int = 1) -> Words:
-    """The sizes and kinds that a question's prose names; nothing is decided here."""
-    plain = plain_text(source, first_line)
+def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> Words:
+    """The sizes and kinds that a question's prose names (``known`` as in :func:`plain_text`); nothing is decided."""
+    plain = plain_text(source, first_line, known)
     matches = sorted(set(_matches(plain)), key=lambda m: (m[1][0], -m[1][1], m[0], str(m[2])))
     return Words(
         tuple((what, Found(value, plain.quote(*span), plain.line(span[0]))) for what, span, value in _longest(matches)),

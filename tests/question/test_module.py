@@ -80,7 +80,7 @@ def test_the_sample_card() -> None:
     assert summary(module) == "f max x; 2x2 stride 2x2 padding 0x0; jacobian vjp"
     assert (module.key, module.name, module.tie_rule) == ("ssu_batch4_004", "max_pool", "first")
     assert [r.partition(" (")[0] for r in module.readings] == [
-        "layer", "window 2×2", "stride 2 in each axis", "no padding", "asked for ∂f_kl/∂x_ij", "asked for the backward message"
+        "layer", "window 2×2", "stride 2 in each axis", "no padding", r"asked for $\frac{\partial f_{kl}}{\partial x_{ij}}$", "asked for the backward message"
     ]  # fmt: skip
     assert "window 2×2 (line 14: “2x2 max pooling”)" in module.readings
 

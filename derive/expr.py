@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 from weakref import WeakValueDictionary
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
@@ -31,32 +30,40 @@ class _Interned(type):
         key = (cls, *args)
         node = _table.get(key)
         if node is None:
-            node = type.__call__(cls, *args)
+            node = object.__new__(cls)
+            node.__dict__.update(zip(cls.__match_args__, args, strict=True), _parts=args)
             _table[key] = node
         return cast(_N, node)
 
 
 @dataclass_transform(frozen_default=True)
 def _node(cls: type[_N]) -> type[_N]:
-    return dataclass(frozen=True, eq=False, repr=False)(cls)
+    """A kind of node and its fields; a dataclass of the standard library takes longer to make than all else here."""
+    cls.__match_args__ = tuple(cls.__annotations__)  # type: ignore[misc]
+    return cls
 
 
 class Node(metaclass=_Interned):
     """A node; its fields are nodes, tuples of nodes, strings or numbers."""
 
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    _parts: tuple[Any, ...]  # the fields' values in order
+
     @classmethod
     def normalise(cls, *args: Any) -> tuple[Any, ...]:
         return args
 
-    def parts(self) -> tuple[Any, ...]:
-        cached = self.__dict__.get("_parts")
-        if cached is None:
-            cached = tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
-            self.__dict__["_parts"] = cached
-        return cast("tuple[Any, ...]", cached)
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a node cannot be changed: {name}")
 
-    def children(self) -> Iterator[Node]:
-        return _nodes_in(self.parts())
+    def parts(self) -> tuple[Any, ...]:
+        return self._parts
+
+    def children(self) -> tuple[Node, ...]:
+        cached = self.__dict__.get("_children")
+        if cached is None:
+            cached = self.__dict__["_children"] = tuple(_nodes_in(self._parts))
+        return cast("tuple[Node, ...]", cached)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.parts()
@@ -417,16 +424,20 @@ def fresh_index(hint: str = "t") -> Idx:
     return Idx(f"${hint}{next(_fresh)}")
 
 
+def _body(node: Reduce | Arg | SetOf) -> Expr:
+    return node.element if isinstance(node, SetOf) else node.body
+
+
 def open_binder(node: Reduce | Arg | SetOf) -> tuple[Binder, Expr]:
     """The binder and body with fresh variables, for work under the binder."""
-    body = node.element if isinstance(node, SetOf) else node.body
+    body = _body(node)
     fresh: dict[Node, Node] = {v: fresh_index() for v in node.binder.variables}
     return _rename(node.binder, fresh), subst(body, fresh)
 
 
 def open_as(node: Reduce | Arg | SetOf, variables: tuple[Idx, ...]) -> tuple[Binder, Expr]:
     """The binder and body with the given variables, which must not be free in the node."""
-    body = node.element if isinstance(node, SetOf) else node.body
+    body = _body(node)
     mapping: dict[Node, Node] = dict(zip(node.binder.variables, variables, strict=True))
     return _rename(node.binder, mapping), subst(body, mapping)
 
@@ -450,12 +461,15 @@ def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
     hit = mapping.get(node)
     if hit is not None:
         return cast(_N, hit)
+    if free_indices(node).isdisjoint(mapping) and all(isinstance(key, Idx) for key in mapping):
+        return node
     if isinstance(node, BINDING):
         if not any(_occurs(key, node) for key in mapping):
             return node
         own = set(node.binder.variables)
         outer = {k: v for k, v in mapping.items() if k not in own}
-        binder, body = open_binder(node)
+        captured = any(own & free_indices(value) for value in outer.values())
+        binder, body = open_binder(node) if captured else (node.binder, _body(node))
         binder, body = _rename(binder, outer), subst(body, outer)
         if isinstance(node, SetOf):
             return cast(_N, SetOf(binder, body))
@@ -501,9 +515,11 @@ def transform(node: _N, rule: Callable[[Node], Node | None]) -> _N:
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and all below it."""
-    yield node
-    for child in node.children():
-        yield from walk(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children()))
 
 
 # --- small builders ---------------------------------------------------------

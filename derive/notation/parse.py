@@ -1,18 +1,15 @@
-"""Tokens → flat tree, by the LALR grammar in grammar.lark (built once, at the first formula)."""
+"""Tokens → flat tree, by the LALR grammar in grammar.lark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from derive.notation.errors import Source
+from derive.notation.lalr import UnexpectedToken, run
 from derive.notation.tokens import tokenise
 from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, is_token
 from derive.notation.vocabulary import CLOSING
-
-GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 # A token's terminal; what is not named is an OP.
 _TERMINALS = {
@@ -25,63 +22,39 @@ _TERMINALS = {
 }
 
 
-@cache
-def parser(**options: Any) -> Any:
-    """The parser; ``options`` are Lark's."""
-    import lark
-
-    class Terminals(lark.lexer.Lexer):
-        """Hands our tokens over as the grammar's terminals."""
-
-        def __init__(self, conf: Any) -> None:
-            pass
-
-        def lex(self, tokens: list[Token]) -> Iterator[lark.Token]:
-            for token in tokens:
-                yield lark.Token(_TERMINALS.get(token.type, "OP"), token)
-
-    return lark.Lark(GRAMMAR.read_text(encoding="utf-8"), parser="lalr", lexer=Terminals,
-                     transformer=_builder(lark.Transformer), maybe_placeholders=False, **options)
+def _terminal(token: Token) -> str:
+    return _TERMINALS.get(token.type, "OP")
 
 
-def _builder(transformer: Any) -> Any:
-    """Reductions to the nodes of tree.py; a lark token carries ours as its ``value``."""
+def _group(parts: list[Any]) -> Group | Env:
+    opening, *items, closing = parts
+    if opening.type == "BEGIN":
+        return Env(opening.text, tuple(items), opening.start, closing.end)
+    return Group(opening.type, tuple(items), opening.start, closing.end)
 
-    def plain(part: Any) -> Item:
-        return part.value if hasattr(part, "value") else part
 
-    class Build(transformer):
-        def start(self, parts: list[Any]) -> tuple[Item, ...]:
-            return tuple(map(plain, parts))
+def _command(parts: list[Any]) -> Command:
+    head, *arguments = parts
+    return Command(head.type, tuple(map(_items, arguments)), head.start, arguments[-1].end)
 
-        def group(self, parts: list[Any]) -> Group | Env:
-            opening, *items, closing = map(plain, parts)
-            assert isinstance(opening, Token)
-            if opening.type == "BEGIN":
-                return Env(opening.text, tuple(items), opening.start, closing.end)
-            return Group(opening.type, tuple(items), opening.start, closing.end)
 
-        def command(self, parts: list[Any]) -> Command:
-            head, *arguments = map(plain, parts)
-            assert isinstance(head, Token)
-            return Command(head.type, tuple(map(_items, arguments)), head.start, arguments[-1].end)
+def _scripted(parts: list[Any]) -> Item:
+    base, *scripts = parts
+    subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
+    sups = [_items(s[1]) for s in scripts if s[0].type == "SUP"]
+    base, sups = _symbol(base, sups)
+    primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
+    primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
+    marks = tuple(s for s in sups if s not in primed)
+    if not (subs or marks or primes):
+        return base
+    return Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
 
-        def script(self, parts: list[Any]) -> list[Item]:
-            return list(map(plain, parts))
 
-        def scripted(self, parts: list[Any]) -> Item:
-            base, scripts = plain(parts[0]), parts[1:]
-            subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
-            sups = [_items(s[1]) for s in scripts if s[0].type == "SUP"]
-            base, sups = _symbol(base, sups)
-            primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
-            primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
-            marks = tuple(s for s in sups if s not in primed)
-            if not (subs or marks or primes):
-                return base
-            return Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
-
-    return Build()
+# The nodes of tree.py that the grammar's rules build.
+_BUILD: dict[str, Callable[[list[Any]], Any]] = {
+    "start": tuple, "script": list, "group": _group, "command": _command, "scripted": _scripted,
+}
 
 
 def _items(argument: Item) -> tuple[Item, ...]:
@@ -111,14 +84,13 @@ def parse(source: Source) -> tuple[Item, ...]:
 
     Raises :class:`NotationError` where tokens do not fit together.
     """
-    import lark
-
     try:
-        return parser().parse(tokenise(source))
-    except lark.UnexpectedToken as error:
-        found = error.token.value
-        if not isinstance(found, Token):
+        tree: tuple[Item, ...] = run([(_terminal(token), token) for token in tokenise(source)], _BUILD)
+    except UnexpectedToken as error:
+        found = error.token
+        if found is None:
             raise source.error(len(source.latex), "the formula ends too early") from None
         shown = source.latex[found.start : found.end]
         what = "has nothing to stand on" if found.type in ("SUB", "SUP", "PRIME") else "does not belong here"
         raise source.error(found.start, f"`{shown}` {what}") from None
+    return tree

@@ -12,7 +12,7 @@ from derive.calculus.derivation import Step
 from derive.calculus.extremum import star_definitions
 from derive.calculus.one_window import OneWindow
 from derive.errors import UnsupportedError
-from derive.expr import And, Entry, Expr, Given, Idx, Matrix, Node, Num, Rel
+from derive.expr import Entry, Idx, Matrix, Node, Num, Rel
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.exact import compile_value
@@ -21,7 +21,7 @@ from derive.sheet import Bullets, Math, Prose, Sheet, Table
 from derive.verify import routes, scopes
 from derive.verify.canonical import Renaming
 from derive.verify.check import check, read_back, unbound
-from derive.verify.instance import Instance
+from derive.verify.listing import check_listing
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
@@ -50,7 +50,7 @@ def verify(sheet: Sheet, subject: Subject) -> Report:
         if math not in parsed:
             continue
         if math.scope == "entries":
-            checks.append(_entries(math, parsed[math], subject))
+            checks.append(check_listing(math, parsed[math], subject.module, subject.window.n))
         elif not math.definition:
             checks.append(_remembered(math, parsed[math], full[math.scope], subject))
     checks += [*_words(sheet, subject), *_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
@@ -187,61 +187,6 @@ def _tensor(matrix: Matrix, rank: int) -> dict[tuple[int, ...], object]:
     values: dict[tuple[int, ...], object] = {(r, c): e.value.numerator if e.value.denominator == 1 else e.value
               for r, row in enumerate(matrix.rows) for c, e in enumerate(row) if isinstance(e, Num)}
     return values if rank == 2 else {at[1:]: v for at, v in values.items()}
-
-
-def _entries(math: Math, node: Node, subject: Subject) -> Check:
-    """z_1, z_2, … name the entries of a window inside the input, row by row, each once."""
-    instance = _roomy(subject.module)
-    for at in instance.outputs():
-        cells = instance.window(at)
-        if len(cells) != subject.window.n:
-            continue
-        try:
-            named = _named(node, dict(zip(_outputs(subject.module), at, strict=True)))
-        except (NameError, ValueError, TypeError):
-            return Check(math.name, math.latex, Verdict.NOT_READ, "it does not list entries of one window")
-        if named != dict(enumerate(cells, start=1)):
-            return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample",
-                         f"the window of output {at} covers {cells}, but the list names {named}")
-    sizes = "×".join(map(str, instance.shape))
-    return Check(math.name, math.latex, Verdict.PROVED, f"by enumeration of the windows at size {sizes}")
-
-
-def _roomy(module: Module) -> Instance:
-    """A size at which a whole window lies inside the input."""
-    field = module.receptive_field
-    assert field is not None
-    shape = tuple(a.kernel_size + 2 * a.stride + 1 for a in field.axes)
-    return Instance(module, module, shape, field.output_shape(shape))
-
-
-def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:
-    """q → the entry that the listing gives z_q."""
-    import itertools
-
-    claims = node.conds if isinstance(node, And) else (node,)
-    free: list[dict[Idx, int]] = [env]
-    if isinstance(node, Given):
-        claims = (node.claim,)
-        bounds = node.cond.conds if isinstance(node.cond, And) else (node.cond,)
-        letters = [(c.terms[1], c.terms[2]) for c in bounds if isinstance(c, Rel) and len(c.terms) == 3]
-        runs = [[(i, n) for n in range(int(top.value) + 1)] for i, top in letters if isinstance(top, Num)
-                and isinstance(i, Idx)]
-        free = [{**env, **dict(pick)} for pick in itertools.product(*runs)]
-    found = {}
-    for inner in free:
-        for claim in claims:
-            if not (isinstance(claim, Rel) and claim.ops == ("=",)):
-                raise ValueError("a list of names is a list of equations")
-            if isinstance(claim.terms[0], Entry) and isinstance(claim.terms[1], Entry):
-                place, *_ = (_index(i, inner) for i in claim.terms[0].indices)
-                found[place] = tuple(_index(i, inner) for i in claim.terms[1].indices)
-    return found
-
-
-def _index(term: Expr, env: dict[Idx, int]) -> int:
-    function = compile_value(tuple(env), term, Definitions({}, {}, {}), {})
-    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]  # an index term asks nothing of a point
 
 
 def _routes(layer: Scope, subject: Subject) -> list[Check]:

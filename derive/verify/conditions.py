@@ -37,7 +37,8 @@ from derive.expr import (
 )
 from derive.numeric.point import Definitions
 from derive.verify.instance import Instance
-from derive.verify.terms import choose, compare, conjunction
+from derive.verify.smt import number, total
+from derive.verify.terms import choose, compare, conjunction, real
 
 Env = Mapping[Idx, int]
 
@@ -117,8 +118,8 @@ class Conditions(ABC):
         if not isinstance(of, SetOf):
             return len(self._elements(of, env))
         binder, shown = self.opened(of)
-        return z3.Sum([choose(c, lambda: z3.IntVal(1), lambda: z3.IntVal(0)) for _, c in
-                       self.run_through(binder, shown, env)])
+        return total([real(choose(c, lambda: 1, lambda: 0)) for _, c in self.run_through(binder, shown, env)]
+                     or [number(0)])
 
     # bound variables
 

@@ -44,7 +44,8 @@ from derive.numeric.point import Definitions, Index
 from derive.symbolic.window import Case, case_list
 from derive.verify.conditions import Conditions, Env
 from derive.verify.instance import Instance
-from derive.verify.terms import Choice, Guarded, choose, conjunction, plus, real, times
+from derive.verify.smt import every, related, some, when
+from derive.verify.terms import Choice, Guarded, choose, compare, conjunction, plus, real, times
 
 
 class Lowering(Conditions):
@@ -64,6 +65,8 @@ class Lowering(Conditions):
 
     def lower(self, node: Node, env: Env) -> Any:
         """The value of a node; computed once for each assignment of its free indices."""
+        if isinstance(node, Idx):
+            return env[node]
         key = (node, *(env[v] for v in self._free(node)))
         if key not in self._lowered:
             method = getattr(self, "_" + type(node).__name__.lower(), None)
@@ -88,9 +91,6 @@ class Lowering(Conditions):
 
     def _num(self, node: Num, env: Env) -> Any:
         return node.value.numerator if node.value.denominator == 1 else node.value
-
-    def _idx(self, node: Idx, env: Env) -> Any:
-        return env[node]
 
     def _size(self, node: Size, env: Env) -> Any:
         return self.instance.sizes[node.name]
@@ -132,7 +132,7 @@ class Lowering(Conditions):
         value: Any = None
         for at, holds in choice.alternatives.items():
             found = self._value(tensor, at if isinstance(at, tuple) else (at,))
-            value = found if value is None else z3.If(holds, found, value)
+            value = found if value is None else when(holds, found, value)
         return value
 
     def _value(self, tensor: str, at: Index) -> Any:
@@ -174,13 +174,13 @@ class Lowering(Conditions):
             found: dict[Index, list[tuple[Any, Any]]] = {}
             regions = []
             for case in _cases(self.instance.layer, len(cells)):
-                region = z3.And([self._sympy(r, cells) for r in case.region])
+                region = every([self._sympy(r, cells) for r in case.region])
                 regions.append(region)
                 for cell, g in zip(cells, case.gradient, strict=True):
                     if g != 0:
                         found.setdefault(cell, []).append((region, _plain(g)))
             if regions:
-                self.axioms.append(z3.Or(regions))
+                self.axioms.append(some(regions))
             self._slopes[out] = found
         return self._slopes[out].get(by, [])
 
@@ -189,7 +189,7 @@ class Lowering(Conditions):
             return self._value(self.instance.wrt, cells[int(str(symbol).rsplit("_", 1)[1]) - 1])
 
         left, right = side(relation.lhs), side(relation.rhs)
-        return left > right if type(relation).__name__ == "StrictGreaterThan" else left < right
+        return related(left, ">" if type(relation).__name__ == "StrictGreaterThan" else "<", right)
 
     def _add(self, node: Add, env: Env) -> Any:
         return reduce(plus, [self.lower(t, env) for t in node.terms])
@@ -237,12 +237,12 @@ class Lowering(Conditions):
             return max(values) if op == "max" else min(values)
         if len(values) == 2:
             a, b = map(real, values)
-            return z3.If(a >= b if op == "max" else a <= b, a, b)
+            return when(related(a, "≥" if op == "max" else "≤", b), a, b)
         best = z3.Real(f"best{next(self._names)}")
         values = [real(v) for v in values]
         for v in values:
-            self.axioms.append(best >= v if op == "max" else best <= v)
-        self.axioms.append(z3.Or([best == v for v in values]))
+            self.axioms.append(related(best, "≥" if op == "max" else "≤", v))
+        self.axioms.append(some([related(best, "=", v) for v in values]))
         return best
 
     def _bracket(self, node: Bracket, env: Env) -> Any:
@@ -273,7 +273,7 @@ class Lowering(Conditions):
             return self._best(node.op, [v for _, v in parts])
         unit = 0 if node.op == "sum" else 1
         if node.op == "prod" and all(c is True and isinstance(v, Guarded) and len(v.terms) == 1 for c, v in parts):
-            return Guarded([(z3.And([v.terms[0][0] for _, v in parts]), 1)])
+            return Guarded([(every([v.terms[0][0] for _, v in parts]), 1)])
         values = [choose(c, lambda v=v: v, lambda: unit) for c, v in parts]  # type: ignore[misc]
         return reduce(plus if node.op == "sum" else times, values or [unit])
 
@@ -290,10 +290,10 @@ class Lowering(Conditions):
         if key not in self._choices:
             self._choices[key] = Choice({at: z3.Bool(f"best{next(self._names)}{at}") for at in found})
             holds = self._choices[key].alternatives
-            self.axioms.append(z3.Or(list(holds.values())))
+            self.axioms.append(some(list(holds.values())))
             for at, b in holds.items():
-                wins = [found[at] > v if node.op == "max" else found[at] < v for o, v in found.items() if o != at]
-                self.axioms.append(z3.Implies(b, z3.And(wins)))
+                wins = [compare(found[at], ">" if node.op == "max" else "<", v) for o, v in found.items() if o != at]
+                self.axioms.append(z3.Implies(b, every(wins)))
         return self._choices[key]
 
 

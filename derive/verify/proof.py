@@ -17,6 +17,7 @@ from derive.expr import (
 from derive.numeric.point import Definitions
 from derive.verify.instance import Instance
 from derive.verify.lowering import Lowering
+from derive.verify.smt import every
 
 TIMEOUT_MS = 2000
 
@@ -53,5 +54,5 @@ class Prover:
         solver = z3.SimpleSolver()
         solver.set("timeout", TIMEOUT_MS)
         solver.add(*self._lowering.axioms)
-        solver.add(z3.Not(z3.And(claims)))
+        solver.add(z3.Not(every(claims)))
         return bool(solver.check() == z3.unsat)

@@ -8,6 +8,8 @@ from typing import Any
 
 import z3
 
+from derive.verify.smt import every, number, related, some, total, when
+
 
 class Choice:
     """An index tuple that depends on the values: alternatives, exactly one of which holds."""
@@ -17,38 +19,36 @@ class Choice:
 
     def equals(self, other: Any) -> Any:
         if isinstance(other, Choice):
-            pairs = [z3.And(mine, other.alternatives[at]) for at, mine in self.alternatives.items()
+            pairs = [every([mine, other.alternatives[at]]) for at, mine in self.alternatives.items()
                      if at in other.alternatives]
-            return z3.Or(pairs)
+            return some(pairs)
         return self.alternatives.get(other, False)
 
     def component(self, place: int) -> Choice:
         merged: dict[Any, list[z3.BoolRef]] = {}
         for at, holds in self.alternatives.items():
             merged.setdefault(at[place], []).append(holds)
-        return Choice({at: holds[0] if len(holds) == 1 else z3.Or(holds) for at, holds in merged.items()})
+        return Choice({at: some(holds) for at, holds in merged.items()})
 
 
 def conjunction(conds: list[Any]) -> Any:
     if any(c is False for c in conds):
         return False
     open_ = [c for c in conds if c is not True]
-    return True if not open_ else open_[0] if len(open_) == 1 else z3.And(open_)
+    return every(open_) if open_ else True
 
 
 def choose(cond: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
     """Lazy in Python where the condition is known, so that a false guard hides an index out of range."""
     if cond is True or cond is False:
         return then() if cond else other()
-    return z3.If(cond, real(then()), real(other()))
+    return when(cond, real(then()), real(other()))
 
 
 def real(value: Any) -> Any:
     if isinstance(value, Guarded):
         return value.value
-    if isinstance(value, Fraction):
-        return z3.RealVal(f"{value.numerator}/{value.denominator}")
-    return z3.RealVal(value) if isinstance(value, int) else value
+    return number(value) if isinstance(value, (int, Fraction)) else value
 
 
 class Guarded:
@@ -65,12 +65,12 @@ class Guarded:
 
     @property
     def value(self) -> Any:
-        return z3.Sum([z3.If(cond, real(g), 0) for cond, g in self.terms] or [z3.RealVal(0)])
+        return total([when(cond, real(g), number(0)) for cond, g in self.terms] or [number(0)])
 
 
 def times(a: Any, b: Any) -> Any:
     if isinstance(a, Guarded) and isinstance(b, Guarded):
-        return Guarded([(z3.And(c, d), times(g, h)) for c, g in a.terms for d, h in b.terms])
+        return Guarded([(every([c, d]), times(g, h)) for c, g in a.terms for d, h in b.terms])
     if isinstance(a, Guarded):
         return Guarded([(cond, times(g, b)) for cond, g in a.terms])
     if isinstance(b, Guarded):
@@ -98,6 +98,8 @@ def compare(left: Any, op: str, right: Any) -> Any:
         return True
     if isinstance(left, Guarded) or isinstance(right, Guarded):
         left, right = real(left), real(right)
+    if isinstance(left, z3.ExprRef) or isinstance(right, z3.ExprRef):
+        return related(real(left), op, real(right))
     table: dict[str, Callable[[Any, Any], Any]] = {
         "=": lambda a, b: a == b, "≠": lambda a, b: a != b, "<": lambda a, b: a < b, "≤": lambda a, b: a <= b,
         ">": lambda a, b: a > b, "≥": lambda a, b: a >= b,

@@ -6,7 +6,6 @@ import itertools
 import math
 import random
 from collections.abc import Iterable
-from typing import Any
 
 from derive.errors import DeriveError, UnsupportedError
 from derive.expr import (
@@ -101,8 +100,7 @@ def _test(statements: list[Statement], samples: Iterable[Sample]) -> tuple[int, 
     points = 0
     places: dict[str, None] = {}
     for sample in samples:
-        claims = [sum(_holds(statement, sample, at, seen) for at in _assignments(statement, sample))
-                  for statement, seen in zip(statements, hits, strict=True)]
+        claims = [_claims(statement, sample, seen) for statement, seen in zip(statements, hits, strict=True)]
         if all(claims):
             points += 1
             places[_size(sample)] = None
@@ -115,7 +113,7 @@ def _test(statements: list[Statement], samples: Iterable[Sample]) -> tuple[int, 
 def test_at(node: Node, definitions: Definitions, ranks: dict[str, int], sample: Sample) -> bool:
     """Whether the statement claims something at a point; raises :class:`Refuted` where that is false."""
     statement = compile_statement(node, definitions, ranks)
-    return sum(_holds(statement, sample, at, set()) for at in _assignments(statement, sample)) > 0
+    return _claims(statement, sample, set()) > 0
 
 
 def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ...]]:
@@ -128,28 +126,27 @@ def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ..
     return {tuple(map(source.choice, runs)) for _ in range(MOST)}
 
 
-def _holds(statement: Statement, sample: Sample, at: tuple[int, ...], hits: set[int]) -> bool:
-    """Whether the statement claims something here; raises :class:`Refuted` where that is false."""
-    try:
-        outcome = statement.evaluate(sample, at, hits)
-    except (Undefined, NoCase) as missing:
-        if sample.smooth:  # every derivative and every maximiser exists here
-            what = "no case applies" if isinstance(missing, NoCase) else "it has no value"
+def _claims(statement: Statement, sample: Sample, hits: set[int]) -> int:
+    """For how many indices the statement claims something here; raises :class:`Refuted` where that is false."""
+    count = 0
+    for at in _assignments(statement, sample):
+        try:
+            outcome = statement.evaluate(sample, at, hits)
+        except (Undefined, NoCase) as missing:
+            if sample.smooth:  # every derivative and every maximiser exists here
+                what = "no case applies" if isinstance(missing, NoCase) else "it has no value"
+                raise Refuted(_describe(statement, sample, at, what)) from None
+            continue
+        except (LookupError, ArithmeticError, ValueError, TypeError, NameError) as error:
+            what = "an index is out of range" if isinstance(error, LookupError) else "it has no value"
             raise Refuted(_describe(statement, sample, at, what)) from None
-        return False
-    except (LookupError, ArithmeticError, ValueError, TypeError, NameError) as error:
-        what = "an index is out of range" if isinstance(error, LookupError) else "it has no value"
-        raise Refuted(_describe(statement, sample, at, what)) from None
-    if outcome is None:
-        return False
-    if not outcome[0]:
-        sides = " and ".join(_shown(s) for s in outcome[1]) or "the two sides"
-        raise Refuted(_describe(statement, sample, at, f"{sides} differ"))
-    return True
-
-
-def _shown(value: Any) -> str:
-    return str(value)
+        if outcome is None:
+            continue
+        if not outcome[0]:
+            sides = " and ".join(map(str, outcome[1])) or "the two sides"
+            raise Refuted(_describe(statement, sample, at, f"{sides} differ"))
+        count += 1
+    return count
 
 
 def _describe(statement: Statement, sample: Sample, at: tuple[int, ...], what: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from derive.expr import Idx, Reduce
 from derive.module import Module
-from derive.numeric.evaluator import directional, evaluate, jacobian_by_differences
+from derive.numeric.evaluator import evaluate, jacobian_by_differences
 from derive.numeric.point import Index, Undefined
 from derive.verify.instance import Instance, letter_ranges
 
@@ -64,7 +64,7 @@ class Sample:
         self._scalars = dict(scalars)
         self._kept: dict[Any, Any] = {}
         self._windows: dict[Index, list[Any]] = {}
-        self._directional: dict[tuple[Index, ...], Mapping[Index, Any]] = {}
+        self._directional: dict[tuple[Any, ...], Any] = {}
         self.sizes = {size: extent for s in module.table.symbols if s.name in self.shapes
                       for size, extent in zip(s.sizes, self.shapes[s.name], strict=False) if isinstance(size, str)}
 
@@ -224,10 +224,17 @@ class Sample:
     def _slope(self, v: Mapping[Index, Any]) -> Any:
         key = tuple(v.values())
         if key not in self._directional:
-            # entries move by up to 9 h: scale the inputs so that no order changes
-            arrays = {self.wrt: {at: value * 16 for at, value in self.arrays[self.wrt].items()}}
-            self._directional[key] = directional(self.module, arrays, self._input_shapes(), self.wrt, v, _H)
-        return self._directional[key][()]
+            self._directional[key] = self._scaled(v) - self._scaled_output
+        return self._directional[key]
+
+    @cached_property
+    def _scaled_output(self) -> Any:
+        return self._scaled({})
+
+    def _scaled(self, v: Mapping[Index, Any]) -> Any:
+        """f(16 x + v): entries move by up to 9, and at this scale no order changes."""
+        moved = {at: value * 16 + v.get(at, 0) for at, value in self.arrays[self.wrt].items()}
+        return evaluate(self.module, {self.wrt: moved}, self._input_shapes())[self.module.output][()]
 
     def supports(self, of: str, active: frozenset[int]) -> bool:
         """conv{e_q : q ∈ active} is ∂f: its width along each v is what f' shows in both senses.

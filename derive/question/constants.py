@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar, cast
 
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Rel, SetApp, Size, subst, walk
+
+_N = TypeVar("_N", bound=Node)
 
 
 def constants(nodes: Iterable[Node]) -> dict[str, int]:
@@ -18,8 +21,10 @@ def constants(nodes: Iterable[Node]) -> dict[str, int]:
     return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 
-def with_numbers(node: Node, known: Mapping[str, int]) -> Node:
+def with_numbers(node: _N, known: Mapping[str, int]) -> _N:
     """The formula with the numbers in place of their letters; an equation that gives one stays as it is."""
+    if isinstance(node, And):
+        return cast(_N, And(tuple(with_numbers(part, known) for part in node.conds)))
     if not known or any(True for _ in _equated(node)):
         return node
     letters = {part for part in walk(node) if _is_letter(part) and _name(part) in known}

@@ -43,6 +43,10 @@ def geometry(
 
 
 def _refuse_vague(reader: Reader) -> None:
+    for found in reader.words.about("which layer"):
+        if found.value not in reader.card.front_matter:
+            hint = f"is it the pooling's? add `{found.value}` to the front matter"
+            reader.refuse(f"“{found.quote}” stands after a convolution; {hint}", found.line)
     for what, key in (("padding without number", "padding"), ("direction", "stride"), ("same", "padding")):
         if key in reader.card.front_matter:
             continue
@@ -145,8 +149,8 @@ def _spelt(reader: Reader, spelt: tuple[Interval, ...], formula: str, said: Thre
             f"{times(one_based)} where they count from 1; say which padding is meant",
             padding.line if padding else None,
         )
-        choice = zero_based
-    if choice != zero_based:
+        choice = tuple(max(0, p) for p in zero_based)  # one problem is enough
+    elif choice != zero_based:
         reader.readings.append("the card counts coordinates from 1; here they count from 0")
     return own[0], own[1], padding or Stated(choice, place, None)
 

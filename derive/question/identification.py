@@ -3,54 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Extremum, Idx, Node, Reduce, Rel, SetApp, eq, walk
+from derive.expr import And, Entry, Extremum, Given, Idx, Node, Reduce, Rel, SetApp, eq, walk
 from derive.layers import LAYERS, find, forward_of
 from derive.layers.catalogue import Layer
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
-from derive.notation import gather, read
-from derive.notation.formulas import Formula, formulas
+from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
 from derive.question.asking import partials
-from derive.question.constants import constants, with_numbers
+from derive.question.reading import Read
 from derive.question.wording import Found, Words
-
-# x \in \mathbb{R}^{H \times W}: the table has what it declares
-_DECLARATION = re.compile(r"[^=]*\\in\s*\\mathbb\s*\{?\s*[A-Z][^=]*", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Read:
-    """The formulas of a question: those that were read, those that were not, and their letters.
-
-    ``known`` are the letters of numbers, F = 2: the formulas hold the numbers.
-    """
-
-    nodes: tuple[tuple[Formula, Node], ...]
-    failures: tuple[tuple[Formula, DeriveError], ...]
-    table: SymbolTable
-    known: Mapping[str, int]
-
-
-def read_formulas(card: Card) -> Read:
-    """Every formula of the question, under the letters that all of them declare."""
-    found = formulas(card.question, card.question_line)
-    table = gather(found)
-    nodes: list[tuple[Formula, Node]] = []
-    failures: list[tuple[Formula, DeriveError]] = []
-    for formula in found:
-        try:
-            nodes.append((formula, read(formula.latex, table, line=formula.line, column=formula.column)))
-        except DeriveError as error:
-            if not _DECLARATION.fullmatch(formula.latex):
-                failures.append((formula, error))
-    known = constants(node for _, node in nodes)
-    table = SymbolTable(tuple(s for s in table.symbols if s.name not in known), table.stars)
-    return Read(tuple((f, with_numbers(n, known)) for f, n in nodes), tuple(failures), table, known)
 
 
 @dataclass(frozen=True)
@@ -61,6 +27,7 @@ class Forward:
     table: SymbolTable
     source: str
     readings: tuple[str, ...]
+    line: int | None = None
 
 
 def forward_formula(card: Card, words: Words, read_: Read) -> Forward:
@@ -82,11 +49,11 @@ def forward_formula(card: Card, words: Words, read_: Read) -> Forward:
                 equations[-1][0].line,
             )
         )
-    definitions = [(f, n) for f, n in read_.nodes if isinstance(n, Rel) and isinstance(n.terms[0], SetApp)]
+    definitions = [(f, relation) for f, relation in relations(read_) if isinstance(relation.terms[0], SetApp)]
     form, spelt = _one_form(equations, definitions)
     source = _place(equations[0][0])
     _refuse_contradiction(form.op, named, pooling, source)
-    return Forward(form, read_.table, _place(spelt), (f"layer ({source})",))
+    return Forward(form, read_.table, _place(spelt), (f"layer ({source})",), spelt.line)
 
 
 _LAYOUT = re.compile(
@@ -106,13 +73,26 @@ def _place(formula: Formula) -> str:
 def equations_of(read_: Read) -> list[tuple[Formula, Rel]]:
     """Every y_K = value of the question; a chain y = a = b gives one for each value."""
     found = []
-    for formula, node in read_.nodes:
-        for value in node.terms[1:] if isinstance(node, Rel) and set(node.ops) == {"="} else ():
-            assert isinstance(node, Rel)
-            equation = eq(node.terms[0], value)
+    for formula, relation in relations(read_):
+        for value in relation.terms[1:] if set(relation.ops) == {"="} else ():
+            equation = eq(relation.terms[0], value)
             if is_forward(equation):
                 found.append((formula, equation))
     return found
+
+
+def relations(read_: Read) -> Iterator[tuple[Formula, Rel]]:
+    """Every relation of the question, also those of one formula: y_K = value, 0 ≤ k < n, or with Ω(K) = {…}."""
+    for formula, node in read_.nodes:
+        yield from ((formula, part) for part in _listed(node) if isinstance(part, Rel))
+
+
+def _listed(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, And):
+        return node.conds
+    if isinstance(node, Given) and isinstance(node.cond, Rel) and isinstance(node.cond.terms[0], SetApp):
+        return node.claim, node.cond
+    return (node,)
 
 
 def _one_form(

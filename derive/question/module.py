@@ -9,7 +9,8 @@ from derive.layers.naming import module_over, with_loss
 from derive.module import Module
 from derive.question.asking import asked, partials
 from derive.question.geometry import geometry
-from derive.question.identification import equations_of, forward_formula, op_of, read_formulas
+from derive.question.identification import equations_of, forward_formula, op_of
+from derive.question.reading import read_formulas
 from derive.question.stated import Reader
 from derive.question.wording import words_of
 
@@ -25,7 +26,7 @@ def module_of(card: Card) -> Module:
     try:
         return _module_of(card)
     except DeriveError as error:
-        raise error.located(card.path) from None
+        raise error.located(card.path, card.question_line) from None
 
 
 def _module_of(card: Card) -> Module:
@@ -39,7 +40,7 @@ def _module_of(card: Card) -> Module:
     for what, name in _GEOMETRIES.items():
         for found in words.about(what)[:1]:
             raise UnsupportedError(Problem(f"“{found.quote}”: {name}; not covered yet", card.path, found.line))
-    reader = Reader(card, words, form.rank, unread)
+    reader = Reader(card, words, form.rank, forward.line, unread)
     tie_rule = _tie_rule(reader)
     source = forward.table.named(form.source)
     declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))

@@ -28,12 +28,13 @@ class Reader:
     card: Card
     words: Words
     rank: int
+    line: int | None = None  # of the formula
     unread: tuple[Problem, ...] = ()  # formulas that could not be read: what is missing may stand there
     problems: list[Problem] = field(default_factory=list)
     readings: list[str] = field(default_factory=list)
 
     def refuse(self, message: str, line: int | None) -> None:
-        self.problems.append(Problem(message, self.card.path, line))
+        self.problems.append(Problem(message, self.card.path, line if line is not None else self.line))
 
     def key(self, what: str) -> Stated | None:
         """What the front matter says: ``3``, ``[3, 2]`` or ``3x2``."""

@@ -20,13 +20,13 @@ IS = (
     rf"{_OPEN}(?:(?:is|are|be|of|to|a|the|equals?|equal|set|=|:|(?<=\w)-|with|has|je|o|rovn\w+|both){_OPEN}){{0,4}}"
     r"(?:[a-z]\w?\s*=\s*)?"
 )
-OF = r"(?:(?:of|with|has|have|is|are|a|the|o) )*"
-SIZE = r"(?:sizes?|shapes?|dimensions?|extents?|velikost\w*|rozměr\w*)"
+OF = r"(?:(?:of|with|has|have|is|are|a|the|o|der) )*"
+SIZE = r"(?:sizes?|shapes?|dimensions?|extents?|velikost\w*|rozměr\w*|größe)"
 LENGTH = r"(?:lengths?|délk\w*|délce)"
 KIND = r"(?:max(?:imum|imal|imový|imové)?|min(?:imum|imal|imový|imové)?|average|avg|mean|sum|l2|lp|median|stochastic)"
 _PLAIN_WINDOW = (
     r"(?:kernels?|windows?|filters?|receptive fields?|(?:sub-?)?regions?|neighbou?rhoods?|blocks?|patch(?:es)?|masks?"
-    r"|squares?|cubes?|boxes|areas?|tiles?|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*)"
+    r"|squares?|cubes?|boxes|areas?|tiles?|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*|fenster\w*)"
 )
 WINDOW = (
     rf"(?:{_PLAIN_WINDOW}|(?:{KIND}[ -]?)?pool(?:ing|er|ed|s)?(?: layers?| operations?| units?)?"
@@ -42,7 +42,7 @@ INPUT = (
 )
 NOT_INPUT = rf"(?![ -]+(?:\w+[ -])?{INPUT}\b(?! pixel| cell| entr| unit| neuron| value| element))(?![ -]+outputs?\b)"
 STRIDE = (
-    r"(?:(?:strid(?:es?|ing)|step size|step length|step(?=s? (?:of|=))|kro(?:kem|ku|ky|k))"
+    r"(?:(?:strid(?:es?|ing)|step size|step length|step(?=s? (?:of|=))|kro(?:kem|ku|ky|k)|schrittweite)"
     r"(?:[ _-]?(?:sizes?|lengths?))?s?)"
 )
 _THINGS = (
@@ -121,5 +121,7 @@ FIXED: dict[str, tuple[tuple[int, ...] | str, str]] = {
 ABOUT = {"unit stride": "stride", "stride as window": "stride", "no padding": "padding"}
 
 POOLING = re.compile(rf"\b({KIND})[ -]?pool\w*")
+# the last of these in a sentence is what a size after it belongs to
+LAYER = re.compile(r"\b(?:(?P<convolution>convol\w+|konvol\w+)(?! neural)(?! net)|\w*pool\w*|(?:sub|down)-?sampl\w+)")
 PADDING = re.compile(r"\bzero[- ]padd\w+|\bpadd(?:ed|ing)\w*|\bdoplně\w+ nul\w*")
 DIRECTION = re.compile(r"horizontal|vertical|vodorovn|svisl")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from derive.question.plain_text import PlainText, plain_text
-from derive.question.word_patterns import ABOUT, DIRECTION, FIXED, NUMBERS, PADDING, POOLING, VALUED
+from derive.question.word_patterns import ABOUT, DIRECTION, FIXED, LAYER, NUMBERS, PADDING, POOLING, VALUED
 
 Size = tuple[int, ...]
 Span = tuple[int, int]
@@ -42,7 +42,7 @@ class Words:
 def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> Words:
     """The sizes and kinds that a question's prose names (``known`` as in :func:`plain_text`); nothing is decided."""
     plain = plain_text(source, first_line, known)
-    matches = sorted(set(_matches(plain)), key=lambda m: (m[1][0], -m[1][1], m[0], str(m[2])))
+    matches = sorted(_of_pooling(plain, set(_matches(plain))), key=lambda m: (m[1][0], -m[1][1], m[0], str(m[2])))
     return Words(
         tuple((what, Found(value, plain.quote(*span), plain.line(span[0]))) for what, span, value in _longest(matches)),
         plain,
@@ -88,6 +88,23 @@ def _matches(plain: PlainText) -> Iterator[Match]:
             yield "padding without number", m.span(), m[0]
 
 
+def _of_pooling(plain: PlainText, matches: set[Match]) -> set[Match]:
+    """Where a convolution's window is given besides the pooling's: the matches without those of the convolution."""
+    sizes = {m for m in matches if m[0] in ("kernel_size", "stride", "padding")}
+    other = {m for m in sizes if _of_convolution(plain.text, m[1])}
+    if {m in other for m in sizes if m[0] == "kernel_size"} != {True, False}:
+        return matches
+    given = {what for what, _, _ in sizes - other}
+    unclear = {("which layer", span, what) for what, span, _ in other if what not in given}
+    return (matches - other) | unclear
+
+
+def _of_convolution(text: str, span: Span) -> bool:
+    start = max(text.rfind(end, 0, span[0]) for end in ".?!¶")
+    named = list(LAYER.finditer(text, start + 1, span[1]))
+    return bool(named) and named[-1]["convolution"] is not None
+
+
 def _numbers(text: str) -> Size:
-    found = re.findall(rf"-?\d+|{'|'.join(NUMBERS)}", text)
+    found = re.findall(rf"(?<![a-z])-\d+|\d+|{'|'.join(NUMBERS)}", text)
     return tuple(NUMBERS[n] if n in NUMBERS else int(n) for n in found)

@@ -58,6 +58,15 @@ max pooling with kernel $K=3$, stride $S=2$ and padding $P=1$ | kernel_size 3 | 
 a receptive field of 2 by 2 inputs and a stride of two | kernel_size 2,2 | stride 2
 max pooling of a 4x4 input | input_size 4,4
 windows of $2\times 2$ pixels, moving with a step of 2 pixels | kernel_size 2,2 | stride 2
+two-by-two blocks of a six-by-six image | kernel_size 2,2 | input_size 6,6
+a 3-by-3 max-pool | kernel_size 3,3
+$2\times2\times2$ cubes | kernel_size 2,2,2
+max pooling, $2\times2$, stride 2 | kernel_size 2,2 | stride 2
+the hidden map is pooled (2x2, stride 2) | kernel_size 2,2 | stride 2
+maps a 7x7 input to a 4x4 output | input_size 7,7 | output_size 4,4
+Fenster der Größe $2\times2$, Schrittweite 2 | kernel_size 2,2 | stride 2
+convolution with 3x3 kernels and stride 1, padding 1; max pooling with 2x2 windows and stride 2 | kernel_size 2,2 | stride 2 | which layer
+after a convolution: windows of size 2x2 with stride 2 | kernel_size 2,2 | stride 2
 """.strip().splitlines()
 
 
@@ -79,6 +88,19 @@ def test_quotes_and_lines() -> None:
     (found,) = words.about("kernel_size")
     assert (found.value, found.line) == ((3, 3), 12)
     assert found.quote == r"kernel size is $3 \times 3$"
+
+
+def test_tables() -> None:
+    table = "| parameter | value |\n|---|---|\n| kernel size | 3 × 3 |\n| stride | 2 |\n| padding | 1 |\n"
+    assert {(what, f.value) for what, f in words_of(table).found} == {
+        ("kernel_size", (3, 3)), ("stride", (2,)), ("padding", (1,))
+    }  # fmt: skip
+
+
+def test_letters_of_known_sizes() -> None:
+    text = r"a $K \times K$ window with stride $s$, an \(n \times m\) input, at $k$"
+    found = {(what, f.value, f.quote) for what, f in words_of(text, 1, {"K": 3, "s": 12}).found}
+    assert found == {("kernel_size", (3, 3), r"$K \times K$ window"), ("stride", (12,), "stride $s$")}
 
 
 def test_displayed_formulas_code_and_links_are_no_prose() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 from derive.errors import CardError, Problem
 from derive.sections import bare
 
+MAX_DEPTH = 20
+
 
 @dataclass(frozen=True)
 class FrontMatter:
@@ -33,7 +35,12 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None) -> FrontM
         return CardError(Problem(message, file, first_line + line))
 
     try:
+        depth = 0
         for token in yaml.scan(text, yaml.SafeLoader):
+            depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
+            depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
+            if depth > MAX_DEPTH:
+                raise problem(f"lists in lists deeper than {MAX_DEPTH} are not read", token.start_mark.line)
             if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
                 mark = token.start_mark
                 raise problem("YAML tags, anchors and aliases are not read; write the value itself", mark.line)

@@ -26,7 +26,8 @@ def module_of(card: Card) -> Module:
     try:
         return _module_of(card)
     except DeriveError as error:
-        raise error.located(card.path, card.question_line) from None
+        found = error.located(card.path, card.question_line)
+        raise type(found)(*dict.fromkeys(found.problems)) from None
 
 
 def _module_of(card: Card) -> Module:

@@ -45,7 +45,7 @@ class Reader:
         items = re.split(r"\s*(?:[x×,]|\s)\s*", value.strip(" ()[]")) if isinstance(value, str) else value
         items = items if isinstance(items, list) else [items]
         if not all(re.fullmatch(r"-?\d{1,6}", str(v)) and not isinstance(v, bool) for v in items) or not items:
-            self.refuse(f"`{what}: {value}` is not a number, `[3, 3]` or `3x3`", line)
+            self.refuse(f"`{what}: {str(value)[:40]}` is not a number, `[3, 3]` or `3x3`", line)
             return None
         sizes = self._per_axis(tuple(int(v) for v in items), f"`{what}: {value}`", line)
         return None if sizes is None else Stated(sizes, f"line {line}: `{what}: {value}`", line)

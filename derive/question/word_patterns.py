@@ -10,7 +10,7 @@ NUMBERS = {
 }  # fmt: skip
 N = rf"(?:(?<![\d.])-?\d{{1,4}}(?!\d|\.\d)|\b(?:{'|'.join(NUMBERS)})\b)"
 _BY = r"[\s-]*(?:x|×|\*|\bby\b|\bkrát\b)[\s-]*"
-DIMS = rf"{N}(?:{_BY}{N})+"
+DIMS = rf"{N}(?:{_BY}{N}){{1,3}}"
 PAIR = rf"[(\[]\s*{N}(?:\s*,\s*{N})+\s*[)\]]"
 AND = rf"{N}\s+(?:and|a)\s+{N}(?=\s*(?:[.,;:)¶]|in\b|along\b|resp|for\b|$))"
 ALONE = rf"{N}(?!{_BY}{N})"

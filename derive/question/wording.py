@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -91,7 +92,8 @@ def _matches(plain: PlainText) -> Iterator[Match]:
 def _of_pooling(plain: PlainText, matches: set[Match]) -> set[Match]:
     """Where a convolution's window is given besides the pooling's: the matches without those of the convolution."""
     sizes = {m for m in matches if m[0] in ("kernel_size", "stride", "padding")}
-    other = {m for m in sizes if _of_convolution(plain.text, m[1])}
+    named = _named_layers(plain.text)
+    other = {m for m in sizes if named[bisect_right(named, (m[1][1], False)) - 1][1]}
     if {m in other for m in sizes if m[0] == "kernel_size"} != {True, False}:
         return matches
     given = {what for what, _, _ in sizes - other}
@@ -99,10 +101,10 @@ def _of_pooling(plain: PlainText, matches: set[Match]) -> set[Match]:
     return (matches - other) | unclear
 
 
-def _of_convolution(text: str, span: Span) -> bool:
-    start = max(text.rfind(end, 0, span[0]) for end in ".?!¶")
-    named = list(LAYER.finditer(text, start + 1, span[1]))
-    return bool(named) and named[-1]["convolution"] is not None
+def _named_layers(text: str) -> list[tuple[int, bool]]:
+    """(place, whether it is a convolution) from which on a sentence speaks of a layer; a sentence begins with none."""
+    found = [(m.end(), m["convolution"] is not None) for m in LAYER.finditer(text)]
+    return sorted([(0, False), *found, *((m.end(), False) for m in re.finditer(r"[.?!¶]", text))])
 
 
 def _numbers(text: str) -> Size:

@@ -19,9 +19,9 @@ _WORST_FIRST = (1, 4, 2, 3, 0)
 
 
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    from importlib.metadata import PackageNotFoundError, version
-
     if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
         try:
             click.echo(version("derive-sheets"))
         except PackageNotFoundError:
@@ -63,7 +63,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
       derive solve cards/max_pooling_backward.md --in-place --force
     """
     codes: list[int] = []
-    gc.set_threshold(100_000, 20, 20)  # start-up makes many objects that stay: visiting them again and again is waste
+    gc.set_threshold(1_000_000, 20, 20)  # start-up makes many objects that stay: visiting them again is waste
     with _reported(codes, debug):
         chosen = _formats(formats, in_place)
         _check_options(detail, tie_rule)
@@ -78,6 +78,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
                 with _reported(codes, debug):
                     click.echo(_solve_one(job, chosen, output, detail, in_place, force, tie_rule))
                 advance()
+    gc.freeze()  # nor does leaving visit them once more to free what goes with the process
     sys.exit(next(code for code in _WORST_FIRST if code in (*codes, 0)))
 
 

@@ -40,23 +40,29 @@ def jobs(paths: Iterable[Path], output: Path) -> tuple[list[Job], list[DeriveErr
         if inside and not files:
             notes.append(f"{path}: no `.md` file in this folder")
         for file in files:
-            if file.resolve() in found:
+            place = _real(file)
+            if place in found:
                 continue
             if inside and not _begins_as_card(file):
                 notes.append(f"{file}: skipped, not a card (no front matter)")
                 continue
             try:
                 card = Card.read(file)
-                found[file.resolve()] = Job(file, card, _stem(card.id))
+                found[place] = Job(file, card, _stem(card.id))
             except DeriveError as error:
                 errors.append(error)
     return [*_without_duplicates(list(found.values()), errors)], errors, notes
 
 
+def _real(path: Path) -> Path:
+    """The path without links; where they go in a circle, reading or writing it says so (``Path.resolve`` raises)."""
+    return Path(os.path.realpath(path))
+
+
 def _cards_in(folder: Path, output: Path) -> list[Path]:
     def searched(path: Path) -> bool:
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        ours = output.resolve() != folder.resolve() and output.resolve() in path.resolve().parents
+        ours = _real(output) != _real(folder) and _real(output) in _real(path).parents
         return path.is_file() and not hidden and not ours
 
     return sorted(filter(searched, folder.rglob("*.md")))
@@ -101,7 +107,7 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
             ready.append((_prepared(path, content), path))
         while ready:
             temporary, path = ready[0]
-            os.replace(temporary, path.resolve())
+            os.replace(temporary, _real(path))
             ready.pop(0)
     except OSError as error:
         raise CardError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from None
@@ -113,7 +119,7 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
 
 def _prepared(path: Path, content: str | bytes) -> str:
     """A temporary file beside ``path`` with its content; renaming it is atomic."""
-    target = path.resolve()
+    target = _real(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_dir():
         raise IsADirectoryError(0, "it is a folder")

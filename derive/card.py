@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,6 +45,8 @@ class Card:
         """
         name = os.fspath(path)
         try:
+            if stat.S_ISFIFO(os.stat(path).st_mode):
+                raise OSError(0, "it is a pipe")  # opening it would wait for a writer
             with Path(path).open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
                 size = os.fstat(file.fileno()).st_size

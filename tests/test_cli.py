@@ -195,6 +195,16 @@ def test_wrong_arguments(run: Run, arguments: list[str], message: str) -> None:
     assert (result.exit_code, result.stderr) == (2, message)
 
 
+def test_a_circle_of_links_and_a_pipe(run: Run) -> None:
+    Path("loop.md").symlink_to("loop.md")
+    os.mkfifo("pipe.md")
+    result = run("loop.md", "pipe.md")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "loop.md: cannot be read: Too many levels of symbolic links\npipe.md: cannot be read: it is a pipe\n"
+    )
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
 def test_a_folder_without_write_permission(run: Run) -> None:
     write("a.md", "q1")

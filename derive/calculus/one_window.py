@@ -138,7 +138,8 @@ def _letters(module: Module) -> tuple[str, ...]:
         taken.add(letter)
         found.append(letter)
     active = next(c for c in unused(table, "ABCSTQ", 6))
-    loss = next(c for c in unused(table, "LEJ", 3))
+    own = table.named("loss")
+    loss = own.latex if own is not None else next(c for c in unused(table, "LEJ", 3))
     return (*found, rf"\mathcal{{{active}}}", loss)
 
 

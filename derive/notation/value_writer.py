@@ -94,6 +94,8 @@ def subdifferential(w: Writer, node: Subdifferential) -> str:
 
 def directional(w: Writer, node: Directional) -> str:
     of = w.write(node.of)
+    if "^" in of:  # TeX takes no prime beside a superscript
+        of = f"{{{of}}}"
     return f"{of}'({w.symbol(node.at)}; {w.symbol(node.direction)})"
 
 

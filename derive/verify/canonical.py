@@ -40,7 +40,7 @@ class Renaming:
     def _renamed(self, node: Node) -> Node:
         match node:
             case Idx(name):
-                letter = name.rstrip("'")
+                letter = name if name in self.letters else name.rstrip("'")
                 return Idx(self.letters.get(letter, letter) + name[len(letter):])
             case Star(name, at):
                 return Star(self.letters.get(name, name), at)

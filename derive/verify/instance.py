@@ -66,11 +66,11 @@ class Instance:
         return (self.shapes.get(tensor) or self.shape)[axis]
 
     def letter_range(self, letter: str) -> range:
-        """What an index letter (primes aside) runs through: the axis that it names."""
-        letter = letter.rstrip("'")
-        for symbol in self.module.table.symbols:
-            if letter in symbol.axes and (symbol.name in self.shapes or self.module.receptive_field is None):
-                return range(self.origin, self.origin + self.extent(symbol.name, symbol.axes.index(letter)))
+        """What an index letter runs through: the axis that it names; i' that of i, where it names none itself."""
+        for name in dict.fromkeys((letter, letter.rstrip("'"))):
+            for symbol in self.module.table.symbols:
+                if name in symbol.axes and (symbol.name in self.shapes or self.module.receptive_field is None):
+                    return range(self.origin, self.origin + self.extent(symbol.name, symbol.axes.index(name)))
         if self.module.receptive_field is None:
             return range(self.origin, self.origin + self.shape[0])
         raise KeyError(letter)

@@ -20,7 +20,8 @@ def build(b: Builder, d: Derived) -> None:
     stars = tuple_of(d.extremiser.stars)
     attained = Entry(d.wrt, d.extremiser.stars)
     window = SetApp(d.sized.fields[0][0], d.outputs)
-    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(Entry(d.wrt, ())))
+    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(Entry(d.wrt, ())),
+            rank=len(d.indices))
     b.math("maximiser", eq(stars, d.extremiser.arg), definition=True)
     b.math("forward", eq(d.output, attained), general=True)
     if asked == ("forward",):

@@ -42,6 +42,7 @@ def _over(r: Reader, base: Token, sub: Items, sup: Items | None, item: Item, c: 
     if found is None:
         return _over_set(r, base, sub, item, c)
     binder, names = found
+    c.opened += [(name, r.shown(base)) for name in names]
     return _node(base.text, binder, body(r, base, names, c))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from derive.expr import (
@@ -16,6 +17,7 @@ from derive.expr import (
     Reduce,
     Rel,
     SetApp,
+    free_indices,
     fresh_index,
     over,
     rel,
@@ -23,14 +25,16 @@ from derive.expr import (
 )
 from derive.notation import environments, forms, phrases
 from derive.notation.cursor import Cursor
-from derive.notation.tree import Env, Group, Item, Items, Token, has, is_token
+from derive.notation.pieces import variable
+from derive.notation.symbols import Kind
+from derive.notation.tree import Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split
+from derive.notation.vocabulary import ALIGNED
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
 
 _SEPARATORS = ("COMMA", "SEMI", "AND")
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
-ALIGNED = frozenset("aligned align align* split gathered gather gather* equation equation* multline multline*".split())
 
 
 def statement(r: Reader, items: Items) -> Expr | Cond:
@@ -130,7 +134,9 @@ def _unit(r: Reader, c: Cursor) -> Cond:
 def chain(r: Reader, c: Cursor) -> Cond:
     """t_0 op t_1 op t_2 …, element ∈ set, or «x_{ij} is the largest in Ω(k, l)»."""
     start = c.place
+    r = _defining(r, c)
     first = r.sum(c)
+    r = replace(r, outer=r.outer | {i.name for i in free_indices(first)})
     following = c.peek()
     if is_token(following, "IN") or phrases.kind(following) == "IN":
         c.take()
@@ -153,6 +159,19 @@ def chain(r: Reader, c: Cursor) -> Cond:
         c.at += 3  # k = 1, …, K
         return Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
     return Rel(tuple(terms), tuple(ops))
+
+
+def _defining(r: Reader, c: Cursor) -> Reader:
+    """The reader of σ(s) = …, where s is the function's own."""
+    head, group = c.peek(), c.peek(1)
+    name = head.base if isinstance(head, Scripted) and not head.subs and not head.sups else head
+    known = r.words.get(name.text) if is_token(name, "NAME") else None
+    if known is None or known.kind is not Kind.FUNCTION or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
+        return r
+    names = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
+    if None in names or len(names) != len(known.axes):
+        return r
+    return replace(r, local=frozenset(n for n in names if n is not None))
 
 
 def _set(r: Reader, c: Cursor) -> Expr:

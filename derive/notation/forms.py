@@ -172,9 +172,16 @@ def function(r: Reader, c: Cursor) -> Expr:
     argument = c.peek()
     if not starts_factor(argument):
         raise r.error(item, f"`{r.shown(base)}` of what?")
-    if is_group(argument, "LPAREN", "LBRACK"):
+    raised = isinstance(argument, Scripted) and is_group(argument.base, "LPAREN", "LBRACK") and not argument.subs
+    if is_group(argument, "LPAREN", "LBRACK", "LSET"):
         c.take()
         found = r.value(argument.items, argument.end - 1)
+    elif raised and base.text == "log":
+        raise r.error(argument, f"`{r.shown(item, argument)}`: a power of the argument or of the logarithm? Write "
+                                r"`\log^2(x)` or `\log((x)^2)`")
+    elif raised and not isinstance(item, Scripted):
+        c.take()
+        return r.raised(Fn(base.text, (r.value(argument.base.items, argument.end - 1),)), argument)
     else:
         found = product(r.factor(c))
         if starts_factor(c.peek()):

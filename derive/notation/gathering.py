@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
 
 from derive.notation.cursor import normal
 from derive.notation.errors import NotationError, Source
 from derive.notation.formulas import Formula
 from derive.notation.names import identifier, labelled, latex_of, lexicon
-from derive.notation.occurrences import Occurrence, Occurrences, label_of, names_in
+from derive.notation.occurrences import Definition, Occurrence, Occurrences, base_of, label_of, names_in
 from derive.notation.parse import parse
 from derive.notation.pieces import variable
 from derive.notation.subscripts import split_runs
 from derive.notation.symbols import Kind, Symbol, SymbolTable
-from derive.notation.tree import Group, Items, Scripted, Token, has, split
+from derive.notation.tree import Group, Item, Items, Scripted, Token, has, inside, is_token, split
 
 EMPTY = SymbolTable(())
 _SPARE = "ijklmnpqrstuvwab"
@@ -44,8 +47,15 @@ class _Gathering:
         self.tensors = self._of(Kind.TENSOR)
         self.set_names = self._of(Kind.SET)
         self.sizes = self._of(Kind.SIZE)
+        self.letter_of: dict[int | str, str] = {}
+        self.unwritten: dict[str, int] = {}  # axes that are left out, as in w_k ∈ R^n
+        self.scalars: set[str] = set()  # said to be numbers
         self.usual: set[str] = set()  # tensors seen with plain letters
-        self.subscripted = {o.name for o in seen.all if o.sub is not None}
+        self.functions = {s.name for s in self.words.values() if s.kind is Kind.FUNCTION} | set(self.defined_functions())
+        self.seen.all = self.renamed()
+        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+        self.labels: set[str] = set()
+        self.above: dict[str, str] = {}  # how a tensor's first axis is written above
 
     def _of(self, kind: Kind) -> set[str]:
         return {name for name, symbol in self.words.items() if symbol.kind is kind}
@@ -53,7 +63,14 @@ class _Gathering:
     def table(self) -> SymbolTable:
         self.sets()
         self.strong_indices()
+        self.conditions()
+        self.constant_labels()
+        self.constants_in_indices()
+        self.samples()
         self.shapes()
+        for name, parameters in self.defined_functions().items():
+            if name not in self.words:
+                self.add(name, Kind.FUNCTION, parameters)
         entries = [self.entry(o) for o in self.seen.all if o.sub is not None and o.name not in self.set_names]
         for _, _, runs in entries:
             self.indices |= {n for run in runs for n in names_in(run)} - self.sizes - self.tensors
@@ -62,6 +79,9 @@ class _Gathering:
             if label:
                 self.latex[f"{name}_{label}"] = labelled(name, label)
             self.tensor(f"{name}_{label}" if label else name, runs)
+        for o in self.seen.all:
+            if o.name in self.above and o.sub is None:
+                self.tensor(o.name, [])
         self.applied()
         for occurrence in self.seen.all:
             self.letter(occurrence)
@@ -92,19 +112,26 @@ class _Gathering:
         self.indices |= bound - self.subscripted - self.tensors  # what has subscripts of its own is a tensor
 
     def shapes(self) -> None:
-        for names, extents in self.seen.shapes:
+        for items, extents in self.seen.shapes:
             sizes = tuple(_extent(e) for e in extents)
             self.sizes |= {s for s in sizes if isinstance(s, str)}
-            for name in names:
-                if name not in self.words and name not in self.indices and None not in sizes:
-                    self.tensors.add(name)
-                    axes = self.spare(len(sizes))
-                    self.add(name, Kind.TENSOR, axes, (), tuple(s for s in sizes if s is not None))
+            for item in items:
+                base = item.base if isinstance(item, Scripted) else item
+                if not is_token(base, "NAME") or base.text in self.words or base.text in self.indices or None in sizes:
+                    continue
+                known = tuple(s for s in sizes if s is not None)
+                leading = split_runs(item.subs[0], None) if isinstance(item, Scripted) and item.subs else []
+                self.tensors.add(base.text)
+                if leading:  # w_k ∈ R^n: the axis along n is left out
+                    self.unwritten[base.text] = len(known)
+                    continue
+                self.add(base.text, Kind.TENSOR, self.along(known), (), known)
+                self.scalars |= {base.text} if not known else set()
 
     def entry(self, o: Occurrence) -> tuple[str, str | None, list[Items]]:
         """The name, label and index terms of a subscripted letter."""
         assert o.sub is not None
-        if o.above is not None and o.above in self.subscripted and o.above not in self.indices:
+        if o.above is not None and o.name not in self.above and o.above in self.subscripted and o.above not in self.indices:
             return o.name, o.above, split_runs(o.sub, None)  # \delta^f_{kl}
         first, *others = split(o.sub, "COMMA", "SEMI")
         head = normal(first[0]) if first else None
@@ -119,30 +146,57 @@ class _Gathering:
     def is_label(self, name: str, label: str, head: object) -> bool:
         if isinstance(head, Token) and head.type == "TEXT":
             return True
+        if label in self.labels:
+            return True
         if f"{name}_{label}" in self.words or label in self.indices:
             return f"{name}_{label}" in self.words
-        bare = any(o.name == label and o.bare and not o.in_index for o in self.seen.all)
+        bare = any(o.name == label and o.bare and not o.in_index and label not in o.local for o in self.seen.all)
         return label in self.tensors or label in self.subscripted or bare
 
     def tensor(self, name: str, runs: list[Items]) -> None:
-        if name in self.words or name in self.set_names or name in self.indices or name in ("e", "e_q"):
+        if name in self.words or name in self.set_names or name in self.indices or name in self.functions:
             return
+        if name in ("e", "e_q") and not any(d.left and label_of(base_of(d.left[0])) == "e" for d in self.seen.definitions):
+            return
+        style = self.above.get(name) or self.above.get(name.split("_")[0])
+        if style:
+            runs = [(Token("NAME", style.strip("()"), 0, 0),), *runs]
         self.tensors.add(name)
         old, axes = self.symbols.get(name), _letters(runs)
         if not runs and old is not None:
             return
         letters = tuple(a for a in axes if a is not None)
         usual = len(letters) == len(runs) and len(set(letters)) == len(letters)
+        if name in self.unwritten and runs and (old is None or len(old.axes) == len(runs)):
+            extra = self.unwritten[name]
+            self.add(name, Kind.TENSOR, (*letters, *self.spare(extra, letters)), unwritten=extra)
+            return
         if old is not None and old.axes and (len(old.axes) != len(runs) or not usual or name in self.usual):
             return
         if usual:
             self.usual.add(name)
         sizes = old.sizes if old is not None else ()
-        self.add(name, Kind.TENSOR, letters if usual else self.spare(len(runs)), (), sizes)
+        self.add(name, Kind.TENSOR, letters if usual else self.spare(len(runs)), (), sizes, self.above_of(style))
 
-    def spare(self, count: int) -> tuple[str, ...]:
-        used = {o.name for o in self.seen.all if not o.in_index}
+    @staticmethod
+    def above_of(style: str | None) -> str:
+        return "" if not style else "(i)" if style.startswith("(") else "i"
+
+    def spare(self, count: int, besides: Iterable[str] = ()) -> tuple[str, ...]:
+        used = {o.name for o in self.seen.all if not o.in_index} | {*besides}
         return tuple([c for c in _SPARE if c not in used][:count])
+
+    def along(self, sizes: tuple[int | str, ...]) -> tuple[str, ...]:
+        """A letter for each extent: axes of one extent share theirs, but for those of one tensor."""
+        found: list[str] = []
+        for size in sizes:
+            known = self.letter_of.get(size)
+            if known is None or known in found:
+                taken = {*found, *self.letter_of.values()}
+                known = next((c for c in self.spare(len(_SPARE)) if c not in taken), _SPARE[len(found)])
+                self.letter_of.setdefault(size, known)
+            found.append(known)
+        return tuple(found)
 
     def size_letters(self) -> None:
         for items in self.seen.bounds:
@@ -153,7 +207,7 @@ class _Gathering:
     def applied(self) -> None:
         """y(m, n) with index letters is an entry of y."""
         for o in self.seen.all:
-            if o.sub is not None or o.following is None or o.name in self.set_names | self.indices:
+            if o.sub is not None or o.following is None or o.name in self.set_names | self.indices | self.functions:
                 continue
             runs: list[Items] = [p for p in split(o.following.items, "COMMA") if p]
             letters = [set(names_in(run)) for run in runs]
@@ -166,7 +220,9 @@ class _Gathering:
 
     def letter(self, o: Occurrence) -> None:
         """A letter that nothing else declares: an index, a size, or a number (a tensor of rank 0)."""
-        if o.name in self.words or o.name in self.symbols or o.name.endswith("_bb"):
+        if o.name in self.words or o.name in self.symbols or o.name.endswith("_bb") or o.name in self.functions:
+            return
+        if o.name in o.local[1:] and o.local[0] in self.functions:
             return
         if o.name in self.indices:
             self.add(o.name, Kind.INDEX)
@@ -176,9 +232,123 @@ class _Gathering:
             self.add(o.name, Kind.TENSOR)
 
     def reserved(self, o: Occurrence) -> bool:
-        """e of e^x; I of I(a > b)."""
+        """e of e^x; I of I(a > b); a transposition's mark; the root of what is defined by its square."""
+        if f"{o.name}^2" in self.squares and o.name not in self.heads:
+            return True
         indicator = o.name == "I" and o.following is not None and has(o.following.items, "REL", "IN")
         return o.name == "e" or indicator
+
+    @cached_property
+    def heads(self) -> set[str]:
+        """The letters that an equation defines as they are."""
+        bases = [base_of(d.left[0]) for d in self.seen.definitions if not _is_square(d.left)]
+        return {base.text for base in bases if is_token(base, "NAME")}
+
+    @cached_property
+    def squares(self) -> set[str]:
+        """σ^2 of σ^2 = …"""
+        known = {name for name in self.words if "^2" in name}
+        bases = [base_of(d.left[0]) for d in self.seen.definitions if _is_square(d.left)]
+        return known | {f"{base.text}^2" for base in bases if is_token(base, "NAME") and base.text not in self.words
+                        and (base.text not in self.heads or self.is_root(base.text))}
+
+    def is_root(self, name: str) -> bool:
+        """σ = √(σ^2 + ε)."""
+        return any(label_of(base_of(d.left[0])) == name and not _is_square(d.left) and name in names_in(d.right)
+                   for d in self.seen.definitions)
+
+    def defined_functions(self) -> dict[str, tuple[str, ...]]:
+        """Letters with a signature, applied elsewhere, whose parameters have no subscripts in the definition."""
+        found: dict[str, tuple[str, ...]] = {}
+        for d in self.seen.definitions:
+            if d.local and d.local[0] not in self.words and not self.is_tensor(d) and self.is_applied(d):
+                found.setdefault(d.local[0], d.local[1:])
+        return found
+
+    def is_tensor(self, d: Definition) -> bool:
+        """x_i in f(x) = …: f is no function of a number."""
+        name, *parameters = d.local
+        subscripted = any(o.name in parameters and o.sub is not None and o.local == d.local for o in self.seen.all)
+        return subscripted or name in names_in(d.right) or any(
+            o.name == name and (o.sub is not None or o.above is not None) for o in self.seen.all)
+
+    def is_applied(self, d: Definition) -> bool:
+        """f(s) on a right-hand side, or f at anything else than its parameters."""
+        for o in self.seen.all:
+            if o.name != d.local[0] or o.following is None or o.derived or o.following.bracket != "LPAREN":
+                continue
+            parts = split(o.following.items, "COMMA", "SEMI")
+            names = [variable(p[0]) if len(p) == 1 else None for p in parts]
+            if len(parts) == len(d.local) - 1 and not o.primes and (tuple(names) != d.local[1:] or o.right):
+                return True
+            if o.primes and has(o.following.items, "SEMI") is False and tuple(names) != d.local[1:]:
+                return True
+        return False
+
+    def renamed(self) -> list[Occurrence]:
+        """σ^2 is a letter of its own where an equation defines it."""
+        def go(o: Occurrence) -> Occurrence:
+            return replace(o, name=f"{o.name}^2", bare=o.sub is None) if o.squared and f"{o.name}^2" in self.squares else o
+
+        return list(map(go, self.seen.all))
+
+    def conditions(self) -> None:
+        """A letter in subscripts that has no other place than conditions is an index; one in conditions of sums a size."""
+        below = {o.name for o in self.seen.all if o.cond and o.bare and not o.in_index}
+        value = {o.name for o in self.seen.all if o.bare and not o.in_index and not o.cond} | self.tensors | self.sizes
+        in_subs = {o.name for o in self.seen.all if o.in_index}
+        other = value | self.subscripted | self.functions
+        self.indices |= (below & in_subs) - other
+        self.sizes |= {o.name for o in self.seen.all if o.limit and o.bare} - in_subs - other - self.indices
+
+    def constant_labels(self) -> None:
+        """B of μ_B = …, where no B stands on the right and none runs: a label."""
+        for d in self.seen.definitions:
+            head = normal(d.left[0])
+            if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 and len(head.subs[0]) == 1:
+                label = variable(head.subs[0][0])
+                if label is None or label in self.indices | self.tensors | self.sizes or label in names_in(d.right):
+                    continue
+                reduced = any(is_token(below, "BIG") for item in d.right for below in inside(item))
+                alone = reduced and all(o.in_index and o.sub is None for o in self.seen.all if o.name == label)
+                tensor = label_of(base_of(d.left[0]))
+                indexed = {o.name for o in self.seen.all if o.sub is not None and label in names_in(o.sub)}
+                if alone and indexed <= {tensor, f"{tensor}^2"} | self.squares | self.heads:
+                    self.labels.add(label)
+
+    def constants_in_indices(self) -> None:
+        """s of x_{sk+p}: a letter that runs nowhere and is no index by itself is a size."""
+        single: set[str] = set()
+        composite: set[str] = set()
+        for o in self.seen.all:
+            for run in split_runs(o.sub, None) if o.sub is not None else []:
+                (single if len(run) == 1 else composite).update(names_in(run))
+        left = {n for d in self.seen.definitions for n in names_in(d.left)}
+        self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
+
+    def samples(self) -> None:
+        """x^i: a numbered sample, where i runs, or stands so on the left, and is never a subscript."""
+        used = [o for o in self.seen.all if o.above is not None]
+        lower = {o.name for o in self.seen.all if o.in_index}
+        on_left = {n for d in self.seen.definitions for n in _letters_above(d.left)}
+        layers = {m[2] for o in self.seen.all if (m := _NEIGHBOUR.match(o.name))}
+        for letter in dict.fromkeys(o.above for o in used if o.above is not None):
+            bases = {o.name for o in used if o.above == letter}
+            round_ = all(o.round for o in used if o.above == letter)
+            bare = any(o.name == letter and o.bare and not o.in_index and not o.cond for o in self.seen.all)
+            runs = letter in self.indices
+            several = len(bases) > 1 or any(o.sub is not None for o in used if o.above == letter)
+            plain = runs and several or letter in on_left
+            if letter in layers or letter in lower or bare or not (runs if round_ else plain):
+                continue
+            steady = {b for b in bases if all(o.above == letter for o in self.seen.all if o.name == b)}
+            if steady == bases:
+                self.indices.add(letter)
+                self.above |= dict.fromkeys(bases, f"({letter})" if round_ else letter)
+        self.seen.all = [
+            replace(o, name=f"{o.name}^({o.above})", above=None, bare=o.sub is None)
+            if o.round and o.name not in self.above else o for o in self.seen.all]
+        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
     def stars(self) -> Iterable[tuple[str, tuple[str, ...]]]:
         known = dict(self.known.stars)
@@ -197,10 +367,10 @@ class _Gathering:
 
     def add(
         self, key: str, kind: Kind, axes: tuple[str, ...] = (), members: tuple[str, ...] = (),
-        sizes: tuple[int | str, ...] = (),
+        sizes: tuple[int | str, ...] = (), above: str = "", unwritten: int = 0,
     ) -> None:
         latex = self.latex.get(key) or latex_of(key)
-        self.symbols[key] = Symbol(identifier(key), latex, kind, axes, members, sizes)
+        self.symbols[key] = Symbol(identifier(key), latex, kind, axes, members, sizes, above, unwritten)
 
     def ordered(self) -> list[Symbol]:
         """The new symbols in the order in which the letters occur."""
@@ -210,6 +380,25 @@ class _Gathering:
             return order.get(key, order.get(key.split("_")[0], len(order)))
 
         return [self.symbols[key] for key in sorted(self.symbols, key=place) if key not in self.words]
+
+
+_NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
+
+
+def _is_square(left: Items) -> bool:
+    """Whether a square stands left of =, and nothing else."""
+    item = normal(left[0])
+    return len(left) == 1 and isinstance(item, Scripted) and len(item.sups) == 1 and len(item.sups[0]) == 1 and (
+        is_token(item.sups[0][0], "NUMBER") and str(item.sups[0][0]) == "2" and is_token(item.base, "NAME"))
+
+
+def _letters_above(left: Items) -> Iterable[str]:
+    """i of y^i, where it stands left of =."""
+    item = normal(left[0])
+    if len(left) == 1 and isinstance(item, Scripted) and len(item.sups) == 1 and len(item.sups[0]) == 1:
+        name = variable(item.sups[0][0])
+        if name is not None:
+            yield name
 
 
 def _letters(runs: list[Items]) -> list[str | None]:

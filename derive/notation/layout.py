@@ -53,8 +53,14 @@ def _without_quads(tokens: list[Token], source: Source) -> list[Token]:
             continue
         around = {t.type for t in (*tokens[max(n - 1, 0) : n], *tokens[n + 1 : n + 2])}
         if n and not around & (_AROUND_QUAD | {"QUAD"}) and _depth(tokens[:n]) == 0:
-            raise source.error(token.start, "a wide space parts two formulas here; put a comma between them")
+            if not (_relates(out) and _relates(tokens[n:])):
+                raise source.error(token.start, "a wide space parts two formulas here; put a comma between them")
+            out.append(Token("COMMA", ",", token.start, token.end))
     return out
+
+
+def _relates(tokens: list[Token]) -> bool:
+    return any(t.type in ("REL", "IN") for t in tokens)
 
 
 def _depth(tokens: list[Token]) -> int:

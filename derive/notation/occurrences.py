@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from derive.notation import phrases
 from derive.notation.cursor import normal
 from derive.notation.errors import NotationError, Source
 from derive.notation.pieces import Pieces, divided, lines, variable, variables
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, inside, is_token, split, unwrap
+from derive.notation.tree import (
+    Command,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    inside,
+    is_group,
+    is_token,
+    split,
+    unwrap,
+)
+from derive.notation.vocabulary import ALIGNED
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,14 @@ class Occurrence:
     bare: bool  # no sub, no star, no word around it
     opens: bool = False
     above: str | None = None  # a letter alone in the superscript
+    round: bool = False  # that letter stands in brackets: x^{(i)}
+    squared: bool = False
+    primes: int = 0
+    right: bool = False  # behind a relation
+    derived: bool = False  # behind ∂ or d
+    cond: bool = False  # in a condition, or below a sum
+    limit: bool = False  # in a relation of indices below a sum
+    local: tuple[str, ...] = ()  # a function and its parameters, where this stands in their definition
 
 
 @dataclass
@@ -35,9 +60,15 @@ class Occurrences:
     sets: list[tuple[Items, list[str]]] = field(default_factory=list)  # a set's items and its members' letters
     starred: list[str] = field(default_factory=list)
     maximisers: list[tuple[list[str], Items]] = field(default_factory=list)  # (i^*, j^*) = items
-    shapes: list[tuple[list[str], list[Items]]] = field(default_factory=list)  # x ∈ R^{H×W}
+    shapes: list[tuple[list[Item], list[Items]]] = field(default_factory=list)  # x, w_k ∈ R^{H×W}
+    definitions: list[Definition] = field(default_factory=list)
+    _right: bool = False
+    _cond: bool = False
+    _limit: bool = False
+    _local: tuple[str, ...] = ()
 
     def formula(self, source: Source, items: Items) -> None:
+        self.definitions += definitions(items)
         self.run(source, items, False, True)
         parts = split(items, "REL")
         for left, right in itertools.pairwise(parts):
@@ -47,8 +78,11 @@ class Occurrences:
 
     def run(self, source: Source, items: Items, in_index: bool, top: bool = False, sums: bool = False) -> None:
         """A run of items: its memberships (those below ``sums`` are known already), then its items one by one."""
-        for part in [] if sums else split(items, "COMMA", "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
-            self.membership(part)
+        for block in [] if sums else split(items, "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
+            names: list[Item] = []
+            for part in split(block, "COMMA"):
+                self.membership([*names, *part])
+                names = [*names, *part] if len(part) == 1 and label_of(base_of(part[0])) else []  # x, y ∈ R^n
         for n in range(len(items) - 4):
             if is_token(items[n + 1], "REL") and is_token(items[n + 3], "COMMA") and is_token(items[n + 4], "DOTS"):
                 self.bound += variables(items[n : n + 1]) or []  # k = 1, \dots, K
@@ -59,16 +93,27 @@ class Occurrences:
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
                 self.sets.append((parts[0], element))
         words = _words(items)
+        known = self._right, self._cond, self._local
+        scopes = {id(i): d.local for d in definitions(items) for i in (*d.left, *d.right)} if top else {}
         for n, raw in enumerate(items):
             following = normal(items[n + 1]) if n + 1 < len(items) else None
-            self.item(source, normal(raw), following, in_index, n in words, top and n == 0)
+            if top:
+                self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
+                self._local = scopes.get(id(raw), ())
+            behind_if = self._cond or phrases.kind(raw) == "IF"
+            self._cond = behind_if or _holds_condition(normal(raw))
+            self.item(source, normal(raw), following, in_index, n in words, top and n == 0, n and is_token(
+                normal(items[n - 1]), "PARTIAL") or False)
+            self._cond = known[1] if is_token(raw, "CR") else behind_if
+        self._right, self._cond, self._local = known
 
     def item(
-        self, source: Source, item: Item, following: Item | None, in_index: bool, word: bool, opens: bool
+        self, source: Source, item: Item, following: Item | None, in_index: bool, word: bool, opens: bool,
+        derived: bool
     ) -> None:
         base = item.base if isinstance(item, Scripted) else item
         if isinstance(base, Token) and base.type == "NAME":
-            self.letter(source, item, base, following, in_index, word, opens)
+            self.letter(source, item, base, following, in_index, word, opens, derived)
             return
         big = _big(item)
         if big is not None:
@@ -81,7 +126,10 @@ class Occurrences:
             inner = divided(base.items) if isinstance(base, Group) and base.bracket == "LSET" else None
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
                 self.bound += element
-            self.run(source, base.items, in_index)
+            if isinstance(base, Env) and base.name in ("cases", "dcases"):
+                self.cases(source, base)
+            else:
+                self.run(source, base.items, in_index, isinstance(base, Env) and base.name in ALIGNED)
         if isinstance(base, Command) and base.type == "FRAC":
             base = _without_d(base)
         for argument in (*(base.arguments if isinstance(base, Command) else ()),
@@ -89,8 +137,17 @@ class Occurrences:
             self.run(source, argument, in_index or (isinstance(item, Scripted) and argument in item.subs
                                                     and isinstance(base, Group)))
 
+    def cases(self, source: Source, env: Env) -> None:
+        known = self._cond
+        for row in split(env.items, "CR"):
+            for n, cell in enumerate(split(row, "AMP")):
+                self._cond = known or n > 0
+                self.run(source, cell, False)
+        self._cond = known
+
     def letter(
-        self, source: Source, item: Item, base: Token, following: Item | None, in_index: bool, word: bool, opens: bool
+        self, source: Source, item: Item, base: Token, following: Item | None, in_index: bool, word: bool, opens: bool,
+        derived: bool,
     ) -> None:
         sub = item.subs[0] if isinstance(item, Scripted) and item.subs else None
         starred = isinstance(item, Scripted) and any(is_token(s[0], "STAR") for s in item.sups if len(s) == 1)
@@ -102,12 +159,20 @@ class Occurrences:
             sub = following.subs[0]  # f(x)_{kl}
         above = label_of(item.sups[0][0]) if isinstance(item, Scripted) and item.sups and item.sups[0] else None
         bare = sub is None and not starred and not word
-        self.all.append(Occurrence(base.text, sub, group, in_index, bare, opens, above))
+        name, layer = sampled(base.text)
+        sups = item.sups if isinstance(item, Scripted) else ()
+        if above is None and sups and len(sups[0]) == 1 and is_group(sups[0][0], "LPAREN", "LBRACK"):
+            layer = variable(sups[0][0].items[0]) if len(sups[0][0].items) == 1 else None
+        squared = any(len(s) == 1 and is_token(s[0], "NUMBER") and s[0].text == "2" for s in sups)
+        primes = item.primes if isinstance(item, Scripted) else 0
+        self.all.append(Occurrence(
+            base.text if layer is None else name, sub, group, in_index, bare and layer is None, opens, layer or above,
+            layer is not None, squared, primes, self._right, derived, self._cond, self._limit, self._local))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
             alone = label_of(sup[0]) if len(sup) == 1 else None
-            if base.text == "e" or (alone is None and not is_token(sup[0] if sup else None, "STAR", "TOP")):
+            if (base.text == "e" and sub is None) or (layer is None and alone is None and not is_token(sup[0] if sup else None, "STAR", "TOP")):
                 self.run(source, sup, in_index)  # a letter alone above declares nothing: power, layer or sample
 
     def below(self, source: Source, sub: Items, base: Token, following: Item | None) -> None:
@@ -128,7 +193,10 @@ class Occurrences:
             for piece in split(part, "COMMA"):
                 self.membership(piece)
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
+        cond, self._cond = self._cond, True
+        self._limit = has(items, "REL") and not any(isinstance(i, Scripted) and i.subs for i in items)
         self.run(source, items, False, sums=True)
+        self._cond, self._limit = cond, False
 
     def member_of(self, names: list[str], is_tuple: bool, right: Items) -> None:
         """``i, j \\in \\Omega(k, l)``: pairs where the set has two letters of its own, else undecided."""
@@ -149,14 +217,19 @@ class Occurrences:
         left, right = split(part, "IN", "NI")[:2]
         if has(part, "NI"):
             left, right = right, left
-        names = variables(left)
-        if names is None or not right:
+        if not right:
             return
         head = normal(right[0])
         base = head.base if isinstance(head, Scripted) else head
         if isinstance(base, Token) and base.text == "R_bb":
             power = unwrap(head.sups[0]) if isinstance(head, Scripted) and head.sups else ()
-            self.shapes.append((names, [*map(tuple, split(power, "TIMES"))] if power else []))
+            power = () if len(power) == 1 and is_token(power[0], "PLUS") else power
+            self.shapes.append(([normal(i) for i in left if not is_token(i, "COMMA")],
+                                [*map(tuple, split(power, "TIMES"))] if power else []))
+            return
+        names = variables(left)
+        if names is None:
+            return
         elif isinstance(base, Token) and base.type == "NAME" and not base.text.endswith("_bb"):
             self.sets.append((right, [n.rstrip("'") for n in names]))
         else:
@@ -164,6 +237,51 @@ class Occurrences:
             for item in right:
                 if isinstance(item, Group):
                     self.bounds.append(item.items)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """left = right; ``local`` is a function and its parameters, where it defines one."""
+
+    left: Items
+    right: Items
+    local: tuple[str, ...]
+
+
+def definitions(items: Items) -> list[Definition]:
+    """The equations of a formula."""
+    found = []
+    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
+        return [d for row in split(items[0].items, "CR") for d in definitions(row)]
+    for part in split([i for i in items if not is_token(i, "AMP")], "COMMA", "SEMI", "TEXT", "AND", "IFF", "CR"):
+        sides = split(part, "REL")
+        if len(sides) < 2 or not sides[0] or not sides[1]:
+            continue
+        local: tuple[str, ...] = ()
+        head = normal(sides[0][0])
+        name = head.base if isinstance(head, Scripted) and not head.subs and not head.sups else head
+        group = sides[0][1] if len(sides[0]) == 2 else None
+        if is_token(name, "NAME") and is_group(group, "LPAREN"):
+            parameters = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
+            if None not in parameters and len(set(parameters)) == len(parameters):
+                local = (name.text, *(p for p in parameters if p is not None))
+        found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))
+    return found
+
+
+def _holds_condition(item: Item) -> bool:
+    """Whether there is a condition in these brackets."""
+    body = item.base if isinstance(item, Scripted) else item
+    return isinstance(body, Group) and has(body.items, "REL")
+
+
+def sampled(name: str) -> tuple[str, str | None]:
+    """``x^(i)`` → x, i: a letter alone in a bracketed superscript."""
+    match = _SAMPLE.match(name)
+    return (name, None) if match is None else (match[1], match[2])
+
+
+_SAMPLE = re.compile(r"^([^^]+)\^[(\[]([^\W\d_]+)[)\]]$")
 
 
 def label_of(item: Item | None) -> str | None:
@@ -191,6 +309,11 @@ def _without_d(fraction: Command) -> Command:
     if all(a and isinstance(a[0], Token) and a[0].text == "d" for a in (above, below)) and len(below) > 1:
         return Command("FRAC", (above[1:], below[1:]), fraction.start, fraction.end)
     return fraction
+
+
+def base_of(item: Item) -> Item:
+    item = normal(item)
+    return item.base if isinstance(item, Scripted) else item
 
 
 def _stars(items: Items) -> list[str] | None:

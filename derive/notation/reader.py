@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from derive.expr import Add, Arg, Entry, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Star, Tuple, Without
+from derive.expr import Add, Arg, Entry, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Star, Tuple, Without, free_indices
 from derive.notation import binders, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
@@ -23,6 +23,8 @@ class Reader:
     source: Source
     bound: frozenset[str] = frozenset()
     in_index: bool = False
+    local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
+    outer: frozenset[str] = frozenset()  # the free indices of the left-hand side
     words: dict[str, Symbol] = field(default_factory=dict)
 
     @staticmethod
@@ -65,13 +67,15 @@ class Reader:
 
     def sum(self, c: Cursor) -> Expr:
         """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""
-        first = c.place
+        first, start = c.place, len(c.opened)
         terms: list[Expr] = []
         negative = c.taken("MINUS") or (c.taken("PLUS") and False)
         signed = negative
         while True:
+            known = c.opened[start:]
             factors = self.factors(c)
             terms.append(product(negated(factors) if negative else factors))
+            self.within_reach(known, terms[-1], c)
             if not is_token(c.peek(), "PLUS", "MINUS"):
                 break
             negative = is_token(c.take(), "MINUS")
@@ -84,6 +88,14 @@ class Reader:
         if is_token(following, "SETMINUS"):
             return forms.without(self, found, c)
         return found
+
+    def within_reach(self, opened: list[tuple[str, str]], term: Expr, c: Cursor) -> None:
+        """max_r a_r + b_r: the b_r stands outside, where no r runs."""
+        free = {i.name for i in free_indices(term)} - self.bound - self.outer
+        for name, sign in opened:
+            if name in free:
+                raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the next "
+                                          f"+ or −, and stands behind it too; put brackets around the whole body")
 
     def modulo(self, left: Expr, c: Cursor) -> Expr:
         last = left.factors[-1] if isinstance(left, Mul) else left

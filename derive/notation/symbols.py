@@ -12,6 +12,7 @@ class Kind(StrEnum):
     SET = "set"  # Ω; arity = len(axes), 0 for a plain set
     INDEX = "index"  # i, j, k, l
     SIZE = "size"  # n, H, W: extents known from arrays' shapes
+    FUNCTION = "function"  # σ of σ(s) = …: of numbers, one parameter per axis
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ class Symbol:
     for x_{ij}, ``("k", "l")`` for f_{kl} and for Ω(k, l).  ``members`` names, for a
     set, the letters of its elements: ``("i", "j")`` for Ω(k, l) ∋ (i, j).
     ``sizes`` holds, for a tensor, an extent per axis: a number or a size's name.
+    ``above`` says how the first axis is written where it stands in a superscript:
+    ``"i"`` for x^i, ``"(i)"`` for x^{(i)}.  ``unwritten`` counts the last axes that
+    may be left out: 1 for the vectors w_k of w_k^T x.  For a function, ``axes``
+    names its parameters.
     """
 
     name: str
@@ -30,6 +35,8 @@ class Symbol:
     axes: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     sizes: tuple[int | str, ...] = ()
+    above: str = ""
+    unwritten: int = 0
 
 
 @dataclass(frozen=True)

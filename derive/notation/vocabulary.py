@@ -46,6 +46,7 @@ ENVIRONMENTS = frozenset(
     """cases dcases aligned align align* split gathered gather gather* equation equation* multline multline* pmatrix
     bmatrix matrix array smallmatrix subarray alignedat""".split()
 )
+ALIGNED = frozenset("aligned align align* split gathered gather gather* equation equation* multline multline*".split())
 CLOSING = {"LPAREN": "RPAREN", "LBRACK": "RBRACK", "LBRACE": "RBRACE", "LSET": "RSET", "LFLOOR": "RFLOOR",
            "LCEIL": "RCEIL", "LBAR": "RBAR", "BEGIN": "END"}
 SHOWN = {"LPAREN": "(", "LBRACK": "[", "LBRACE": "{", "LSET": r"\{", "LFLOOR": r"\lfloor", "LCEIL": r"\lceil",

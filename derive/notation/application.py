@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from derive.expr import Directional, Entry, Expr, Fn, Partial
 from derive.notation import letters
 from derive.notation.cursor import Cursor, normal
+from derive.notation.occurrences import names_in
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Scripted, Token, has, is_token, split, unwrap
 
@@ -45,6 +46,14 @@ def dependency(r: Reader, group: Group) -> bool:
         and p[0].text in r.words and r.words[p[0].text].kind is Kind.TENSOR
         for p in parts
     )
+
+
+def lists_indices(r: Reader, group: Group) -> bool:
+    """(m, n), (i + 1): no tensor stands in the bracket, so the letters are indices."""
+    if has(group.items, "REL", "IN"):
+        return False
+    known = [r.words[name] for name in names_in(group.items) if name in r.words and not letters.is_index(r, name)]
+    return not any(symbol.kind in (Kind.TENSOR, Kind.FUNCTION) for symbol in known)
 
 
 def lists_entries(r: Reader, group: Group) -> bool:

@@ -33,6 +33,10 @@ def relation(w: Writer, node: Rel) -> str:
     return out
 
 
+def _defines(cond: Node) -> bool:
+    return isinstance(cond, Rel) and set(cond.ops) == {"="} and isinstance(cond.terms[0], (Entry, Fn))
+
+
 def _parameters(w: Writer, node: Fn) -> frozenset[str]:
     """s of σ(s), where σ is a function that the card defines."""
     known = w.table.named(node.name.rstrip("'"))
@@ -43,8 +47,9 @@ def _parameters(w: Writer, node: Fn) -> frozenset[str]:
 
 def conjunction(w: Writer, node: And) -> str:
     out = ""
+    apart = not w.names and not w.tight and all(map(_defines, node.conds))  # each has indices of its own
     for n, cond in enumerate(node.conds):
-        own = w if w.names or w.tight else replace(w, taken=frozenset(i.name for i in free_indices(cond)))
+        own = replace(w, taken=frozenset(i.name for i in free_indices(cond))) if apart else w
         shown = w.round(own.write(cond)) if isinstance(cond, (And, Iff, Given)) else own.write(cond)
         gap = r",\ " if w.tight or w.in_index else r",\quad "
         joint = "" if n == 0 else r" \land " if _shares_bounds(node.conds[n - 1], cond) else gap

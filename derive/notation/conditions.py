@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from derive.expr import (
+    ONE,
     And,
     Cond,
     Entry,
     Expr,
+    Fn,
     Given,
     Idx,
     Iff,
     In,
+    Listed,
     Reduce,
     Rel,
     SetApp,
+    Tuple,
+    add,
     free_indices,
     fresh_index,
     over,
     rel,
     tuple_of,
+    walk,
 )
 from derive.notation import environments, forms, phrases
-from derive.notation.cursor import Cursor
-from derive.notation.pieces import variable
+from derive.notation.cursor import Cursor, normal
+from derive.notation.pieces import divided, variable
 from derive.notation.symbols import Kind
-from derive.notation.tree import Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split
+from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
 from derive.notation.vocabulary import ALIGNED
 
 if TYPE_CHECKING:
@@ -43,12 +50,50 @@ def statement(r: Reader, items: Items) -> Expr | Cond:
     while items and isinstance(items[0], Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
         items = items[1:]  # a label: \text{Backward: }
     end = len(r.source.latex)
+    items = _without_declarations(r, items)
     for n, item in enumerate(items):
         if phrases.kind(item) in ("IF", "ALL"):
             return _given(r, items, n, end)
     if any(phrases.kind(i) == "IFF" for i in items) or _is_condition(items):
         return _equivalence(r, items, end)
+    parts = split(items, "COMMA", "AND")
+    if len(parts) > 1 and all(part and _is_derivative(part[0]) for part in parts):
+        return Tuple(tuple(r.value(part, end) for part in parts))
     return r.value(items, end)
+
+
+def _is_derivative(item: Item) -> bool:
+    above = item.arguments[0] if isinstance(item, Command) and item.type == "FRAC" else (item,)
+    return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
+
+
+def _without_declarations(r: Reader, items: list[Item]) -> list[Item]:
+    """The items without «, where x, t ∈ R^n»: that says shapes, and claims nothing."""
+    segments: list[list[Item]] = [[]]  # each opens with its separator
+    for item in items:
+        if is_token(item, *_SEPARATORS) or phrases.kind(item) in ("IF", "AND"):
+            segments.append([])
+        segments[-1].append(item)
+    drop = [any(is_token(i, "IN") and _is_reals(after) for i, after in itertools.pairwise(s)) for s in segments]
+    if not any(drop):
+        return items
+    for n in range(len(segments) - 1, 0, -1):
+        names = [i for i in segments[n - 1] if not is_token(i, *_SEPARATORS) and phrases.kind(i) is None]
+        drop[n - 1] |= drop[n] and is_token(segments[n][0], "COMMA") and len(names) == 1  # the x of x, t ∈ R^n
+    kept = [item for segment, gone in zip(segments, drop, strict=True) if not gone for item in segment]
+    while kept and is_token(kept[0], *_SEPARATORS):
+        kept.pop(0)
+    while kept and (is_token(kept[-1], *_SEPARATORS) or phrases.kind(kept[-1]) in ("IF", "AND")):
+        kept.pop()
+    if not kept:
+        at = segments[drop.index(True)][-1]
+        raise r.error(at, rf"`{r.shown(at)}` declares a shape and claims nothing")
+    return kept
+
+
+def _is_reals(item: Item) -> bool:
+    item = normal(item)
+    return str(item.base if isinstance(item, Scripted) else item) == "R_bb"
 
 
 def _is_condition(items: Items) -> bool:
@@ -84,7 +129,29 @@ def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
     found = _equivalence(r, claim, items[n].start)
     if phrases.kind(items[n]) == "ALL" and not _is_condition(cond):
         return found  # «for all k, l»: as every claim with free indices
-    return Given(found, condition(r, cond, end))
+    given = condition(r, cond, end)
+    if isinstance(items[n], Token) and phrases.defining(items[n]) and _all_define(found, given):
+        return And((*_parts(found), *_parts(given)))  # where s_k = …
+    return Given(found, given)
+
+
+def _parts(cond: Cond) -> tuple[Cond, ...]:
+    return cond.conds if isinstance(cond, And) else (cond,)
+
+
+def _all_define(claim: Cond, given: Cond) -> bool:
+    """Whether what is «given» defines letters of the claim."""
+    used = {n.tensor for n in walk(claim) if isinstance(n, Entry)} | {n.name for n in walk(claim) if isinstance(n, Fn)}
+    for cond in _parts(given):
+        head = cond.terms[0] if isinstance(cond, Rel) and set(cond.ops) == {"="} else None
+        name = head.tensor if isinstance(head, Entry) else head.name if isinstance(head, Fn) else None
+        if name not in used or not isinstance(cond, Rel) or len(_parts(claim)) > 1:
+            return False
+        left = claim.terms[0] if isinstance(claim, Rel) else None
+        inside = {n.tensor for t in cond.terms[1:] for n in walk(t) if isinstance(n, Entry)}
+        if name in inside or (isinstance(left, Entry) and left.tensor in {name, *inside}):
+            return False
+    return True
 
 
 def _equivalence(r: Reader, items: Items, end: int) -> Cond:
@@ -140,6 +207,10 @@ def chain(r: Reader, c: Cursor) -> Cond:
     following = c.peek()
     if is_token(following, "IN") or phrases.kind(following) == "IN":
         c.take()
+        listed = c.peek()
+        if is_group(listed, "LSET") and divided(listed.items) is None:
+            c.take()
+            return _listed(r, first, listed)
         return In(first, _set(r, c))
     if phrases.extremal(following):
         return _largest(r, first, c)
@@ -172,6 +243,20 @@ def _defining(r: Reader, c: Cursor) -> Reader:
     if None in names or len(names) != len(known.axes):
         return r
     return replace(r, local=frozenset(n for n in names if n is not None))
+
+
+def _listed(r: Reader, element: Expr, g: Group) -> Cond:
+    r"""y ∈ {−1, 1}; k ∈ {1, …, K} is a range."""
+    parts = split(g.items, "COMMA")
+    dots = [n for n, part in enumerate(parts) if has(part, "DOTS")]
+    values = [r.value(part, g.end - 1) for n, part in enumerate(parts) if n not in dots]
+    if not dots:
+        return In(element, Listed(tuple(values)))
+    if dots != [len(parts) - 2] or len(parts[dots[0]]) != 1 or not isinstance(element, Idx):
+        raise r.error(g, r"a range of an index is `k \in \{1, \dots, K\}`")
+    if len(values) == 3 and add(values[0], ONE) != values[1]:
+        raise r.error(g, "a list whose values are not in a row is outside the notation")
+    return Rel((values[0], element, values[-1]), ("≤", "≤"))
 
 
 def _set(r: Reader, c: Cursor) -> Expr:

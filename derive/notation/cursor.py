@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from derive.notation.tree import Group, Item, Items, Scripted, Token, is_token
 
-_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL".split())
+_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())
 
 
 def starts_factor(item: Item | None) -> bool:

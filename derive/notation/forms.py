@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.expr import (
+    MINUS_ONE,
     Bracket,
     Cardinality,
     Cond,
@@ -13,6 +15,7 @@ from derive.expr import (
     Expr,
     Fn,
     Hull,
+    Mul,
     Num,
     Partial,
     Pow,
@@ -26,6 +29,7 @@ from derive.expr import (
 from derive.notation import conditions, ranges
 from derive.notation.cursor import Cursor, normal, starts_factor
 from derive.notation.products import product
+from derive.notation.vectors import FROBENIUS, INNER, NORM
 from derive.notation.tree import (
     Command,
     Group,
@@ -56,6 +60,13 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
         case "LBAR":
             inner = r.value(g.items, g.end - 1)
             found = Cardinality(inner) if isinstance(inner, SETS) else Fn("abs", (inner,))
+        case "LNORM":
+            return _norm(r, g, item)
+        case "LANGLE":
+            parts = split(g.items, "COMMA", "MID")
+            if len(parts) != 2:
+                raise r.error(g, r"an inner product has two sides: `\langle w, x \rangle`")
+            found = Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
         case "LSET":
             if isinstance(item, Scripted):
                 raise r.error(item, "a set carries no scripts here")
@@ -65,6 +76,30 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
         case _:
             found = _parenthesised(r, g)
     return r.raised(found, item if item is not g else None)
+
+
+def _norm(r: Reader, g: Group, item: Item) -> Expr:
+    r"""\|w\|, \|w\|_1, \|W\|_F, \|w\|_2^2."""
+    args: tuple[Expr, ...] = (r.value(g.items, g.end - 1),)
+    if not isinstance(item, Scripted):
+        return Fn(NORM, args)
+    if len(item.subs) == 1:
+        sub = unwrap(item.subs[0])
+        frobenius = len(sub) == 1 and is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and "F" not in r.words
+        order = FROBENIUS if frobenius else r.value(sub, item.end)
+        args = args if order == Num(2) else (*args, order)
+    return r.raised(Fn(NORM, args), replace(item, subs=item.subs[1:]))
+
+
+def gradient(r: Reader, c: Cursor) -> Expr:
+    r"""\nabla_w L: the derivatives by every entry of w."""
+    sign = c.take()
+    if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
+        raise r.error(sign, r"a gradient with respect to what? Write `\nabla_w L`")
+    wrt = _variable(r, sign.subs[0], sign)
+    if not starts_factor(c.peek()):
+        raise r.error(sign, "a gradient of what?")
+    return Partial(product(r.factor(c)), wrt)
 
 
 def _parenthesised(r: Reader, g: Group) -> Expr:
@@ -169,6 +204,11 @@ def function(r: Reader, c: Cursor) -> Expr:
     item = c.take()
     base = item.base if isinstance(item, Scripted) else item
     assert isinstance(base, Token)
+    if base.text == "log" and isinstance(item, Scripted) and len(item.subs) == 1 and not item.sups:
+        rest = Cursor((base, *c.items[c.at :]), c.end)  # \log_2 x
+        of = function(r, rest)
+        c.at += rest.at - 1
+        return Mul((of, Pow(Fn("log", (r.value(item.subs[0], item.end),)), MINUS_ONE)))
     argument = c.peek()
     if not starts_factor(argument):
         raise r.error(item, f"`{r.shown(base)}` of what?")

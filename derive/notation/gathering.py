@@ -10,6 +10,7 @@ from functools import cached_property
 from derive.notation.cursor import normal
 from derive.notation.errors import NotationError, Source
 from derive.notation.formulas import Formula
+from derive.notation.inference import inferred
 from derive.notation.names import identifier, labelled, latex_of, lexicon
 from derive.notation.occurrences import Definition, Occurrence, Occurrences, base_of, label_of, names_in
 from derive.notation.parse import parse
@@ -28,14 +29,18 @@ def gather(latexes: Sequence[Formula | str], table: SymbolTable = EMPTY) -> Symb
     A formula that cannot be parsed declares nothing; reading it says why.
     """
     seen = Occurrences()
+    trees: list[tuple[Source, Items]] = []
     for formula in latexes:
         latex = formula if isinstance(formula, str) else formula.latex
         source = Source(latex)
         try:
-            seen.formula(source, parse(source))
+            tree = parse(source)
+            seen.formula(source, tree)
         except (NotationError, RecursionError):
             continue
-    return _Gathering(seen, table).table()
+        trees.append((source, tree))
+    gathering = _Gathering(seen, table)
+    return inferred(gathering.table(), trees, gathering.undecided())
 
 
 class _Gathering:
@@ -56,6 +61,13 @@ class _Gathering:
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
         self.labels: set[str] = set()
         self.above: dict[str, str] = {}  # how a tensor's first axis is written above
+
+    def undecided(self) -> set[str]:
+        """The new tensors that may be vectors: without subscripts, and not said to be numbers."""
+        tensors = {s.name for s in self.symbols.values() if s.kind is Kind.TENSOR and not s.sizes}
+        shown = {identifier(o.name) for o in self.seen.all if o.sub is not None}
+        marked = {identifier(name) for name in self.seen.marked | self.seen.beside}
+        return tensors - self.scalars - ((shown | {identifier(n) for n in self.above}) - marked)
 
     def _of(self, kind: Kind) -> set[str]:
         return {name for name, symbol in self.words.items() if symbol.kind is kind}
@@ -108,6 +120,7 @@ class _Gathering:
 
     def strong_indices(self) -> None:
         bound = {n.rstrip("'") for n in (*self.seen.bound, *self.seen.starred)}
+        bound |= {*self.seen.listed} & {o.name for o in self.seen.all if o.in_index}
         bound |= {m.rstrip("'") for _, members in self.seen.sets for m in members}
         self.indices |= bound - self.subscripted - self.tensors  # what has subscripts of its own is a tensor
 
@@ -268,6 +281,9 @@ class _Gathering:
     def is_tensor(self, d: Definition) -> bool:
         """x_i in f(x) = …: f is no function of a number."""
         name, *parameters = d.local
+        running = {*self.seen.bound, *(n for items, _ in self.seen.sets for n in names_in(items))}
+        if name in running or running & {*parameters}:
+            return True  # Ω(k, l), y(m, n)
         subscripted = any(o.name in parameters and o.sub is not None and o.local == d.local for o in self.seen.all)
         return subscripted or name in names_in(d.right) or any(
             o.name == name and (o.sub is not None or o.above is not None) for o in self.seen.all)
@@ -346,7 +362,7 @@ class _Gathering:
                 self.indices.add(letter)
                 self.above |= dict.fromkeys(bases, f"({letter})" if round_ else letter)
         self.seen.all = [
-            replace(o, name=f"{o.name}^({o.above})", above=None, bare=o.sub is None)
+            replace(o, name=f"{o.name}^{o.round}{o.above}{')' if o.round == '(' else ']'}", above=None, bare=o.sub is None)
             if o.round and o.name not in self.above else o for o in self.seen.all]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 

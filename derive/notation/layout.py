@@ -68,8 +68,8 @@ def _depth(tokens: list[Token]) -> int:
 
 
 def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
-    """``|`` becomes LBAR, RBAR, or MID where one stands alone between its brackets."""
-    out = list(tokens)
+    """``|`` becomes LBAR, RBAR, or MID where one stands alone between its brackets; ‖ LNORM or RNORM."""
+    out = _pair_norms(tokens)
     open_bars: list[list[int]] = [[]]
 
     def close() -> None:
@@ -83,12 +83,24 @@ def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
     for n, token in enumerate(tokens):
         if token.type == "BAR":
             open_bars[-1].append(n)
-        elif token.type in CLOSING:
+        elif out[n].type in CLOSING:
             open_bars.append([])
-        elif token.type in _OPENING and len(open_bars) > 1:
+        elif out[n].type in _OPENING and len(open_bars) > 1:
             close()
     while open_bars:
         close()
+    return out
+
+
+def _pair_norms(tokens: list[Token]) -> list[Token]:
+    """‖ opens and closes by turns."""
+    out, opened = [], False
+    for token in tokens:
+        if token.type == "NBAR":
+            out.append(Token("RNORM" if opened else "LNORM", "‖", token.start, token.end))
+            opened = not opened
+        else:
+            out.append(token)
     return out
 
 

@@ -24,7 +24,7 @@ def mentions_index(node: Expr) -> bool:
 
 def symbol(r: Reader, c: Cursor) -> Expr:
     """The letter at the cursor, with its scripts and arguments."""
-    at_start = c.at == 0
+    at_start = c.at == 0 or (is_token(c.items[c.at - 1], "REL") and is_token(c.peek(2), "REL"))
     item = c.take()
     scripts = item if isinstance(item, Scripted) else None
     token = scripts.base if scripts is not None else item
@@ -203,7 +203,9 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
             if following.subs:
                 indices = subscripts.indices(r, following.subs[0], len(found.axes), found, item)
             return r.power(Entry(found.name, indices or ()), following)
-    elif indices is None and found.axes and not isinstance(following, Scripted) and not has(group.items, "REL", "IN"):
+    elif indices is None and found.axes and not isinstance(following, Scripted) and not raised and (
+        application.lists_indices(r, group)
+    ):
         c.take()
         return Entry(found.name, subscripts.arguments(r, group, len(found.axes), found))
     elif indices is None and not found.axes:
@@ -262,4 +264,5 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
     if isinstance(following, Group) and following.bracket == "LPAREN" and item is token:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")
-    raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, or say what it is")
+    raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, state its "
+                         rf"shape, as in `{shown} \in \mathbb{{R}}^{{n}}`, or say what it is")

@@ -40,7 +40,7 @@ class Occurrence:
     bare: bool  # no sub, no star, no word around it
     opens: bool = False
     above: str | None = None  # a letter alone in the superscript
-    round: bool = False  # that letter stands in brackets: x^{(i)}
+    round: str = ""  # the bracket in which that letter stands: x^{(i)}
     squared: bool = False
     primes: int = 0
     right: bool = False  # behind a relation
@@ -61,6 +61,9 @@ class Occurrences:
     starred: list[str] = field(default_factory=list)
     maximisers: list[tuple[list[str], Items]] = field(default_factory=list)  # (i^*, j^*) = items
     shapes: list[tuple[list[Item], list[Items]]] = field(default_factory=list)  # x, w_k ∈ R^{H×W}
+    marked: set[str] = field(default_factory=set)  # letters under ^T, in ‖ ‖ or ⟨ ⟩
+    listed: list[str] = field(default_factory=list)  # y ∈ {−1, 1}
+    beside: set[str] = field(default_factory=set)  # letters behind such a ^T
     definitions: list[Definition] = field(default_factory=list)
     _right: bool = False
     _cond: bool = False
@@ -97,6 +100,8 @@ class Occurrences:
         scopes = {id(i): d.local for d in definitions(items) for i in (*d.left, *d.right)} if top else {}
         for n, raw in enumerate(items):
             following = normal(items[n + 1]) if n + 1 < len(items) else None
+            if _is_transposed(raw) and following is not None and is_token(base_of(following), "NAME"):
+                self.beside.add(sampled(str(base_of(following)))[0])
             if top:
                 self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
                 self._local = scopes.get(id(raw), ())
@@ -122,6 +127,8 @@ class Occurrences:
                 self.bounds.append(sup)
                 self.run(source, sup, in_index)
             return
+        if isinstance(base, Group) and base.bracket in ("LNORM", "LANGLE"):
+            self.marked |= {*names_in([i for i in base.items if is_token(base_of(i), "NAME")])}
         if isinstance(base, (Group, Env)):
             inner = divided(base.items) if isinstance(base, Group) and base.bracket == "LSET" else None
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
@@ -159,15 +166,19 @@ class Occurrences:
             sub = following.subs[0]  # f(x)_{kl}
         above = label_of(item.sups[0][0]) if isinstance(item, Scripted) and item.sups and item.sups[0] else None
         bare = sub is None and not starred and not word
+        if _is_transposed(item):
+            self.marked.add(base.text)
         name, layer = sampled(base.text)
+        round_ = base.text[len(name) + 1] if layer is not None else ""
         sups = item.sups if isinstance(item, Scripted) else ()
         if above is None and sups and len(sups[0]) == 1 and is_group(sups[0][0], "LPAREN", "LBRACK"):
             layer = variable(sups[0][0].items[0]) if len(sups[0][0].items) == 1 else None
+            round_ = "(" if sups[0][0].bracket == "LPAREN" else "["
         squared = any(len(s) == 1 and is_token(s[0], "NUMBER") and s[0].text == "2" for s in sups)
         primes = item.primes if isinstance(item, Scripted) else 0
         self.all.append(Occurrence(
             base.text if layer is None else name, sub, group, in_index, bare and layer is None, opens, layer or above,
-            layer is not None, squared, primes, self._right, derived, self._cond, self._limit, self._local))
+            round_ if layer is not None else "", squared, primes, self._right, derived, self._cond, self._limit, self._local))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
@@ -192,6 +203,7 @@ class Occurrences:
         for part in split(items, "COLON", "MID", "TEXT")[1:]:
             for piece in split(part, "COMMA"):
                 self.membership(piece)
+        self.bounds += [value for _, values in found.listed for value in values]
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
         cond, self._cond = self._cond, True
         self._limit = has(items, "REL") and not any(isinstance(i, Scripted) and i.subs for i in items)
@@ -233,7 +245,8 @@ class Occurrences:
         elif isinstance(base, Token) and base.type == "NAME" and not base.text.endswith("_bb"):
             self.sets.append((right, [n.rstrip("'") for n in names]))
         else:
-            self.bound += [n.rstrip("'") for n in names]
+            runs = any(isinstance(i, Group) and has(i.items, "DOTS") for i in right)
+            (self.bound if runs else self.listed).extend(n.rstrip("'") for n in names)
             for item in right:
                 if isinstance(item, Group):
                     self.bounds.append(item.items)
@@ -267,6 +280,12 @@ def definitions(items: Items) -> list[Definition]:
                 local = (name.text, *(p for p in parameters if p is not None))
         found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))
     return found
+
+
+def _is_transposed(item: Item) -> bool:
+    item = normal(item)
+    return isinstance(item, Scripted) and any(len(s) == 1 and (is_token(s[0], "TOP") or str(s[0]) == "T")
+                                              for s in item.sups)
 
 
 def _holds_condition(item: Item) -> bool:

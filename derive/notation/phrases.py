@@ -45,6 +45,11 @@ def kind(item: Item | None) -> str | None:
     )
 
 
+def defining(item: Token) -> bool:
+    """«where», «with»: what follows may be a definition."""
+    return item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
+
+
 def such_that(item: Item) -> bool:
     """``:``, ``|`` or «such that» in a set or under a sum."""
     return isinstance(item, Token) and (

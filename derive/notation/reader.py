@@ -12,6 +12,7 @@ from derive.notation.errors import NotationError, Source
 from derive.notation.names import lexicon
 from derive.notation.products import negated, product, quotient
 from derive.notation.symbols import Symbol, SymbolTable
+from derive.notation.vectors import HADAMARD, TRANSPOSE
 from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_token
 
 
@@ -111,6 +112,8 @@ class Reader:
         """The factors of a product, as written; a quotient a/b is a, b^{-1}."""
         found: list[Expr] = []
         operator: Item | None = None
+        parts: list[Expr] = []  # what stands before each ⊙
+        whole = 0
         while True:
             item = c.peek()
             if starts_factor(item):
@@ -119,6 +122,10 @@ class Reader:
                     raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or move it")
                 found += self.factor(c)
                 operator = None
+            elif is_token(item, "ODOT") and found and operator is None:
+                operator = c.take()
+                parts.append(product(found[whole:]))
+                whole = len(found)
             elif is_token(item, "TIMES", "STAR") and found and operator is None:
                 operator = c.take()
             elif is_token(item, "SLASH") and found and operator is None:
@@ -129,7 +136,7 @@ class Reader:
             raise self.missing(c)
         if len(found) > 1:
             self.multipliable(found, c)
-        return found
+        return [Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
 
     def multipliable(self, factors: list[Expr], c: Cursor) -> None:
         for factor in factors:
@@ -184,6 +191,8 @@ class Reader:
                     return [forms.indicator(self, c)]
                 case "PARTIAL":
                     return [forms.partial(self, c)]
+                case "NABLA":
+                    return [forms.gradient(self, c)]
                 case "CONV":
                     return [forms.hull(self, c)]
                 case "INFTY" if item is base:
@@ -223,6 +232,8 @@ class Reader:
         if len(item.sups) > 1:
             raise self.error(item, "two superscripts; put brackets")
         script = item.sups[0]
+        if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and "T" not in self.words):
+            return Fn(TRANSPOSE, (base,))
         if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)

@@ -40,7 +40,8 @@ def _defines(cond: Node) -> bool:
 def _parameters(w: Writer, node: Fn) -> frozenset[str]:
     """s of σ(s), where σ is a function that the card defines."""
     known = w.table.named(node.name.rstrip("'"))
-    names = [a.tensor for a in node.args if isinstance(a, Entry) and not a.indices]
+    names = [a.tensor for a in node.args if isinstance(a, Entry) and not a.indices and known is not None and (
+        a.tensor in known.axes or w.table.named(a.tensor) is None)]
     of_card = known is not None and known.kind is Kind.FUNCTION and len(names) == len(node.args)
     return frozenset(names) if of_card else frozenset()
 

@@ -240,7 +240,7 @@ def _defining(r: Reader, c: Cursor) -> Reader:
     if known is None or known.kind is not Kind.FUNCTION or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
         return r
     names = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
-    if None in names or len(names) != len(known.axes):
+    if len(names) != len(known.axes) or any(n is None or (n not in known.axes and n in r.words) for n in names):
         return r
     return replace(r, local=frozenset(n for n in names if n is not None))
 

@@ -40,7 +40,8 @@ def gather(latexes: Sequence[Formula | str], table: SymbolTable = EMPTY) -> Symb
             continue
         trees.append((source, tree))
     gathering = _Gathering(seen, table)
-    return inferred(gathering.table(), trees, gathering.undecided())
+    found = gathering.table()
+    return inferred(found, trees, gathering.undecided()) if gathering.has_vectors(found) else found
 
 
 class _Gathering:
@@ -61,6 +62,11 @@ class _Gathering:
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
         self.labels: set[str] = set()
         self.above: dict[str, str] = {}  # how a tensor's first axis is written above
+
+    def has_vectors(self, found: SymbolTable) -> bool:
+        """Whether a mark of vector notation or a whole vector stands in the formulas."""
+        ranked = {name for name, s in lexicon(found).items() if s.kind is Kind.TENSOR and s.axes and not s.above}
+        return bool(self.seen.marked) or any(o.bare and not o.in_index and o.name in ranked for o in self.seen.all)
 
     def undecided(self) -> set[str]:
         """The new tensors that may be vectors: without subscripts, and not said to be numbers."""

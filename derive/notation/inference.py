@@ -21,7 +21,7 @@ _SPARE = "ijklmpqr"
 def inferred(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecided: set[str]) -> SymbolTable:
     """The table with the ranks of vectors and matrices that follow; what has two ranks is left undeclared."""
     if not undecided:
-        return table
+        return replace(table, vectors=True)
     found: dict[str, int] = {}
     ambiguous: set[str] = set()
     nodes = [node for source, items in trees if (node := _read(table, source, items)) is not None]
@@ -33,7 +33,9 @@ def inferred(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecide
             names = _names(node, undecided - found.keys(), current)
             if not names or len(names) > _MOST or not (marked(node) or wholes(node, current)):
                 continue
-            solutions = _solutions(node, current, names)
+            others = [n for n in nodes if n is not node and 0 < len(_names(n, undecided, current)) and (
+                {*_names(n, undecided, current)} <= {*names, *found})]
+            solutions = [s for s in _solutions(node, current, names) if all(fits(n, current, s) for n in others)]
             least = {name: min((s[name] for s in solutions), default=0) for name in names}
             for name in names:
                 ranks = {s[name] for s in solutions}
@@ -48,7 +50,7 @@ def inferred(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecide
                     ambiguous.add(name)
             current = _with(table, found)
     result = _with(table, found)
-    return SymbolTable(tuple(s for s in result.symbols if s.name not in ambiguous - found.keys()), table.stars)
+    return SymbolTable(tuple(s for s in result.symbols if s.name not in ambiguous - found.keys()), table.stars, True)
 
 
 def _read(table: SymbolTable, source: Source, items: Items) -> Node | None:

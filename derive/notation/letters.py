@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from derive.expr import Bracket, Entry, Expr, Fn, Idx, Num, Pow, SetApp, Size, S
 from derive.notation import application, forms, subscripts
 from derive.notation.names import identifier
 from derive.notation.cursor import Cursor, normal
-from derive.notation.occurrences import label_of, sampled
+from derive.notation.occurrences import label_of
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
 
@@ -49,8 +50,8 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         return sample(r, found, rest, item, c)
     if name == "e" and sub is None and scripts is not None and scripts.sups and (found is None or found.axes):
         return undeclared(r, token, item, c)
-    if found is None and (inner := sampled(name))[1] is not None and inner[0] in r.words and r.words[inner[0]].above:
-        raised = (Token("NAME", inner[1] or "", token.start, token.end),)
+    if found is None and (inner := raised_in(name, token))[1] and inner[0] in r.words and r.words[inner[0]].above:
+        raised = (Group("LPAREN", inner[1], token.start, token.end),)
         scripts = Scripted(token, scripts.subs if scripts else (), (raised, *(scripts.sups if scripts else ())),
                            scripts.primes if scripts else 0, item.start, item.end)
         return sample(r, r.words[inner[0]], sub, scripts, c)
@@ -89,6 +90,20 @@ def root(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
     found = symbol(r, Cursor((square,), token.end))
     half = Pow(found, Num(Fraction(1, 2)))
     return half if scripts is None else r.power(half, scripts)
+
+
+_RAISED = re.compile(r"^(.+)\^[(\[](.+)[)\]]$")
+_PIECES = re.compile(r"[^\W\d]+|\d+|[+-]")
+
+
+def raised_in(name: str, at: Token) -> tuple[str, tuple[Token, ...]]:
+    """``x^(n-1)`` → x and the tokens of n − 1."""
+    match = _RAISED.match(name)
+    if match is None:
+        return name, ()
+    kinds = {"+": "PLUS", "-": "MINUS"}
+    return match[1], tuple(
+        Token(kinds.get(p) or ("NUMBER" if p.isdigit() else "NAME"), p, at.start, at.end) for p in _PIECES.findall(match[2]))
 
 
 def sample(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:

@@ -102,6 +102,8 @@ class Occurrences:
             following = normal(items[n + 1]) if n + 1 < len(items) else None
             if _is_transposed(raw) and following is not None and is_token(base_of(following), "NAME"):
                 self.beside.add(sampled(str(base_of(following)))[0])
+            if is_token(raw, "ODOT"):
+                self.marked |= {*names_in([i for i in items[max(n - 1, 0) : n + 2] if is_token(base_of(i), "NAME")])}
             if top:
                 self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
                 self._local = scopes.get(id(raw), ())

@@ -49,6 +49,7 @@ class SymbolTable:
 
     symbols: tuple[Symbol, ...]
     stars: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    vectors: bool = False  # whole tensors in equations are vectors and matrices, read into indices
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
     _by_latex: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -70,4 +71,4 @@ class SymbolTable:
         """The table with more symbols; a symbol of the same name is replaced."""
         new = tuple(symbols)
         names = {s.name for s in new}
-        return SymbolTable((*(s for s in self.symbols if s.name not in names), *new), (*self.stars, *stars))
+        return SymbolTable((*(s for s in self.symbols if s.name not in names), *new), (*self.stars, *stars), self.vectors)

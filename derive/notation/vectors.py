@@ -81,7 +81,7 @@ def lowered(node: Node, table: SymbolTable) -> Node:
         if marks:
             raise ShapeError("a function that is applied to numbers is defined here with vectors")
         return node
-    if not marks and (any(isinstance(n, _LEFT_ALONE) for n in walk(node)) or not wholes(node, table)):
+    if not marks and (not table.vectors or any(isinstance(n, _LEFT_ALONE) for n in walk(node)) or not wholes(node, table)):
         return node
     lowering = _Lowering(Shapes(table, {}))
     if isinstance(node, Rel):

@@ -126,7 +126,8 @@ class Writer:
         base, label = split_label(latex)
         known = self.table.named(name)
         if known is not None and known.above:
-            above = f"^{{{known.above.replace('i', self.index_term(terms[0]))}}}"
+            style = "(i)" if isinstance(terms[0], Num) else known.above
+            above = f"^{{{style.replace('i', self.index_term(terms[0]))}}}"
             if len(terms) == 1:
                 return latex + above
             base, terms = base + above, terms[1:]

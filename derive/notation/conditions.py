@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,16 +30,29 @@ from derive.expr import (
     walk,
 )
 from derive.notation import environments, forms, phrases
-from derive.notation.cursor import Cursor, normal
+from derive.notation.cursor import Cursor
+from derive.notation.declarations import SEPARATORS, without_declarations
 from derive.notation.pieces import divided, variable
 from derive.notation.symbols import Kind
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
+from derive.notation.tree import (
+    Command,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    split,
+    unwrap,
+)
 from derive.notation.vocabulary import ALIGNED
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
 
-_SEPARATORS = ("COMMA", "SEMI", "AND")
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
 
 
@@ -50,7 +62,7 @@ def statement(r: Reader, items: Items) -> Expr | Cond:
     while items and isinstance(items[0], Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
         items = items[1:]  # a label: \text{Backward: }
     end = len(r.source.latex)
-    items = _without_declarations(r, items)
+    items = without_declarations(r, items)
     for n, item in enumerate(items):
         if phrases.kind(item) in ("IF", "ALL"):
             return _given(r, items, n, end)
@@ -65,35 +77,6 @@ def statement(r: Reader, items: Items) -> Expr | Cond:
 def _is_derivative(item: Item) -> bool:
     above = item.arguments[0] if isinstance(item, Command) and item.type == "FRAC" else (item,)
     return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
-
-
-def _without_declarations(r: Reader, items: list[Item]) -> list[Item]:
-    """The items without «, where x, t ∈ R^n»: that says shapes, and claims nothing."""
-    segments: list[list[Item]] = [[]]  # each opens with its separator
-    for item in items:
-        if is_token(item, *_SEPARATORS) or phrases.kind(item) in ("IF", "AND"):
-            segments.append([])
-        segments[-1].append(item)
-    drop = [any(is_token(i, "IN") and _is_reals(after) for i, after in itertools.pairwise(s)) for s in segments]
-    if not any(drop):
-        return items
-    for n in range(len(segments) - 1, 0, -1):
-        names = [i for i in segments[n - 1] if not is_token(i, *_SEPARATORS) and phrases.kind(i) is None]
-        drop[n - 1] |= drop[n] and is_token(segments[n][0], "COMMA") and len(names) == 1  # the x of x, t ∈ R^n
-    kept = [item for segment, gone in zip(segments, drop, strict=True) if not gone for item in segment]
-    while kept and is_token(kept[0], *_SEPARATORS):
-        kept.pop(0)
-    while kept and (is_token(kept[-1], *_SEPARATORS) or phrases.kind(kept[-1]) in ("IF", "AND")):
-        kept.pop()
-    if not kept:
-        at = segments[drop.index(True)][-1]
-        raise r.error(at, rf"`{r.shown(at)}` declares a shape and claims nothing")
-    return kept
-
-
-def _is_reals(item: Item) -> bool:
-    item = normal(item)
-    return str(item.base if isinstance(item, Scripted) else item) == "R_bb"
 
 
 def _is_condition(items: Items) -> bool:
@@ -130,7 +113,7 @@ def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
     if phrases.kind(items[n]) == "ALL" and not _is_condition(cond):
         return found  # «for all k, l»: as every claim with free indices
     given = condition(r, cond, end)
-    if isinstance(items[n], Token) and phrases.defining(items[n]) and _all_define(found, given):
+    if phrases.defining(items[n]) and _all_define(found, given):
         return And((*_parts(found), *_parts(given)))  # where s_k = …
     return Given(found, given)
 
@@ -174,7 +157,7 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
     c = r.cursor(items, end)
     found = [_unit(r, c)]
     commas = []
-    while is_token(c.peek(), *_SEPARATORS) or phrases.kind(c.peek()) == "AND":
+    while is_token(c.peek(), *SEPARATORS) or phrases.kind(c.peek()) == "AND":
         separator = c.take()
         commas.append(is_token(separator, "COMMA"))
         if phrases.kind(c.peek()) == "AND":
@@ -191,7 +174,7 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
 def _unit(r: Reader, c: Cursor) -> Cond:
     """One chain, or a condition in brackets."""
     item, after = c.peek(), c.peek(1)
-    closed = after is None or is_token(after, *_SEPARATORS) or phrases.kind(after) == "AND"
+    closed = after is None or is_token(after, *SEPARATORS) or phrases.kind(after) == "AND"
     if isinstance(item, Group) and item.bracket in ("LPAREN", "LBRACE") and closed and has(item.items, "REL", "IN"):
         c.take()
         return condition(r, item.items, item.end - 1)
@@ -215,7 +198,7 @@ def chain(r: Reader, c: Cursor) -> Cond:
     if phrases.extremal(following):
         return _largest(r, first, c)
     if not is_token(following, "REL"):
-        if following is not None and not is_token(following, *_SEPARATORS):
+        if following is not None and not is_token(following, *SEPARATORS):
             r.finish(c)
         raise r.error(start, "a condition is expected here (`=`, `<`, `\\in` …); this is a value only")
     terms, ops = [first], []
@@ -237,7 +220,8 @@ def _defining(r: Reader, c: Cursor) -> Reader:
     head, group = c.peek(), c.peek(1)
     name = head.base if isinstance(head, Scripted) and not head.subs and not head.sups else head
     known = r.words.get(name.text) if is_token(name, "NAME") else None
-    if known is None or known.kind is not Kind.FUNCTION or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
+    of_card = known is not None and known.kind is Kind.FUNCTION
+    if known is None or not of_card or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
         return r
     names = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
     if len(names) != len(known.axes) or any(n is None or (n not in known.axes and n in r.words) for n in names):

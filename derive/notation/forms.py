@@ -11,7 +11,6 @@ from derive.expr import (
     Bracket,
     Cardinality,
     Cond,
-    Entry,
     Expr,
     Fn,
     Hull,
@@ -26,15 +25,14 @@ from derive.expr import (
     Tuple,
     Without,
 )
-from derive.notation import conditions, ranges
+from derive.notation import conditions, derivatives, ranges
 from derive.notation.cursor import Cursor, normal, starts_factor
+from derive.notation.lowering import FROBENIUS, INNER, NORM
 from derive.notation.products import product
-from derive.notation.vectors import FROBENIUS, INNER, NORM
 from derive.notation.tree import (
     Command,
     Group,
     Item,
-    Items,
     Scripted,
     Token,
     has,
@@ -91,17 +89,6 @@ def _norm(r: Reader, g: Group, item: Item) -> Expr:
     return r.raised(Fn(NORM, args), replace(item, subs=item.subs[1:]))
 
 
-def gradient(r: Reader, c: Cursor) -> Expr:
-    r"""\nabla_w L: the derivatives by every entry of w."""
-    sign = c.take()
-    if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
-        raise r.error(sign, r"a gradient with respect to what? Write `\nabla_w L`")
-    wrt = _variable(r, sign.subs[0], sign)
-    if not starts_factor(c.peek()):
-        raise r.error(sign, "a gradient of what?")
-    return Partial(product(r.factor(c)), wrt)
-
-
 def _parenthesised(r: Reader, g: Group) -> Expr:
     if has(g.items, "REL", "IN"):
         raise r.error(g, "a condition stands where a value is expected; for 1 where it holds and else 0 write "
@@ -145,7 +132,7 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     above, below = (unwrap(a) for a in item.arguments)
     if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
         raise r.error(item, "a derivative of higher order is outside the notation")
-    if _total(r, above, below, item) or (
+    if derivatives.total(r, above, below, item) or (
         above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
     ):
         of: Expr
@@ -157,46 +144,10 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
             of = product(r.factor(c))
             if starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
-        return [Partial(of, _variable(r, below[1:], item))]
+        return [Partial(of, derivatives.variable(r, below[1:], item))]
     if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
-
-
-def _total(r: Reader, above: Items, below: Items, at: Item) -> bool:
-    """df/dx, where d is no symbol of its own."""
-    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
-    if letters != ["d", "d"] or len(below) < 2:
-        return False
-    if "d" in r.words:
-        raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
-    return True
-
-
-def _variable(r: Reader, items: Items, at: Item) -> Expr:
-    found = r.value(items, at.end - 1)
-    if not isinstance(found, Entry):
-        raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
-    return found
-
-
-def partial(r: Reader, c: Cursor) -> Expr:
-    r"""∂f_{kl} / ∂x_{ij}, or ∂f alone: the subdifferential."""
-    sign = c.take()
-    if isinstance(sign, Scripted):
-        raise r.error(sign, "a derivative of higher order, or with respect to a subscript, is outside the notation")
-    if not starts_factor(c.peek()):
-        raise r.error(sign, r"`\partial` of what?")
-    of = product(r.factor(c))
-    if is_token(c.peek(), "SLASH") and is_token(c.peek(1), "PARTIAL"):
-        c.at += 2
-        if not starts_factor(c.peek()):
-            raise r.error(sign, "a derivative with respect to what?")
-        wrt = product(r.factor(c))
-        if not isinstance(wrt, Entry):
-            raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
-        return Partial(of, wrt)
-    return Subdifferential(of)
 
 
 def function(r: Reader, c: Cursor) -> Expr:
@@ -212,16 +163,16 @@ def function(r: Reader, c: Cursor) -> Expr:
     argument = c.peek()
     if not starts_factor(argument):
         raise r.error(item, f"`{r.shown(base)}` of what?")
-    raised = isinstance(argument, Scripted) and is_group(argument.base, "LPAREN", "LBRACK") and not argument.subs
+    raised = argument.base if isinstance(argument, Scripted) and not argument.subs else None
     if is_group(argument, "LPAREN", "LBRACK", "LSET"):
         c.take()
         found = r.value(argument.items, argument.end - 1)
-    elif raised and base.text == "log":
+    elif argument is not None and is_group(raised, "LPAREN", "LBRACK") and base.text == "log":
         raise r.error(argument, f"`{r.shown(item, argument)}`: a power of the argument or of the logarithm? Write "
                                 r"`\log^2(x)` or `\log((x)^2)`")
-    elif raised and not isinstance(item, Scripted):
+    elif is_group(raised, "LPAREN", "LBRACK") and not isinstance(item, Scripted):
         c.take()
-        return r.raised(Fn(base.text, (r.value(argument.base.items, argument.end - 1),)), argument)
+        return r.raised(Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
     else:
         found = product(r.factor(c))
         if starts_factor(c.peek()):

@@ -9,10 +9,11 @@ from dataclasses import replace
 from derive.expr import Entry, Fn, Node, walk
 from derive.notation import conditions
 from derive.notation.errors import NotationError, Source
+from derive.notation.lowering import MARKS
 from derive.notation.reader import Reader
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Items
-from derive.notation.vectors import MARKS, claims, fits, marked, wholes
+from derive.notation.vectors import claims, fits, marked, wholes
 
 _MOST = 6  # undecided letters of one formula
 _SPARE = "ijklmpqr"
@@ -33,7 +34,7 @@ def inferred(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecide
             names = _names(node, undecided - found.keys(), current)
             if not names or len(names) > _MOST or not (marked(node) or wholes(node, current)):
                 continue
-            others = [n for n in nodes if n is not node and 0 < len(_names(n, undecided, current)) and (
+            others = [n for n in nodes if n is not node and len(_names(n, undecided, current)) > 0 and (
                 {*_names(n, undecided, current)} <= {*names, *found})]
             solutions = [s for s in _solutions(node, current, names) if all(fits(n, current, s) for n in others)]
             least = {name: min((s[name] for s in solutions), default=0) for name in names}

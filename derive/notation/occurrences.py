@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from derive.notation import phrases
 from derive.notation.cursor import normal
+from derive.notation.definitions import Definition, base_of, definitions, sampled
 from derive.notation.errors import NotationError, Source
 from derive.notation.pieces import Pieces, divided, lines, variable, variables
 from derive.notation.tree import (
@@ -178,14 +178,17 @@ class Occurrences:
             round_ = "(" if sups[0][0].bracket == "LPAREN" else "["
         squared = any(len(s) == 1 and is_token(s[0], "NUMBER") and s[0].text == "2" for s in sups)
         primes = item.primes if isinstance(item, Scripted) else 0
+        if layer is None:
+            name, round_ = base.text, ""
         self.all.append(Occurrence(
-            base.text if layer is None else name, sub, group, in_index, bare and layer is None, opens, layer or above,
-            round_ if layer is not None else "", squared, primes, self._right, derived, self._cond, self._limit, self._local))
+            name, sub, group, in_index, bare and layer is None, opens, layer or above, round_, squared, primes,
+            self._right, derived, self._cond, self._limit, self._local))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
             alone = label_of(sup[0]) if len(sup) == 1 else None
-            if (base.text == "e" and sub is None) or (layer is None and alone is None and not is_token(sup[0] if sup else None, "STAR", "TOP")):
+            mark = is_token(sup[0] if sup else None, "STAR", "TOP")
+            if (base.text == "e" and sub is None) or (layer is None and alone is None and not mark):
                 self.run(source, sup, in_index)  # a letter alone above declares nothing: power, layer or sample
 
     def below(self, source: Source, sub: Items, base: Token, following: Item | None) -> None:
@@ -254,36 +257,6 @@ class Occurrences:
                     self.bounds.append(item.items)
 
 
-@dataclass(frozen=True)
-class Definition:
-    """left = right; ``local`` is a function and its parameters, where it defines one."""
-
-    left: Items
-    right: Items
-    local: tuple[str, ...]
-
-
-def definitions(items: Items) -> list[Definition]:
-    """The equations of a formula."""
-    found = []
-    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
-        return [d for row in split(items[0].items, "CR") for d in definitions(row)]
-    for part in split([i for i in items if not is_token(i, "AMP")], "COMMA", "SEMI", "TEXT", "AND", "IFF", "CR"):
-        sides = split(part, "REL")
-        if len(sides) < 2 or not sides[0] or not sides[1]:
-            continue
-        local: tuple[str, ...] = ()
-        head = normal(sides[0][0])
-        name = head.base if isinstance(head, Scripted) and not head.subs and not head.sups else head
-        group = sides[0][1] if len(sides[0]) == 2 else None
-        if is_token(name, "NAME") and is_group(group, "LPAREN"):
-            parameters = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
-            if None not in parameters and len(set(parameters)) == len(parameters):
-                local = (name.text, *(p for p in parameters if p is not None))
-        found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))
-    return found
-
-
 def _is_transposed(item: Item) -> bool:
     item = normal(item)
     return isinstance(item, Scripted) and any(len(s) == 1 and (is_token(s[0], "TOP") or str(s[0]) == "T")
@@ -294,15 +267,6 @@ def _holds_condition(item: Item) -> bool:
     """Whether there is a condition in these brackets."""
     body = item.base if isinstance(item, Scripted) else item
     return isinstance(body, Group) and has(body.items, "REL")
-
-
-def sampled(name: str) -> tuple[str, str | None]:
-    """``x^(i)`` → x, i: a letter alone in a bracketed superscript."""
-    match = _SAMPLE.match(name)
-    return (name, None) if match is None else (match[1], match[2])
-
-
-_SAMPLE = re.compile(r"^([^^]+)\^[(\[]([^\W\d_]+)[)\]]$")
 
 
 def label_of(item: Item | None) -> str | None:
@@ -330,11 +294,6 @@ def _without_d(fraction: Command) -> Command:
     if all(a and isinstance(a[0], Token) and a[0].text == "d" for a in (above, below)) and len(below) > 1:
         return Command("FRAC", (above[1:], below[1:]), fraction.start, fraction.end)
     return fraction
-
-
-def base_of(item: Item) -> Item:
-    item = normal(item)
-    return item.base if isinstance(item, Scripted) else item
 
 
 def _stars(items: Items) -> list[str] | None:

@@ -16,7 +16,7 @@ GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 # A token's terminal; what is not named is an OP.
 _TERMINALS = {
-    **dict.fromkeys(("NAME", "NUMBER", "BIG", "FN", "IND", "TEXT", "INFTY", "CONV", "DOTS", "PARTIAL", "NABLA"), "ATOM"),
+    **dict.fromkeys("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA".split(), "ATOM"),
     **dict.fromkeys(("PLUS", "MINUS", "STAR", "TOP"), "MARK"),
     **dict.fromkeys(CLOSING, "OPEN"),
     **dict.fromkeys(CLOSING.values(), "CLOSE"),

@@ -11,7 +11,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
            "such that", "in case", "pokud", "když", "pro", "kde", "jestliže"),
     "ELSE": ("otherwise", "else", "elsewhere", "or else", "in all other cases", "in other cases",
              "in every other case", "everywhere else", "if not",
-             "for all other", "for all others", "for other", "in the other case", "in all others", "for all other values",
+             "for all other", "for all others", "for other", "in the other case", "in all others",
+             "for all other values",
              "in any other case", "or otherwise", "jinak", "v ostatních případech"),
     "AND": ("and", "and also", "and if", "and where", "a", "a zároveň"),
     "IFF": ("iff", "if and only if", "exactly when", "exactly if", "právě když"),
@@ -45,9 +46,9 @@ def kind(item: Item | None) -> str | None:
     )
 
 
-def defining(item: Token) -> bool:
+def defining(item: Item) -> bool:
     """«where», «with»: what follows may be a definition."""
-    return item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
+    return isinstance(item, Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
 
 
 def such_that(item: Item) -> bool:

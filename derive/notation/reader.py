@@ -5,14 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from derive.expr import Add, Arg, Entry, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Star, Tuple, Without, free_indices
-from derive.notation import binders, environments, forms, letters
+from derive.expr import (
+    Add,
+    Arg,
+    Entry,
+    Expr,
+    Fn,
+    Infinity,
+    Mul,
+    Num,
+    Pow,
+    Reduce,
+    SetApp,
+    SetOf,
+    Star,
+    Tuple,
+    Without,
+    free_indices,
+)
+from derive.notation import binders, derivatives, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
+from derive.notation.lowering import HADAMARD, TRANSPOSE
 from derive.notation.names import lexicon
 from derive.notation.products import negated, product, quotient
 from derive.notation.symbols import Symbol, SymbolTable
-from derive.notation.vectors import HADAMARD, TRANSPOSE
 from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_token
 
 
@@ -95,8 +112,8 @@ class Reader:
         free = {i.name for i in free_indices(term)} - self.bound - self.outer
         for name, sign in opened:
             if name in free:
-                raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the next "
-                                          f"+ or −, and stands behind it too; put brackets around the whole body")
+                raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the "
+                                          f"next + or −, and stands behind it too; put brackets around the whole body")
 
     def modulo(self, left: Expr, c: Cursor) -> Expr:
         last = left.factors[-1] if isinstance(left, Mul) else left
@@ -190,9 +207,9 @@ class Reader:
                 case "IND":
                     return [forms.indicator(self, c)]
                 case "PARTIAL":
-                    return [forms.partial(self, c)]
+                    return [derivatives.partial(self, c)]
                 case "NABLA":
-                    return [forms.gradient(self, c)]
+                    return [derivatives.gradient(self, c)]
                 case "CONV":
                     return [forms.hull(self, c)]
                 case "INFTY" if item is base:

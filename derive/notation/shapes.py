@@ -40,7 +40,7 @@ def number(value: Expr) -> Shaped:
 
 @dataclass(frozen=True)
 class Shapes:
-    """The shapes that a symbol table declares; ``ranks`` says how many axes are left out where it is being found out."""
+    """The shapes that a symbol table declares; ``ranks`` supposes how many axes a letter leaves out."""
 
     table: SymbolTable
     ranks: Mapping[str, int]

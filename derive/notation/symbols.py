@@ -71,4 +71,5 @@ class SymbolTable:
         """The table with more symbols; a symbol of the same name is replaced."""
         new = tuple(symbols)
         names = {s.name for s in new}
-        return SymbolTable((*(s for s in self.symbols if s.name not in names), *new), (*self.stars, *stars), self.vectors)
+        kept = (s for s in self.symbols if s.name not in names)
+        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors)

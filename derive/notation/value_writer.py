@@ -23,8 +23,8 @@ from derive.expr import (
     Unit,
 )
 from derive.notation.brackets import tall
-from derive.notation.vocabulary import FUNCTIONS
 from derive.notation.product_writer import is_negative, signed
+from derive.notation.vocabulary import FUNCTIONS
 
 if TYPE_CHECKING:
     from derive.notation.writer import Writer

@@ -9,20 +9,20 @@ from derive.notation import letters
 from derive.notation.cursor import Cursor, normal
 from derive.notation.occurrences import names_in
 from derive.notation.symbols import Kind, Symbol
-from derive.notation.tree import Group, Item, Scripted, Token, has, is_token, split, unwrap
+from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_token, split, unwrap
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
 
 
-def function(r: Reader, found: Symbol, item: Item, c: Cursor) -> Expr:
+def function(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
     """σ(s), σ'(s), σ^2(s), σ(s)^2: a function that the card defines, at its arguments."""
     following = c.peek()
     group = following.base if isinstance(following, Scripted) else following
     usual = ", ".join(found.axes)
     if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
         raise r.error(item, f"`{found.latex}` is a function; of what? Write `{found.latex}({usual})`")
-    if isinstance(item, Scripted) and item.subs:
+    if sub is not None:
         raise r.error(item, f"`{found.latex}` is a function; it has no subscript")
     c.take()
     parts = split(group.items, "COMMA", "SEMI")

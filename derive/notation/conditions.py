@@ -32,6 +32,7 @@ from derive.expr import (
 from derive.notation import environments, forms, phrases
 from derive.notation.cursor import Cursor
 from derive.notation.declarations import SEPARATORS, without_declarations
+from derive.notation.definitions import labels_of
 from derive.notation.pieces import divided, variable
 from derive.notation.symbols import Kind
 from derive.notation.tree import (
@@ -218,8 +219,9 @@ def chain(r: Reader, c: Cursor) -> Cond:
 def _defining(r: Reader, c: Cursor) -> Reader:
     """The reader of σ(s) = …, where s is the function's own."""
     head, group = c.peek(), c.peek(1)
-    name = head.base if isinstance(head, Scripted) and not head.subs and not head.sups else head
-    known = r.words.get(name.text) if is_token(name, "NAME") else None
+    name = head.base if isinstance(head, Scripted) and not head.sups else head
+    label = labels_of(head) if head is not None else None
+    known = r.words.get(name.text + label) if is_token(name, "NAME") and label is not None else None
     of_card = known is not None and known.kind is Kind.FUNCTION
     if known is None or not of_card or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
         return r

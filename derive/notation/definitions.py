@@ -31,14 +31,24 @@ def definitions(items: Items) -> list[Definition]:
             continue
         local: tuple[str, ...] = ()
         head = normal(sides[0][0])
-        name = head.base if isinstance(head, Scripted) and not head.subs and not head.sups else head
+        name = head.base if isinstance(head, Scripted) and not head.sups else head
+        label = labels_of(head)
         group = sides[0][1] if len(sides[0]) == 2 else None
-        if is_token(name, "NAME") and is_group(group, "LPAREN"):
+        if is_token(name, "NAME") and is_group(group, "LPAREN") and label is not None:
             parameters = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
             if None not in parameters and len(set(parameters)) == len(parameters):
-                local = (name.text, *(p for p in parameters if p is not None))
+                local = (name.text + label, *(p for p in parameters if p is not None))
         found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))
     return found
+
+
+def labels_of(item: Item) -> str | None:
+    r"""``_delta`` of ``\ell_\delta``, nothing of ``f``; None for any other subscript."""
+    item = normal(item)
+    if not isinstance(item, Scripted) or not item.subs:
+        return ""
+    name = variable(item.subs[0][0]) if len(item.subs) == 1 and len(item.subs[0]) == 1 else None
+    return None if name is None else f"_{name}"
 
 
 def base_of(item: Item) -> Item:

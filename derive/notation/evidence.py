@@ -17,6 +17,12 @@ from derive.notation.tree import Items, Scripted, has, inside, is_token, split
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 
+def called(o: Occurrence) -> str:
+    r"""The function's name with its label: ``\ell_\delta(a)``."""
+    label = variable(o.sub[0]) if o.sub is not None and len(o.sub) == 1 else None
+    return o.name if label is None else f"{o.name}_{label}"
+
+
 class Evidence:
     """The letters of a card by what they are; ``words`` are those declared before."""
 
@@ -66,14 +72,21 @@ class Evidence:
         running = {*self.seen.bound, *(n for items, _ in self.seen.sets for n in names_in(items))}
         if name in running or running & {*parameters}:
             return True  # Ω(k, l), y(m, n)
+        if "_" in name and not self.is_value(name.rsplit("_", 1)[1]):
+            return True
         subscripted = any(o.name in parameters and o.sub is not None and o.local == d.local for o in self.seen.all)
         return subscripted or name in names_in(d.right) or any(
             o.name == name and (o.sub is not None or o.above is not None) for o in self.seen.all)
 
+    def is_value(self, label: str) -> bool:
+        """Whether the letter stands bare outside subscripts, so that it is no index where it is one."""
+        bare = any(o.name == label and o.bare and not o.in_index for o in self.seen.all)
+        return bare and label not in self.seen.bound
+
     def is_applied(self, d: Definition) -> bool:
         """f(s) on a right-hand side, or f at anything else than its parameters."""
         for o in self.seen.all:
-            if o.name != d.local[0] or o.following is None or o.derived or o.following.bracket != "LPAREN":
+            if called(o) != d.local[0] or o.following is None or o.derived or o.following.bracket != "LPAREN":
                 continue
             parts = split(o.following.items, "COMMA", "SEMI")
             names = [variable(p[0]) if len(p) == 1 else None for p in parts]

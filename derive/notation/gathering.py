@@ -75,6 +75,9 @@ class _Gathering(Evidence):
         self.shapes()
         for name, parameters in self.defined_functions().items():
             if name not in self.words:
+                base, _, mark = name.rpartition("_")
+                if base and mark in {o.name for o in self.seen.all if o.bare}:
+                    self.latex[name] = labelled(base, mark)
                 self.add(name, Kind.FUNCTION, parameters)
         entries = [self.entry(o) for o in self.seen.all if o.sub is not None and o.name not in self.set_names]
         for _, _, runs in entries:

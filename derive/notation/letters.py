@@ -57,7 +57,7 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         return undeclared(r, token, item, c)
     match found.kind:
         case Kind.FUNCTION:
-            return application.function(r, found, item, c)
+            return application.function(r, found, rest, item, c)
         case Kind.SET:
             return set_applied(r, found, rest, item, c)
         case Kind.SIZE:

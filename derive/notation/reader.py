@@ -251,6 +251,9 @@ class Reader:
         script = item.sups[0]
         if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and "T" not in self.words):
             return Fn(TRANSPOSE, (base,))
+        if len(script) == 1 and str(script[0]) == "T" and is_token(item.base, "NAME"):
+            raise self.error(script[0], f"`{self.shown(item)}`: transposed, or to the power `T`? Write `^\\top`, or "
+                                        f"brackets around what has the power")
         if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)

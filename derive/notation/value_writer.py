@@ -58,7 +58,10 @@ def power(w: Writer, node: Pow) -> str:
     of = node.base
     if isinstance(of, Fn) and of.name in NAMED and isinstance(node.exponent, Num) and node.exponent.value > 1:
         return f"{_command(w, of.name)}^{{{w.write(node.exponent)}}}{w.round(w.items(of.args))}"
-    return f"{w.base(of)}^{{{w.write(node.exponent)}}}"
+    base, exponent = w.base(of), w.write(node.exponent)
+    if exponent == "T" and isinstance(of, Entry):
+        base = w.round(base)  # w^T would be transposed
+    return f"{base}^{{{exponent}}}"
 
 
 def function(w: Writer, node: Fn) -> str:

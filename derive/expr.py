@@ -255,6 +255,13 @@ class SetApp(Expr):
 
 
 @_node
+class Listed(Expr):
+    """{a, b, …}: a set of the values listed."""
+
+    items: tuple[Expr, ...]
+
+
+@_node
 class Without(Expr):
     """base ∖ {elements}."""
 

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from derive.expr import Directional, Entry, Expr
+from derive.expr import Directional, Entry, Expr, Fn, Partial
 from derive.notation import letters
 from derive.notation.cursor import Cursor, normal
+from derive.notation.occurrences import names_in
 from derive.notation.symbols import Kind, Symbol
-from derive.notation.tree import Group, Item, Scripted, Token, has, is_token, split, unwrap
+from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_token, split, unwrap
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
+
+
+def function(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
+    """σ(s), σ'(s), σ^2(s), σ(s)^2: a function that the card defines, at its arguments."""
+    following = c.peek()
+    group = following.base if isinstance(following, Scripted) else following
+    usual = ", ".join(found.axes)
+    if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
+        raise r.error(item, f"`{found.latex}` is a function; of what? Write `{found.latex}({usual})`")
+    if sub is not None:
+        raise r.error(item, f"`{found.latex}` is a function; it has no subscript")
+    c.take()
+    parts = split(group.items, "COMMA", "SEMI")
+    if len(parts) != len(found.axes):
+        raise r.error(group, f"`{r.shown(item, group)}` has {len(parts)} arguments, `{found.latex}({usual})` has "
+                             f"{len(found.axes)}")
+    primes = item.primes if isinstance(item, Scripted) else 0
+    if primes and len(parts) > 1:
+        raise r.error(item, f"a derivative of `{found.latex}` with respect to which of its arguments?")
+    node: Expr = Fn(found.name + "'" * primes, tuple(r.value(part, group.end - 1) for part in parts))
+    if isinstance(item, Scripted) and item.sups:
+        node = r.power(node, item)
+    return r.raised(node, following) if isinstance(following, Scripted) else node
 
 
 def dependency(r: Reader, group: Group) -> bool:
@@ -22,6 +46,14 @@ def dependency(r: Reader, group: Group) -> bool:
         and p[0].text in r.words and r.words[p[0].text].kind is Kind.TENSOR
         for p in parts
     )
+
+
+def lists_indices(r: Reader, group: Group) -> bool:
+    """(m, n), (i + 1): no tensor stands in the bracket, so the letters are indices."""
+    if has(group.items, "REL", "IN"):
+        return False
+    known = [r.words[name] for name in names_in(group.items) if name in r.words and not letters.is_index(r, name)]
+    return not any(symbol.kind in (Kind.TENSOR, Kind.FUNCTION) for symbol in known)
 
 
 def lists_entries(r: Reader, group: Group) -> bool:
@@ -58,6 +90,11 @@ def refuse_unless_product(r: Reader, found: Symbol, group: Group, item: Item) ->
 def directional(r: Reader, of: Entry, item: Item, primes: int, c: Cursor) -> Expr:
     """f'(z; v): the one-sided derivative at z along v."""
     group = c.peek()
+    if primes == 1 and isinstance(group, Group) and group.bracket == "LPAREN" and not has(group.items, "SEMI", "COMMA"):
+        wrt = r.words.get(str(normal(group.items[0]))) if len(group.items) == 1 else None
+        if wrt is not None and wrt.kind is Kind.TENSOR and not wrt.axes and not of.indices:
+            c.take()
+            return Partial(of, Entry(wrt.name, ()))  # f'(x)
     parts = split(group.items, "SEMI") if isinstance(group, Group) and group.bracket == "LPAREN" else []
     if primes != 1 or len(parts) != 2 or not isinstance(group, Group):
         raise r.error(item, f"`{r.shown(item)}`: a derivative needs its argument and direction, `f'(z; v)`; "

@@ -42,6 +42,7 @@ def _over(r: Reader, base: Token, sub: Items, sup: Items | None, item: Item, c: 
     if found is None:
         return _over_set(r, base, sub, item, c)
     binder, names = found
+    c.opened += [(name, r.shown(base)) for name in names]
     return _node(base.text, binder, body(r, base, names, c))
 
 
@@ -91,10 +92,11 @@ def body(r: Reader, base: Token, names: list[str], c: Cursor, whole: bool = Fals
 
 def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
     r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}."""
-    g = c.peek()
+    raised = c.peek()
+    g = raised.base if isinstance(raised, Scripted) and not raised.subs and not raised.primes else raised
     if base.text in ("sum", "prod") or base.text.startswith("arg") or not isinstance(g, Group):
         raise _nothing_below(r, base)
-    if g.bracket == "LSET" and divided(g.items):
+    if g.bracket == "LSET" and raised is g and divided(g.items):
         c.take()
         binder, element = ranges.set_builder(r, g)
         return Reduce(base.text, binder, element)
@@ -102,7 +104,8 @@ def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
     if len(parts) < 2 or g.bracket not in ("LPAREN", "LSET", "LBRACK"):
         raise _nothing_below(r, base)
     c.take()
-    return Extremum(base.text, tuple(r.value(part, g.end - 1) for part in parts))
+    found = Extremum(base.text, tuple(r.value(part, g.end - 1) for part in parts))
+    return r.raised(found, raised if raised is not g else None)
 
 
 def _nothing_below(r: Reader, base: Token) -> NotationError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from derive.expr import And, Cases, Given, Idx, Iff, Node, Otherwise, Rel
+from derive.expr import And, Cases, Entry, Fn, Given, Idx, Iff, Node, Otherwise, Rel, free_indices
+from derive.notation.symbols import Kind
 
 if TYPE_CHECKING:
     from derive.notation.writer import Writer
@@ -23,16 +24,34 @@ def cases(w: Writer, node: Cases) -> str:
 
 
 def relation(w: Writer, node: Rel) -> str:
-    out = w.write(node.terms[0])
+    first = node.terms[0]
+    if isinstance(first, Fn) and (names := _parameters(w, first)):
+        w = replace(w, local=names)  # σ(s) = …
+    out = w.write(first)
     for op, term in zip(node.ops, node.terms[1:], strict=True):
         out += f" {RELATIONS[op]} {w.write(term)}"
     return out
 
 
+def _defines(cond: Node) -> bool:
+    return isinstance(cond, Rel) and set(cond.ops) == {"="} and isinstance(cond.terms[0], (Entry, Fn))
+
+
+def _parameters(w: Writer, node: Fn) -> frozenset[str]:
+    """s of σ(s), where σ is a function that the card defines."""
+    known = w.table.named(node.name.rstrip("'"))
+    names = [a.tensor for a in node.args if isinstance(a, Entry) and not a.indices and known is not None and (
+        a.tensor in known.axes or w.table.named(a.tensor) is None)]
+    of_card = known is not None and known.kind is Kind.FUNCTION and len(names) == len(node.args)
+    return frozenset(names) if of_card else frozenset()
+
+
 def conjunction(w: Writer, node: And) -> str:
     out = ""
+    apart = not w.names and not w.tight and all(map(_defines, node.conds))  # each has indices of its own
     for n, cond in enumerate(node.conds):
-        shown = w.round(w.write(cond)) if isinstance(cond, (And, Iff, Given)) else w.write(cond)
+        own = replace(w, taken=frozenset(i.name for i in free_indices(cond))) if apart else w
+        shown = w.round(own.write(cond)) if isinstance(cond, (And, Iff, Given)) else own.write(cond)
         gap = r",\ " if w.tight or w.in_index else r",\quad "
         joint = "" if n == 0 else r" \land " if _shares_bounds(node.conds[n - 1], cond) else gap
         out += joint + shown

@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from derive.expr import (
+    ONE,
     And,
     Cond,
     Entry,
     Expr,
+    Fn,
     Given,
     Idx,
     Iff,
     In,
+    Listed,
     Reduce,
     Rel,
     SetApp,
+    Tuple,
+    add,
+    free_indices,
     fresh_index,
     over,
     rel,
     tuple_of,
+    walk,
 )
 from derive.notation import environments, forms, phrases
 from derive.notation.cursor import Cursor
-from derive.notation.tree import Env, Group, Item, Items, Token, has, is_token
+from derive.notation.declarations import SEPARATORS, without_declarations
+from derive.notation.definitions import labels_of
+from derive.notation.pieces import divided, variable
+from derive.notation.symbols import Kind
+from derive.notation.tree import (
+    Command,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    split,
+    unwrap,
+)
+from derive.notation.vocabulary import ALIGNED
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
 
-_SEPARATORS = ("COMMA", "SEMI", "AND")
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
-ALIGNED = frozenset("aligned align align* split gathered gather gather* equation equation* multline multline*".split())
 
 
 def statement(r: Reader, items: Items) -> Expr | Cond:
@@ -39,12 +63,21 @@ def statement(r: Reader, items: Items) -> Expr | Cond:
     while items and isinstance(items[0], Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
         items = items[1:]  # a label: \text{Backward: }
     end = len(r.source.latex)
+    items = without_declarations(r, items)
     for n, item in enumerate(items):
         if phrases.kind(item) in ("IF", "ALL"):
             return _given(r, items, n, end)
     if any(phrases.kind(i) == "IFF" for i in items) or _is_condition(items):
         return _equivalence(r, items, end)
+    parts = split(items, "COMMA", "AND")
+    if len(parts) > 1 and all(part and _is_derivative(part[0]) for part in parts):
+        return Tuple(tuple(r.value(part, end) for part in parts))
     return r.value(items, end)
+
+
+def _is_derivative(item: Item) -> bool:
+    above = item.arguments[0] if isinstance(item, Command) and item.type == "FRAC" else (item,)
+    return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
 
 
 def _is_condition(items: Items) -> bool:
@@ -80,7 +113,29 @@ def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
     found = _equivalence(r, claim, items[n].start)
     if phrases.kind(items[n]) == "ALL" and not _is_condition(cond):
         return found  # «for all k, l»: as every claim with free indices
-    return Given(found, condition(r, cond, end))
+    given = condition(r, cond, end)
+    if phrases.defining(items[n]) and _all_define(found, given):
+        return And((*_parts(found), *_parts(given)))  # where s_k = …
+    return Given(found, given)
+
+
+def _parts(cond: Cond) -> tuple[Cond, ...]:
+    return cond.conds if isinstance(cond, And) else (cond,)
+
+
+def _all_define(claim: Cond, given: Cond) -> bool:
+    """Whether what is «given» defines letters of the claim."""
+    used = {n.tensor for n in walk(claim) if isinstance(n, Entry)} | {n.name for n in walk(claim) if isinstance(n, Fn)}
+    for cond in _parts(given):
+        head = cond.terms[0] if isinstance(cond, Rel) and set(cond.ops) == {"="} else None
+        name = head.tensor if isinstance(head, Entry) else head.name if isinstance(head, Fn) else None
+        if name not in used or not isinstance(cond, Rel) or len(_parts(claim)) > 1:
+            return False
+        left = claim.terms[0] if isinstance(claim, Rel) else None
+        inside = {n.tensor for t in cond.terms[1:] for n in walk(t) if isinstance(n, Entry)}
+        if name in inside or (isinstance(left, Entry) and left.tensor in {name, *inside}):
+            return False
+    return True
 
 
 def _equivalence(r: Reader, items: Items, end: int) -> Cond:
@@ -103,7 +158,7 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
     c = r.cursor(items, end)
     found = [_unit(r, c)]
     commas = []
-    while is_token(c.peek(), *_SEPARATORS) or phrases.kind(c.peek()) == "AND":
+    while is_token(c.peek(), *SEPARATORS) or phrases.kind(c.peek()) == "AND":
         separator = c.take()
         commas.append(is_token(separator, "COMMA"))
         if phrases.kind(c.peek()) == "AND":
@@ -120,7 +175,7 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
 def _unit(r: Reader, c: Cursor) -> Cond:
     """One chain, or a condition in brackets."""
     item, after = c.peek(), c.peek(1)
-    closed = after is None or is_token(after, *_SEPARATORS) or phrases.kind(after) == "AND"
+    closed = after is None or is_token(after, *SEPARATORS) or phrases.kind(after) == "AND"
     if isinstance(item, Group) and item.bracket in ("LPAREN", "LBRACE") and closed and has(item.items, "REL", "IN"):
         c.take()
         return condition(r, item.items, item.end - 1)
@@ -130,15 +185,21 @@ def _unit(r: Reader, c: Cursor) -> Cond:
 def chain(r: Reader, c: Cursor) -> Cond:
     """t_0 op t_1 op t_2 …, element ∈ set, or «x_{ij} is the largest in Ω(k, l)»."""
     start = c.place
+    r = _defining(r, c)
     first = r.sum(c)
+    r = replace(r, outer=r.outer | {i.name for i in free_indices(first)})
     following = c.peek()
     if is_token(following, "IN") or phrases.kind(following) == "IN":
         c.take()
+        listed = c.peek()
+        if is_group(listed, "LSET") and divided(listed.items) is None:
+            c.take()
+            return _listed(r, first, listed)
         return In(first, _set(r, c))
     if phrases.extremal(following):
         return _largest(r, first, c)
     if not is_token(following, "REL"):
-        if following is not None and not is_token(following, *_SEPARATORS):
+        if following is not None and not is_token(following, *SEPARATORS):
             r.finish(c)
         raise r.error(start, "a condition is expected here (`=`, `<`, `\\in` …); this is a value only")
     terms, ops = [first], []
@@ -153,6 +214,35 @@ def chain(r: Reader, c: Cursor) -> Cond:
         c.at += 3  # k = 1, …, K
         return Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
     return Rel(tuple(terms), tuple(ops))
+
+
+def _defining(r: Reader, c: Cursor) -> Reader:
+    """The reader of σ(s) = …, where s is the function's own."""
+    head, group = c.peek(), c.peek(1)
+    name = head.base if isinstance(head, Scripted) and not head.sups else head
+    label = labels_of(head) if head is not None else None
+    known = r.words.get(name.text + label) if is_token(name, "NAME") and label is not None else None
+    of_card = known is not None and known.kind is Kind.FUNCTION
+    if known is None or not of_card or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
+        return r
+    names = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
+    if len(names) != len(known.axes) or any(n is None or (n not in known.axes and n in r.words) for n in names):
+        return r
+    return replace(r, local=frozenset(n for n in names if n is not None))
+
+
+def _listed(r: Reader, element: Expr, g: Group) -> Cond:
+    r"""y ∈ {−1, 1}; k ∈ {1, …, K} is a range."""
+    parts = split(g.items, "COMMA")
+    dots = [n for n, part in enumerate(parts) if has(part, "DOTS")]
+    values = [r.value(part, g.end - 1) for n, part in enumerate(parts) if n not in dots]
+    if not dots:
+        return In(element, Listed(tuple(values)))
+    if dots != [len(parts) - 2] or len(parts[dots[0]]) != 1 or not isinstance(element, Idx):
+        raise r.error(g, r"a range of an index is `k \in \{1, \dots, K\}`")
+    if len(values) == 3 and add(values[0], ONE) != values[1]:
+        raise r.error(g, "a list whose values are not in a row is outside the notation")
+    return Rel((values[0], element, values[-1]), ("≤", "≤"))
 
 
 def _set(r: Reader, c: Cursor) -> Expr:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from derive.notation.tree import Group, Item, Items, Scripted, Token, is_token
 
-_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL".split())
+_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())
 
 
 def starts_factor(item: Item | None) -> bool:
@@ -34,6 +34,7 @@ class Cursor:
     items: Items
     end: int  # where the run ends in the source
     at: int = 0
+    opened: list[tuple[str, str]] = field(default_factory=list)  # what sums and maxima bind, with their sign
 
     def peek(self, ahead: int = 0) -> Item | None:
         place = self.at + ahead

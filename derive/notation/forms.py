@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.expr import (
+    MINUS_ONE,
     Bracket,
     Cardinality,
     Cond,
-    Entry,
     Expr,
     Fn,
     Hull,
+    Mul,
     Num,
     Partial,
     Pow,
@@ -23,14 +25,14 @@ from derive.expr import (
     Tuple,
     Without,
 )
-from derive.notation import conditions, ranges
+from derive.notation import conditions, derivatives, ranges
 from derive.notation.cursor import Cursor, normal, starts_factor
+from derive.notation.lowering import FROBENIUS, INNER, NORM
 from derive.notation.products import product
 from derive.notation.tree import (
     Command,
     Group,
     Item,
-    Items,
     Scripted,
     Token,
     has,
@@ -56,6 +58,13 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
         case "LBAR":
             inner = r.value(g.items, g.end - 1)
             found = Cardinality(inner) if isinstance(inner, SETS) else Fn("abs", (inner,))
+        case "LNORM":
+            return _norm(r, g, item)
+        case "LANGLE":
+            parts = split(g.items, "COMMA", "MID")
+            if len(parts) != 2:
+                raise r.error(g, r"an inner product has two sides: `\langle w, x \rangle`")
+            found = Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
         case "LSET":
             if isinstance(item, Scripted):
                 raise r.error(item, "a set carries no scripts here")
@@ -65,6 +74,19 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
         case _:
             found = _parenthesised(r, g)
     return r.raised(found, item if item is not g else None)
+
+
+def _norm(r: Reader, g: Group, item: Item) -> Expr:
+    r"""\|w\|, \|w\|_1, \|W\|_F, \|w\|_2^2."""
+    args: tuple[Expr, ...] = (r.value(g.items, g.end - 1),)
+    if not isinstance(item, Scripted):
+        return Fn(NORM, args)
+    if len(item.subs) == 1:
+        sub = unwrap(item.subs[0])
+        frobenius = len(sub) == 1 and is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and "F" not in r.words
+        order = FROBENIUS if frobenius else r.value(sub, item.end)
+        args = args if order == Num(2) else (*args, order)
+    return r.raised(Fn(NORM, args), replace(item, subs=item.subs[1:]))
 
 
 def _parenthesised(r: Reader, g: Group) -> Expr:
@@ -110,7 +132,7 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     above, below = (unwrap(a) for a in item.arguments)
     if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
         raise r.error(item, "a derivative of higher order is outside the notation")
-    if _total(r, above, below, item) or (
+    if derivatives.total(r, above, below, item) or (
         above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
     ):
         of: Expr
@@ -122,46 +144,10 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
             of = product(r.factor(c))
             if starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
-        return [Partial(of, _variable(r, below[1:], item))]
+        return [Partial(of, derivatives.variable(r, below[1:], item))]
     if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
-
-
-def _total(r: Reader, above: Items, below: Items, at: Item) -> bool:
-    """df/dx, where d is no symbol of its own."""
-    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
-    if letters != ["d", "d"] or len(below) < 2:
-        return False
-    if "d" in r.words:
-        raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
-    return True
-
-
-def _variable(r: Reader, items: Items, at: Item) -> Expr:
-    found = r.value(items, at.end - 1)
-    if not isinstance(found, Entry):
-        raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
-    return found
-
-
-def partial(r: Reader, c: Cursor) -> Expr:
-    r"""∂f_{kl} / ∂x_{ij}, or ∂f alone: the subdifferential."""
-    sign = c.take()
-    if isinstance(sign, Scripted):
-        raise r.error(sign, "a derivative of higher order, or with respect to a subscript, is outside the notation")
-    if not starts_factor(c.peek()):
-        raise r.error(sign, r"`\partial` of what?")
-    of = product(r.factor(c))
-    if is_token(c.peek(), "SLASH") and is_token(c.peek(1), "PARTIAL"):
-        c.at += 2
-        if not starts_factor(c.peek()):
-            raise r.error(sign, "a derivative with respect to what?")
-        wrt = product(r.factor(c))
-        if not isinstance(wrt, Entry):
-            raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
-        return Partial(of, wrt)
-    return Subdifferential(of)
 
 
 def function(r: Reader, c: Cursor) -> Expr:
@@ -169,12 +155,24 @@ def function(r: Reader, c: Cursor) -> Expr:
     item = c.take()
     base = item.base if isinstance(item, Scripted) else item
     assert isinstance(base, Token)
+    if base.text == "log" and isinstance(item, Scripted) and len(item.subs) == 1 and not item.sups:
+        rest = Cursor((base, *c.items[c.at :]), c.end)  # \log_2 x
+        of = function(r, rest)
+        c.at += rest.at - 1
+        return Mul((of, Pow(Fn("log", (r.value(item.subs[0], item.end),)), MINUS_ONE)))
     argument = c.peek()
     if not starts_factor(argument):
         raise r.error(item, f"`{r.shown(base)}` of what?")
-    if is_group(argument, "LPAREN", "LBRACK"):
+    raised = argument.base if isinstance(argument, Scripted) and not argument.subs else None
+    if is_group(argument, "LPAREN", "LBRACK", "LSET"):
         c.take()
         found = r.value(argument.items, argument.end - 1)
+    elif argument is not None and is_group(raised, "LPAREN", "LBRACK") and base.text == "log":
+        raise r.error(argument, f"`{r.shown(item, argument)}`: a power of the argument or of the logarithm? Write "
+                                r"`\log^2(x)` or `\log((x)^2)`")
+    elif is_group(raised, "LPAREN", "LBRACK") and not isinstance(item, Scripted):
+        c.take()
+        return r.raised(Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
     else:
         found = product(r.factor(c))
         if starts_factor(c.peek()):

@@ -53,8 +53,14 @@ def _without_quads(tokens: list[Token], source: Source) -> list[Token]:
             continue
         around = {t.type for t in (*tokens[max(n - 1, 0) : n], *tokens[n + 1 : n + 2])}
         if n and not around & (_AROUND_QUAD | {"QUAD"}) and _depth(tokens[:n]) == 0:
-            raise source.error(token.start, "a wide space parts two formulas here; put a comma between them")
+            if not (_relates(out) and _relates(tokens[n:])):
+                raise source.error(token.start, "a wide space parts two formulas here; put a comma between them")
+            out.append(Token("COMMA", ",", token.start, token.end))
     return out
+
+
+def _relates(tokens: list[Token]) -> bool:
+    return any(t.type in ("REL", "IN") for t in tokens)
 
 
 def _depth(tokens: list[Token]) -> int:
@@ -62,8 +68,8 @@ def _depth(tokens: list[Token]) -> int:
 
 
 def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
-    """``|`` becomes LBAR, RBAR, or MID where one stands alone between its brackets."""
-    out = list(tokens)
+    """``|`` becomes LBAR, RBAR, or MID where one stands alone between its brackets; ‖ LNORM or RNORM."""
+    out = _pair_norms(tokens)
     open_bars: list[list[int]] = [[]]
 
     def close() -> None:
@@ -77,12 +83,24 @@ def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
     for n, token in enumerate(tokens):
         if token.type == "BAR":
             open_bars[-1].append(n)
-        elif token.type in CLOSING:
+        elif out[n].type in CLOSING:
             open_bars.append([])
-        elif token.type in _OPENING and len(open_bars) > 1:
+        elif out[n].type in _OPENING and len(open_bars) > 1:
             close()
     while open_bars:
         close()
+    return out
+
+
+def _pair_norms(tokens: list[Token]) -> list[Token]:
+    """‖ opens and closes by turns."""
+    out, opened = [], False
+    for token in tokens:
+        if token.type == "NBAR":
+            out.append(Token("RNORM" if opened else "LNORM", "‖", token.start, token.end))
+            opened = not opened
+        else:
+            out.append(token)
     return out
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from derive.expr import Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
-from derive.notation import application, forms, subscripts
+from derive.notation import application, forms, raised, subscripts
 from derive.notation.cursor import Cursor, normal
+from derive.notation.names import identifier
 from derive.notation.occurrences import label_of
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
@@ -21,20 +22,42 @@ def mentions_index(node: Expr) -> bool:
 
 def symbol(r: Reader, c: Cursor) -> Expr:
     """The letter at the cursor, with its scripts and arguments."""
-    at_start = c.at == 0
+    at_start = c.at == 0 or (is_token(c.items[c.at - 1], "REL") and is_token(c.peek(2), "REL"))
     item = c.take()
     scripts = item if isinstance(item, Scripted) else None
     token = scripts.base if scripts is not None else item
     assert isinstance(token, Token)
     if scripts is not None and len(scripts.subs) > 1:
         raise r.error(item, "two subscripts; write one, parted by commas")
+    if token.text in r.local:
+        if scripts is not None and (scripts.subs or scripts.primes):
+            raise r.error(item, f"`{r.shown(token)}` is a number here: the function's argument; it has no such script")
+        return r.raised(Entry(identifier(token.text), ()), item)
     if is_index(r, token.text):
         return index(r, token, scripts, c)
+    name = token.text
+    if scripts is not None and (square := raised.squared(r, name, scripts)) is not None:
+        name, scripts = f"{name}^2", square
+        item = scripts if scripts.subs or scripts.sups or scripts.primes else token
+    elif name not in r.words and f"{name}^2" in r.words:
+        return raised.root(r, token, scripts, c)
     sub = scripts.subs[0] if scripts is not None and scripts.subs else None
-    found, rest = labelled(r, token.text, sub, scripts)
+    found, rest = labelled(r, name, sub, scripts)
+    if found is not None and found.above:
+        return raised.sample(r, found, rest, item, c)
+    if name == "e" and sub is None and scripts is not None and scripts.sups and (found is None or found.axes):
+        return undeclared(r, token, item, c)
+    base, inner = raised.raised_in(name, token)
+    if found is None and inner and base in r.words and r.words[base].above:
+        above = (Group("LPAREN", inner, token.start, token.end),)
+        scripts = Scripted(token, scripts.subs if scripts else (), (above, *(scripts.sups if scripts else ())),
+                           scripts.primes if scripts else 0, item.start, item.end)
+        return raised.sample(r, r.words[base], sub, scripts, c)
     if found is None:
         return undeclared(r, token, item, c)
     match found.kind:
+        case Kind.FUNCTION:
+            return application.function(r, found, rest, item, c)
         case Kind.SET:
             return set_applied(r, found, rest, item, c)
         case Kind.SIZE:
@@ -135,7 +158,9 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
             if following.subs:
                 indices = subscripts.indices(r, following.subs[0], len(found.axes), found, item)
             return r.power(Entry(found.name, indices or ()), following)
-    elif indices is None and found.axes and not isinstance(following, Scripted) and not has(group.items, "REL", "IN"):
+    elif indices is None and found.axes and not isinstance(following, Scripted) and not raised and (
+        application.lists_indices(r, group)
+    ):
         c.take()
         return Entry(found.name, subscripts.arguments(r, group, len(found.axes), found))
     elif indices is None and not found.axes:
@@ -194,4 +219,5 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
     if isinstance(following, Group) and following.bracket == "LPAREN" and item is token:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")
-    raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, or say what it is")
+    raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, state its "
+                         rf"shape, as in `{shown} \in \mathbb{{R}}^{{n}}`, or say what it is")

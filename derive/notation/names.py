@@ -23,6 +23,7 @@ ALPHABETS = {"mathcal": "cal", "mathscr": "scr", "mathfrak": "frak", "mathbb": "
 _COMMAND_OF = {"cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "bb": "mathbb"}
 
 
+_SQUARE = re.compile(r"^(.+)\^2(?:_(.+))?$")
 _LAYER = re.compile(r"^([^^]+)\^([(\[][^)\]]*[)\]])$")
 
 
@@ -30,6 +31,9 @@ def latex_of(name: str) -> str:
     """The LaTeX of a name: ``y_hat`` → ``\\hat{y}``, ``delta_f`` → ``\\delta_f``, ``x_in`` → ``x_{\\text{in}}``."""
     if match := _LAYER.match(name):
         return f"{latex_of(match[1])}^{{{match[2]}}}"
+    if match := _SQUARE.match(name):
+        latex = latex_of(match[1]) + "^2"
+        return latex if match[2] is None else _subscripted(latex, match[2])
     base, *marks = name.split("_")
     latex = "\\" + base if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
     labels = []
@@ -59,8 +63,8 @@ def _subscripted(latex: str, label: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """The name as Python can write it: ``h^(l-1)`` is ``h_l_1``."""
-    return re.sub(r"\W+", "_", name).strip("_")
+    """The name as Python can write it: ``h^(l-1)`` is ``h_l_1``, ``sigma^2`` is ``sigma2``."""
+    return re.sub(r"\W+", "_", name.replace("^2", "2")).strip("_")
 
 
 def _is_letter(name: str) -> bool:
@@ -90,6 +94,8 @@ def name_of(latex: str) -> str:
     base, label = split_label(latex)
     if label is not None:
         return f"{name_of(base)}_{name_of(label)}"
+    if latex.endswith("^2"):
+        return name_of(latex[:-2]) + "^2"
     if text := _TEXT.match(latex):
         return text[1].strip().replace(" ", "_")
     if match := _ACCENTED.match(latex):

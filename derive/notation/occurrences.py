@@ -6,10 +6,27 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from derive.notation import phrases
 from derive.notation.cursor import normal
+from derive.notation.definitions import Definition, base_of, definitions, sampled
 from derive.notation.errors import NotationError, Source
 from derive.notation.pieces import Pieces, divided, lines, variable, variables
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, has, inside, is_token, split, unwrap
+from derive.notation.tree import (
+    Command,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    inside,
+    is_group,
+    is_token,
+    split,
+    unwrap,
+)
+from derive.notation.vocabulary import ALIGNED
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,14 @@ class Occurrence:
     bare: bool  # no sub, no star, no word around it
     opens: bool = False
     above: str | None = None  # a letter alone in the superscript
+    round: str = ""  # the bracket in which that letter stands: x^{(i)}
+    squared: bool = False
+    primes: int = 0
+    right: bool = False  # behind a relation
+    derived: bool = False  # behind ∂ or d
+    cond: bool = False  # in a condition, or below a sum
+    limit: bool = False  # in a relation of indices below a sum
+    local: tuple[str, ...] = ()  # a function and its parameters, where this stands in their definition
 
 
 @dataclass
@@ -35,9 +60,18 @@ class Occurrences:
     sets: list[tuple[Items, list[str]]] = field(default_factory=list)  # a set's items and its members' letters
     starred: list[str] = field(default_factory=list)
     maximisers: list[tuple[list[str], Items]] = field(default_factory=list)  # (i^*, j^*) = items
-    shapes: list[tuple[list[str], list[Items]]] = field(default_factory=list)  # x ∈ R^{H×W}
+    shapes: list[tuple[list[Item], list[Items]]] = field(default_factory=list)  # x, w_k ∈ R^{H×W}
+    marked: set[str] = field(default_factory=set)  # letters under ^T, in ‖ ‖ or ⟨ ⟩
+    listed: list[str] = field(default_factory=list)  # y ∈ {−1, 1}
+    beside: set[str] = field(default_factory=set)  # letters behind such a ^T
+    definitions: list[Definition] = field(default_factory=list)
+    _right: bool = False
+    _cond: bool = False
+    _limit: bool = False
+    _local: tuple[str, ...] = ()
 
     def formula(self, source: Source, items: Items) -> None:
+        self.definitions += definitions(items)
         self.run(source, items, False, True)
         parts = split(items, "REL")
         for left, right in itertools.pairwise(parts):
@@ -47,8 +81,11 @@ class Occurrences:
 
     def run(self, source: Source, items: Items, in_index: bool, top: bool = False, sums: bool = False) -> None:
         """A run of items: its memberships (those below ``sums`` are known already), then its items one by one."""
-        for part in [] if sums else split(items, "COMMA", "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
-            self.membership(part)
+        for block in [] if sums else split(items, "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
+            names: list[Item] = []
+            for part in split(block, "COMMA"):
+                self.membership([*names, *part])
+                names = [*names, *part] if len(part) == 1 and label_of(base_of(part[0])) else []  # x, y ∈ R^n
         for n in range(len(items) - 4):
             if is_token(items[n + 1], "REL") and is_token(items[n + 3], "COMMA") and is_token(items[n + 4], "DOTS"):
                 self.bound += variables(items[n : n + 1]) or []  # k = 1, \dots, K
@@ -59,16 +96,31 @@ class Occurrences:
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
                 self.sets.append((parts[0], element))
         words = _words(items)
+        known = self._right, self._cond, self._local
+        scopes = {id(i): d.local for d in definitions(items) for i in (*d.left, *d.right)} if top else {}
         for n, raw in enumerate(items):
             following = normal(items[n + 1]) if n + 1 < len(items) else None
-            self.item(source, normal(raw), following, in_index, n in words, top and n == 0)
+            if _is_transposed(raw) and following is not None and is_token(base_of(following), "NAME"):
+                self.beside.add(sampled(str(base_of(following)))[0])
+            if is_token(raw, "ODOT"):
+                self.marked |= {*names_in([i for i in items[max(n - 1, 0) : n + 2] if is_token(base_of(i), "NAME")])}
+            if top:
+                self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
+                self._local = scopes.get(id(raw), ())
+            behind_if = self._cond or phrases.kind(raw) == "IF"
+            self._cond = behind_if or _holds_condition(normal(raw))
+            self.item(source, normal(raw), following, in_index, n in words, top and n == 0, n and is_token(
+                normal(items[n - 1]), "PARTIAL") or False)
+            self._cond = known[1] if is_token(raw, "CR") else behind_if
+        self._right, self._cond, self._local = known
 
     def item(
-        self, source: Source, item: Item, following: Item | None, in_index: bool, word: bool, opens: bool
+        self, source: Source, item: Item, following: Item | None, in_index: bool, word: bool, opens: bool,
+        derived: bool
     ) -> None:
         base = item.base if isinstance(item, Scripted) else item
         if isinstance(base, Token) and base.type == "NAME":
-            self.letter(source, item, base, following, in_index, word, opens)
+            self.letter(source, item, base, following, in_index, word, opens, derived)
             return
         big = _big(item)
         if big is not None:
@@ -77,11 +129,16 @@ class Occurrences:
                 self.bounds.append(sup)
                 self.run(source, sup, in_index)
             return
+        if isinstance(base, Group) and base.bracket in ("LNORM", "LANGLE"):
+            self.marked |= {*names_in([i for i in base.items if is_token(base_of(i), "NAME")])}
         if isinstance(base, (Group, Env)):
             inner = divided(base.items) if isinstance(base, Group) and base.bracket == "LSET" else None
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
                 self.bound += element
-            self.run(source, base.items, in_index)
+            if isinstance(base, Env) and base.name in ("cases", "dcases"):
+                self.cases(source, base)
+            else:
+                self.run(source, base.items, in_index, isinstance(base, Env) and base.name in ALIGNED)
         if isinstance(base, Command) and base.type == "FRAC":
             base = _without_d(base)
         for argument in (*(base.arguments if isinstance(base, Command) else ()),
@@ -89,8 +146,17 @@ class Occurrences:
             self.run(source, argument, in_index or (isinstance(item, Scripted) and argument in item.subs
                                                     and isinstance(base, Group)))
 
+    def cases(self, source: Source, env: Env) -> None:
+        known = self._cond
+        for row in split(env.items, "CR"):
+            for n, cell in enumerate(split(row, "AMP")):
+                self._cond = known or n > 0
+                self.run(source, cell, False)
+        self._cond = known
+
     def letter(
-        self, source: Source, item: Item, base: Token, following: Item | None, in_index: bool, word: bool, opens: bool
+        self, source: Source, item: Item, base: Token, following: Item | None, in_index: bool, word: bool, opens: bool,
+        derived: bool,
     ) -> None:
         sub = item.subs[0] if isinstance(item, Scripted) and item.subs else None
         starred = isinstance(item, Scripted) and any(is_token(s[0], "STAR") for s in item.sups if len(s) == 1)
@@ -102,12 +168,27 @@ class Occurrences:
             sub = following.subs[0]  # f(x)_{kl}
         above = label_of(item.sups[0][0]) if isinstance(item, Scripted) and item.sups and item.sups[0] else None
         bare = sub is None and not starred and not word
-        self.all.append(Occurrence(base.text, sub, group, in_index, bare, opens, above))
+        if _is_transposed(item):
+            self.marked.add(base.text)
+        name, layer = sampled(base.text)
+        round_ = base.text[len(name) + 1] if layer is not None else ""
+        sups = item.sups if isinstance(item, Scripted) else ()
+        if above is None and sups and len(sups[0]) == 1 and is_group(sups[0][0], "LPAREN", "LBRACK"):
+            layer = variable(sups[0][0].items[0]) if len(sups[0][0].items) == 1 else None
+            round_ = "(" if sups[0][0].bracket == "LPAREN" else "["
+        squared = any(len(s) == 1 and is_token(s[0], "NUMBER") and s[0].text == "2" for s in sups)
+        primes = item.primes if isinstance(item, Scripted) else 0
+        if layer is None:
+            name, round_ = base.text, ""
+        self.all.append(Occurrence(
+            name, sub, group, in_index, bare and layer is None, opens, layer or above, round_, squared, primes,
+            self._right, derived, self._cond, self._limit, self._local))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
             alone = label_of(sup[0]) if len(sup) == 1 else None
-            if base.text == "e" or (alone is None and not is_token(sup[0] if sup else None, "STAR", "TOP")):
+            mark = is_token(sup[0] if sup else None, "STAR", "TOP")
+            if (base.text == "e" and sub is None) or (layer is None and alone is None and not mark):
                 self.run(source, sup, in_index)  # a letter alone above declares nothing: power, layer or sample
 
     def below(self, source: Source, sub: Items, base: Token, following: Item | None) -> None:
@@ -127,8 +208,12 @@ class Occurrences:
         for part in split(items, "COLON", "MID", "TEXT")[1:]:
             for piece in split(part, "COMMA"):
                 self.membership(piece)
+        self.bounds += [value for _, values in found.listed for value in values]
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
+        cond, self._cond = self._cond, True
+        self._limit = has(items, "REL") and not any(isinstance(i, Scripted) and i.subs for i in items)
         self.run(source, items, False, sums=True)
+        self._cond, self._limit = cond, False
 
     def member_of(self, names: list[str], is_tuple: bool, right: Items) -> None:
         """``i, j \\in \\Omega(k, l)``: pairs where the set has two letters of its own, else undecided."""
@@ -149,21 +234,39 @@ class Occurrences:
         left, right = split(part, "IN", "NI")[:2]
         if has(part, "NI"):
             left, right = right, left
-        names = variables(left)
-        if names is None or not right:
+        if not right:
             return
         head = normal(right[0])
         base = head.base if isinstance(head, Scripted) else head
         if isinstance(base, Token) and base.text == "R_bb":
             power = unwrap(head.sups[0]) if isinstance(head, Scripted) and head.sups else ()
-            self.shapes.append((names, [*map(tuple, split(power, "TIMES"))] if power else []))
+            power = () if len(power) == 1 and is_token(power[0], "PLUS") else power
+            self.shapes.append(([normal(i) for i in left if not is_token(i, "COMMA")],
+                                [*map(tuple, split(power, "TIMES"))] if power else []))
+            return
+        names = variables(left)
+        if names is None:
+            return
         elif isinstance(base, Token) and base.type == "NAME" and not base.text.endswith("_bb"):
             self.sets.append((right, [n.rstrip("'") for n in names]))
         else:
-            self.bound += [n.rstrip("'") for n in names]
+            runs = any(isinstance(i, Group) and has(i.items, "DOTS") for i in right)
+            (self.bound if runs else self.listed).extend(n.rstrip("'") for n in names)
             for item in right:
                 if isinstance(item, Group):
                     self.bounds.append(item.items)
+
+
+def _is_transposed(item: Item) -> bool:
+    item = normal(item)
+    return isinstance(item, Scripted) and any(len(s) == 1 and (is_token(s[0], "TOP") or str(s[0]) == "T")
+                                              for s in item.sups)
+
+
+def _holds_condition(item: Item) -> bool:
+    """Whether there is a condition in these brackets."""
+    body = item.base if isinstance(item, Scripted) else item
+    return isinstance(body, Group) and has(body.items, "REL")
 
 
 def label_of(item: Item | None) -> str | None:

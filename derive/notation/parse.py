@@ -13,7 +13,7 @@ from derive.notation.vocabulary import CLOSING
 
 # A token's terminal; what is not named is an OP.
 _TERMINALS = {
-    **dict.fromkeys(("NAME", "NUMBER", "BIG", "FN", "IND", "TEXT", "INFTY", "CONV", "DOTS", "PARTIAL"), "ATOM"),
+    **dict.fromkeys("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA".split(), "ATOM"),
     **dict.fromkeys(("PLUS", "MINUS", "STAR", "TOP"), "MARK"),
     **dict.fromkeys(CLOSING, "OPEN"),
     **dict.fromkeys(CLOSING.values(), "CLOSE"),

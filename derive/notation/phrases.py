@@ -10,7 +10,10 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "IF": ("if", "when", "where", "for", "whenever", "with", "provided", "provided that", "given", "given that",
            "such that", "in case", "pokud", "když", "pro", "kde", "jestliže"),
     "ELSE": ("otherwise", "else", "elsewhere", "or else", "in all other cases", "in other cases",
-             "in every other case", "everywhere else", "if not", "jinak", "v ostatních případech"),
+             "in every other case", "everywhere else", "if not",
+             "for all other", "for all others", "for other", "in the other case", "in all others",
+             "for all other values",
+             "in any other case", "or otherwise", "jinak", "v ostatních případech"),
     "AND": ("and", "and also", "and if", "and where", "a", "a zároveň"),
     "IFF": ("iff", "if and only if", "exactly when", "exactly if", "právě když"),
     "ALL": ("for all", "for every", "for each", "for any", "pro všechna"),
@@ -41,6 +44,11 @@ def kind(item: Item | None) -> str | None:
     return {"AND": "AND", "IFF": "IFF", "FORALL": "ALL"}.get(item.type) if item.type != "TEXT" else _KIND_OF.get(
         plain(item.text)
     )
+
+
+def defining(item: Item) -> bool:
+    """«where», «with»: what follows may be a definition."""
+    return isinstance(item, Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
 
 
 def such_that(item: Item) -> bool:

@@ -5,10 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from derive.expr import Add, Arg, Entry, Expr, Fn, Infinity, Mul, Num, Pow, Reduce, SetApp, SetOf, Star, Tuple, Without
-from derive.notation import binders, environments, forms, letters
+from derive.expr import (
+    Add,
+    Arg,
+    Entry,
+    Expr,
+    Fn,
+    Infinity,
+    Mul,
+    Num,
+    Pow,
+    Reduce,
+    SetApp,
+    SetOf,
+    Star,
+    Tuple,
+    Without,
+    free_indices,
+)
+from derive.notation import binders, derivatives, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
+from derive.notation.lowering import HADAMARD, TRANSPOSE
 from derive.notation.names import lexicon
 from derive.notation.products import negated, product, quotient
 from derive.notation.symbols import Symbol, SymbolTable
@@ -23,6 +41,8 @@ class Reader:
     source: Source
     bound: frozenset[str] = frozenset()
     in_index: bool = False
+    local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
+    outer: frozenset[str] = frozenset()  # the free indices of the left-hand side
     words: dict[str, Symbol] = field(default_factory=dict)
 
     @staticmethod
@@ -65,13 +85,15 @@ class Reader:
 
     def sum(self, c: Cursor) -> Expr:
         """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""
-        first = c.place
+        first, start = c.place, len(c.opened)
         terms: list[Expr] = []
         negative = c.taken("MINUS") or (c.taken("PLUS") and False)
         signed = negative
         while True:
+            known = c.opened[start:]
             factors = self.factors(c)
             terms.append(product(negated(factors) if negative else factors))
+            self.within_reach(known, terms[-1], c)
             if not is_token(c.peek(), "PLUS", "MINUS"):
                 break
             negative = is_token(c.take(), "MINUS")
@@ -84,6 +106,14 @@ class Reader:
         if is_token(following, "SETMINUS"):
             return forms.without(self, found, c)
         return found
+
+    def within_reach(self, opened: list[tuple[str, str]], term: Expr, c: Cursor) -> None:
+        """max_r a_r + b_r: the b_r stands outside, where no r runs."""
+        free = {i.name for i in free_indices(term)} - self.bound - self.outer
+        for name, sign in opened:
+            if name in free:
+                raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the "
+                                          f"next + or −, and stands behind it too; put brackets around the whole body")
 
     def modulo(self, left: Expr, c: Cursor) -> Expr:
         last = left.factors[-1] if isinstance(left, Mul) else left
@@ -99,6 +129,8 @@ class Reader:
         """The factors of a product, as written; a quotient a/b is a, b^{-1}."""
         found: list[Expr] = []
         operator: Item | None = None
+        parts: list[Expr] = []  # what stands before each ⊙
+        whole = 0
         while True:
             item = c.peek()
             if starts_factor(item):
@@ -107,6 +139,10 @@ class Reader:
                     raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or move it")
                 found += self.factor(c)
                 operator = None
+            elif is_token(item, "ODOT") and found and operator is None:
+                operator = c.take()
+                parts.append(product(found[whole:]))
+                whole = len(found)
             elif is_token(item, "TIMES", "STAR") and found and operator is None:
                 operator = c.take()
             elif is_token(item, "SLASH") and found and operator is None:
@@ -117,7 +153,7 @@ class Reader:
             raise self.missing(c)
         if len(found) > 1:
             self.multipliable(found, c)
-        return found
+        return [Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
 
     def multipliable(self, factors: list[Expr], c: Cursor) -> None:
         for factor in factors:
@@ -171,7 +207,9 @@ class Reader:
                 case "IND":
                     return [forms.indicator(self, c)]
                 case "PARTIAL":
-                    return [forms.partial(self, c)]
+                    return [derivatives.partial(self, c)]
+                case "NABLA":
+                    return [derivatives.gradient(self, c)]
                 case "CONV":
                     return [forms.hull(self, c)]
                 case "INFTY" if item is base:
@@ -211,6 +249,11 @@ class Reader:
         if len(item.sups) > 1:
             raise self.error(item, "two superscripts; put brackets")
         script = item.sups[0]
+        if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and "T" not in self.words):
+            return Fn(TRANSPOSE, (base,))
+        if len(script) == 1 and str(script[0]) == "T" and is_token(item.base, "NAME"):
+            raise self.error(script[0], f"`{self.shown(item)}`: transposed, or to the power `T`? Write `^\\top`, or "
+                                        f"brackets around what has the power")
         if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)

@@ -7,7 +7,9 @@ from derive.notation import conditions
 from derive.notation.errors import Source
 from derive.notation.parse import parse
 from derive.notation.reader import Reader
+from derive.notation.shapes import ShapeError
 from derive.notation.symbols import SymbolTable
+from derive.notation.vectors import lowered
 
 
 def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int = 0) -> Node:
@@ -21,6 +23,8 @@ def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int
     if not items:
         raise source.error(0, "the formula is empty")
     try:
-        return conditions.statement(Reader.of(table, source), items)
+        return lowered(conditions.statement(Reader.of(table, source), items), table)
+    except ShapeError as error:
+        raise source.error(0, str(error)) from None
     except RecursionError:
         raise source.error(0, "the formula is nested too deeply") from None

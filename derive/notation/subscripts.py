@@ -81,7 +81,7 @@ def indices(r: Reader, sub: Items, rank: int, of: Symbol, item: Item) -> tuple[E
     Raises :class:`NotationError` where their number is not the symbol's.
     """
     found = runs(r, sub, rank, item.end)
-    if len(found) != rank:
+    if len(found) != rank and not (of.unwritten and len(found) == rank - of.unwritten):
         number = len(found) == 1 and rank == len(r.shown(*found[0])) and is_token(found[0][0], "NUMBER")
         hint = f"; write `{','.join(r.shown(*found[0]))}` for {rank} indices" if number else ""
         raise _wrong_number(r, of, rank, len(found), item, hint)

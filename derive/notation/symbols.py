@@ -12,6 +12,7 @@ class Kind(StrEnum):
     SET = "set"  # Ω; arity = len(axes), 0 for a plain set
     INDEX = "index"  # i, j, k, l
     SIZE = "size"  # n, H, W: extents known from arrays' shapes
+    FUNCTION = "function"  # σ of σ(s) = …: of numbers, one parameter per axis
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ class Symbol:
     for x_{ij}, ``("k", "l")`` for f_{kl} and for Ω(k, l).  ``members`` names, for a
     set, the letters of its elements: ``("i", "j")`` for Ω(k, l) ∋ (i, j).
     ``sizes`` holds, for a tensor, an extent per axis: a number or a size's name.
+    ``above`` says how the first axis is written where it stands in a superscript:
+    ``"i"`` for x^i, ``"(i)"`` for x^{(i)}.  ``unwritten`` counts the last axes that
+    may be left out: 1 for the vectors w_k of w_k^T x.  For a function, ``axes``
+    names its parameters.
     """
 
     name: str
@@ -30,6 +35,8 @@ class Symbol:
     axes: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     sizes: tuple[int | str, ...] = ()
+    above: str = ""
+    unwritten: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,7 @@ class SymbolTable:
 
     symbols: tuple[Symbol, ...]
     stars: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    vectors: bool = False  # whole tensors in equations are vectors and matrices, read into indices
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
     _by_latex: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -63,4 +71,5 @@ class SymbolTable:
         """The table with more symbols; a symbol of the same name is replaced."""
         new = tuple(symbols)
         names = {s.name for s in new}
-        return SymbolTable((*(s for s in self.symbols if s.name not in names), *new), (*self.stars, *stars))
+        kept = (s for s in self.symbols if s.name not in names)
+        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors)

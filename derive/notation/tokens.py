@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from derive.notation import layout
+from derive.notation import layout, phrases
 from derive.notation.errors import NotationError, Source
 from derive.notation.names import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
 from derive.notation.tree import Token
@@ -34,6 +34,8 @@ _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|ma
 _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
 
+_FUNCTION = re.compile(r"[A-Za-z]{2,}$")
+_APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:\\left\s*|\\!)?\(")
 _LONGEST = 20_000
 
 
@@ -68,6 +70,8 @@ class _Lexer:
             self.command()
         elif char.isdigit():
             self.number()
+        elif self.text.startswith("||", self.at) and not self.between_factors():
+            self.emit("NBAR", "||", self.at + 2)
         elif self.text.startswith(":=", self.at):
             self.emit("REL", "=", self.at + 2)
         elif char in RELATIONS:
@@ -80,6 +84,10 @@ class _Lexer:
             self.emit("NAME", UNICODE_LETTERS.get(char, char), self.at + 1)
         else:
             raise self.error(f"`{char}` is outside the notation")
+
+    def between_factors(self) -> bool:
+        """Whether ``||`` closes one absolute value and opens the next, as in |a||b|."""
+        return sum(token.type == "BAR" for token in self.out) % 2 == 1
 
     def number(self) -> None:
         match = _NUMBER.match(self.text, self.at)
@@ -112,7 +120,7 @@ class _Lexer:
         if char == "\\":
             spacing = re.compile(r"\*?\s*\[-?[\d.]+\s*[a-z]{2}\]").match(self.text, end)
             return self.emit("CR", "\\\\", spacing.end() if spacing else end)
-        kind = {"{": "LSET", "}": "RSET"}.get(char)
+        kind = {"{": "LSET", "}": "RSET", "|": "NBAR"}.get(char)
         if kind is None:
             raise self.error(rf"`\{char}` is outside the notation")
         return self.emit(kind, char, end)
@@ -151,11 +159,13 @@ class _Lexer:
         if name == "left" and (cases := _OLD_CASES.match(self.text, end)):
             self.environments.append((cases[1], "cases"))  # \left\{ \begin{array}{ll} … \end{array} \right.
             return self.emit("BEGIN", "cases", cases.end())
-        match = re.compile(r"\s*(\.|\||\\(?:vert|mid)\b)?").match(self.text, end)
+        match = re.compile(r"\s*(\.|\|\||\||\\\||\\(?:vert|mid|Vert|lVert|rVert|lvert|rvert)\b)?").match(self.text, end)
         assert match is not None
         if match[1] is None or match[1] == ".":
             self.at = match.end()
             return None
+        if match[1] in ("||", "\\|", "\\Vert", "\\lVert", "\\rVert"):
+            return self.emit({"left": "LNORM", "right": "RNORM", "middle": "MID"}[name], match[1], match.end())
         return self.emit({"left": "LBAR", "right": "RBAR", "middle": "MID"}[name], "|", match.end())
 
     def environment(self, name: str, end: int) -> None:
@@ -193,6 +203,10 @@ class _Lexer:
             self.at = braced.start()  # one upright letter: a symbol as any other
             self.digits = 0
             return None
+        if _FUNCTION.match(content) and _APPLIED.match(self.text, close) and phrases.kind(
+            word := Token("TEXT", content, self.at, close)
+        ) is None and not phrases.such_that(word):
+            return self.emit("NAME", content, close)
         for n, piece in enumerate(content.split("$")):
             if n % 2 == 0:
                 if piece.strip(" ~\t\n,"):

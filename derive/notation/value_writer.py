@@ -24,6 +24,7 @@ from derive.expr import (
 )
 from derive.notation.brackets import tall
 from derive.notation.product_writer import is_negative, signed
+from derive.notation.vocabulary import FUNCTIONS
 
 if TYPE_CHECKING:
     from derive.notation.writer import Writer
@@ -54,7 +55,13 @@ def power(w: Writer, node: Pow) -> str:
         return rf"\frac{{1}}{{{replace(w, display=True).write(node.base)}}}"
     if isinstance(node.exponent, Num) and node.exponent.value * 2 == 1:
         return rf"\sqrt{{{w.write(node.base)}}}"
-    return f"{w.base(node.base)}^{{{w.write(node.exponent)}}}"
+    of = node.base
+    if isinstance(of, Fn) and of.name in NAMED and isinstance(node.exponent, Num) and node.exponent.value > 1:
+        return f"{_command(w, of.name)}^{{{w.write(node.exponent)}}}{w.round(w.items(of.args))}"
+    base, exponent = w.base(of), w.write(node.exponent)
+    if exponent == "T" and isinstance(of, Entry):
+        base = w.round(base)  # w^T would be transposed
+    return f"{base}^{{{exponent}}}"
 
 
 def function(w: Writer, node: Fn) -> str:
@@ -69,8 +76,17 @@ def function(w: Writer, node: Fn) -> str:
         return rf"\left{left} {inside} \right{right}" if tall(inside) else f"{left} {inside} {right}"
     if node.name == "exp":
         return f"e^{{{inside}}}"
-    command = rf"\{node.name}" if node.name != "sign" else r"\operatorname{sign}"
-    return command + w.round(inside)
+    return _command(w, node.name) + w.round(inside)
+
+
+NAMED = frozenset(FUNCTIONS.values()) - {"exp", "abs"}
+
+
+def _command(w: Writer, name: str) -> str:
+    if name in NAMED:
+        return rf"\{name}" if name != "sign" else r"\operatorname{sign}"
+    bare = name.rstrip("'")
+    return w.symbol(bare) + name[len(bare) :]
 
 
 def _atomic(node: Expr) -> bool:

@@ -8,7 +8,8 @@ SIGNS = {
     "}": "RBRACE", "_": "SUB", "^": "SUP", "'": "PRIME", "′": "PRIME", ",": "COMMA", ";": "SEMI", ":": "COLON",
     ".": "DOT", "|": "BAR", "&": "AMP", "∈": "IN", "∋": "NI", "∂": "PARTIAL", "∞": "INFTY", "∑": "sum", "∏": "prod",
     "⌊": "LFLOOR", "⌋": "RFLOOR", "⌈": "LCEIL", "⌉": "RCEIL", "∧": "AND", "⇔": "IFF", "⟺": "IFF", "∖": "SETMINUS",
-    "…": "DOTS", "⋯": "DOTS", "∀": "FORALL",
+    "…": "DOTS", "⋯": "DOTS", "∀": "FORALL", "‖": "NBAR", "⟨": "LANGLE", "⟩": "RANGLE", "⊙": "ODOT", "∇": "NABLA",
+    "⊤": "TOP",
 }
 RELATIONS = {
     "=": "=", "<": "<", ">": ">", "≤": "≤", "≥": "≥", "≠": "≠", "⩽": "≤", "⩾": "≥", "le": "≤", "leq": "≤",
@@ -25,6 +26,8 @@ COMMANDS = {
     "sqrt": "SQRT", "underset": "UNDER", "dots": "DOTS", "ldots": "DOTS", "cdots": "DOTS", "dotsc": "DOTS",
     "colon": "COLON", "forall": "FORALL", "lbrack": "LBRACK", "rbrack": "RBRACK", "cr": "CR",
     "atop": "CR", "newline": "CR",
+    "Vert": "NBAR", "lVert": "LNORM", "rVert": "RNORM", "langle": "LANGLE", "rangle": "RANGLE", "odot": "ODOT",
+    "circ": "ODOT", "nabla": "NABLA", "intercal": "TOP", "transpose": "TOP",
     "lparen": "LPAREN", "rparen": "RPAREN", "top": "TOP", "arg": "ARG",
 }
 BIG = {"max": "max", "min": "min", "sum": "sum", "prod": "prod", "argmax": "argmax", "argmin": "argmin"}
@@ -46,7 +49,8 @@ ENVIRONMENTS = frozenset(
     """cases dcases aligned align align* split gathered gather gather* equation equation* multline multline* pmatrix
     bmatrix matrix array smallmatrix subarray alignedat""".split()
 )
+ALIGNED = frozenset("aligned align align* split gathered gather gather* equation equation* multline multline*".split())
 CLOSING = {"LPAREN": "RPAREN", "LBRACK": "RBRACK", "LBRACE": "RBRACE", "LSET": "RSET", "LFLOOR": "RFLOOR",
-           "LCEIL": "RCEIL", "LBAR": "RBAR", "BEGIN": "END"}
+           "LCEIL": "RCEIL", "LBAR": "RBAR", "BEGIN": "END", "LNORM": "RNORM", "LANGLE": "RANGLE"}
 SHOWN = {"LPAREN": "(", "LBRACK": "[", "LBRACE": "{", "LSET": r"\{", "LFLOOR": r"\lfloor", "LCEIL": r"\lceil",
-         "LBAR": "|", "BEGIN": r"\begin"}
+         "LBAR": "|", "BEGIN": r"\begin", "LNORM": r"\|", "LANGLE": r"\langle"}

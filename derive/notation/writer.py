@@ -25,6 +25,7 @@ from derive.expr import (
     Iff,
     In,
     Infinity,
+    Listed,
     Matrix,
     Mul,
     Node,
@@ -73,6 +74,7 @@ class Writer:
     names: dict[Idx, str] = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
     in_index: bool = False
+    local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
 
     def write(self, node: Node) -> str:
         """The node at the outermost level of its brackets."""
@@ -80,9 +82,15 @@ class Writer:
 
     def symbol(self, name: str) -> str:
         known = self.table.named(name)
+        if name in self.local:
+            return latex_of(name)
         if known is None:
             raise NotationError(f"`{name}` has no symbol in the table")
         return known.latex
+
+    def above(self, name: str) -> str:
+        known = self.table.named(name)
+        return known.above if known is not None else ""
 
     def index_name(self, name: str) -> str:
         letter = name.rstrip("'")
@@ -116,6 +124,13 @@ class Writer:
         if not terms:
             return latex
         base, label = split_label(latex)
+        known = self.table.named(name)
+        if known is not None and known.above:
+            style = "(i)" if isinstance(terms[0], Num) else known.above
+            above = f"^{{{style.replace('i', self.index_term(terms[0]))}}}"
+            if len(terms) == 1:
+                return latex + above
+            base, terms = base + above, terms[1:]
         inside = self.subscript(terms)
         return f"{base}_{{{inside}}}" if label is None else f"{base}_{{{label},{inside}}}"
 
@@ -127,8 +142,10 @@ class Writer:
 
     def base(self, node: Expr) -> str:
         """What carries an exponent."""
-        plain = isinstance(node, (Entry, Size, Idx)) or (
-            isinstance(node, Num) and node.value >= 0 and node.value.denominator == 1)
+        raised = isinstance(node, Entry) and ("^" in self.symbol(node.tensor) or self.above(node.tensor))
+        plain = (isinstance(node, (Entry, Size, Idx)) and not raised) or (
+            isinstance(node, Num) and node.value >= 0 and node.value.denominator == 1) or (
+            isinstance(node, Fn) and node.name == "abs")
         return self.write(node) if plain else self.round(self.write(node))
 
 
@@ -161,6 +178,7 @@ def _writers() -> dict[type, Callable[[Writer, Any], str]]:
         Extremum: lambda w, n: rf"\{n.op}{w.round(w.items(n.args))}",
         Tuple: lambda w, n: f"({w.items(n.items)})",
         Bracket: lambda w, n: rf"\mathbb{{I}}[{replace(w, tight=True).write(n.cond)}]",
+        Listed: lambda w, n: rf"\lbrace {w.items(n.items)} \rbrace",
         Hull: lambda w, n: rf"\operatorname{{conv}} {w.write(n.of)}",
         Without: lambda w, n: rf"{w.write(n.base)} \setminus \lbrace {w.items(n.elements)} \rbrace",
         Cardinality: lambda w, n: rf"\left|{w.write(n.of)}\right|",

@@ -47,7 +47,8 @@ from derive.expr import (
 )
 
 FREE = tuple(map(Idx, ("i", "j", "k", "l", "q", "r", "i'", "alpha")))
-RANKS = {"x": 2, "f": 2, "delta_x": 2, "delta_f": 2, "y_hat": 2, "loss": 0, "step": 0, "z": 1, "direction": 1, "t": 3}
+RANKS = {"x": 2, "f": 2, "delta_x": 2, "delta_f": 2, "y_hat": 2, "loss": 0, "step": 0, "z": 1, "direction": 1, "t": 3,
+         "variance": 1, "sample": 2, "label": 1}
 OPS = ("=", "≠", "<", "≤", ">", "≥")
 
 integers = st.integers(-5, 9).map(Num)
@@ -156,6 +157,7 @@ def expressions(scope: tuple[Idx, ...], depth: int) -> st.SearchStrategy[Expr]:
         st.builds(lambda a, b: mul(a, Pow(b, MINUS_ONE)), below, below.filter(lambda e: not isinstance(e, Num))),
         st.builds(Pow, below, st.sampled_from((Num(2), Num(-2), Num(3), Num(Fraction(1, 2))))),
         st.builds(lambda n, a: Fn(n, (a,)), st.sampled_from(("abs", "floor", "ceil", "exp", "log", "tanh")), below),
+        st.builds(lambda n, a: Fn(n, (a,)), st.sampled_from(("phi", "phi'", "sign")), below),
         st.builds(lambda a, b: Fn("mod", (a, b)), below, below),
         st.builds(Extremum, st.sampled_from(("max", "min")), some.map(tuple)),
         st.builds(Bracket, conditions(scope, depth - 1)),

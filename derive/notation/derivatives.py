@@ -1,0 +1,59 @@
+"""Derivatives: ∂f/∂x as a fraction or with a slash, df/dx, the gradient ∇_w L, the subdifferential ∂f."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from derive.expr import Entry, Expr, Partial, Subdifferential
+from derive.notation.cursor import Cursor, starts_factor
+from derive.notation.products import product
+from derive.notation.tree import Item, Items, Scripted, Token, is_token
+
+if TYPE_CHECKING:
+    from derive.notation.reader import Reader
+
+def total(r: Reader, above: Items, below: Items, at: Item) -> bool:
+    """df/dx, where d is no symbol of its own."""
+    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
+    if letters != ["d", "d"] or len(below) < 2:
+        return False
+    if "d" in r.words:
+        raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
+    return True
+
+
+def variable(r: Reader, items: Items, at: Item) -> Expr:
+    found = r.value(items, at.end - 1)
+    if not isinstance(found, Entry):
+        raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
+    return found
+
+
+def partial(r: Reader, c: Cursor) -> Expr:
+    r"""∂f_{kl} / ∂x_{ij}, or ∂f alone: the subdifferential."""
+    sign = c.take()
+    if isinstance(sign, Scripted):
+        raise r.error(sign, "a derivative of higher order, or with respect to a subscript, is outside the notation")
+    if not starts_factor(c.peek()):
+        raise r.error(sign, r"`\partial` of what?")
+    of = product(r.factor(c))
+    if is_token(c.peek(), "SLASH") and is_token(c.peek(1), "PARTIAL"):
+        c.at += 2
+        if not starts_factor(c.peek()):
+            raise r.error(sign, "a derivative with respect to what?")
+        wrt = product(r.factor(c))
+        if not isinstance(wrt, Entry):
+            raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
+        return Partial(of, wrt)
+    return Subdifferential(of)
+
+
+def gradient(r: Reader, c: Cursor) -> Expr:
+    r"""\nabla_w L: the derivatives by every entry of w."""
+    sign = c.take()
+    if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
+        raise r.error(sign, r"a gradient with respect to what? Write `\nabla_w L`")
+    wrt = variable(r, sign.subs[0], sign)
+    if not starts_factor(c.peek()):
+        raise r.error(sign, "a gradient of what?")
+    return Partial(product(r.factor(c)), wrt)

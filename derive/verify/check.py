@@ -29,11 +29,10 @@ from derive.numeric.point import Definitions, NoCase, Undefined
 from derive.numeric.products import componentwise
 from derive.sheet import Math
 from derive.verify.instance import letter_ranges
-from derive.verify.report import Check, Verdict
+from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
 
-ENOUGH = 20
 MOST = 400  # index assignments of a statement that are tried at one point
 
 

@@ -14,7 +14,8 @@ from derive.notation.symbols import SymbolTable
 from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions
 from derive.verify import mistakes, scopes
-from derive.verify.check import ENOUGH, Refuted, test_at
+from derive.verify.check import Refuted, test_at
+from derive.verify.report import ENOUGH
 from derive.verify.samples import Sample, layer_sample
 
 

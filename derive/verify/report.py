@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+ENOUGH = 20  # points, for a verdict of `tested`
+
 
 class Verdict(StrEnum):
     PROVED = "proved"  # equal identically, at the sizes and geometries named

@@ -15,7 +15,7 @@ from derive.module import Module
 from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index, NoCase, Undefined
 from derive.symbolic.window import case_list
-from derive.verify.report import Check, Verdict
+from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.samples import DIRECTION, Sample
 
 Derivatives = dict[tuple[Index, Index], Any]
@@ -26,6 +26,8 @@ PlainCase = tuple[tuple[tuple[int, bool, int], ...], tuple[tuple[int, int], ...]
 def _verdict(name: str, evidence: str, failure: str | None, points: int) -> Check:
     if failure is not None:
         return Check(name, "", Verdict.REFUTED, evidence, failure)
+    if points < ENOUGH:
+        return Check(name, "", Verdict.NOT_READ, f"{evidence}: only {points} points say anything about it")
     return Check(name, "", Verdict.TESTED, f"{evidence} at {points} points", points=points)
 
 
@@ -127,7 +129,7 @@ def adjointness(samples: Iterable[Sample], formula: Callable[[Sample], Derivativ
 
 def tie_rule(samples: Iterable[Sample], chosen: Callable[[Sample, Index], Any], rule: str) -> Check:
     """The printed subgradient is that of the tie rule at every tie pattern: first, last, or equal shares."""
-    evidence, points = f"The choice at ties is the rule `{rule}`, at every tie pattern", 0
+    evidence, points = f"The choice at ties is the rule `{rule}`, every tie pattern among the inputs,", 0
     for sample in samples:
         active = _active(sample)
         equal = dict.fromkeys(active, Fraction(1, len(active)))

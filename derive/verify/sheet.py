@@ -195,7 +195,7 @@ def _routes(layer: Scope, subject: Subject) -> list[Check]:
     base, rename = layer.key
     key = (base, rename(subject.jacobian.after), rename(subject.message.after))
     found = _passed_routes.get(key) or _compare_routes(layer, subject)
-    if all(c.verdict is not Verdict.REFUTED for c in found):
+    if all(c.verdict in (Verdict.PROVED, Verdict.TESTED) for c in found):
         _passed_routes[key] = found
     return [*found, routes.steps((subject.jacobian, subject.message), subject.module)]
 
@@ -227,4 +227,4 @@ def _tie_rule(window: Scope, subject: Subject) -> list[Check]:
         function = compile_value(*chosen, window.definitions, window.ranks)
     except UnsupportedError as error:
         return [Check("tie_rule", "", Verdict.NOT_READ, str(error))]
-    return [routes.tie_rule(window.tied, function, subject.module.tie_rule)]
+    return [routes.tie_rule((*window.points, *window.tied), function, subject.module.tie_rule)]

@@ -71,4 +71,5 @@ def test_every_macro_and_environment_compiles() -> None:
     lines = "\n\n".join(rf"$ {sample(m)} $" for m in macros)
     start = document.index(r"\begin{document}")
     displays = "\n".join(rf"\[\fit{{{formula(e, display=True)}}}\]" for e in ENVIRONMENTS)
-    compile_latex(f"{document[:start]}\\begin{{document}}\n{lines}\n\n{displays}\n\\end{{document}}\n")
+    made = compile_latex(f"{document[:start]}\\begin{{document}}\n{lines}\n\n{displays}\n\\end{{document}}\n")
+    assert made.pdf.startswith(b"%PDF")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from derive.errors import CardError
-from derive.expr import BINDING, Add, Entry, Expr, Idx, Node, Num, Size, add, free_indices, sub, walk
+from derive.expr import BINDING, Add, Arg, Entry, Expr, Idx, Node, Num, Reduce, Rel, Size, add, free_indices, sub, walk
 from derive.letters import extent, unused
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 
 Slot = tuple[str, int]  # (tensor, axis)
+Limits = tuple[Expr | None, Expr | None]
 _INDICES = "ijklpqruv"  # for entries and sums that the card has no letter for
 _LETTERS = "nmNMdKHPQRSTUVABCDEFGJL"
 
@@ -62,13 +63,17 @@ class _Classes:
             self.parent[self.find(slot)] = self.find(slots[0])
 
 
-@lru_cache(maxsize=64)
 def axes(module: Module) -> Axes:
     """The axes of a module's tensors.
 
     Axes that one index runs along have one extent: as declared, or as a written
     range Σ_{j=1}^n says.  Coordinates start where written ranges start, else at 0.
     """
+    return _axes(module.holding(()))
+
+
+@lru_cache(maxsize=64)
+def _axes(module: Module) -> Axes:
     found = _Classes()
     for symbol in module.table.of_kind(Kind.TENSOR):
         for d in range(len(symbol.axes)):
@@ -85,29 +90,76 @@ def axes(module: Module) -> Axes:
     sizes = _declared(module, classes)
     for slot, length in ranges:
         sizes.setdefault(classes[slot], length)
-    return Axes(classes, sizes, _origins(module, classes))
+    origins = _origins(module, classes)
+    for slot, length in _reached(module, classes, origins):
+        sizes.setdefault(slot, length)
+    return Axes(classes, sizes, origins)
+
+
+def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]) -> Iterator[tuple[Slot, Size]]:
+    """n along an axis whose last used coordinate is that of x_{k+1} for k up to n − 1."""
+    last: dict[tuple[Slot, Size], Fraction] = {}
+    for equation in module.equations:
+        for entry, limits in _entries(equation, {}):
+            highest = {v: high for v, (_, high) in limits.items() if high is not None}
+            for d, term in enumerate(entry.indices):
+                slot, end = classes.get((entry.tensor, d)), _end(term, highest)
+                if slot is not None and end is not None:
+                    beyond = end[1] + 1 - origins.get(slot, 0)
+                    last[slot, end[0]] = max(beyond, last.get((slot, end[0]), beyond))
+    yield from (key for key, beyond in last.items() if beyond == 0)
+
+
+def _entries(node: Node, limits: Mapping[Idx, Limits]) -> Iterator[tuple[Entry, Mapping[Idx, Limits]]]:
+    """Every entry, with the written limits of the bound indices in whose scope it stands."""
+    if isinstance(node, Entry):
+        yield node, limits
+    if isinstance(node, BINDING):
+        binder = node.binder
+        own = zip(binder.variables, zip(binder.lower, binder.upper, strict=True), strict=True)
+        limits = {**limits, **dict(own)}
+    for child in node.children():
+        yield from _entries(child, limits)
+
+
+def _end(term: Expr, highest: dict[Idx, Expr]) -> tuple[Size, Fraction] | None:
+    """(n, c) where the index term v + … reaches n + c as v runs through its written range."""
+    reached: list[Expr] = []
+    for part in term.terms if isinstance(term, Add) else (term,):
+        end = highest.get(part, part) if isinstance(part, Idx) else part
+        reached += end.terms if isinstance(end, Add) else (end,)
+    sizes = [t for t in reached if isinstance(t, Size)]
+    numbers = [_number(t) for t in reached if not isinstance(t, Size)]
+    if len(sizes) != 1 or None in numbers:
+        return None
+    return sizes[0], sum((n for n in numbers if n is not None), Fraction(0))
 
 
 def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
     """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0."""
     found: dict[Slot, int] = {}
+    for low, _, slots in _runs(module):
+        if isinstance(low, Num):
+            for slot in slots:
+                found[classes[slot]] = min(found.get(classes[slot], 1), max(0, int(low.value)))
     for equation in (*module.equations, *module.facts):
-        lowest = {v: low.value for node in walk(equation) if isinstance(node, BINDING)
-                  for v, low in zip(node.binder.variables, node.binder.lower, strict=True) if isinstance(low, Num)}
-        for entry in walk(equation):
-            for d, term in enumerate(entry.indices if isinstance(entry, Entry) else ()):
+        for entry, limits in _entries(equation, {}):
+            lowest = {v: low.value for v, (low, _) in limits.items() if isinstance(low, Num)}
+            for d, term in enumerate(entry.indices):
                 least = _least(term, lowest)
-                slot = classes.get((entry.tensor, d))  # type: ignore[attr-defined]
-                if least is not None and slot is not None:
-                    found[slot] = min(found.get(slot, 1), max(0, int(least)))
+                of = classes.get((entry.tensor, d))
+                if least is not None and of is not None:
+                    found[of] = min(found.get(of, 1), max(0, int(least)))
     if found and set(found.values()) == {1} and not module.fields:
         return dict.fromkeys(classes.values(), 1)
     return found
 
 
 def _least(term: Expr, lowest: dict[Idx, Fraction]) -> Fraction | None:
-    """The least value of v + c while v runs from a written number on."""
+    """The least value of v + c while v runs from a written number on; of a number, 0 or 1."""
     match term:
+        case Num(value):
+            return min(value, Fraction(1))
         case Idx():
             return lowest.get(term)
         case Add((Idx() as v, *rest)) if v in lowest and all(_number(t) is not None for t in rest):
@@ -129,13 +181,25 @@ def _runs(module: Module) -> Iterator[tuple[Expr | None, Expr | None, list[Slot]
                 binder = node.binder
                 for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
                     yield low, high, stands(v, node)
+                if isinstance(node, (Reduce, Arg)):
+                    yield from _conditioned(node)
+
+
+def _conditioned(node: Reduce | Arg) -> Iterator[tuple[Expr, Expr, list[Slot]]]:
+    """0 ≤ k − p < n under a sum over x_{k−p}: the whole of that axis."""
+    for cond in walk(node.binder.cond) if node.binder.cond is not None else ():
+        match cond:
+            case Rel((low, term, high), ("≤", ("<" | "≤") as op)) if not isinstance(term, Idx):
+                slots = [(e.tensor, d) for e in walk(node.body) if isinstance(e, Entry)
+                         for d, t in enumerate(e.indices) if t is term]
+                yield low, high if op == "≤" else sub(high, Num(1)), slots
 
 
 def _declared(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, Expr]:
     sizes: dict[Slot, Expr] = {}
     for symbol in module.table.of_kind(Kind.TENSOR):
         for d, size in enumerate(symbol.sizes):
-            if (symbol.name, d) in classes:
+            if size != "" and (symbol.name, d) in classes:
                 known = sizes.setdefault(classes[symbol.name, d], extent(size))
                 if known is not extent(size) and isinstance(known, Num) and isinstance(size, int):
                     raise CardError(f"`{symbol.name}` has extent {size} along an axis that has {known.value}")

@@ -342,7 +342,7 @@ class Binder(Node):
 
 @_node
 class Reduce(Expr):
-    """sum, prod, max or min (``op``) of ``body`` over a binder."""
+    """sum, prod, max, min or median (``op``) of ``body`` over a binder."""
 
     op: str
     binder: Binder
@@ -355,7 +355,7 @@ class Reduce(Expr):
 
 @_node
 class Arg(Expr):
-    """The tuple of bound variables at which ``body`` is largest (``op`` 'max') or smallest."""
+    """The tuple of bound variables at which ``body`` is largest (``op`` 'max'), smallest or the median."""
 
     op: str
     binder: Binder
@@ -532,6 +532,7 @@ def walk(node: Node) -> Iterator[Node]:
 # --- small builders ---------------------------------------------------------
 
 ZERO, ONE, MINUS_ONE = Num(0), Num(1), Num(-1)
+PI = Fn("pi", ())
 OTHERWISE = Otherwise()
 
 

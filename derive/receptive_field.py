@@ -1,61 +1,26 @@
-"""Ω(k) = {s k − p + a : 0 ≤ a < K} ∩ [0, n) per axis, and its inverse."""
+"""Ω(k) = {s k − p + d a : 0 ≤ a < K} ∩ [0, n) per axis, and its inverse."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from derive.adaptive_axis import AdaptiveAxis
 from derive.errors import CardError
+from derive.window_axis import Axis, WindowAxis
+
+__all__ = ["AdaptiveAxis", "Axis", "Padding", "ReceptiveField", "WindowAxis", "adaptive_field", "receptive_field"]
 
 Index = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class WindowAxis:
-    """One axis of a window: ``kernel_size`` K ≥ 1, ``stride`` s ≥ 1, ``padding`` p ≥ 0."""
-
-    kernel_size: int
-    stride: int
-    padding: int = 0
-
-    def output_size(self, n: int) -> int:
-        """⌊(n + 2p − K)/s⌋ + 1, or 0 where the kernel is larger than the padded input."""
-        span = n + 2 * self.padding - self.kernel_size
-        return span // self.stride + 1 if span >= 0 else 0
-
-    def covered(self, k: int, n: int) -> range:
-        """The input coordinates of window k that exist."""
-        start = self.stride * k - self.padding
-        return range(max(0, start), min(n, start + self.kernel_size))
-
-    def covering(self, i: int, n: int) -> range:
-        """The windows that contain coordinate i: max(0, ⌈(i+p−K+1)/s⌉) ≤ k ≤ min(out−1, ⌊(i+p)/s⌋)."""
-        low = -((self.kernel_size - 1 - i - self.padding) // self.stride)
-        high = (i + self.padding) // self.stride
-        return range(max(0, low), min(self.output_size(n) - 1, high) + 1)
-
-    @property
-    def tiles(self) -> bool:
-        """Windows meet edge to edge from coordinate 0 on."""
-        return self.kernel_size == self.stride and self.padding == 0
-
-    @property
-    def overlaps(self) -> bool:
-        """A coordinate can lie in two windows."""
-        return self.kernel_size > self.stride
-
-    @property
-    def gaps(self) -> bool:
-        """A coordinate between two windows can lie in none."""
-        return self.kernel_size < self.stride
+Padding = int | tuple[int, int]  # as many cells before as behind the input, or (before, behind)
 
 
 @dataclass(frozen=True)
 class ReceptiveField:
     """Ω: an axis of windows for each axis of the input."""
 
-    axes: tuple[WindowAxis, ...]
+    axes: tuple[Axis, ...]
 
     def output_shape(self, shape: Index) -> Index:
         return tuple(a.output_size(n) for a, n in zip(self.axes, shape, strict=True))
@@ -82,7 +47,36 @@ class ReceptiveField:
 
     @property
     def padding(self) -> Index:
+        """The cells before the input."""
         return tuple(a.padding for a in self.axes)
+
+    @property
+    def dilation(self) -> Index:
+        return tuple(a.dilation for a in self.axes)
+
+    @property
+    def plain(self) -> bool:
+        """Each axis has Ω(k) = {s k − p, …, s k − p + K − 1} ∩ [0, n) with the same padding at both ends."""
+        return all(isinstance(a, WindowAxis) and a.dilation == 1 and a.padding_after == a.padding and not a.ceil_mode
+                   for a in self.axes)
+
+    @property
+    def padded(self) -> bool:
+        """There are cells around the input, or the last windows may run beyond it."""
+        return any(a.padded for a in self.axes)
+
+    @property
+    def whole(self) -> bool:
+        """There is one window, and it holds every entry."""
+        return all(isinstance(a, AdaptiveAxis) and a.outputs == 1 for a in self.axes)
+
+    def clips(self, shape: Index) -> bool:
+        """A window has fewer cells in an input of this shape than it has by itself."""
+        return any(a.clips(n) for a, n in zip(self.axes, shape, strict=True))
+
+    def misses(self, shape: Index) -> bool:
+        """A window has no cell in an input of this shape: it lies wholly in padding."""
+        return any(a.misses(n) for a, n in zip(self.axes, shape, strict=True))
 
     @property
     def tiles(self) -> bool:
@@ -98,17 +92,39 @@ class ReceptiveField:
 
 
 def receptive_field(
-    kernel_size: Index, stride: Index | None = None, padding: Index | None = None
+    kernel_size: Index,
+    stride: Index | None = None,
+    padding: Sequence[Padding] | None = None,
+    dilation: Index | None = None,
+    ceil_mode: bool = False,
 ) -> ReceptiveField:
-    """The receptive field of a window; stride defaults to kernel_size, padding to 0.
+    """The receptive field of a window; stride defaults to kernel_size, padding to 0, dilation to 1.
 
     Raises :class:`CardError` where a size is not positive or a padding negative.
     """
+    steps = () if stride is None else stride  # a stride that nobody gave is not to be found fault with
     stride = kernel_size if stride is None else stride
-    padding = (0,) * len(kernel_size) if padding is None else padding
+    dilation = (1,) * len(kernel_size) if dilation is None else dilation
+    pairs = [(p, p) if isinstance(p, int) else p for p in padding or (0,) * len(kernel_size)]
     problems = [f"`{name}: {v}` is not a positive integer" for name, values in
-                (("kernel_size", kernel_size), ("stride", stride)) for v in values if v < 1]
-    problems += [f"`padding: {v}` is negative; padding counts cells added, 0 or more" for v in padding if v < 0]
+                (("kernel_size", kernel_size), ("stride", steps), ("dilation", dilation)) for v in values if v < 1]
+    problems += [f"`padding: {v}` is negative; padding counts cells added, 0 or more"
+                 for pair in pairs for v in pair if v < 0]
+    if problems:
+        raise CardError(*dict.fromkeys(problems))
+    return ReceptiveField(tuple(WindowAxis(k, s, low, d, high, ceil_mode)
+                                for k, s, (low, high), d in zip(kernel_size, stride, pairs, dilation, strict=True)))
+
+
+def adaptive_field(output_size: Index) -> ReceptiveField:
+    """The windows of adaptive pooling to this shape; raises :class:`CardError` where a size is not positive."""
+    problems = [f"`output_size: {m}` is not a positive integer" for m in output_size if m < 1]
     if problems:
         raise CardError(*problems)
-    return ReceptiveField(tuple(map(WindowAxis, kernel_size, stride, padding)))
+    return ReceptiveField(tuple(map(AdaptiveAxis, output_size)))
+
+
+def same_padding(axis: WindowAxis, n: int) -> tuple[int, int]:
+    """The padding (before, behind) with which n cells give ⌈n/s⌉ windows; an odd cell goes behind."""
+    total = max(0, (-(-n // axis.stride) - 1) * axis.stride + axis.span - n)
+    return total // 2, total - total // 2

@@ -66,22 +66,27 @@ class Monomial:
         return Monomial(Fraction(1), {a: e for a, e in self.powers.items() if a in kept})
 
     def expr(self) -> Expr:
-        """Messages first, plain factors, what stands below a fraction bar, sums and cases, brackets."""
+        """Messages, plain factors, exponentials, what is below a fraction bar, sums, brackets, cases (before sums)."""
         if self.number == 0:
             return ZERO
-        ordered = sorted(self.powers.items(), key=_place)
+        before_sum = any(has_sum(a) for a in self.powers if not isinstance(a, Cases))
+        ordered = sorted(self.powers.items(), key=lambda item: _place(item, before_sum))
         return mul(Num(self.number), *(_power(a, e) for a, e in ordered))
 
 
-def _place(item: tuple[Expr, Expr]) -> int:
+def _place(item: tuple[Expr, Expr], before_sum: bool) -> float:
     atom, exponent = item
     if isinstance(atom, Entry) and atom.tensor.startswith("delta_") and exponent is ONE:
         return -1
+    if isinstance(atom, Cases) and exponent is ONE:
+        return 1.5 if before_sum else 4
     if isinstance(atom, Bracket):
         return 3
-    if isinstance(atom, Cases) or has_sum(atom):
+    if _is_exp(atom):
+        return 0.5
+    if has_sum(atom):
         return 2 if exponent is ONE else 1
-    return 1 if isinstance(exponent, Num) and exponent.value < 0 and not _is_exp(atom) else 0
+    return 1 if isinstance(exponent, Num) and exponent.value < 0 else 0
 
 
 @lru_cache(maxsize=8192)

@@ -9,6 +9,7 @@ from math import gcd, lcm
 
 from derive.calculus.affine import Range
 from derive.calculus.algebra import Monomial, has_value, key, monomial, size, smaller
+from derive.calculus.brackets import deltas_apart
 from derive.calculus.folding import Fold
 from derive.expr import MINUS_ONE, ONE, ZERO, Add, Bracket, Cases, Expr, Idx, Mul, Num
 from derive.module import Module
@@ -38,7 +39,7 @@ class Arithmetic:
         found = [m for m in gathered.values() if m.number]
         if len(found) < 2:
             return self.product([found[0].expr()]) if found else ZERO
-        found.sort(key=lambda m: m.number < 0)
+        found = deltas_apart(sorted(found, key=lambda m: m.number < 0))
         whole = self.as_known(found)
         common = self.common(found)
         if common is None:
@@ -96,7 +97,7 @@ class Arithmetic:
             others = [m.powers.get(atom) for m in terms]
             values = [e.value for e in others if isinstance(e, Num)]
             if len(values) == len(terms) and (min(values) > 0 or max(values) < 0):
-                found.powers[atom] = Num(min(values))
+                found.powers[atom] = Num(min(values, key=abs))
             elif all(e is exponent for e in others):
                 found.powers[atom] = exponent
         return found if found.powers or found.number != 1 else None
@@ -165,10 +166,15 @@ def _sums(m: Monomial) -> list[Add]:
     return [a for a, e in m.powers.items() if isinstance(a, Add) and e is ONE]
 
 
+_FINE = 1000  # a denominator that nobody writes
+
+
 def _content(numbers: list[Fraction]) -> Fraction:
-    """The largest number that divides all, negative if all are."""
+    """The largest number that divides all, negative if all are; of decimals such as 0.044715 none is taken out."""
     top = reduce(gcd, (n.numerator for n in numbers))
     bottom = reduce(lcm, (n.denominator for n in numbers))
+    if bottom > _FINE:
+        return Fraction(-1 if all(n < 0 for n in numbers) else 1)
     return Fraction(-top if all(n < 0 for n in numbers) else top, bottom)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
+from functools import reduce
 
 from derive.calculus.affine import Affine, Ranges
-from derive.calculus.algebra import smaller
+from derive.calculus.algebra import Monomial, monomial, smaller
 from derive.calculus.ranges import conditions, joint
 from derive.expr import (
     ONE,
@@ -16,9 +18,11 @@ from derive.expr import (
     Cond,
     Entry,
     Expr,
+    Extremum,
     Mul,
     Num,
     Otherwise,
+    Pow,
     Rel,
     Tuple,
     eq,
@@ -27,6 +31,8 @@ from derive.expr import (
     walk,
 )
 
+_TURNED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤"}
+_COMPARE = {"<": operator.lt, ">": operator.gt, "≤": operator.le, "≥": operator.ge}
 _OPPOSITE = {"<": "≥", "≥": "<", ">": "≤", "≤": ">", "=": "≠", "≠": "="}
 
 
@@ -45,13 +51,19 @@ def bracket(cond: Cond, ranges: Ranges) -> Expr:
     return ONE if whole is None else Bracket(whole)
 
 
+def unclipped(cond: Cond, ranges: Ranges) -> Cond:
+    """The condition, where it compares min(c, u) or max(c, u) with a number, said of u."""
+    found = bracket(cond, ranges) if any(isinstance(n, Extremum) for n in walk(cond)) else None
+    return found.cond if isinstance(found, Bracket) else cond
+
+
 def _relation(part: Rel, ranges: Ranges) -> Rel | bool:
     """A relation of indices without what the ranges give already; True or False where that decides it."""
     terms = [Tuple(tuple(map(tidy, t.items))) if isinstance(t, Tuple) else tidy(t) for t in part.terms]
     if part.ops == ("=",):
         return _equation(*terms)
     if any(isinstance(n, (Entry, Tuple)) for n in walk(part)):
-        return Rel(tuple(terms), part.ops)
+        return _of_inner(terms[0], part.ops[0], terms[1]) if len(terms) == 2 else Rel(tuple(terms), part.ops)
     links = list(zip(terms, part.ops, terms[1:], strict=False))
     while links and _holds(*links[0], ranges):
         links.pop(0)
@@ -60,6 +72,21 @@ def _relation(part: Rel, ranges: Ranges) -> Rel | bool:
     if len(links) == 1:
         links = [_shifted(*links[0])]
     return Rel((links[0][0], *(link[2] for link in links)), tuple(link[1] for link in links)) if links else True
+
+
+def _of_inner(left: Expr, op: str, right: Expr) -> Rel | bool:
+    """min(c, u) > k says u > k where c > k, and nothing at all else; max(c, u) > k is u > k where c ≤ k."""
+    if isinstance(right, Extremum) and isinstance(left, Num) and op in _TURNED:
+        left, op, right = right, _TURNED[op], left
+    if not (isinstance(left, Extremum) and isinstance(right, Num) and op in _TURNED and len(left.args) == 2):
+        return rel(left, op, right)
+    numbers = [a for a in left.args if isinstance(a, Num)]
+    others = [a for a in left.args if not isinstance(a, Num)]
+    if len(numbers) != 1:
+        return rel(left, op, right)
+    holds = _COMPARE[op](numbers[0].value, right.value)
+    both = (op in ">≥") == (left.op == "min")
+    return _of_inner(others[0], op, right) if holds == both else holds
 
 
 def _shifted(left: Expr, op: str, right: Expr) -> tuple[Expr, str, Expr]:
@@ -108,3 +135,30 @@ def as_bracket(branches: list[tuple[Expr, Cond]]) -> Expr:
             negated = Bracket(rel(cond.terms[0], _OPPOSITE[cond.ops[0]], cond.terms[1]))
             return Mul((second, negated)) if second is not ONE else negated
     return Cases(tuple(branches))
+
+
+def deltas_apart(terms: list[Monomial]) -> list[Monomial]:
+    """[(k, l) = (i, j)] is [k = i] [l = j] where each term has [l = j]: that is then a common factor."""
+    single = set.intersection(*({e for a in m.powers for e in _equations(a)} for m in terms))
+    if not single:
+        return terms
+    return [reduce(Monomial.product, map(monomial, [Num(m.number), *(
+        p for a, e in m.powers.items() for p in (_parted(a, single) if e is ONE else [Pow(a, e)]))])) for m in terms]
+
+
+def _equations(atom: Expr) -> list[Rel]:
+    """The equations k = i, l = j that [(k, l) = (i, j)] says."""
+    if not (isinstance(atom, Bracket) and isinstance(atom.cond, Rel) and atom.cond.ops == ("=",)):
+        return []
+    left, right = (t.items if isinstance(t, Tuple) else (t,) for t in atom.cond.terms)
+    return [eq(a, b) for a, b in zip(left, right, strict=True)] if len(left) == len(right) else []
+
+
+def _parted(atom: Expr, single: set[Rel]) -> list[Expr]:
+    parts = _equations(atom)
+    apart = [p for p in parts if p in single]
+    rest = [p for p in parts if p not in single]
+    if not apart or not rest:
+        return [atom]
+    joined = eq(*(tuple_of(side) for side in zip(*(p.terms for p in rest), strict=True)))
+    return [Bracket(joined), *map(Bracket, apart)]

@@ -25,10 +25,10 @@ class PairRule:
         slopes = [partial(a) for a in args]
         if all(s is slopes[0] for s in slopes):
             return slopes[0]
-        wins = ">" if of.op == "max" else "<"
+        wins, ties = (">", "≥") if of.op == "max" else ("<", "≤")
         branches: list[tuple[Expr, Cond]] = []
-        for n, arg in enumerate(args[:-1]):  # the first that beats all after it
-            beats: list[Cond] = [rel(arg, wins, other) for other in args[n + 1:]]
+        for n, arg in enumerate(args[:-1]):  # each excludes the others: cases on paper have no order
+            beats: list[Cond] = [rel(arg, ties if m < n else wins, other) for m, other in enumerate(args) if m != n]
             branches.append((slopes[n], beats[0] if len(beats) == 1 else And(tuple(beats))))
         return Cases((*branches, (slopes[-1], OTHERWISE)))
 

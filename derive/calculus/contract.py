@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from derive.calculus.affine import solve, within
 from derive.calculus.algebra import Monomial, monomial, size
-from derive.calculus.ranges import conditions
+from derive.calculus.extremum import extremisers
+from derive.calculus.ranges import conditions, ranges_of
 from derive.expr import (
     ONE,
     ZERO,
@@ -22,17 +23,22 @@ from derive.expr import (
     In,
     Mul,
     Node,
+    Reduce,
     Rel,
+    SetApp,
     Star,
     Tuple,
     eq,
     free_indices,
+    open_binder,
     subst,
+    tuple_of,
     walk,
 )
 
 if TYPE_CHECKING:
     from derive.calculus.form import Form
+    from derive.module import Module
 
 Variables = tuple[Idx, ...]
 Conds = tuple[Cond, ...]
@@ -54,7 +60,7 @@ def total(form: Form, variables: Variables, conds: Conds, body: Expr) -> Expr:
         inner = whole.without(outside)
         inner.number /= whole.number
         return form.product([front.expr(), total(form, variables, conds, inner.expr())])
-    for step in (_delta, _condition, _expanded, _in_cases, _counted):
+    for step in (_delta, _joined, _condition, _expanded, _in_cases, _attained, _counted):
         found = step(form, variables, conds, whole)
         if found is not None:
             return found
@@ -105,6 +111,29 @@ def _solved(cond: Cond, variables: Variables) -> tuple[Idx, Expr, list[Cond]] | 
     return None
 
 
+def _joined(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Σ_v Σ_w f = Σ_{v,w} f; Σ_v f(v) Σ_{w : v = e(w)} g(w) likewise, so that the equation can be solved for v."""
+    for atom, exponent in whole.powers.items():
+        if not isinstance(atom, Reduce) or atom.op != "sum" or exponent is not ONE:
+            continue
+        alone = len(whole.powers) == 1
+        if not alone and not any(_solved(c, variables) for c in conditions(atom.binder.cond)):
+            continue
+        binder, body = open_binder(atom)
+        own = tuple(v for v in binder.variables if isinstance(v, Idx))
+        ranges = ranges_of(binder, body, form.module)
+        bounds = [b for r in ranges.values() for b in (r.lower, r.upper)]
+        if len(own) < len(binder.variables) or any(free_indices(b) & set(variables) for b in bounds):
+            continue
+        form.ranges |= ranges
+        inner = conditions(binder.cond)
+        if alone:
+            return total(form, (*variables, *own), (*conds, *inner), body)
+        guards = [form(Bracket(c)) for c in inner]
+        return total(form, (*variables, *own), conds, form.product([whole.without([atom]).expr(), *guards, body]))
+    return None
+
+
 def _condition(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_v f(v) [c(v)] = Σ_{v : c(v)} f(v), for a condition on indices alone."""
     for atom in whole.powers:
@@ -131,6 +160,33 @@ def _in_cases(form: Form, variables: Variables, conds: Conds, whole: Monomial) -
             continue
         rest = whole.without([atom]).expr()
         return form.cases([(total(form, variables, conds, form.product([rest, v])), c) for v, c in atom.branches])
+    return None
+
+
+def _attained(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+    """Σ_k f(k) [i = i^*(k)] runs over the k with i ∈ Ω(k) only: the maximiser over Ω(k) lies in it."""
+    for atom in whole.powers:
+        member = _member(atom, variables, form.module) if isinstance(atom, Bracket) else None
+        if member is not None and member not in conds:
+            return form.closed("sum", variables, (*conds, member), whole.expr())
+    return None
+
+
+def _member(atom: Bracket, variables: Variables, module: Module) -> In | None:
+    """(i, j) ∈ Ω(k, l), where the bracket is [(i, j) = (i^*(k, l), j^*(k, l))] and k, l are summed over."""
+    if not isinstance(atom.cond, Rel) or atom.cond.ops != ("=",):
+        return None
+    place, stars = atom.cond.terms
+    items = stars.items if isinstance(stars, Tuple) else (stars,)
+    named = [s for s in items if isinstance(s, Star) and s.at == variables]
+    if len(named) < len(items) or free_indices(place) & set(variables):
+        return None
+    for known in extremisers(module):
+        if tuple(s.name for s in known.stars) == tuple(s.name for s in named):
+            domain = known.arg.binder.cond
+            if isinstance(domain, In) and domain.element is tuple_of(known.arg.binder.variables) and (
+                    isinstance(domain.set, SetApp) and domain.set.args == known.stars[0].at):
+                return In(place, SetApp(domain.set.name, variables))
     return None
 
 

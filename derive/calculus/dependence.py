@@ -46,6 +46,12 @@ def between(tensor: str, wrt: Entry, module: Module) -> tuple[str, ...]:
     return tuple(t for t in module.sources(tensor) if t != wrt.tensor and wrt.tensor in known.get(t, ()))
 
 
+def users_of(of: Entry, wrt: Entry, module: Module) -> tuple[str, ...]:
+    """The tensors that ``of`` is computed from, itself among them, in whose definitions ``wrt`` stands."""
+    below = reached(of, module)
+    return tuple(t for t in module.defined if t in below and t not in module.held and wrt.tensor in module.sources(t))
+
+
 def entry_of(tensor: str, module: Module, avoid: tuple[Node, ...]) -> Entry:
     """s_m: an entry with the letters of its axes, primed where a letter is free in what is to be avoided."""
     symbol = module.table.named(tensor)

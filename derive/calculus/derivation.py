@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from derive.expr import Node
 from derive.module import Module
@@ -37,7 +37,7 @@ class Step:
 
     def recompute(self, module: Module) -> Node:
         """What the rule concludes now from ``before`` and the premises."""
-        within = module if self.held == module.held else replace(module, held=self.held)
+        within = module.holding(self.held)
         return CONCLUSIONS[self.rule](self.before, self.premises, within)
 
     def holds(self, module: Module) -> bool:

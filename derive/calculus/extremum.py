@@ -1,10 +1,13 @@
-"""Where a max or min is attained: the argmax as index atoms (i^*, j^*)."""
+"""Where a max, min or median is attained: the argmax as index atoms (i^*, j^*)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from derive.expr import Arg, Entry, Idx, Reduce, Star, walk
+from derive.calculus.matching import match
+from derive.expr import Arg, Entry, Idx, Node, Reduce, Star, free_indices, open_as, walk
 from derive.module import Module
 
 
@@ -41,33 +44,48 @@ def letters(node: Reduce | Arg, module: Module, avoid: frozenset[Idx] = frozense
 
 
 def extremiser(node: Reduce, module: Module) -> Extremiser:
-    """argmax (argmin) of a max (min) over a binder, with a star for each bound variable."""
-    arg = Arg(node.op, node.binder, node.body)
-    at, marks = module.parameters_of(node), _marks(node, module)
-    return Extremiser(arg, tuple(Star(v.name + marks, at) for v in letters(node, module)))
+    """argmax (argmin) of a max (min) over a binder, with a star for each bound variable.
+
+    Where the node is a maximum of the forward equations at other indices, the stars are that one's, at these.
+    """
+    for known in _extrema(module):
+        parameters = module.parameters_of(known)
+        binding = next(match(known, node, frozenset(parameters), {}), None)
+        if binding is not None:
+            names = letters(known, module)
+            at, marks = tuple(binding[p] for p in parameters), _marks(known, module)
+            break
+    else:
+        names, at, marks = letters(node, module), module.parameters_of(node), ""
+    return Extremiser(Arg(node.op, node.binder, node.body), tuple(Star(v.name + marks, at) for v in names))
 
 
 def _marks(node: Reduce, module: Module) -> str:
     """A prime for each other maximum before this one whose maximiser has the same letters."""
-    own, names = _signature(node), letters(node, module)
-    before: list[object] = []
-    for other in _extrema(module):
-        signature = _signature(other)
-        if signature == own:
-            break
-        if letters(other, module) == names and signature not in before:
-            before.append(signature)
-    return "'" * len(before)
+    names, known = letters(node, module), _extrema(module)
+    return "'" * sum(letters(other, module) == names for other in known[:known.index(node)])
 
 
-def _signature(node: Reduce) -> object:
-    """What tells one maximum of a module from another, whatever its free indices are called."""
-    return node.op, tuple(n.tensor for n in walk(node.body) if isinstance(n, Entry))
-
-
+@lru_cache(maxsize=64)
 def _extrema(module: Module) -> tuple[Reduce, ...]:
-    return tuple(node for equation in module.equations for node in walk(equation.terms[1])
-                 if isinstance(node, Reduce) and node.op in ("max", "min"))
+    """The maxima of the forward equations; of those that differ in the names of their indices only, the first."""
+    found: list[Reduce] = []
+    for node in (n for equation in module.equations for n in _reductions(equation.terms[1], module)):
+        matches = (match(known, node, frozenset(module.parameters_of(known)), {}) for known in found)
+        if node.op in ("max", "min", "median") and all(next(m, None) is None for m in matches):
+            found.append(node)
+    return tuple(found)
+
+
+def _reductions(node: Node, module: Module) -> Iterator[Reduce]:
+    """The reductions in a node from outside in, their bound variables under readable names."""
+    if not isinstance(node, Reduce):
+        for child in node.children():
+            yield from _reductions(child, module)
+        return
+    yield node
+    _, body = open_as(node, letters(node, module, free_indices(node)))
+    yield from _reductions(body, module)
 
 
 def extremisers(module: Module) -> tuple[Extremiser, ...]:

@@ -64,7 +64,7 @@ def folds_of(module: Module, simplify: Callable[[Expr], Expr]) -> Iterable[Fold]
         if isinstance(entry, Entry):
             yield from definition_folds(entry, simplify(value))
     for fact in module.facts:
-        if fact.ops == ("=",):
+        if isinstance(fact, Rel) and fact.ops == ("=",):
             yield from fact_folds(fact, simplify)
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from derive.calculus.affine import Range
 from derive.calculus.algebra import Monomial, key, monomial
 from derive.calculus.arithmetic import Arithmetic, over
-from derive.calculus.brackets import as_bracket, bracket, tidy
+from derive.calculus.brackets import as_bracket, bracket, tidy, unclipped
 from derive.calculus.contract import total
 from derive.calculus.folding import Fold, folds_of
 from derive.calculus.polish import polished
@@ -21,6 +21,7 @@ from derive.expr import (
     ONE,
     ZERO,
     Add,
+    And,
     Bracket,
     Cases,
     Cond,
@@ -29,20 +30,22 @@ from derive.expr import (
     Extremum,
     Fn,
     Idx,
+    In,
     Mul,
     Num,
     Otherwise,
     Pow,
     Reduce,
+    SetApp,
     open_binder,
 )
 from derive.module import Module
 
 
-def simplified(node: Expr, ranges: Mapping[Idx, Range], module: Module) -> Expr:
-    """The node in the lecturer's form; ``ranges`` of its free indices."""
-    folds, known = _definitions(module)
-    return polished(Form(module, dict(ranges), folds, dict(known))(node))
+def simplified(node: Expr, ranges: Mapping[Idx, Range], module: Module, *, fold: bool = True) -> Expr:
+    """The node in the lecturer's form; ``ranges`` of its free indices; ``fold`` definitions back."""
+    folds, known = _definitions(module.holding(()))
+    return polished(Form(module, dict(ranges), folds if fold else (), dict(known))(node))
 
 
 @lru_cache(maxsize=64)
@@ -76,12 +79,18 @@ class Form(Arithmetic):
             case Cases(branches):
                 return self.cases([(self(value), cond) for value, cond in branches])
             case Bracket(cond):
-                return bracket(cond, self.ranges)
+                return bracket(self.telling(cond), self.ranges)
             case Entry(tensor, indices):
                 return Entry(tensor, tuple(map(tidy, indices)))
             case Reduce():
                 return self.reduction(node)
         return node
+
+    def telling(self, cond: Cond) -> Cond:
+        """The condition less (i, j) ∈ Ω(k, l), where the only window holds every entry."""
+        whole = {name for name, field in self.module.fields if field.whole}
+        return And(tuple(c for c in conditions(cond) if not (
+            isinstance(c, In) and isinstance(c.set, SetApp) and c.set.name in whole))) if whole else cond
 
     def function(self, name: str, args: tuple[Expr, ...]) -> Expr:
         if name == "sqrt":
@@ -98,6 +107,7 @@ class Form(Arithmetic):
 
     def cases(self, branches: list[tuple[Expr, Cond]]) -> Expr:
         """Equal branches joined, common factors in front; { v if c, 0 otherwise } is v [c]."""
+        branches = [(v, unclipped(c, self.ranges)) for v, c in branches]
         while len(branches) > 1 and isinstance(branches[-1][1], Otherwise) and branches[-2][0] is branches[-1][0]:
             branches = [*branches[:-2], branches[-1]]
         values = [v for v, _ in branches]

@@ -16,6 +16,7 @@ from derive.expr import (
     ZERO,
     And,
     Arg,
+    Binder,
     Bracket,
     Cases,
     Cond,
@@ -41,19 +42,21 @@ from derive.expr import (
 )
 from derive.module import Module
 
+_SELECTING = ("max", "min", "median")  # the value of a window is one of its entries
+
 __all__ = ["has_plain_window", "jacobian", "message", "unstarred", "upstream", "variable"]
 
 
-def has_plain_window(module: Module) -> bool:
+def has_plain_window(module: Module, ops: tuple[str, ...] = ("max", "min")) -> bool:
     """The layer is the maximum (or minimum) of one input's entries over its windows, and nothing else."""
     _, value = module.definition(module.output)
-    one = len(module.equations) == 1 and isinstance(value, Reduce) and value.op != "sum"
+    one = len(module.equations) == 1 and isinstance(value, Reduce) and value.op in ops
     return one and bool(module.fields) and isinstance(value.body, Entry) and isinstance(value.binder.cond, In)  # type: ignore[attr-defined]
 
 
 def jacobian(module: Module, wrt: str) -> Step:
     """∂y_k/∂x_i for an input, parameter or constant: over plain windows case by case, else simplified."""
-    if not has_plain_window(module):
+    if not has_plain_window(module, _SELECTING):
         return stages.jacobian(module, wrt)
     entry, _ = module.definition(module.output)
     return step("cases", Partial(entry, variable(module, wrt)), module,
@@ -74,7 +77,7 @@ def message(module: Module, wrt: str) -> Step:
     ``covering`` (only windows that contain (i, j)), ``geometry`` (closed form).
     For any other module see :func:`derive.calculus.stages.message`.
     """
-    if not has_plain_window(module):
+    if not has_plain_window(module, _SELECTING):
         return stages.message(module, wrt)
     at = variable(module, wrt)
     entry, _ = module.definition(module.output)
@@ -160,7 +163,9 @@ def _geometry(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     value = subst(body, exact)
     for k, inv in reversed(list(zip(outputs, found, strict=True))):
         if inv.lower is not None and inv.upper is not None:
-            value = Reduce("sum", ranging(k, inv.lower, inv.upper), value)
+            inside = inv.within(k)
+            binder = Binder((k,), (inv.lower,), (inv.upper,), inside[0]) if inside else ranging(k, inv.lower, inv.upper)
+            value = Reduce("sum", binder, value)
     return _guarded(value, conds)
 
 

@@ -1,10 +1,10 @@
-"""The last touch: no minus in front of a difference, positive terms first, a difference before what it is times."""
+"""The last touch: no minus in front of a difference or below a sum, positive terms first, a difference in front."""
 
 from __future__ import annotations
 
 from derive.calculus.algebra import has_sum
 from derive.calculus.dependence import tensors_in
-from derive.expr import MINUS_ONE, Add, Bracket, Entry, Expr, Mul, Node, Num, mul, transform, walk
+from derive.expr import MINUS_ONE, Add, Bracket, Entry, Expr, Mul, Node, Num, Pow, Reduce, mul, transform, walk
 
 
 def polished(node: Expr) -> Expr:
@@ -17,7 +17,10 @@ def _touched(node: Node) -> Node | None:
     if isinstance(node, Add):
         return _ordered(node)
     if isinstance(node, Mul):
-        return _difference_first(node)
+        return _difference_first(mul(*node.factors) if any(isinstance(f, Mul) for f in node.factors) else node)
+    if isinstance(node, Reduce) and node.op == "sum" and isinstance(node.body, Mul) and _is_negative(node.body):
+        number, *rest = node.body.factors
+        return Mul((number, Reduce("sum", node.binder, mul(*rest))))  # Σ (−a) is −Σ a
     return None
 
 
@@ -34,13 +37,29 @@ def _is_negative(term: Expr) -> bool:
 
 def _turned(node: Mul) -> Expr:
     """−(a − b) c is (b − a) c."""
-    if node.factors[0] is not MINUS_ONE or has_sum(node):
+    if node.factors[0] is not MINUS_ONE:
         return node
-    for n, factor in enumerate(node.factors):
-        if isinstance(factor, Add) and len(factor.terms) == 2 and any(map(_is_negative, factor.terms)):
+    *others, last = node.factors
+    if isinstance(last, Reduce) and last.op == "sum":  # −Σ (a − b) c is Σ (b − a) c
+        turned = _difference_turned(last.body) if _is_plain(last.body) else None
+        return node if turned is None else mul(MINUS_ONE, *others, Reduce("sum", last.binder, turned))
+    turned = None if has_sum(node) else _difference_turned(node)
+    return node if turned is None else mul(MINUS_ONE, turned)
+
+
+def _is_plain(body: Expr) -> bool:
+    """No number, quotient or bracket in it: −½ Σ δ_i (x_i − μ) and −Σ t_k ([i = k] − p_i) stay."""
+    return not any(isinstance(n, (Bracket, Pow)) or (isinstance(n, Num) and n is not MINUS_ONE) for n in walk(body))
+
+
+def _difference_turned(node: Expr) -> Expr | None:
+    """−1 times a product in which a difference a − b is a factor: with b − a; None where there is none."""
+    factors = node.factors if isinstance(node, Mul) else (node,)
+    for n, factor in enumerate(factors):
+        if isinstance(factor, Add) and len(factor.terms) == 2 and sum(map(_is_negative, factor.terms)) == 1:
             turned = _ordered(Add(tuple(mul(MINUS_ONE, t) for t in factor.terms)))
-            return mul(MINUS_ONE, *node.factors[:n], turned, *node.factors[n + 1:])
-    return node
+            return mul(*factors[:n], turned, *factors[n + 1:])
+    return None
 
 
 def _difference_first(node: Expr) -> Expr:

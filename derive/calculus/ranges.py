@@ -62,10 +62,19 @@ def _through(variable: Idx, cond: Cond | None) -> bool:
 
 def binder_of(variables: tuple[Idx, ...], ranges: dict[Idx, Range], conds: tuple[Cond, ...], body: Expr,
               module: Module) -> Binder:
-    """A binder; a range that is where the variable runs anyway is not written."""
-    written = [ranges[v] if v in ranges and natural(v, body, module) != ranges[v] else None for v in variables]
+    """A binder; ranges are not written where all variables run there anyway."""
+    needed = any(v in ranges and natural(v, body, module) != ranges[v] for v in variables)
+    written = [ranges.get(v) if needed else None for v in variables]
     return Binder(variables, tuple(None if r is None else r.lower for r in written),
-                  tuple(None if r is None else r.upper for r in written), joint(conds))
+                  tuple(None if r is None else r.upper for r in written), joint(_in_order(variables, conds)))
+
+
+def _in_order(variables: tuple[Idx, ...], conds: tuple[Cond, ...]) -> tuple[Cond, ...]:
+    """What is said of k before what is said of l, in a sum over (k, l)."""
+    def place(cond: Cond) -> int:
+        return next((n for n, v in enumerate(variables) if v in free_indices(cond)), len(variables))
+
+    return tuple(sorted(conds, key=place))
 
 
 def kept_ranges(binder: Binder, body: Expr, inner: Expr, module: Module) -> Binder:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from derive.calculus.extremum import extremiser
 from derive.calculus.ranges import different, kept_ranges, restricted
 from derive.calculus.rule import Derivatives, bound
-from derive.expr import ZERO, Entry, Expr, Idx, Reduce, mul, open_as, subst
+from derive.expr import ZERO, Bracket, Entry, Expr, Idx, Mul, Node, Reduce, eq, mul, open_as, subst, tuple_of
 from derive.module import Module
 
 
@@ -48,20 +48,29 @@ class ProdRule:
 
 
 class ExtremumRule:
-    """∂/∂x max_{t∈T} g(t) = (∂g/∂x)(t^*), t^* = argmax_{t∈T} g(t); the same for min.
+    """∂/∂x max_{t∈T} g(t) = (∂g/∂x)(t^*), t^* = argmax_{t∈T} g(t); the same for min and median.
 
-    Holds where the maximiser is unique: there it is the same maximiser at every
-    nearby point, so the maximum is the smooth function g(t^*) locally.
+    Holds where the maximiser (or the place of the median) is unique: there it is the same
+    at every nearby point, so the maximum is the smooth function g(t^*) locally.
     """
 
     name: ClassVar[str] = "extremum"
 
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Reduce) and of.op in ("max", "min")
+        return isinstance(of, Reduce) and of.op in ("max", "min", "median")
 
     def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Reduce)
         variables = bound(of, wrt, module)
         _, body = open_as(of, variables)
         stars = extremiser(of, module).stars
-        return subst(partial(body), dict(zip(variables, stars, strict=True)))
+        return subst(_at_entry(partial(body), variables, wrt), dict(zip(variables, stars, strict=True)))
+
+
+def _at_entry(slope: Expr, variables: tuple[Idx, ...], wrt: Entry) -> Expr:
+    """g(x_{pq}) [(i, j) = (p, q)] is g(x_{ij}) [(i, j) = (p, q)]: the maximiser stands in the bracket alone."""
+    same = Bracket(eq(tuple_of(wrt.indices), tuple_of(variables)))
+    if not isinstance(slope, Mul) or same not in slope.factors:
+        return slope
+    here: dict[Node, Node] = dict(zip(variables, wrt.indices, strict=True))
+    return Mul(tuple(f if f is same else subst(f, here) for f in slope.factors))

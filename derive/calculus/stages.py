@@ -11,6 +11,7 @@ from derive.calculus.differentiate import derivative, holding
 from derive.calculus.ranges import ranged
 from derive.errors import CardError
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, mul, subst, transform
+from derive.letters import unused
 from derive.module import Module
 from derive.notation.symbols import Kind
 
@@ -21,6 +22,9 @@ def upstream(module: Module) -> Entry:
     return Entry(f"delta_{module.output}", entry.indices)
 
 
+_LETTERS = "ijklmpqruv"
+
+
 def variable(module: Module, tensor: str) -> Entry:
     """x_{ij}: the entry of a tensor with the letters of its axes, or others where the output has them."""
     symbol = module.table.named(tensor)
@@ -28,7 +32,10 @@ def variable(module: Module, tensor: str) -> Entry:
         raise CardError(f"the layer has no tensor `{tensor}`")
     entry, _ = module.definition(module.output)
     taken = {i.name for i in free_indices(entry)}
-    spare = [s.name for s in module.table.of_kind(Kind.INDEX) if s.name not in taken and s.name not in symbol.axes]
+    known = [s.name for s in module.table.of_kind(Kind.INDEX) if s.name not in taken and s.name not in symbol.axes]
+    elsewhere = {letter for s in module.table.of_kind(Kind.TENSOR) for letter in s.axes}  # c of the channels
+    free = [letter for letter in known if letter not in elsewhere]
+    spare = [*free, *unused(module.table, _LETTERS, len(symbol.axes)), *(k for k in known if k in elsewhere)]
     letters: list[str] = []
     for letter in symbol.axes:
         chosen = letter if letter not in taken else spare.pop(0) if spare else letter + "'"

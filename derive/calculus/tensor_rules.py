@@ -7,6 +7,7 @@ from typing import ClassVar
 from derive.calculus.dependence import between, entry_of, is_defined, reached
 from derive.calculus.ranges import ranged
 from derive.calculus.rule import Derivatives
+from derive.errors import UnsupportedError
 from derive.expr import (
     ONE,
     ZERO,
@@ -55,6 +56,9 @@ class EntryRule:
         assert isinstance(of, Entry)
         if of.tensor != wrt.tensor:
             return ZERO
+        if len(of.indices) != len(wrt.indices):
+            raise UnsupportedError(f"`{of.tensor}` has {len(wrt.indices)} axes and stands with {len(of.indices)}"
+                                   " indices: write it with all its indices everywhere")
         return Bracket(eq(tuple_of(wrt.indices), tuple_of(of.indices))) if of.indices else ONE
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 
 from derive.expr import (
+    MINUS_ONE,
+    ONE,
     ZERO,
     And,
     Cond,
@@ -16,6 +19,7 @@ from derive.expr import (
     Iff,
     In,
     Num,
+    Pow,
     Rel,
     SetApp,
     add,
@@ -27,21 +31,28 @@ from derive.expr import (
 )
 from derive.letters import extent
 from derive.module import Module
-from derive.receptive_field import WindowAxis
+from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
 
 
 @dataclass(frozen=True)
 class Inverse:
-    """The windows k that cover coordinate i of one axis.
+    """The windows k that cover coordinate i of one axis, where ``conds`` hold (and none elsewhere).
 
-    Either one window ``only``, where ``conds`` hold (and none elsewhere), or those
-    from ``lower`` to ``upper``.
+    Either the one window ``only``, or those from ``lower`` to ``upper`` for which :meth:`within` holds.
     """
 
     only: Expr | None = None
     conds: tuple[Cond, ...] = ()
     lower: Expr | None = None
     upper: Expr | None = None
+    residue: tuple[Expr, int, int] | None = None  # (i + p, s, d): i + p − s k must be a multiple of d
+
+    def within(self, k: Expr) -> tuple[Cond, ...]:
+        """i + p − s k ≡ 0 (mod d), where the bounds alone do not say it."""
+        if self.residue is None:
+            return ()
+        shifted, stride, dilation = self.residue
+        return (eq(Fn("mod", (add(shifted, mul(Num(-stride), k)), Num(dilation))), ZERO),)
 
 
 def rounded(name: str, value: Expr, divisor: int) -> Expr:
@@ -49,23 +60,34 @@ def rounded(name: str, value: Expr, divisor: int) -> Expr:
     return value if divisor == 1 else Fn(name, (mul(value, Num(Fraction(1, divisor))),))
 
 
-def inverse(i: Expr, axis: WindowAxis, outputs: Expr, size: int | None) -> Inverse:
-    """{k : i ∈ Ω(k)} = max(0, ⌈(i+p−K+1)/s⌉) … min(out−1, ⌊(i+p)/s⌋), simplified for this axis.
+def inverse(i: Expr, axis: Axis, outputs: Expr, size: int | None, extent_n: Expr | None = None) -> Inverse:
+    """{k : i ∈ Ω(k)} = max(0, ⌈(i+p−d(K−1))/s⌉) … min(out−1, ⌊(i+p)/s⌋), simplified for this axis.
 
-    With K ≤ s at most the window ⌊(i+p)/s⌋ covers i.  ``size`` is the extent of the
+    With d(K−1) < s at most the window ⌊(i+p)/s⌋ covers i.  ``size`` is the extent of the
     input where it is known: conditions that then always hold are left out.
+    ``extent_n`` is that extent as a term, which adaptive windows need.
     """
-    size_k, stride, padding = axis.kernel_size, axis.stride, axis.padding
+    if not isinstance(axis, WindowAxis):
+        assert isinstance(axis, AdaptiveAxis) and extent_n is not None
+        return _adaptive(i, axis, extent_n)
+    stride, padding, dilation = axis.stride, axis.padding, axis.dilation
     shifted = add(i, Num(padding))
     last = rounded("floor", shifted, stride)
-    if size_k > stride:
-        first = rounded("ceil", add(i, Num(padding - size_k + 1)), stride)
-        lower = first if padding >= size_k - 1 else Extremum("max", (ZERO, first))
-        return Inverse(lower=lower, upper=Extremum("min", (sub(outputs, Num(1)), last)))
+    shared = gcd(stride, dilation)
     conds: list[Cond] = []
-    if size_k < stride:
-        conds.append(rel(Fn("mod", (shifted, Num(stride))), "<", Num(size_k)))
-    always = stride == 1 and padding == 0
+    if shared > 1 and axis.kernel_size > 1:
+        conds.append(eq(Fn("mod", (shifted, Num(shared))), ZERO))
+    loose = shared < dilation and axis.kernel_size > 1
+    residue = (shifted, stride, dilation) if loose else None
+    if axis.span > stride:
+        first = rounded("ceil", add(i, Num(padding - axis.span + 1)), stride)
+        lower = first if padding >= axis.span - 1 else Extremum("max", (ZERO, first))
+        return Inverse(None, tuple(conds), lower, Extremum("min", (sub(outputs, Num(1)), last)), residue)
+    if axis.span < stride:
+        conds.append(rel(Fn("mod", (shifted, Num(stride))), "<", Num(axis.span)))
+    if loose:
+        conds.append(eq(Fn("mod", (Fn("mod", (shifted, Num(stride))), Num(dilation))), ZERO))
+    always = axis.padding_after >= axis.span - 1 or axis.ceil_mode
     if size is not None:
         always = all((n + padding) // stride < axis.output_size(size) for n in range(size))
     if not always:
@@ -73,26 +95,48 @@ def inverse(i: Expr, axis: WindowAxis, outputs: Expr, size: int | None) -> Inver
     return Inverse(only=last, conds=tuple(conds))
 
 
+def _adaptive(i: Expr, axis: AdaptiveAxis, n: Expr) -> Inverse:
+    """⌊i m/n⌋ ≤ k ≤ ⌈(i+1) m/n⌉ − 1 for m windows over n cells."""
+    per = mul(Num(axis.outputs), Num(1 / n.value) if isinstance(n, Num) else Pow(n, MINUS_ONE))
+    lower, above = Fn("floor", (mul(i, per),)), Fn("ceil", (mul(add(i, ONE), per),))
+    return Inverse(lower=lower, upper=sub(above, ONE))
+
+
 def inverses(indices: tuple[Expr, ...], module: Module) -> tuple[Inverse, ...]:
     """One inverse per axis of the module's window, at the input entry with these indices."""
     field, symbol = module.receptive_field, module.table.named(module.output)
-    assert field is not None and symbol is not None
+    source = module.table.named(module.inputs[0])
+    assert field is not None and symbol is not None and source is not None
     known = module.input_size or (None,) * len(indices)
+    extents = [extent(n) if n else None for n in source.sizes] or [None] * len(indices)
     return tuple(
-        inverse(i, axis, extent(out), size)
-        for i, axis, out, size in zip(indices, field.axes, symbol.sizes, known, strict=True)
+        inverse(i, axis, extent(out), size, n)
+        for i, axis, out, size, n in zip(indices, field.axes, symbol.sizes, known, extents, strict=True)
     )
 
 
 def covers(indices: tuple[Idx, ...], at: tuple[Idx, ...], module: Module) -> Iff:
     """(i, j) ∈ Ω(k, l) ⟺ the ranges of i and j, given k and l."""
     name, field = module.fields[0]
+    source = module.table.named(module.inputs[0])
+    assert source is not None
     conds: list[Cond] = []
-    for i, k, axis in zip(indices, at, field.axes, strict=True):
-        start = add(mul(Num(axis.stride), k), Num(-axis.padding))
-        end = add(mul(Num(axis.stride), k), Num(axis.kernel_size - 1 - axis.padding))
-        conds.append(eq(i, start) if axis.kernel_size == 1 else Rel((start, i, end), ("≤", "≤")))
+    for i, k, axis, n in zip(indices, at, field.axes, source.sizes or (0,) * len(at), strict=True):
+        start, end = _ends(k, axis, n)
+        conds.append(eq(i, start) if start is end else Rel((start, i, end), ("≤", "≤")))
+        if axis.step > 1 and start is not end:
+            conds.append(eq(Fn("mod", (sub(i, start), Num(axis.step))), ZERO))
     return Iff(In(tuple_of(indices), SetApp(name, at)), conds[0] if len(conds) == 1 else And(tuple(conds)))
+
+
+def _ends(k: Expr, axis: Axis, n: int | str) -> tuple[Expr, Expr]:
+    """The first and the last cell of window k, in padding or not."""
+    if isinstance(axis, WindowAxis):
+        start = add(mul(Num(axis.stride), k), Num(-axis.padding))
+        return start, add(start, Num(axis.span - 1))
+    assert isinstance(axis, AdaptiveAxis)
+    per = mul(extent(n), Num(Fraction(1, axis.outputs)))
+    return Fn("floor", (mul(k, per),)), sub(Fn("ceil", (mul(add(k, ONE), per),)), ONE)
 
 
 def covered_by(indices: tuple[Idx, ...], at: tuple[Idx, ...], module: Module) -> Iff:
@@ -106,18 +150,28 @@ def covered_by(indices: tuple[Idx, ...], at: tuple[Idx, ...], module: Module) ->
                                          and c.terms[0].name == "mod")]
         else:
             assert inv.lower is not None and inv.upper is not None
-            conds.append(Rel((inv.lower, k, inv.upper), ("≤", "≤")))
+            conds += [Rel((inv.lower, k, inv.upper), ("≤", "≤")), *inv.within(k), *inv.conds]
     return Iff(In(tuple_of(indices), SetApp(name, at)), conds[0] if len(conds) == 1 else And(tuple(conds)))
 
 
 def output_sizes(module: Module) -> tuple[Rel, ...]:
-    """out = ⌊(n + 2p − K)/s⌋ + 1 per axis; nothing where the sizes are numbers already."""
+    """out = ⌊(n + p + p' − d(K−1) − 1)/s⌋ + 1 per axis; nothing where the sizes are numbers already."""
     field = module.receptive_field
     source, output = module.table.named(module.inputs[0]), module.table.named(module.output)
     assert field is not None and source is not None and output is not None
-    found = []
-    for axis, n, m in zip(field.axes, source.sizes, output.sizes, strict=True):
-        if isinstance(n, str):
-            span = add(extent(n), Num(2 * axis.padding - axis.kernel_size))
-            found.append(eq(extent(m), add(rounded("floor", span, axis.stride), Num(1))))
-    return tuple(found)
+    return tuple(eq(extent(m), _windows(axis, extent(n)))
+                 for axis, n, m in zip(field.axes, source.sizes, output.sizes, strict=True) if isinstance(n, str))
+
+
+def _windows(axis: Axis, n: Expr) -> Expr:
+    """How many windows an input of n cells has; with ``ceil_mode`` none starts behind the input."""
+    if not isinstance(axis, WindowAxis):
+        assert isinstance(axis, AdaptiveAxis)
+        return Num(axis.outputs)
+    room = add(n, Num(axis.padding + axis.padding_after - axis.span))
+    if not axis.ceil_mode:
+        return add(rounded("floor", room, axis.stride), ONE)
+    if axis.padding_after >= axis.span:
+        return rounded("ceil", room, axis.stride)
+    begun = rounded("ceil", add(n, Num(axis.padding)), axis.stride)
+    return Extremum("min", (add(rounded("ceil", room, axis.stride), ONE), begun))

@@ -20,20 +20,22 @@ Step = tuple[Indices, Mask | None]  # the variable's value at each grid point, a
 
 
 def window(k: Indices, axis: WindowSet) -> Iterator[Step]:
-    """i = s k − p + a for a = 0 … K − 1, where 0 ≤ i < n."""
-    start = axis.window.stride * k - axis.window.padding
-    for a in range(axis.window.kernel_size):
-        yield counted(start + a, 0, axis.n - 1)
+    """i = start, start + d, … below the window's end, where 0 ≤ i < n; no other i has an entry."""
+    w, n = axis.window, axis.n
+    start, stop = w.start(k, n), w.stop(k, n)
+    for a in range(w.most_cells(n)):
+        i = start + w.step * a
+        yield counted(i if (i < stop).all() else np.where(i < stop, i, -1), 0, n - 1)
 
 
 def covering(i: Indices, axis: WindowSet) -> Iterator[Step]:
-    """k = ⌊(i + p)/s⌋ − b, where 0 ≤ k < out and i ≤ s k − p + K − 1."""
-    w = axis.window
-    last = (i + w.padding) // w.stride
-    for b in range(-(-w.kernel_size // w.stride)):
+    """The windows k = last, last − 1, … whose span reaches i, where 0 ≤ k < out and i is one of their cells."""
+    w, n = axis.window, axis.n
+    _, last = w.reaching(i, n)
+    for b in range(w.most_reaching(n)):
         k = last - b
         step, mask = counted(k, 0, axis.out - 1)
-        inside = (i < w.stride * k - w.padding + w.kernel_size) & (i >= 0) & (i < axis.n)
+        inside = contains(i, k, axis)
         yield step, (inside if mask is None else mask & inside)
 
 
@@ -52,16 +54,18 @@ def counted(value: Indices, low: int, high: int) -> Step:
 
 def contains(i: Indices, k: Indices, axis: WindowSet) -> Mask:
     """i ∈ Ω(k) on one axis."""
-    start = axis.window.stride * k - axis.window.padding
-    inside: Mask = (i >= 0) & (i < axis.n) & (i >= start) & (i < start + axis.window.kernel_size)
-    return inside
+    w, n = axis.window, axis.n
+    start = w.start(k, n)
+    inside: Mask = (i >= 0) & (i < n) & (i >= start) & (i < w.stop(k, n))
+    return inside if w.step == 1 else inside & ((i - start) % w.step == 0)
 
 
 def count(k: Indices, axis: WindowSet) -> Indices:
     """|Ω(k)| on one axis."""
-    start = axis.window.stride * k - axis.window.padding
-    inside: Indices = np.minimum(start + axis.window.kernel_size, axis.n) - np.maximum(start, 0)
-    return np.maximum(inside, 0)
+    w, n = axis.window, axis.n
+    start, stop = w.start(k, n), np.minimum(w.stop(k, n), n)
+    first = start + np.maximum(0, -(start // w.step)) * w.step  # the first cell that is no padding
+    return np.maximum(-((first - stop) // w.step), 0)
 
 
 def both(left: Mask | None, right: Mask | None) -> Mask | None:
@@ -101,6 +105,12 @@ def runs(binder: Binder, body: Expr, reach: Extents, index: Index, axes: int
         elif v not in found:
             found[v] = partial(whole, reach.start(v, body), span(v, Tuple((body, *sets)), reach))
     return found
+
+
+def windows_alone(binder: Binder) -> bool:
+    """All variables run through windows, and nothing else says where they run."""
+    return bool(members(binder.cond, binder.variables)) and all(
+        members(c, binder.variables) for c in conditions(binder.cond)) and not any(binder.lower)
 
 
 def gives_values(cond: Cond, binder: Binder) -> bool:

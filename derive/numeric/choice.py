@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.numeric.gather import Array, Indices, merged
+from derive.numeric.median import median
 
 Mask = NDArray[np.bool_]
 
@@ -19,8 +20,8 @@ class Candidate:
     """One place of the window: its coordinates, its values, and where it lies in the input."""
 
     position: tuple[Indices, ...]
-    value: Array
-    mask: Mask | None  # None: everywhere
+    value: Array  # ∓∞ where the place does not count
+    mask: Mask | None  # where it counts; None: everywhere
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,13 @@ def share(candidates: Sequence[Candidate], op: str) -> Shares:
 
 
 def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
-    """Where each candidate attains the max (or min).
+    """Where each candidate attains the max (min, median).
 
     Only a place in range can: −∞ in the input beats padding.
     """
+    if op == "median":
+        middle = median([c.value for c in candidates], [c.mask for c in candidates])
+        return [c.value == middle if c.mask is None else (c.value == middle) & c.mask for c in candidates]
     better, worst = (np.maximum, -np.inf) if op == "max" else (np.minimum, np.inf)
-    values = [c.value if c.mask is None else np.where(c.mask, c.value, worst) for c in candidates]
-    best = reduce(partial(merged, better), values, np.asarray(worst))
-    return [v == best if c.mask is None else (v == best) & c.mask for v, c in zip(values, candidates, strict=True)]
+    best = reduce(partial(merged, better), [c.value for c in candidates], np.asarray(worst))
+    return [c.value == best if c.mask is None else (c.value == best) & c.mask for c in candidates]

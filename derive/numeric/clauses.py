@@ -71,11 +71,24 @@ class Clauses(ABC):
             found = self._bounds(variable, cond)
             if found:
                 return found
-        places = [f"P.extent({e.tensor!r},{n})" for part in (body, *conds) for e in walk(part)
-                  if isinstance(e, Entry) for n, index in enumerate(e.indices) if index is variable]
-        if not places:
+        nodes = [n for part in (body, *conds) for n in walk(part)]
+        places = [(e.tensor, n) for e in nodes if isinstance(e, Entry)
+                  for n, index in enumerate(e.indices) if index is variable]
+        if places:
+            return self.spans(variable, list(dict.fromkeys(places)))
+        windows = [(s.name, n) for s in nodes if isinstance(s, SetApp) for n, a in enumerate(s.args) if a is variable]
+        if not windows:
             raise UnsupportedError("a summation index has no range")
-        return f"range(P.origin,P.origin+min(({','.join(places)},)))"
+        return self.windows(list(dict.fromkeys(windows)))
+
+    def spans(self, variable: Idx, places: list[tuple[str, int]]) -> str:
+        """The range of a variable from the tensor axes along which it stands."""
+        extents = ",".join(f"P.extent({tensor!r},{axis})" for tensor, axis in places)
+        return f"range(P.origin,P.origin+min(({extents},)))"
+
+    def windows(self, places: list[tuple[str, int]]) -> str:
+        """The range of a variable from the window sets of which it is an argument."""
+        raise UnsupportedError("a summation index has no range")
 
     def _bounds(self, variable: Idx, cond: Cond) -> str | None:
         """range(a, b) from a chain a ≤ t < b."""

@@ -104,6 +104,8 @@ class Coder(Clauses):
         if node.name not in self.definitions.stars:
             raise UnsupportedError(f"nothing defines {node.name}^*")
         arg, place, at = self.definitions.stars[node.name]
+        if len(at) != len(node.at):
+            raise UnsupportedError(f"{node.name}^* depends on {len(at)} indices, not on {len(node.at)}")
         found = self.value(subst(arg, dict(zip(at, node.at, strict=True))))
         return f"{found}[{place}]" if len(arg.binder.variables) > 1 else found
 
@@ -177,19 +179,33 @@ class Coder(Clauses):
         return f"P.directional({node.of.tensor!r},{node.at!r},{node.direction!r})"
 
     def _reduce(self, node: Reduce) -> str:
+        first = self.noted
         binder, inside = open_binder(node)
         loops = self.clauses(binder, inside)
-        text = f"{node.op}([{self.value(inside)} {loops}])"
-        return text if node.op in ("sum", "prod") else self.remembered(node, text)
+        nothing = {"max": ",default=-INF", "min": ",default=INF"}.get(node.op, "")
+        text = f"{node.op}([{self.value(inside)} {loops}]{nothing})"
+        return self.remembered(node, text, first) if self.kept(node) else text
+
+    def kept(self, node: Reduce) -> bool:
+        """Whether its value is kept in the point."""
+        return node.op not in ("sum", "prod")
+
+    @property
+    def noted(self) -> int:
+        """How many numbers can be left in HITS so far."""
+        return self.branches
 
     def _arg(self, node: Arg) -> str:
+        first = self.noted
         binder, inside = open_binder(node)
         loops = self.clauses(binder, inside)
         at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
-        return self.remembered(node, f"best([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})")
+        pick = "middle" if node.op == "median" else "best"
+        text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
+        return self.remembered(node, text, first)
 
-    def remembered(self, node: Reduce | Arg, text: str) -> str:
-        """The value kept in the point: many statements ask for the same window's maximum."""
+    def remembered(self, node: Reduce | Arg, text: str, first: int) -> str:
+        """The value kept in the point, with what it leaves in HITS: many statements ask for the same maximum."""
         free = sorted(free_indices(node), key=lambda v: v.name)
         key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
         used = list(walk(node))
@@ -200,7 +216,10 @@ class Coder(Clauses):
         stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, Star)]
         name = f"K{len(self.keys)}"
         self.keys[name] = (key, *sets, *stars)
-        return f"P.remember(({name},{''.join(self.name(v) + ',' for v in free)}), lambda: {text})"
+        place = f"({name},{''.join(self.name(v) + ',' for v in free)})"
+        if self.noted > first:
+            return f"noted(P,{place},HITS,{first},lambda HITS: {text})"
+        return f"P.remember({place}, lambda: {text})"
 
     # sets
 

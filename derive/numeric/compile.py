@@ -44,12 +44,14 @@ from derive.expr import (
     open_binder,
 )
 from derive.module import Module
-from derive.numeric import binders, index_terms
+from derive.numeric import binders, exponentials, index_terms, whole
 from derive.numeric.binders import Env, items
 from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
 from derive.numeric.gather import Array, Indices, gather, merged
+from derive.numeric.median import median
 from derive.numeric.shapes import Extents, Shape
 from derive.numeric.stars import Definitions, as_arg, names_in, star_arg
+from derive.numeric.whole import WholeChoice
 
 _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
@@ -58,6 +60,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign,
     "sin": np.sin, "cos": np.cos, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan,
     "floor": np.floor, "ceil": np.ceil, "mod": np.mod,
+    "pi": lambda: np.float64(np.pi),
 }
 _COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}
 
@@ -74,7 +77,8 @@ class Evaluation:
     shape: Shape
     definitions: Definitions = field(default_factory=dict)
     starts: tuple[int, ...] = ()  # the first coordinate along each axis of the grid; 0 where none is given
-    _chosen: dict[Expr, Choice | Shares] = field(default_factory=dict)
+    _chosen: dict[Expr, Choice | Shares | WholeChoice] = field(default_factory=dict)
+    _sums: dict[Expr, Any] = field(default_factory=dict)
 
     def grid(self) -> Env:
         """Each free variable along its own axis."""
@@ -85,13 +89,24 @@ class Evaluation:
 
     def over(self, free: tuple[Idx, ...], shape: Shape) -> Evaluation:
         """The same layer and arrays on another grid."""
-        return replace(self, free=free, shape=shape, starts=(), _chosen={})
+        return replace(self, free=free, shape=shape, starts=(), _chosen={}, _sums={})
 
     # --- values -------------------------------------------------------------
 
     def value(self, node: Expr, env: Env) -> Any:
         if index_terms.is_index_term(node):
             return self.quotient(node, env).real()
+        return exponentials.value(self, node, env) if exponentials.has_exponentials(node) else self.plain(node, env)
+
+    def once(self, node: Reduce, env: Env, work: Callable[[Reduce, Env], Any]) -> Any:
+        """The work's result, kept for later if no bound variable stands in the node."""
+        if not free_indices(node) <= set(self.free):
+            return work(node, env)
+        if node not in self._sums:
+            self._sums[node] = work(node, env)
+        return self._sums[node]
+
+    def plain(self, node: Expr, env: Env) -> Any:
         match node:
             case Num(value):
                 return np.float64(value)
@@ -120,7 +135,7 @@ class Evaluation:
                           for k, axis in zip(args, self.reach.sets[name], strict=True))
                 return np.asarray(reduce(np.multiply, counts), np.float64)
             case Reduce():
-                return self.reduction(node, env)
+                return self.once(node, env, self.reduction)
         raise UnsupportedError(f"`{type(node).__name__}` has no value as an array")
 
     def tensor(self, name: str) -> Array:
@@ -163,13 +178,30 @@ class Evaluation:
         return np.where(left > 1e-12, np.nan, total)
 
     def reduction(self, node: Reduce, env: Env) -> Any:
-        join, neutral = _REDUCE[node.op]
+        if whole.is_whole(node):
+            return whole.reduced(self, node, None if node.op == "median" else _REDUCE[node.op][0])
         binder, body = self.opened(node)
+        if node.op == "median":
+            found = [(self.value(body, inner), mask) for inner, mask in self.steps(binder, body, env)]
+            return median([v for v, _ in found], [m for _, m in found])
+        join, neutral = _REDUCE[node.op]
         total: Any = np.float64(neutral)
-        for inner, mask in self.steps(binder, body, env):
-            value = self.value(body, inner)
-            total = merged(join, total, value if mask is None else np.where(mask, value, neutral))
+        for _, value, _ in self.counted(binder, body, env, neutral):
+            total = merged(join, total, value)
         return total
+
+    def counted(self, binder: Binder, body: Expr, env: Env, neutral: float
+                ) -> Iterator[tuple[Env, Any, Mask | None]]:
+        """The body's values in row-major order, ``neutral`` where they do not count, and where they do."""
+        plain = isinstance(body, Entry) and body.indices == binder.variables and binders.windows_alone(binder)
+        for inner, mask in self.steps(binder, body, env):
+            if mask is None:
+                yield inner, self.value(body, inner), mask
+            elif plain and isinstance(body, Entry):
+                places = self.places(body.tensor, body.indices, inner)
+                yield inner, gather(self.tensor(body.tensor), places, len(self.shape), neutral), mask
+            else:
+                yield inner, np.where(mask, self.value(body, inner), neutral), mask
 
     def opened(self, node: Reduce | Arg) -> tuple[Binder, Expr]:
         """The binder and body; variables of nested binders differ, so none need be renamed.
@@ -215,11 +247,11 @@ class Evaluation:
     def star(self, star: Star, env: Env) -> Indices:
         arg, component = star_arg(star, self.definitions, self.module)
         chosen = self.choice(arg, env)
-        if isinstance(chosen, Shares):
+        if isinstance(chosen, Shares) or (isinstance(chosen, WholeChoice) and chosen.shares is not None):
             raise UnsupportedError("the tie rule `split` names no single maximiser: compare places with the argmax")
         return chosen.component(component)
 
-    def choice(self, arg: Arg, env: Env) -> Choice | Shares:
+    def choice(self, arg: Arg, env: Env) -> Choice | Shares | WholeChoice:
         """The maximiser at each grid point; worked out once if no bound variable stands in it."""
         if not free_indices(arg) <= set(self.free):
             return self._choice(arg, env)
@@ -227,10 +259,12 @@ class Evaluation:
             self._chosen[arg] = self._choice(arg, env)
         return self._chosen[arg]
 
-    def _choice(self, arg: Arg, env: Env) -> Choice | Shares:
+    def _choice(self, arg: Arg, env: Env) -> Choice | Shares | WholeChoice:
+        if whole.is_whole(arg):
+            return whole.choice(self, arg)
         binder, body = self.opened(arg)
-        found = [Candidate(tuple(inner[v] for v in binder.variables), self.value(body, inner), mask)
-                 for inner, mask in self.steps(binder, body, env)]
+        found = [Candidate(tuple(inner[v] for v in binder.variables), value, mask)
+                 for inner, value, mask in self.counted(binder, body, env, np.inf if arg.op == "min" else -np.inf)]
         if self.module.tie_rule == "split":
             return share(found, arg.op)
         axes = len(self.shape)

@@ -2,7 +2,7 @@
 
 The formula is written out as Python source (``max(x[i, j] for i in … for j in …)``)
 and run on dictionaries index → number.  Windows follow their definition
-i = s k − p + a, 0 ≤ a < K, 0 ≤ i < n, and are deliberately not shared with
+i = s k − p + d a, 0 ≤ a < K, 0 ≤ i < n, and are deliberately not shared with
 :mod:`derive.receptive_field`: what checks must not lean on what is checked.
 """
 
@@ -16,14 +16,19 @@ from typing import Any
 
 from derive.axes import with_axes
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Entry, Rel
+from derive.expr import Entry, Rel, walk
 from derive.module import Module
+from derive.numeric.nothing import NOTHING, windows_of
 from derive.numeric.numbers import Arithmetic, arithmetic
 from derive.numeric.source import Places, equation_source, window_places
-from derive.receptive_field import WindowAxis
+from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
 
 Index = tuple[int, ...]
 Values = dict[Index, Any]
+
+
+class OutOfRange(CardError):
+    """The formula reads an entry that a tensor of this shape does not have."""
 
 
 class _Recording(dict[Index, Any]):
@@ -45,7 +50,7 @@ class _Run:
     places: Places
     shapes: dict[str, Index]
     tensors: dict[str, Values]
-    axes: dict[str, tuple[WindowAxis, ...]] = field(init=False)
+    axes: dict[str, tuple[Axis, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.module = with_axes(self.module)
@@ -62,18 +67,30 @@ class _Run:
         raise CardError(f"no array's shape tells the size `{name}`")
 
     def window(self, name: str, axis: int, k: int) -> list[int]:
-        """{s k − p + a : 0 ≤ a < K} ∩ [0, n)."""
+        """{s k − p + d a : 0 ≤ a < K} ∩ [0, n); adaptive: the cells that meet the k-th of m equal parts of [0, n)."""
         w, n = self.axes[name][axis], self.extent(*self.places[name, axis])
-        cells = (w.stride * k - w.padding + a for a in range(w.kernel_size))
+        if isinstance(w, AdaptiveAxis):
+            return [i for i in range(n) if k * n < (i + 1) * w.outputs and i * w.outputs < (k + 1) * n]
+        cells = (w.stride * k - w.padding + w.dilation * a for a in range(w.kernel_size))
         return [i for i in cells if 0 <= i < n]
 
     def windows(self, name: str, axis: int) -> int:
-        """How many windows lie within the padded input: s k − p + K ≤ n + p."""
+        """How many windows lie within the padded input: s k − p + d (K − 1) < n + p'.
+
+        With ``ceil_mode`` as many as it takes to reach its end, without the last if that starts behind the input.
+        """
         w, n = self.axes[name][axis], self.extent(*self.places[name, axis])
-        count = 0
-        while w.stride * count - w.padding + w.kernel_size <= n + w.padding:
+        if not isinstance(w, WindowAxis):
+            return w.output_size(n)
+        count, end = 0, n + w.padding_after
+        last = w.dilation * (w.kernel_size - 1) - w.padding  # the last cell of window 0
+        if not w.ceil_mode:
+            while last + w.stride * count < end:
+                count += 1
+            return count
+        while last + w.stride * (count - 1) + 1 < end:
             count += 1
-        return count
+        return count - 1 if count and w.stride * (count - 1) - w.padding >= n else count
 
 
 def undefined() -> Any:
@@ -81,26 +98,36 @@ def undefined() -> Any:
     raise CardError("no branch of `cases` holds at this point")
 
 
+def median(values: Iterable[Any]) -> Any:
+    """The middle one of an odd number of values."""
+    ordered = sorted(values)
+    if len(ordered) % 2 == 0:
+        raise CardError(f"a median of {len(ordered)} entries: it is one of them only where their number is odd")
+    return ordered[len(ordered) // 2]
+
+
 @lru_cache(maxsize=256)
 def _compiled(equation: Rel, module: Module,
               kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
     names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
-                             "prod": kind.product, "undefined": undefined, "product": itertools.product,
-                             "takewhile": itertools.takewhile, "count": itertools.count}
+                             "prod": kind.product, "undefined": undefined, "median": median,
+                             "product": itertools.product, "takewhile": itertools.takewhile, "count": itertools.count}
     names |= kind.index_functions
     exec(equation_source(equation, module), names)
     made: Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]] = names["equation"]
     return made
 
 
-def _steps(run: _Run) -> Iterable[tuple[str, Iterable[Index], Callable[[Index], Any]]]:
-    """(tensor defined, its indices, its entry function) for each equation in order."""
-    sample = next((v for t in run.tensors.values() for v in t.values()), 0)
-    kind = arithmetic(sample)
+def _steps(run: _Run, kind: Arithmetic | None = None) -> Iterable[tuple[str, Iterable[Index], Callable[[Index], Any]]]:
+    """(tensor defined, its indices, its entry function) for each equation in order; a given tensor stays as it is."""
+    kind = kind or arithmetic(next((v for t in run.tensors.values() for v in t.values()), 0))
+    given = set(run.tensors)
     for equation in run.module.equations:
         entry = equation.terms[0]
         if not isinstance(entry, Entry):
             raise UnsupportedError("a forward equation must define one tensor entry")
+        if entry.tensor in given:
+            continue
         indices, function = _compiled(equation, run.module, kind)(run)
         ranges = list(indices)
         yield entry.tensor, ranges, function
@@ -112,20 +139,58 @@ def _prepare(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: 
 
 
 def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
-             shapes: Mapping[str, Index]) -> dict[str, Values]:
+             shapes: Mapping[str, Index], kind: Arithmetic | None = None) -> dict[str, Values]:
     """y = F(x) entry by entry: every tensor that the equations define.
 
-    ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf),
-    indices as the formula counts them, from 0 or from 1; ``shapes`` their shapes.
+    ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf, or
+    what ``kind`` calculates with), indices as the formula counts them, from 0 or
+    from 1; ``shapes`` their shapes.  A tensor that ``arrays`` holds is free, also where an
+    equation defines it.
+    An output over a window without entries is :data:`NOTHING` where the formula has no value there.
     Raises :class:`CardError` where no case applies and :class:`UnsupportedError` for
-    a node that is not forward mathematics.
+    a node that is not forward mathematics, :class:`OutOfRange` where an index leaves its tensor.
     """
     run = _prepare(module, arrays, shapes)
     defined: dict[str, Values] = {}
-    for name, indices, entry in _steps(run):
+    for name, indices, entry in _steps(run, kind):
         run.tensors[name] = defined[name] = {}
-        defined[name].update((index, entry(index)) for index in indices)
+        try:
+            defined[name].update((index, _value(entry, index, name, run)) for index in indices)
+        except KeyError as missing:
+            raise _out_of_range(name, missing.args[0], run) from None
     return defined
+
+
+def _value(entry: Callable[[Index], Any], index: Index, name: str, run: _Run) -> Any:
+    """The entry; :data:`NOTHING` where an output's window has no entries and the formula then no value."""
+    try:
+        return entry(index)
+    except (ArithmeticError, ValueError):
+        equation = next(e for e in run.module.equations if isinstance(e.terms[0], Entry) and e.terms[0].tensor == name)
+        windows = windows_of(equation, run.module) if name == run.module.output else None
+        if windows and not all(run.window(windows[0], d, index[place]) for d, place in enumerate(windows[1])):
+            return NOTHING
+        raise
+
+
+def _out_of_range(name: str, index: Any, run: _Run) -> Exception:
+    """What to say of a look-up that failed while ``name`` was computed."""
+    _, value = run.module.definition(name)
+    for node in walk(value):
+        if isinstance(node, Entry) and isinstance(index, tuple) and len(node.indices) == len(index):
+            tensor = run.tensors.get(node.tensor, {})
+            if tensor and index not in tensor:
+                at, last = (", ".join(map(str, i)) for i in (index, max(tensor)))
+                return OutOfRange(f"the formula of `{name}` reads `{node.tensor}` at {at}, but the indices of"
+                                  f" `{node.tensor}` end at {last}: change the range or the shape")
+    return KeyError(index)
+
+
+def windows(module: Module, shapes: Mapping[str, Index], name: str) -> tuple[list[list[list[int]]], Index]:
+    """For each axis of a window set, the elements of every window, and how many there are."""
+    run = _Run(module, window_places(module.equations), dict(shapes), {})
+    counts = tuple(run.windows(name, axis) for axis in range(len(run.axes[name])))
+    return [[run.window(name, axis, k) for k in range(count)] for axis, count in enumerate(counts)], counts
 
 
 @dataclass

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from derive.expr import (
@@ -22,7 +24,7 @@ from derive.expr import (
     free_indices,
 )
 from derive.numeric.coder import RELATIONS, Coder
-from derive.numeric.point import Definitions, Index, Point, best, choose, no_case, whole
+from derive.numeric.point import Definitions, Index, Point, best, choose, median, middle, no_case, noted, whole
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,15 @@ def _globals() -> dict[str, Any]:
         import math
 
         _GLOBALS.update(F=Fraction, INF=math.inf, floor=math.floor, ceil=math.ceil, prod=math.prod, best=best,
-                        whole=whole, no_case=no_case,
-                        choose=choose)
+                        middle=middle, median=median, whole=whole, no_case=no_case,
+                        choose=choose, noted=noted)
     return _GLOBALS
+
+
+@lru_cache(maxsize=4096)
+def bytecode(source: str) -> CodeType:
+    """The compiled text of a function; the text is our own: names and numbers only."""
+    return compile(source, "<statement>", "exec")
 
 
 def compile_statement(node: Node, definitions: Definitions, ranks: Mapping[str, int]) -> Statement:
@@ -61,7 +69,7 @@ def compile_statement(node: Node, definitions: Definitions, ranks: Mapping[str, 
     source = (f"def evaluate(P, AT, HITS):\n    {''.join(p + ',' for p in params)} = AT\n" if params
               else "def evaluate(P, AT, HITS):\n") + guard + _body(claim, coder)
     space = {**_globals(), **coder.keys}
-    exec(compile(source, "<statement>", "exec"), space)  # our own text: names and numbers only
+    exec(bytecode(source), space)
     return Statement(variables, coder.branches, space["evaluate"])
 
 
@@ -86,6 +94,6 @@ def compile_value(params: tuple[Expr, ...], value: Expr, definitions: Definition
     head = f"def value(P, AT, HITS):\n    {names} = AT\n" if names else "def value(P, AT, HITS):\n"
     source = f"{head}    return {coder.value(value)}\n"
     space = {**_globals(), **coder.keys}
-    exec(compile(source, "<value>", "exec"), space)
+    exec(bytecode(source), space)
     function = space["value"]
     return lambda point, at: function(point, at, set())

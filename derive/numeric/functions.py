@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import CardError
-from derive.expr import Arg, Entry, Expr, Idx, Partial, Reduce, Tuple, free_indices, walk
+from derive.expr import ONE, Entry, Expr, Idx, Mul, Partial, Reduce, free_indices, mul, walk
 from derive.module import Module
 from derive.numeric.compile import Evaluation
+from derive.numeric.covering import covering_sum, summed
 from derive.numeric.gather import Array, first_nan
+from derive.numeric.nothing import missed
 from derive.numeric.scatter import scatter, scattered
 from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
 from derive.numeric.stars import Definitions, names_in
@@ -40,9 +42,18 @@ class Compiled:
         here.definitions = self.definitions
         if evaluation.reach.axes.origins:
             here.starts = tuple(evaluation.reach.axes.origin(*place) for place in self.places.values())
-        sum_of_hits = scatter(self.value, self.indices, here)
-        if sum_of_hits is not None:
-            return scattered(sum_of_hits, shape, here)
+        factors = self.value.factors if isinstance(self.value, Mul) else (self.value,)
+        for n, factor in enumerate(factors):
+            sum_of_hits = scatter(factor, self.indices, here)
+            if sum_of_hits is not None:
+                total = scattered(sum_of_hits, shape, here)
+                rest = mul(*factors[:n], *factors[n + 1:])
+                return total if rest is ONE else np.asarray(here.value(rest, here.grid()) * total, np.float64)
+        covering = covering_sum(self.value, self.indices, here)
+        if covering is not None:
+            with np.errstate(all="ignore"):
+                total = summed(covering, self.indices, shape, here)
+                return total if covering.front is ONE else np.asarray(here.value(covering.front, here.grid()) * total)
         with np.errstate(all="ignore"):  # what has no value is NaN, and counts only where no bracket removes it
             values = here.value(self.value, here.grid())
         return np.array(np.broadcast_to(values, (*here.lead, *shape)), np.float64)
@@ -76,8 +87,14 @@ def _define(evaluation: Evaluation, tensors: dict[str, Array]) -> None:
     for equation in module.equations:
         entry, value = equation.terms
         assert isinstance(entry, Entry)
-        compiled = compile_formula(entry, value, module)
-        tensors[entry.tensor] = _defined(compiled(evaluation, evaluation.reach.shapes[entry.tensor]), entry.tensor)
+        compiled, shape = compile_formula(entry, value, module), evaluation.reach.shapes[entry.tensor]
+        values = compiled(evaluation, shape)
+        if entry.tensor == module.output and first_nan(values) is not None:
+            where = missed(equation, module, evaluation.reach.shapes[module.inputs[0]], shape)
+            _defined(np.where(where, 0.0, values), entry.tensor)
+        else:
+            _defined(values, entry.tensor)
+        tensors[entry.tensor] = values
 
 
 def _defined(values: Array, name: str) -> Array:
@@ -85,19 +102,26 @@ def _defined(values: Array, name: str) -> Array:
     nan = first_nan(values)
     if nan is not None:
         at = ", ".join(map(str, nan))
-        raise CardError(f"`{name}` has no value at ({at}): an index is out of range there, or no case applies")
+        raise CardError(f"`{name}` has no value at ({at}): an index is out of range there, no case applies, or "
+                        "infinite numbers leave it open, as 0·∞ and ∞ − ∞ do")
     return values
 
 
 def forward(module: Module, arrays: Mapping[str, object]) -> Array:
     """y = F(x), from arrays of any size; leading axes beyond a tensor's own are batch axes.
 
-    Integers and float32 become float64.  Raises :class:`CardError` for a missing or
-    unknown array, a wrong shape, a NaN, or a kernel larger than the padded input.
+    Integers and float32 become float64.  Over a window wholly in padding a mean is NaN.
+    Raises :class:`CardError` for a missing or unknown array, a wrong shape, a NaN,
+    or a kernel larger than the padded input.
     """
+    return values(module, arrays)[module.output]
+
+
+def values(module: Module, arrays: Mapping[str, object]) -> dict[str, Array]:
+    """s, h, …, y: every tensor that the equations define, in their order; as :func:`forward`."""
     evaluation, tensors = _prepared(module, arrays)
     _define(evaluation, tensors)
-    return tensors[module.output]
+    return {name: tensors[name] for name in module.defined}
 
 
 def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, object],
@@ -135,7 +159,7 @@ def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: 
     window = _window(module, wrt, outputs)
     inputs = compiled.indices[len(outputs):]
     out_shape = shapes[module.output]
-    if window is None:
+    if window is None or not out_shape:  # all entries of a scalar's gradient may differ from 0
         dense = _defined(compiled(evaluation, out_shape + shapes[wrt]), wrt)
         at = np.argwhere(dense)
         return at[:, :len(outputs)], at[:, len(outputs):], dense[tuple(at.T)]
@@ -143,10 +167,12 @@ def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: 
     here = evaluation.over(outputs, out_shape)
     here.definitions = compiled.definitions
     binder, body = node.binder, node.body
-    rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
+    nowhere = np.empty((0, len(outputs)), np.int64), np.empty((0, len(inputs)), np.int64), np.empty(0)
+    rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = [nowhere]
     for env, mask in here.steps(binder, body, here.grid()):
         position = [env[binder.variables[p]] for p in places]
-        values = here.value(compiled.value, {**env, **dict(zip(inputs, position, strict=True))})
+        with np.errstate(all="ignore"):
+            values = here.value(compiled.value, {**env, **dict(zip(inputs, position, strict=True))})
         values = np.broadcast_to(values if mask is None else np.where(mask, values, 0.0), out_shape)
         at = np.argwhere(values)
         rows.append((at, np.stack([np.broadcast_to(p, out_shape)[tuple(at.T)] for p in position], axis=-1),
@@ -156,27 +182,32 @@ def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: 
     return out[order], into[order], _defined(found[order], wrt)
 
 
-def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce | Arg, list[int]] | None:
-    """The reduction through which the output depends on ``wrt``, and which variable runs along each of its axes."""
+def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce, list[int]] | None:
+    """The reduction through which the output depends on ``wrt``, and which variable runs along each of its axes.
+
+    There may be several, all over the same window.
+    """
     entry, value = module.definition(module.output)
+    found = [n for n in walk(value) if isinstance(n, Reduce) and wrt in names_in(n.body).tensors]
     uses = [n for n in walk(value) if isinstance(n, Entry) and n.tensor == wrt]
-    if not isinstance(value, Reduce) or len(uses) != 1 or entry.indices != outputs:
+    if not found or len(module.equations) > 1 or entry.indices != outputs:
         return None
-    variables: list[Expr] = list(value.binder.variables)
-    if free_indices(Tuple(uses[0].indices)) - set(variables) or any(i not in variables for i in uses[0].indices):
+    variables: list[Expr] = list(found[0].binder.variables)
+    one = all(n.binder is found[0].binder and free_indices(n) <= set(outputs) for n in found)
+    if not one or any(sorted(map(id, u.indices)) != sorted(map(id, variables)) for u in uses):
         return None
-    return value, [variables.index(i) for i in uses[0].indices]
+    return found[0], [variables.index(i) for i in uses[0].indices]
 
 
 def backward(module: Module, formula: Message, wrt: str, upstream: object, arrays: Mapping[str, object],
              definitions: Definitions | None = None) -> Array:
     """δ_x = Jᵀ δ_y as the derived formula has it; batch axes as in :func:`forward`."""
-    return stagewise(module, [formula], upstream, arrays, definitions)
+    return stagewise(module, [formula], upstream, arrays, definitions)[formula[0].tensor]
 
 
 def stagewise(module: Module, formulas: Sequence[Message], upstream: object, arrays: Mapping[str, object],
-              definitions: Definitions | None = None) -> Array:
-    """The last of several messages, each from the upstream gradient and the messages before it."""
+              definitions: Definitions | None = None) -> dict[str, Array]:
+    """δ_h, δ_s, …: several messages by name, each from the upstream gradient and the messages before it."""
     module = with_axes(module)
     evaluation, tensors = _prepared(module, arrays)
     name = f"delta_{module.output}"
@@ -193,4 +224,4 @@ def stagewise(module: Module, formulas: Sequence[Message], upstream: object, arr
         compiled = compile_formula(left, value, module, definitions)
         name = left.tensor
         tensors[name] = _defined(compiled(evaluation, reach.shapes[name.removeprefix("delta_")]), name)
-    return tensors[name]
+    return {left.tensor: tensors[left.tensor] for left, _ in formulas}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-def gather(array: Array, indices: Sequence[Indices], grid: int) -> Array:
-    """array[…, i_1, …, i_r] on a grid of ``grid`` axes; NaN (undefined) where an index is out of range.
+def gather(array: Array, indices: Sequence[Indices], grid: int, fill: float = np.nan) -> Array:
+    """array[…, i_1, …, i_r] on a grid of ``grid`` axes; ``fill`` (NaN: undefined) where an index is out of range.
 
     Axes of ``array`` beyond r are batch axes and stay in front.  An index array has
     ``grid`` axes, of length 1 where it does not vary, or batch axes before them.
@@ -21,13 +22,13 @@ def gather(array: Array, indices: Sequence[Indices], grid: int) -> Array:
     axes = [_only_axis(i) for i in indices]
     used = [a for a in axes if a is not None]
     if used != sorted(set(used)) or -1 in used or any(i.ndim != grid for i in indices):
-        return _scattered(array, indices, batch)
+        return _scattered(array, indices, batch, fill)
     shape = [1] * grid
     for a, i in zip(axes, indices, strict=True):
         if a is not None:
             shape[a] = i.size
     lines = [i.reshape(-1) for i in indices]
-    return _sub_array(array, lines, batch).reshape((*array.shape[:batch], *shape))
+    return _sub_array(array, lines, batch, fill).reshape((*array.shape[:batch], *shape))
 
 
 def _only_axis(index: Indices) -> int | None:
@@ -36,21 +37,28 @@ def _only_axis(index: Indices) -> int | None:
     return varying[0] if len(varying) == 1 else -1 if varying else None
 
 
-def _sub_array(array: Array, lines: Sequence[Indices], batch: int) -> Array:
+def _sub_array(array: Array, lines: Sequence[Indices], batch: int, fill: float) -> Array:
     """array[…, line_1, …, line_r], a line of indices an axis; a view where every line has equal steps."""
-    inside = [(line >= 0) & (line < n) for line, n in zip(lines, array.shape[batch:], strict=True)]
-    clipped = not all(ok.all() for ok in inside)
+    runs = [_run(line.tobytes(), n) for line, n in zip(lines, array.shape[batch:], strict=True)]
     part = array
-    for d, (line, ok) in enumerate(zip(lines, inside, strict=True), batch):
-        part = part[(slice(None),) * d + (_steps(line[ok]),)]
-    if not clipped:
+    for d, (source, _) in enumerate(runs, batch):
+        part = part[(slice(None),) * d + (source,)]
+    if all(target is None for _, target in runs):
         return part
-    result = np.full((*array.shape[:batch], *map(len, lines)), np.nan)
-    result[(slice(None),) * batch + tuple(_steps(np.flatnonzero(ok)) for ok in inside)] = part
+    result = np.full((*array.shape[:batch], *map(len, lines)), fill)
+    result[(slice(None),) * batch + tuple(slice(None) if target is None else target for _, target in runs)] = part
     return result
 
 
-def _steps(line: Indices) -> slice | Indices:
+@lru_cache(maxsize=4096)
+def _run(line: bytes, n: int) -> tuple[slice | Indices, slice | Indices | None]:
+    """The indices of a line that are in range, and where they stand in it; None: all are."""
+    indices = np.frombuffer(line, np.int64)
+    inside = (indices >= 0) & (indices < n)
+    return steps(indices[inside]), None if inside.all() else steps(np.flatnonzero(inside))
+
+
+def steps(line: Indices) -> slice | Indices:
     """A slice for indices in equal, rising steps; else the indices."""
     if len(line) < 2:
         return slice(int(line[0]), int(line[0]) + 1) if len(line) else slice(0)
@@ -60,7 +68,7 @@ def _steps(line: Indices) -> slice | Indices:
     return line
 
 
-def _scattered(array: Array, indices: Sequence[Indices], batch: int) -> Array:
+def _scattered(array: Array, indices: Sequence[Indices], batch: int, fill: float) -> Array:
     """The general case: indices that vary along several axes, or from one batch entry to the next."""
     sizes, lead = array.shape[batch:], array.shape[:batch]
     flat, ok = np.int64(0), np.bool_(True)
@@ -75,7 +83,7 @@ def _scattered(array: Array, indices: Sequence[Indices], batch: int) -> Array:
         values = np.take_along_axis(rows, at.reshape(*lead, -1), axis=-1).reshape((*lead, *grid))
     else:
         values = rows[..., at.reshape(-1)].reshape((*lead, *grid))
-    return values if np.all(ok) else np.where(ok, values, np.nan)
+    return values if np.all(ok) else np.where(ok, values, fill)
 
 
 def scatter_add(values: Array, positions: Indices, size: int, lead: tuple[int, ...]) -> Array:

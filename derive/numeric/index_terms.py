@@ -12,6 +12,7 @@ import numpy as np
 from derive.errors import UnsupportedError
 from derive.expr import Add, Expr, Extremum, Fn, Idx, Mul, Node, Num, Pow, Size, Star, walk
 from derive.numeric.gather import Array, Indices
+from derive.numeric.limits import size
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def is_index_term(node: Node) -> bool:
 
 def _is_exact(node: Node) -> bool:
     if isinstance(node, Pow):
-        return isinstance(node.base, Num) and node.base is not Num(0) and node.exponent is Num(-1)
+        return isinstance(node.base, (Num, Size)) and node.base is not Num(0) and node.exponent is Num(-1)
     if isinstance(node, Fn):
         return node.name in ("floor", "ceil", "mod")
     return isinstance(node, (Num, Size, Idx, Star, Add, Mul, Extremum))
@@ -60,7 +61,7 @@ def evaluate(node: Expr, env: Mapping[Idx, Indices], sizes: Mapping[str, int],
         case Num(value):
             return Quotient(np.asarray(value.numerator, np.int64), value.denominator)
         case Size(name):
-            return Quotient(np.asarray(sizes[name], np.int64))
+            return Quotient(np.asarray(size(name, sizes), np.int64))
         case Star():
             return Quotient(star(node))
         case Mul(factors):
@@ -70,6 +71,8 @@ def evaluate(node: Expr, env: Mapping[Idx, Indices], sizes: Mapping[str, int],
         case Pow(base, Num(exponent)) if exponent == -1 and isinstance(base, Num):
             inverse = 1 / base.value
             return Quotient(np.asarray(inverse.numerator, np.int64), inverse.denominator)
+        case Pow(Size(name), Num(exponent)) if exponent == -1:
+            return Quotient(np.asarray(1, np.int64), sizes[name])
         case Add(args) | Extremum(_, args):
             tops, bottom = _common([go(a) for a in args])
             join = {"max": np.maximum, "min": np.minimum}[node.op] if isinstance(node, Extremum) else np.add

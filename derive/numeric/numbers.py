@@ -41,13 +41,13 @@ def _exact_power(base: Any, exponent: Any) -> Any:
     raise ValueError("a root is not a fraction: evaluate with floats or mpf")
 
 
-_PIECEWISE: dict[str, Callable[..., Any]] = {
+PIECEWISE: dict[str, Callable[..., Any]] = {
     "abs": abs, "floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b, "sign": lambda a: (a > 0) - (a < 0),
 }
-EXACT = Arithmetic(_plain, lambda a, b: _plain(Fraction(a) / Fraction(b)), _exact_power, _PIECEWISE)
-FLOAT = Arithmetic(float, lambda a, b: a / b, lambda a, b: a**b, _PIECEWISE | {
+EXACT = Arithmetic(_plain, lambda a, b: _plain(Fraction(a) / Fraction(b)), _exact_power, PIECEWISE)
+FLOAT = Arithmetic(float, lambda a, b: a / b, lambda a, b: a**b, PIECEWISE | {
     name: getattr(math, name) for name in ("exp", "log", "sqrt", "tanh")
-})
+} | {"pi": lambda: math.pi})
 
 
 @lru_cache(maxsize=1)
@@ -58,7 +58,8 @@ def _multiprecision() -> Arithmetic:
         exact = Fraction(value)
         return mpmath.mpf(exact.numerator) / exact.denominator
 
-    functions = _PIECEWISE | {name: getattr(mpmath, name) for name in ("exp", "log", "sqrt", "tanh")}
+    functions = PIECEWISE | {name: getattr(mpmath, name) for name in ("exp", "log", "sqrt", "tanh")}
+    functions["pi"] = lambda: +mpmath.pi
     return Arithmetic(number, lambda a, b: a / b, mpmath.power, functions)
 
 
@@ -66,4 +67,6 @@ def arithmetic(sample: Any) -> Arithmetic:
     """The arithmetic of a number's type."""
     if isinstance(sample, (int, Fraction)):
         return EXACT
+    if hasattr(sample, "arithmetic"):  # a number made of others
+        return sample.arithmetic()
     return FLOAT if isinstance(sample, float) else _multiprecision()

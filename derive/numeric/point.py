@@ -24,6 +24,10 @@ class NoCase(Exception):
     """No branch of the cases holds."""
 
 
+class TwoCases(Exception):
+    """Two branches of the cases hold and differ."""
+
+
 class Point(Protocol):
     """Concrete values: what a statement may look up."""
 
@@ -65,6 +69,24 @@ def best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
     return found[0]
 
 
+def middle(candidates: list[tuple[Any, Any]], _: int) -> Any:
+    """The one index with the median value; :class:`Undefined` at a tie or where no entry is the middle one."""
+    if len(candidates) % 2 == 0:
+        raise Undefined
+    value = median([value for value, _ in candidates])
+    found = [at for other, at in candidates if other == value]
+    if len(found) != 1:
+        raise Undefined
+    return found[0]
+
+
+def median(values: list[Any]) -> Any:
+    """The middle one of an odd number of values; :class:`Undefined` where their number is even."""
+    if len(values) % 2 == 0:
+        raise Undefined
+    return sorted(values)[len(values) // 2]
+
+
 def choose(hits: set[int], branches: tuple[tuple[int, Any, Callable[[], Any]], ...], other: Callable[[], Any]) -> Any:
     """The value of the cases that hold, which must agree (:class:`ValueError` where they do not), else ``other``."""
     values = []
@@ -77,6 +99,17 @@ def choose(hits: set[int], branches: tuple[tuple[int, Any, Callable[[], Any]], .
     if any(value != values[0] for value in values):
         raise ValueError("two cases hold and differ")
     return values[0]
+
+
+def noted(point: Point, key: Any, hits: set[int], first: int, compute: Callable[[set[int]], Any]) -> Any:
+    """A value kept in the point together with what it left in ``hits``, numbers from ``first`` on."""
+    def found() -> tuple[Any, tuple[int, ...]]:
+        own: set[int] = set()
+        return compute(own), tuple(n - first for n in own)
+
+    value, left = point.remember(key, found)
+    hits.update(first + n for n in left)
+    return value
 
 
 def no_case() -> Any:

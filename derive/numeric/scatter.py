@@ -24,7 +24,7 @@ from derive.expr import (
     mul,
 )
 from derive.numeric.binders import items
-from derive.numeric.choice import Choice
+from derive.numeric.choice import Choice, Shares
 from derive.numeric.compile import Evaluation
 from derive.numeric.gather import Array, scatter_add
 from derive.numeric.shapes import Shape, span
@@ -48,7 +48,7 @@ def scatter(node: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Scat
     """
     if not isinstance(node, Reduce) or node.op != "sum" or any(b is not None for b in node.binder.lower):
         return None
-    binder, body = node.binder, node.body
+    binder, body = evaluation.opened(node)
     factors = body.factors if isinstance(body, Mul) else (body,)
     hits = [(f, arg) for f in factors if (arg := _maximiser(f, target, evaluation)) is not None]
     if len(hits) != 1 or not isinstance(binder.cond, In):
@@ -89,8 +89,11 @@ def scattered(found: Scatter, shape: Shape, evaluation: Evaluation) -> Array:
     chosen = inner.choice(found.maximiser, env)
     lead, size = evaluation.lead, int(np.prod(shape, dtype=np.int64))
     if isinstance(chosen, Choice):
-        places = np.broadcast_to(chosen.flat(shape), (*lead, *extent))
+        flat = chosen.flat(shape)
+        flat = flat.reshape(*lead, *(1 for _ in extent)) if flat.shape == lead else flat  # no window has an entry
+        places = np.broadcast_to(flat, (*lead, *extent))
         return scatter_add(coefficient, places, size, lead).reshape(*lead, *shape)
+    assert isinstance(chosen, Shares)  # a window's, never a whole tensor's
     total = np.zeros((*lead, size))
     for position, share in zip(chosen.candidates, chosen.shares, strict=True):
         inside = np.logical_and.reduce(np.broadcast_arrays(

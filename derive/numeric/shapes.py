@@ -11,12 +11,12 @@ import numpy as np
 
 from derive.axes import Axes, axes, stands
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Entry, Expr, Idx, Node, Num, SetApp, walk
+from derive.expr import Add, Entry, Expr, Idx, Mul, Node, Num, SetApp, Size, free_indices, walk
 from derive.module import Module
 from derive.numeric.gather import Array, first_nan
-from derive.numeric.limits import limits
+from derive.numeric.limits import interval, limits, reached
 from derive.numeric.source import window_places
-from derive.receptive_field import WindowAxis
+from derive.receptive_field import Axis, WindowAxis
 
 Shape = tuple[int, ...]
 
@@ -25,7 +25,7 @@ Shape = tuple[int, ...]
 class WindowSet:
     """One axis of a set Ω: its window, and the extents n of the input and ``out`` of the output."""
 
-    window: WindowAxis
+    window: Axis
     n: int
 
     @property
@@ -73,8 +73,9 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
         entry, value = equation.terms
         if isinstance(entry, Entry):
             reach = Extents(shapes, sets, _sizes(module, shapes), found)
-            shapes[entry.tensor] = tuple(output_span(v, entry, value, reach)
-                                         for v in entry.indices if isinstance(v, Idx))
+            stated = {axis: length for tensor, axis, length in module.ranges if tensor == entry.tensor}
+            shapes[entry.tensor] = tuple(stated_span(stated.get(d), v, entry, value, reach)
+                                         for d, v in enumerate(entry.indices) if isinstance(v, Idx))
     return Extents(shapes, sets, _sizes(module, shapes), found)
 
 
@@ -96,11 +97,37 @@ def _sizes(module: Module, shapes: Mapping[str, Shape]) -> dict[str, int]:
             for size, n in zip(symbol.sizes, shapes.get(symbol.name, ()), strict=False) if isinstance(size, str)}
 
 
-def _window_set(window: WindowAxis, n: int) -> WindowSet:
+def _window_set(window: Axis, n: int) -> WindowSet:
+    if n < 1:
+        raise CardError("the input has no entries along an axis of its windows")
     if window.output_size(n) < 1:
-        raise CardError(f"the kernel spans {window.kernel_size} cells, but the padded input has only "
-                        f"{n + 2 * window.padding}: make the input larger or the kernel smaller")
+        assert isinstance(window, WindowAxis)
+        raise CardError(f"the kernel spans {window.span} cells, but the padded input has only "
+                        f"{n + window.padding + window.padding_after}: make the input larger or the kernel smaller")
     return WindowSet(window, n)
+
+
+def stated_span(length: Expr | None, v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
+    """How far an output's index runs: as the question says, or as far as keeps all indices in range.
+
+    Raises :class:`CardError` where it says more than that.
+    """
+    if length is None:
+        return output_span(v, entry, value, reach)
+    stated = int(interval(length, {}, reach.sizes)[0])
+    terms = _terms(v, value)
+    if terms and all(isinstance(t, (Idx, Add, Mul, Num, Size)) for t in terms):
+        most = output_span(v, entry, value, reach)
+        if stated > most:
+            raise CardError(f"the question says that `{v.name}` of `{entry.tensor}` takes {stated} values, and only "
+                            f"{most} keep all indices in range")
+    return stated
+
+
+def _terms(v: Idx, value: Expr) -> list[Node]:
+    """What the index terms with v are made of."""
+    return [part for e in walk(value) if isinstance(e, Entry) for t in e.indices if v in free_indices(t)
+            for part in walk(t)]
 
 
 def output_span(v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
@@ -109,7 +136,8 @@ def output_span(v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
     tensors, sets = _places(v, value)
     found = [span(v, value, reach)] if tensors or sets else []
     start = reach.axes.origin(entry.tensor, entry.indices.index(v))
-    return min([*found, *limits(v, free, start, value, reach)] or [span(v, value, reach)])
+    found += limits(v, free, start, value, reach)
+    return min(found or reached(v, start, value, reach) or [span(v, value, reach)])
 
 
 def span(v: Idx, body: Node, reach: Extents) -> int:

@@ -43,7 +43,7 @@ Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis)
 
 _OPS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
 _REDUCE = {"sum": "sum({})", "prod": "prod({})", "max": "max({}, default=-inf)",
-           "min": "min({}, default=inf)"}
+           "min": "min({}, default=inf)", "median": "median({})"}
 
 
 def members(cond: Cond | None, variables: Sequence[Idx]) -> list[tuple[tuple[Idx, ...], SetApp]]:
@@ -102,10 +102,22 @@ class _Source:
         checks = [c for c in self.checks(v, value, "{}") if c]
         shifted = [f"0 <= {self.names[v]} - {self.axes.origin(t, d)} < run.extent({t!r}, {d})"
                    for t, d in _stands(v, value)]
+        if not checks and not shifted:
+            checks = self.reached(v, value)
         if not checks:
             return self.spans(v, value)
         test = " and ".join((*shifted, *checks))
         return f"list(takewhile(lambda {self.names[v]}: {test}, count({start})))"
+
+    def reached(self, v: Idx, value: Expr) -> list[str]:
+        """For every sum under a condition on v, such as 0 ≤ v − p < n: it has a term."""
+        found = []
+        for node in walk(value):
+            relations = walk(node.binder.cond) if isinstance(node, Reduce) and node.binder.cond is not None else ()
+            if isinstance(node, Reduce) and any(isinstance(c, Rel) and v in free_indices(c) for c in relations):
+                binder, body = open_as(node, tuple(self.fresh(_unused(self)) for _ in node.binder.variables))
+                found.append(f"any(True {self.clauses(binder, body)})")
+        return found
 
     def checks(self, v: Idx, node: Node, around: str) -> list[str]:
         """For every index term with v in it, which no bracket, case or condition guards: it is in range."""
@@ -227,7 +239,9 @@ def equation_source(equation: Rel, module: Module) -> str:
     free = [writer.fresh(v) for v in entry.indices if isinstance(v, Idx)]
     starts = [writer.axes.origin(entry.tensor, d) for d in range(len(free))]
     names = "".join(f"{writer.names[v]}, " for v in free)
-    ranges = ", ".join(writer.outputs(v, start, value) for v, start in zip(free, starts, strict=True))
+    stated = {axis: length for tensor, axis, length in module.ranges if tensor == entry.tensor}
+    ranges = ", ".join(f"range({start}, {start} + {writer.index(stated[d])})" if d in stated else
+                       writer.outputs(v, start, value) for d, (v, start) in enumerate(zip(free, starts, strict=True)))
     unpack = f"        ({names}) = index\n" if free else ""
     return ("def equation(run):\n"
             f"    def entry(index):\n{unpack}        return {writer.value(value)}\n"

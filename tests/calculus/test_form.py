@@ -19,6 +19,8 @@ JACOBIANS = [
     ("relu", "s", r"[i = k] [s_k > 0]"),
     ("softmax", "z", r"p_i ([j = i] - p_j)"),
     ("softmax_cross_entropy", "z", r"p_i - t_i"),
+    ("softmax_regression", "x", r"\sum_k (p_k - t_k) W_{kj}"),
+    ("attention", "q", r"\frac{1}{\sqrt{d}} \sum_j (V_{jc} - o_c) a_j K_{jm}"),
     ("neuron_bce", "w", r"(\hat{y} - t) x_j"),
     ("neuron_bce_function", "w", r"(\hat{y} - t) x_j"),
     ("two_norm", "x", r"\frac{x_j}{y}"),
@@ -35,6 +37,9 @@ MESSAGES = [
     ("conv1d_stride", "x", r"\sum_{k : 0 \le i - 2k < A} \delta_{y,k} w_{i-2k}"),
     ("conv2d", "w", r"\sum_{k,l} \delta_{y,kl} x_{2k+p,2l+q}"),
     ("window_mean_1d", "x", r"\sum_{t : i \in \Omega(t)} \frac{\delta_{f,t}}{\left|\Omega(t)\right|}"),
+    ("conv1d_transposed", "w", r"\sum_{j : k + 2j < n} \delta_{y,k+2j} x_j"),
+    ("instance_norm", "x", r"\frac{1}{\sqrt{v_k + \epsilon}} \left(\delta_{y,klp} - \frac{1}{H} \frac{1}{W} \sum_{i,j} \delta_{y,kij}"
+                           r" - \frac{y_{klp}}{H} \frac{1}{W} \sum_{i,j} \delta_{y,kij} y_{kij}\right)"),
     ("batch_norm", "x", r"\frac{\gamma}{\sqrt{v + \epsilon}} \left(\delta_{y,j} - \frac{1}{n} \sum_i \delta_{y,i}"
                         r" - \frac{\hat{x}_j}{n} \sum_i \delta_{y,i} \hat{x}_i\right)"),
 ]

@@ -24,11 +24,14 @@ from derive.expr import (
     Mul,
     Num,
     Reduce,
+    Rel,
     Tuple,
     eq,
     mul,
 )
 from derive.module import Module
+from derive.notation import gather, read
+from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
 from derive.numeric.functions import backward, forward, jacobian
 from tests.numeric.modules import arg, message, pooling, starred
@@ -222,3 +225,14 @@ def layers_and_inputs(draw: st.DrawFn) -> tuple[Module, np.ndarray[Any, np.dtype
     op, rule = draw(st.sampled_from(["max", "min"])), draw(st.sampled_from(["first", "last", "split"]))
     values = draw(st.lists(st.integers(-2, 2), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
     return pooling(kernel, stride, padding, op, rule), np.array(values, float).reshape(shape)
+
+
+def test_a_star_inside_a_sum_over_a_whole_axis_keeps_its_own_letters() -> None:
+    """Σ_k δ_k b_k c_{i^*(k)}: the maximum that i^* belongs to has sums of its own."""
+    table = gather([formula := r"s_k = \max_i \left( c_i \sum_j b_k x_j \right)"])
+    equation = read(formula, table)
+    assert isinstance(equation, Rel)
+    numbers = Numbers(Module((equation,), table, "s", ("b", "c", "x")))
+    arrays = {"b": [1.0, -1], "x": [1.0, 2, 3], "c": [2.0, 5, -1]}
+    assert numbers.forward(**arrays).tolist() == [30, 6]
+    assert numbers.backward("x", upstream=[1, 10], **arrays).tolist() == [15, 15, 15]

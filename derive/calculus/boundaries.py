@@ -1,0 +1,176 @@
+"""Where the branches of max(u, v), of |u| and of cases meet, and boundaries written as x = e."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from derive.calculus.algebra import monomial
+from derive.expr import (
+    ONE,
+    ZERO,
+    Add,
+    And,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Num,
+    Otherwise,
+    Rel,
+    add,
+    eq,
+    mul,
+    rel,
+    sub,
+    walk,
+)
+
+
+@dataclass(frozen=True)
+class Border:
+    """u and v meet where gap = 0; ``chosen`` is the one that the formulas take there, None for sign(0) = 0."""
+
+    gap: Expr
+    sides: tuple[Expr, Expr]
+    chosen: Expr | None
+    stated: Rel | None = None
+    told: bool = True  # which branch holds beyond it
+
+
+def borders(node: Expr, simple: Callable[[Expr], Expr]) -> Iterator[Border]:
+    """Where the branches of a node meet; ``simple`` brings an expression to its lecturer's form."""
+    match node:
+        case Fn("abs", (inner,)):
+            yield Border(inner, (inner, mul(Num(-1), inner)), None)
+        case Extremum(_, args):
+            for u, v in combinations(args, 2):
+                stated = eq(v, u) if u is ZERO else eq(u, v) if v is ZERO else None
+                yield Border(sub(u, v), (u, v), v, stated)
+        case Cases(branches):
+            yield from _Branches(branches, simple).borders()
+
+
+@dataclass(frozen=True)
+class _Branches:
+    """Cases of which the first that holds counts."""
+
+    branches: tuple[tuple[Expr, Cond], ...]
+    simple: Callable[[Expr], Expr]
+
+    def borders(self) -> Iterator[Border]:
+        """For each comparison l < r of a branch, the branch that holds where it just fails."""
+        seen: set[tuple[frozenset[int], frozenset[Expr]]] = set()
+        for place, (value, cond) in enumerate(self.branches):
+            for n, left, op, right in _comparisons(cond):
+                gap = sub(left, right)
+                near = self.where(gap, -1 if op in "<≤" else 1)
+                far = self.where(gap, 1 if op in "<≤" else -1)
+                if near not in (place, None) or far == place or (far is None and place + 1 == len(self.branches)):
+                    continue
+                other = place + 1 if far is None else far
+                key = frozenset((place, other)), frozenset((self.simple(gap), self.simple(sub(right, left))))
+                if key not in seen:
+                    seen.add(key)
+                    on = self.where(gap, 0)
+                    inside = op in "≤≥" if on not in (place, other) else on == place
+                    sides = (value, self.branches[other][0])
+                    yield Border(gap, sides, sides[0 if inside else 1], eq(right, left) if n else eq(left, right),
+                                 far is not None or len(self.branches) == 2)
+
+    def where(self, gap: Expr, sign: int) -> int | None:
+        """The branch that holds just where the gap, 0 on a boundary, has this sign; None where that cannot be told."""
+        for place, (_, cond) in enumerate(self.branches):
+            holds = self.holds(cond, gap, sign)
+            if holds is not False:
+                return None if holds is None else place
+        return None
+
+    def holds(self, cond: Cond, gap: Expr, sign: int) -> bool | None:
+        if isinstance(cond, Otherwise):
+            return True
+        told = [self.compared(left, op, right, gap, sign) for _, left, op, right in _comparisons(cond)]
+        if False in told:
+            return False
+        return None if None in told or not told else True
+
+    def compared(self, left: Expr, op: str, right: Expr, gap: Expr, sign: int) -> bool | None:
+        """Whether left op right near the boundary: left − right is ±gap and a number."""
+        for turn in (1, -1):
+            rest = self.simple(add(sub(left, right), mul(Num(-turn), gap)))
+            if isinstance(rest, Num):
+                difference = rest.value or turn * sign
+                return difference == 0 and op in "≤≥" or (difference < 0 if op in "<≤" else difference > 0)
+        return None
+
+
+def unclipped(gap: Expr) -> Expr | None:
+    """What is 0 where min(c, u) − k is: u − k for k < c; None where that is never so.  Likewise for max."""
+    whole = list(monomial(gap).powers.items())
+    bare = whole[0][0] if len(whole) == 1 and whole[0][1] is ONE else gap  # a number in front is no matter
+    terms = bare.terms if isinstance(bare, Add) else (bare,)
+    inner = [t for t in terms if not isinstance(t, Num)]
+    signed = monomial(inner[0]) if len(inner) == 1 else None
+    if signed is None or abs(signed.number) != 1 or len(signed.powers) != 1:
+        return gap
+    (extremum, exponent), = signed.powers.items()
+    if not isinstance(extremum, Extremum) or len(extremum.args) != 2 or exponent is not ONE:
+        return gap
+    numbers = [a for a in extremum.args if isinstance(a, Num)]
+    others = [a for a in extremum.args if not isinstance(a, Num)]
+    if len(numbers) != 1:
+        return gap
+    level = -sum(t.value for t in terms if isinstance(t, Num)) / signed.number
+    if numbers[0].value == level:
+        return gap  # wherever u lies beyond
+    reached = numbers[0].value > level if extremum.op == "min" else numbers[0].value < level
+    return sub(others[0], Num(level)) if reached else None
+
+
+def _comparisons(cond: Cond) -> Iterator[tuple[int, Expr, str, Expr]]:
+    """l op r of each < ≤ > ≥ that a condition says; and 1 where l begins a chain l < s < r."""
+    if isinstance(cond, And):
+        for part in cond.conds:
+            yield from _comparisons(part)
+    elif isinstance(cond, Rel):
+        for n, (left, op, right) in enumerate(zip(cond.terms, cond.ops, cond.terms[1:], strict=False)):
+            if op in "<≤>≥":
+                yield int(n == 0 and len(cond.ops) > 1), left, op, right
+
+
+def solve(part: Expr) -> tuple[Entry, Expr] | None:
+    """(x, e) where part = 0 says x = e, for an entry x that stands in one term, times a number."""
+    terms = part.terms if isinstance(part, Add) else (part,)
+    for n, term in enumerate(terms):
+        m = monomial(term)
+        if len(m.powers) != 1:
+            continue
+        (atom, exponent), = m.powers.items()
+        rest = [t for k, t in enumerate(terms) if k != n]
+        if isinstance(atom, Entry) and exponent is ONE and not any(atom in walk(t) for t in rest):
+            return atom, mul(Num(-1 / m.number), add(*rest)) if rest else ZERO
+    return None
+
+
+def zero(part: Expr) -> Rel:
+    """part = 0, as x = e where it is that simple."""
+    return compared(part, "=")
+
+
+_FLIPPED = {"=": "=", "<": ">", ">": "<"}
+
+
+def compared(part: Expr, op: str) -> Rel:
+    """part op 0, as x op e where part is x − e or e − x."""
+    terms = part.terms if isinstance(part, Add) else (part,)
+    if len(terms) == 2:
+        for mine, other in (terms, terms[::-1]):
+            m = monomial(mine)
+            atom = next(iter(m.powers), None)
+            simple = abs(m.number) == 1 or isinstance(other, Num)
+            if isinstance(atom, Entry) and list(m.powers.values()) == [ONE] and simple:
+                return rel(atom, op if m.number > 0 else _FLIPPED[op], monomial(mul(Num(-1 / m.number), other)).expr())
+    return rel(part, op, ZERO)

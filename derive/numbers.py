@@ -1,0 +1,141 @@
+"""The numbers of a layer: its values, derivatives and messages as arrays, from the derived formulas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+from derive.axes import with_axes
+from derive.calculus.results import Messages
+from derive.calculus.vanishing import at_kinks
+from derive.errors import CardError
+from derive.expr import Entry, Expr, Partial
+from derive.module import Module
+from derive.numeric import functions
+from derive.numeric.active import active_sets, selection
+from derive.numeric.clarke import choice, contains
+from derive.numeric.evaluator import evaluate
+from derive.numeric.exactly import Index, Values, as_array, entries, given
+from derive.numeric.one_sided import OneSided, one_sided
+from derive.numeric.stars import names_in
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """y = F(x; θ), ∂y/∂x and δ_x on arrays of any size.
+
+    Arrays are passed by the names of the module's inputs, parameters and constants;
+    float32 and integers become float64.  Leading axes beyond a tensor's own are batch
+    axes.  ±∞ is a number here, NaN is refused with its position.
+    """
+
+    module: Module
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The derivation by letters: Jacobian, message and stages of each."""
+        return Messages(self.module)
+
+    def forward(self, **arrays: Any) -> Any:
+        """y = F(x; θ)."""
+        return functions.forward(self.module, arrays)
+
+    def values(self, **arrays: Any) -> dict[str, Any]:
+        """s, h, …, y: every tensor that the equations define, in their order."""
+        return functions.values(self.module, arrays)
+
+    def gradients(self, *, upstream: Any, **arrays: Any) -> dict[str, Any]:
+        """δ_h, δ_s, …: the gradient of each tensor between output and input or parameter, from the output back."""
+        module = self.messages.module
+        letters = (*module.inputs, *module.parameters)
+        steps = {cast(Entry, s.before): s for wrt in letters for s in self.messages.stages(wrt)[:-1]}
+        formulas = [(left, at_kinks(cast(Expr, step.after), module)) for left, step in steps.items()]
+        found = functions.stagewise(module, formulas, upstream, arrays, self.messages.star_definitions)
+        return {name.removeprefix("delta_"): values for name, values in found.items()}
+
+    def jacobian(self, wrt: str, *, sparse: bool = False, **arrays: Any) -> Any:
+        """∂y/∂x: output axes, then the axes of ``wrt`` (no batch axes).
+
+        ``sparse``: (output indices, input indices, values) of the non-zero entries.
+        """
+        self.known(wrt)
+        step = self.messages.jacobian(wrt)
+        assert isinstance(step.before, Partial) and isinstance(step.after, Expr)
+        module = self.messages.module
+        formula = (step.before, at_kinks(step.after, module))
+        return functions.jacobian(module, formula, wrt, arrays, sparse, self.messages.star_definitions)
+
+    def backward(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
+        """δ_x = Jᵀ δ_y.
+
+        ``upstream`` has the output's shape; for a scalar output it is 1 unless given.
+        """
+        self.known(wrt)
+        if upstream is None:
+            if self.module.definition(self.module.output)[0].indices:
+                raise CardError(f"`upstream` is missing: the gradient by `{self.module.output}`, in its shape")
+            upstream = 1.0
+        step = self.messages.message(wrt)
+        step = step.last("covering") if any(s.rule == "covering" for s in step) else step
+        assert isinstance(step.before, Entry) and isinstance(step.after, Expr)
+        module = self.messages.module
+        formula = (step.before, at_kinks(step.after, module))
+        return functions.backward(module, formula, wrt, upstream, arrays, self.messages.star_definitions)
+
+    def ties(self, **arrays: Any) -> dict[Index, tuple[Index, ...]]:
+        """The active set of each window: output index → the places of the input where its value is attained.
+
+        Compared exactly, as the numbers come: floats, integers or Fractions.  No batch axes.
+        """
+        values, shapes = given(self.module, arrays)
+        return {found.output: found.active for found in active_sets(with_axes(self.module), values, shapes)}
+
+    def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
+        """y'(x; v) = lim (y(x + h v) − y(x))/h for h ↓ 0, exact at ties; Fractions give Fractions.
+
+        ``v`` has the shape of ``wrt``.  No batch axes.
+        """
+        self.known(wrt)
+        values, shapes = given(self.module, arrays)
+        along, shape = entries(self.module, wrt, v)
+        if shape != shapes[wrt]:
+            raise CardError(f"`v` has shape {shape}, but `{wrt}` has {shapes[wrt]}")
+        try:
+            if not any(names_in(e).functions & {"exp", "log", "tanh"} for e in self.module.equations):
+                return self._directional(wrt, along, values, shapes)
+            raise ValueError
+        except ValueError:  # a root or an exponential of a fraction is none
+            floats = {name: {at: float(n) for at, n in tensor.items()} for name, tensor in values.items()}
+            return self._directional(wrt, {at: float(n) for at, n in along.items()}, floats, shapes)
+
+    def _directional(self, wrt: str, along: Values, values: dict[str, Values], shapes: dict[str, Index]) -> Any:
+        moving = {name: {at: OneSided(n, along[at] if name == wrt else 0) for at, n in tensor.items()}
+                  for name, tensor in values.items()}
+        found = evaluate(self.module, moving, shapes)[self.module.output]
+        slopes = {at: one_sided(y).derivative() for at, y in found.items()}
+        exact = any(isinstance(n, Fraction) for tensor in (along, *values.values()) for n in tensor.values())
+        return as_array(slopes, exact)
+
+    def is_subgradient(self, gradient: Any, *, upstream: Any, **arrays: Any) -> bool:
+        """Whether ``gradient`` lies in the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x).
+
+        For layers that take the maximum, minimum, median or largest absolute value of
+        their windows; decided exactly, for as many ties as can be listed.
+        """
+        module = with_axes(self.module)
+        values, shapes = given(module, arrays)
+        node = selection(module)
+        (wrt,) = module.inputs
+        weights, _ = entries(module, f"delta_{module.output}", upstream)
+        found, _ = entries(module, wrt, gradient)
+        choices = [choice(s, node, values[wrt], Fraction(weights[s.output]))
+                   for s in active_sets(module, values, shapes) if weights[s.output]]
+        return contains(found, choices)
+
+    def known(self, wrt: str) -> None:
+        """Raise :class:`CardError` for a letter that is not given to the layer."""
+        if wrt not in self.messages.letters:
+            names = ", ".join(f"`{name}`" for name in self.messages.letters)
+            raise CardError(f"`{wrt}` is no input, parameter or constant of this layer; these are {names}")

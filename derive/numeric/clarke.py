@@ -1,0 +1,131 @@
+"""Is a gradient an element of the Clarke subdifferential of Σ_k c_k f_k, for windows f_k that share entries?
+
+Near a tie the function is linear on each cone of directions v, and every window takes
+there the entry that v makes its largest.  The subdifferential is the convex hull of the
+gradients of all choices that one direction makes together; choices that windows make
+independently of each other may lie outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+from derive.errors import UnsupportedError
+from derive.expr import Entry, Fn, Reduce
+from derive.numeric.active import ActiveSet
+
+Index = tuple[int, ...]
+Gradient = tuple[Fraction, ...]
+_MOST_ORDERS = 8  # entries of a median that are permuted
+_MOST = 20_000  # vertices
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A window with ``weight`` c: its tied entries, the slopes ±1 that each can have, and which of them it takes.
+
+    ``rank`` counts from the smallest along a direction; None: the first of them in it (the largest, or for a minimum
+    the smallest: all directions are looked at, so it does not matter which).
+    """
+
+    weight: Fraction
+    entries: tuple[Index, ...]
+    slopes: tuple[tuple[int, ...], ...]
+    rank: int | None = None
+
+
+def choice(window: ActiveSet, node: Reduce, x: Mapping[Index, Any], weight: Fraction) -> Choice:
+    """What one window can choose at x: its active places, each with the slope of what the window compares."""
+    if not isinstance(node.body, (Entry, Fn)) or (isinstance(node.body, Fn) and node.body.name != "abs"):
+        raise UnsupportedError("joint choices are known for the entries of a window or their absolute values")
+    absolute = isinstance(node.body, Fn)
+    slopes = tuple(((1, -1) if not x[p] else (1 if x[p] > 0 else -1,)) if absolute else (1,) for p in window.active)
+    middle = len(window.places) // 2 - window.below
+    return Choice(weight, window.active, slopes, middle if node.op == "median" else None)
+
+
+def contains(gradient: Mapping[Index, Any], choices: Sequence[Choice]) -> bool:
+    """Whether the gradient (0 where it has no entry) is a convex combination of those of joint choices.
+
+    Exact, by linear programming over the rationals.  Raises :class:`UnsupportedError`
+    where too many entries are tied together.
+    """
+    rest = {place: Fraction(value) for place, value in gradient.items() if value}
+    for group in _components(choices):
+        places = sorted({e for c in group for e in c.entries})
+        target = tuple(rest.pop(p, Fraction(0)) for p in places)
+        if not _in_hull(target, sorted(set(_vertices(group, places)))):
+            return False
+    return not rest
+
+
+def _components(choices: Iterable[Choice]) -> list[list[Choice]]:
+    """Windows that share tied entries, directly or through others: the rest chooses by itself."""
+    groups: list[tuple[set[Index], list[Choice]]] = []
+    for choice in choices:
+        own = set(choice.entries)
+        joined = [g for g in groups if g[0] & own]
+        groups = [g for g in groups if not g[0] & own]
+        groups.append((own.union(*(g[0] for g in joined)), [choice, *(c for g in joined for c in g[1])]))
+    return [group for _, group in groups]
+
+
+def _vertices(group: Sequence[Choice], places: Sequence[Index]) -> set[Gradient]:
+    if any(c.rank is not None for c in group):
+        return set(_by_order(group, places))
+    return _by_largest(tuple(group), tuple(places))
+
+
+def _by_order(group: Sequence[Choice], places: Sequence[Index]) -> Iterator[Gradient]:
+    """The gradient for each order of the entries."""
+    if len(places) > _MOST_ORDERS:
+        raise UnsupportedError(f"{len(places)} entries are tied together, and at most {_MOST_ORDERS} are put in order")
+    for order in permutations(range(len(places))):
+        position = dict(zip(places, order, strict=True))
+        total = [Fraction(0)] * len(places)
+        for c in group:
+            chosen = sorted(c.entries, key=position.__getitem__)[c.rank or 0]
+            total[places.index(chosen)] += c.weight * c.slopes[c.entries.index(chosen)][0]
+        yield tuple(total)
+
+
+def _by_largest(group: tuple[Choice, ...], places: tuple[Index, ...]) -> set[Gradient]:
+    """The entry that the direction makes largest takes all windows it is in; the next one what is left; and so on."""
+    @cache
+    def left(open_windows: frozenset[int]) -> frozenset[Gradient]:
+        if not open_windows:
+            return frozenset({(Fraction(0),) * len(places)})
+        found: set[Gradient] = set()
+        for n, place in enumerate(places):
+            taken = [w for w in open_windows if place in group[w].entries]
+            for sign in sorted({s for w in taken for s in group[w].slopes[group[w].entries.index(place)]}):
+                step = sum((group[w].weight * sign for w in taken), Fraction(0))
+                for rest in left(open_windows - set(taken)):
+                    found.add((*rest[:n], rest[n] + step, *rest[n + 1:]))
+            if len(found) > _MOST:
+                raise UnsupportedError(f"more than {_MOST} ways to break the ties: take a smaller input")
+        return frozenset(found)
+
+    return set(left(frozenset(range(len(group)))))
+
+
+def _in_hull(target: Gradient, vertices: Sequence[Gradient]) -> bool:
+    """target = Σ λ_j v_j with λ_j ≥ 0 and Σ λ_j = 1, decided over the rationals."""
+    if target in vertices:
+        return True
+    import z3
+
+    def number(value: Fraction) -> Any:
+        return z3.RealVal(f"{value.numerator}/{value.denominator}")
+
+    weights = [z3.Real(f"w{j}") for j in range(len(vertices))]
+    solver = z3.SolverFor("QF_LRA")
+    solver.add(*(w >= 0 for w in weights), z3.Sum(weights) == 1)
+    for d, value in enumerate(target):
+        solver.add(z3.Sum([number(v[d]) * w for v, w in zip(vertices, weights, strict=True)]) == number(value))
+    return bool(solver.check() == z3.sat)

@@ -1,0 +1,163 @@
+"""A layer's forward formula at concrete sizes as SymPy expressions, one region of its inputs at a time.
+
+The evaluator runs on pairs of an expression and its value at a point.  What it compares is
+decided by the values, so that no maximum and no Piecewise arises: in the region of the point each
+entry is one smooth expression, and SymPy differentiates that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy
+
+from derive.expr import Entry, eq
+from derive.module import Module
+from derive.numeric.decimals import decimal_of
+from derive.numeric.evaluator import evaluate
+from derive.numeric.numbers import Arithmetic
+from derive.symbolic.gradient import Gradient
+
+Index = tuple[int, ...]
+Tensor = Mapping[Index, Any]
+_FUNCTIONS: dict[str, Any] = {
+    "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "tanh": sympy.tanh, "sin": sympy.sin, "cos": sympy.cos,
+    "sinh": sympy.sinh, "cosh": sympy.cosh, "arctan": sympy.atan,
+}
+
+
+class Traced:
+    """An expression with its value at the point that decides the region."""
+
+    __slots__ = ("expr", "value")
+
+    def __init__(self, expr: sympy.Expr, value: Any) -> None:
+        self.expr, self.value = expr, value
+
+    def _beside(self, other: Any) -> Any:
+        """The other's value as a number of this one's type."""
+        value = plain(other)
+        return decimal_of(value) if isinstance(self.value, Decimal) else value
+
+    def __add__(self, other: Any) -> Traced:
+        return Traced(self.expr + expression(other), self.value + self._beside(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Traced:
+        return Traced(-self.expr, -self.value)
+
+    def __sub__(self, other: Any) -> Traced:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Traced:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Traced:
+        return Traced(self.expr * expression(other), self.value * self._beside(other))
+
+    __rmul__ = __mul__
+
+    def __abs__(self) -> Traced:
+        return self if self.value > 0 else -self
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < self._beside(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.value <= self._beside(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > self._beside(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self.value >= self._beside(other))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == self._beside(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def plain(number: Any) -> Any:
+    return number.value if isinstance(number, Traced) else number
+
+
+def expression(number: Any) -> sympy.Expr:
+    """The SymPy expression of a traced or a rational number."""
+    if isinstance(number, Traced):
+        return number.expr
+    return sympy.Rational(number.numerator, number.denominator)
+
+
+def traced(base: Arithmetic) -> Arithmetic:
+    """The arithmetic of expressions with values in another; numbers of the formula stay rational."""
+    def power(x: Any, e: Any) -> Any:
+        if not isinstance(x, Traced) and not isinstance(e, Traced):
+            if Fraction(e).denominator == 1:
+                return Fraction(x) ** int(e)
+            x = Traced(expression(x), base.number(x))
+        return Traced(expression(x) ** expression(e), base.power(plain(x), plain(e)))
+
+    def lifted(name: str) -> Callable[[Any], Traced]:
+        def apply(x: Any) -> Traced:
+            return Traced(_FUNCTIONS[name](expression(x)), base.functions[name](plain(x)))
+
+        return apply
+
+    functions = dict(base.functions) | {name: lifted(name) for name in _FUNCTIONS if name in base.functions} | {
+        "pi": lambda: Traced(sympy.pi, base.functions["pi"]())}
+    return Arithmetic(Fraction, lambda a, b: a * power(b, -1), power, functions)
+
+
+@lru_cache(maxsize=4096)
+def symbol(tensor: str, index: Index) -> sympy.Symbol:
+    """The real symbol of a tensor's entry; no two entries share one."""
+    return sympy.Symbol(f"{tensor}[{','.join(map(str, index))}]", real=True)
+
+
+class Region:
+    """The layer in the region of a point: expressions of every tensor and their derivatives by SymPy."""
+
+    def __init__(self, module: Module, base: Arithmetic, values: Mapping[str, Tensor], given: tuple[str, ...],
+                 shapes: Mapping[str, Index]) -> None:
+        self.module, self.values, self.given, self.shapes = module, values, given, shapes
+        self._kind = traced(base)
+        self._forward: dict[str, Mapping[str, Tensor]] = {}
+        self._gradient = Gradient()
+
+    def symbols(self, tensor: str) -> Tensor:
+        """A tensor's entries as symbols."""
+        return {at: Traced(symbol(tensor, at), value) for at, value in self.values[tensor].items()}
+
+    def forward(self, free: str) -> Mapping[str, Tensor]:
+        """Every tensor in terms of the given ones, and of ``free`` where that is defined."""
+        key = free if free not in self.given else ""
+        if key not in self._forward:
+            names = (*self.given, *((key,) if key else ()))
+            arrays = {name: self.symbols(name) for name in names}
+            shapes = {name: self.shapes[name] for name in names}
+            self._forward[key] = {**arrays, **evaluate(self.module, arrays, shapes, self._kind)}
+        return self._forward[key]
+
+    def derivative(self, of: str, at: Index, wrt: str, by: Index) -> sympy.Expr:
+        """∂of_at/∂wrt_by, an expression in the given entries and those of ``wrt``."""
+        return self._gradient(expression(self.forward(wrt)[of][at]), symbol(wrt, by))
+
+    def slope(self, function: str, value: Any) -> tuple[sympy.Symbol, sympy.Expr]:
+        """(u, f'(u)) of a card's function of one argument, in the region of its value."""
+        own = self.module.function(function)
+        assert own is not None
+        parameter, = own.parameters
+        u = sympy.Dummy(parameter, real=True)  # another for each argument
+        one = replace(self.module, equations=(eq(Entry("value", ()), own.body),), output="value")
+        arrays: dict[str, Tensor] = {name: self.symbols(name) for name in self.given}
+        arrays[parameter] = {(): Traced(u, value)}
+        shapes = {**{name: self.shapes[name] for name in self.given}, parameter: ()}
+        found = evaluate(one, arrays, shapes, self._kind)
+        return u, expression(found["value"][()]).diff(u)

@@ -8,6 +8,7 @@ from derive.expr import Directional, Entry, Expr, Fn, Partial
 from derive.notation import letters
 from derive.notation.cursor import Cursor, normal
 from derive.notation.occurrences import names_in
+from derive.notation.pieces import variable
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_token, split, unwrap
 
@@ -41,11 +42,15 @@ def function(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor)
 def dependency(r: Reader, group: Group) -> bool:
     """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
     parts = [list(unwrap(p)) for p in split(group.items, "COMMA", "SEMI")]
-    return all(
-        len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NAME" and not letters.is_index(r, p[0].text)
-        and p[0].text in r.words and r.words[p[0].text].kind is Kind.TENSOR
-        for p in parts
-    )
+    names = [_whole(p[0]) if len(p) == 1 else None for p in parts]
+    return all(name in r.words and r.words[name].kind is Kind.TENSOR and not letters.is_index(r, name)
+               for name in (n or "" for n in names))
+
+
+def _whole(item: Item) -> str | None:
+    """The name of x, and of x' where that is a letter by itself."""
+    name = variable(item)
+    return None if name is None else f"{name[:-1]}_prime" if name.endswith("'") else name
 
 
 def lists_indices(r: Reader, group: Group) -> bool:
@@ -71,7 +76,7 @@ def refuse_scalars(
     """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
     names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if is_token(i, "NAME")]
     scalar = all(not r.words[n].axes for n in names)
-    if not scalar or len(names) > 1 or (at_start and is_token(c.peek(1), "REL")):
+    if not scalar or len(names) > 1 or (at_start and (c.peek(1) is None or is_token(c.peek(1), "REL"))):
         return
     raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
                          r"Write `\cdot` before it for a factor, or leave the argument out")

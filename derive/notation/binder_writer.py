@@ -29,6 +29,8 @@ from derive.notation.product_writer import is_negative
 if TYPE_CHECKING:
     from derive.notation.writer import Writer
 
+WIDE = 24  # characters below a sum from which on its condition has a line of its own
+
 
 def named(w: Writer, node: Reduce | Arg | SetOf) -> Writer:
     """The writer inside the node's binder."""
@@ -45,7 +47,8 @@ def reduction(w: Writer, node: Reduce | Arg) -> str:
     ):
         condition = replace(inner, tight=True).write(binder.cond)
         return rf"\{node.op} \lbrace {inner.write(node.body)} : {condition} \rbrace"
-    command = rf"\arg\{node.op}" if isinstance(node, Arg) else rf"\{node.op}"
+    sign = r"\operatorname{median}" if node.op == "median" else rf"\{node.op}"
+    command = rf"\arg{sign}" if isinstance(node, Arg) else sign
     if isinstance(node, Reduce) and node.op in ("sum", "prod") and _one_range(binder):
         variable, (low,), (high,) = binder.variables[0], binder.lower, binder.upper
         assert low is not None and high is not None
@@ -86,7 +89,9 @@ def below_sign(w: Writer, binder: Binder) -> str:
         return ", ".join(map(w.write, variables))
     pieces = [_range(w, v, low, high) for v, low, high in zip(variables, binder.lower, binder.upper, strict=True)]
     head = r",\ ".join(pieces)
-    return head if cond is None else f"{head} : {w.write(cond)}"
+    if cond is None:
+        return head
+    return rf"\substack{{{head} : \\ {w.write(cond)}}}" if len(head) > WIDE else f"{head} : {w.write(cond)}"
 
 
 def _variables(w: Writer, variables: tuple[Idx, ...]) -> str:

@@ -94,7 +94,7 @@ def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
     r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}."""
     raised = c.peek()
     g = raised.base if isinstance(raised, Scripted) and not raised.subs and not raised.primes else raised
-    if base.text in ("sum", "prod") or base.text.startswith("arg") or not isinstance(g, Group):
+    if base.text in ("sum", "prod", "median") or base.text.startswith("arg") or not isinstance(g, Group):
         raise _nothing_below(r, base)
     if g.bracket == "LSET" and raised is g and divided(g.items):
         c.take()

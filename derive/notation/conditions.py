@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.expr import (
@@ -17,6 +18,7 @@ from derive.expr import (
     Iff,
     In,
     Listed,
+    Num,
     Reduce,
     Rel,
     SetApp,
@@ -29,7 +31,7 @@ from derive.expr import (
     tuple_of,
     walk,
 )
-from derive.notation import environments, forms, phrases
+from derive.notation import environments, forms, letters, phrases
 from derive.notation.cursor import Cursor
 from derive.notation.declarations import SEPARATORS, without_declarations
 from derive.notation.definitions import labels_of
@@ -156,7 +158,7 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
     if not items:
         raise r.error(end, "a condition is missing here")
     c = r.cursor(items, end)
-    found = [_unit(r, c)]
+    found = _units(r, c)
     commas = []
     while is_token(c.peek(), *SEPARATORS) or phrases.kind(c.peek()) == "AND":
         separator = c.take()
@@ -164,12 +166,28 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
         if phrases.kind(c.peek()) == "AND":
             c.take()
             commas[-1] = False
-        found.append(_unit(r, c))
+        found += _units(r, c)
     r.finish(c)
     for first, second, comma in zip(found, found[1:], commas, strict=False):
         if comma:
             _refuse_shared_bounds(r, first, second, items[0])
     return found[0] if len(found) == 1 else And(tuple(found))
+
+
+def _units(r: Reader, c: Cursor) -> list[Cond]:
+    """One condition; i, j = 1, …, n is one for each letter."""
+    names = []
+    while (name := variable(item) if (item := c.peek()) is not None else None) and is_token(c.peek(1), "COMMA"):
+        names.append(name)
+        c.at += 2
+    shared = bool(names) and is_token(c.peek(1), "REL") and any(is_token(i, "DOTS") for i in c.items[c.at :])
+    if not shared or not all(letters.is_index(r, n) for n in names):
+        c.at -= 2 * len(names)
+        return [_unit(r, c)]
+    found = _unit(r, c)
+    if not isinstance(found, Rel) or found.ops != ("≤", "≤"):
+        raise r.error(c.place, "letters that run together end with their last value, as in `i, j = 1, \\dots, n`")
+    return [*(Rel((found.terms[0], Idx(n), found.terms[2]), found.ops) for n in names), found]
 
 
 def _unit(r: Reader, c: Cursor) -> Cond:
@@ -210,10 +228,21 @@ def chain(r: Reader, c: Cursor) -> Cond:
         terms.append(r.sum(c))
     if is_token(c.peek(), "IN"):
         raise r.error(c.place, r"`\in` after a relation: part the two conditions by a comma")
-    if ops == ["="] and is_token(c.peek(), "COMMA") and is_token(c.peek(1), "DOTS") and is_token(c.peek(2), "COMMA"):
-        c.at += 3  # k = 1, …, K
+    if ops == ["="] and (dots := _to_the_last(c, terms[1])):
+        c.at += dots
         return Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
     return Rel(tuple(terms), tuple(ops))
+
+
+def _to_the_last(c: Cursor, first: Expr) -> int:
+    """How many items stand between the first and the last value of k = 1, …, K and k = 1, 2, …, K; 0 for none."""
+    at = 0
+    while is_token(c.peek(at), "COMMA") and is_token(following := c.peek(at + 1), "NUMBER"):
+        first = add(first, ONE)
+        if first is not Num(Fraction(following.text)):
+            return 0
+        at += 2
+    return at + 3 if all(is_token(c.peek(at + n), t) for n, t in enumerate(("COMMA", "DOTS", "COMMA"))) else 0
 
 
 def _defining(r: Reader, c: Cursor) -> Reader:

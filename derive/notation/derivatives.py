@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from derive.expr import Entry, Expr, Partial, Subdifferential
+from derive.expr import Entry, Expr, Fn, Partial, Subdifferential
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.products import product
-from derive.notation.tree import Item, Items, Scripted, Token, is_token
+from derive.notation.symbols import Kind
+from derive.notation.tree import Command, Item, Items, Scripted, Token, is_token, unwrap
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
@@ -20,6 +21,22 @@ def total(r: Reader, above: Items, below: Items, at: Item) -> bool:
     if "d" in r.words:
         raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
     return True
+
+
+def bare_function(r: Reader, items: Items) -> Expr | None:
+    """σ of dσ/ds: the card's function at its own arguments."""
+    known = r.words.get(items[0].text) if len(items) == 1 and isinstance(items[0], Token) else None
+    if known is None or known.kind is not Kind.FUNCTION:
+        return None
+    return Fn(known.name, tuple(Entry(parameter, ()) for parameter in known.axes))
+
+
+def is_operator(item: Item) -> bool:
+    r"""\frac{d}{dx}, with what is differentiated behind it."""
+    if not isinstance(item, Command) or item.type != "FRAC":
+        return False
+    above = unwrap(item.arguments[0])
+    return len(above) == 1 and (is_token(above[0], "PARTIAL") or (is_token(above[0], "NAME") and above[0].text == "d"))
 
 
 def variable(r: Reader, items: Items, at: Item) -> Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,11 +10,12 @@ from functools import cached_property
 
 from derive.notation.cursor import normal
 from derive.notation.definitions import Definition, base_of
+from derive.notation.names import labelled, latex_of
 from derive.notation.occurrences import Occurrence, Occurrences, label_of, names_in
 from derive.notation.pieces import variable
 from derive.notation.subscripts import split_runs
 from derive.notation.symbols import Kind, Symbol
-from derive.notation.tree import Items, Scripted, has, inside, is_token, split
+from derive.notation.tree import Item, Items, Scripted, Token, has, inside, is_token, split, unwrap
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 
@@ -34,6 +36,8 @@ class Evidence:
         self.seen.all = self.renamed()
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
         self.labels: set[str] = set()
+        self.latex: dict[str, str] = {}
+        self.unlabelled: dict[str, str] = {}  # W_o ↦ W
         self.above: dict[str, str] = {}  # how a tensor's first axis is written above
 
     def of_kind(self, kind: Kind) -> set[str]:
@@ -72,15 +76,27 @@ class Evidence:
         running = {*self.seen.bound, *(n for items, _ in self.seen.sets for n in names_in(items))}
         if name in running or running & {*parameters}:
             return True  # Ω(k, l), y(m, n)
+        if self.shaped & {*parameters}:
+            return True  # s(x) of a vector x
         if "_" in name and not self.is_value(name.rsplit("_", 1)[1]):
             return True
         subscripted = any(o.name in parameters and o.sub is not None and o.local == d.local for o in self.seen.all)
         return subscripted or name in names_in(d.right) or any(
             o.name == name and (o.sub is not None or o.above is not None) for o in self.seen.all)
 
+    @cached_property
+    def shaped(self) -> set[str]:
+        """x of x ∈ R^n."""
+        return {str(base_of(item)) for items, extents in self.seen.shapes if extents for item in items}
+
+    def is_part(self, name: str) -> bool:
+        """x^+ beside a bare x: a part of x or its inverse, unless an equation defines it; s^+ alone is a letter."""
+        signed = name[-2:] in ("^+", "^-") and name not in self.heads
+        return signed and any(o.name == name[:-2] and o.sub is None for o in self.seen.all)
+
     def is_value(self, label: str) -> bool:
         """Whether the letter stands bare outside subscripts, so that it is no index where it is one."""
-        bare = any(o.name == label and o.bare and not o.in_index for o in self.seen.all)
+        bare = any(o.name == label and o.bare and not o.in_index and not o.cond for o in self.seen.all)
         return bare and label not in self.seen.bound
 
     def is_applied(self, d: Definition) -> bool:
@@ -102,7 +118,25 @@ class Evidence:
             square = f"{o.name}^2"
             return replace(o, name=square, bare=o.sub is None) if o.squared and square in self.squares else o
 
-        return list(map(go, self.seen.all))
+        return list(map(go, map(self.with_prime, self.seen.all)))
+
+    def with_prime(self, o: Occurrence) -> Occurrence:
+        """h' is a letter of its own."""
+        own = o.name in self.primed and o.primes == 1 and not o.in_index
+        return replace(o, name=f"{o.name}_prime", primes=0, bare=o.sub is None) if own else o
+
+    @cached_property
+    def primed(self) -> set[str]:
+        """h of h' = …, where h itself is given, and o of an o'_j that is given; the prime of f'(x) is a derivative."""
+        plain = {str(base_of(d.left[0])) for d in self.seen.definitions if not _primes(d.left[0])}
+        heads = {str(base_of(d.left[0])) for d in self.seen.definitions if _primes(d.left[0]) == 1}
+        given = {o.name for o in self.seen.all if not o.primes} - plain - heads
+        found = {o.name for o in self.seen.all if o.primes == 1 and not o.in_index and (
+            o.name in heads - plain or (o.right and (o.sub is not None and o.name not in heads or o.name in given)))}
+        applied = {o.name for o in self.seen.all if o.primes and o.following is not None
+                   and o.following.bracket == "LPAREN"}
+        running = {n.rstrip("'") for n in self.seen.bound}
+        return found - applied - self.functions - self.indices - running - {*self.words}
 
     def conditions(self) -> None:
         """In subscripts, and else in conditions only: an index. Only in the conditions of sums: a size."""
@@ -111,6 +145,9 @@ class Evidence:
         in_subs = {o.name for o in self.seen.all if o.in_index}
         other = value | self.subscripted | self.functions
         self.indices |= (below & in_subs) - other
+        for running in self.seen.running:
+            if self.indices & {*running.names}:
+                self.seen.bounds += running.ends
         self.sizes |= {o.name for o in self.seen.all if o.limit and o.bare} - in_subs - other - self.indices
 
     def constant_labels(self) -> None:
@@ -128,6 +165,66 @@ class Evidence:
                 if alone and indexed <= {tensor, f"{tensor}^2"} | self.squares | self.heads:
                     self.labels.add(label)
 
+    def labels_at_rest(self) -> None:
+        """out of y_{\\text{out}}; o of W_o and h of W_{hh}: they run nowhere, and the W has no other subscripts."""
+        self.seen.all = [self.with_label(o) if _is_word(o.sub or ()) and not o.in_index else o for o in self.seen.all]
+        values = [o for o in self.seen.all if not o.in_index and not o.derived and o.name not in self.words]
+        heads = {n for d in self.seen.definitions for item in d.left for n in _below(item)}
+        plain = {o.name for o in values if o.sub is None} | self.words.keys() | self.above.keys()
+        subs: dict[str, list[list[str]]] = {}
+        for o in values:
+            if o.sub is not None:
+                subs.setdefault(o.name, []).append(_joined(o.sub) if o.right or o.name in self.heads else [])
+        while True:
+            at_rest = {name for name, all_ in subs.items() if name not in plain and all(all_)}
+            moving = {n for name in subs.keys() - at_rest for o in values if o.name == name and o.sub is not None
+                      for n in names_in(o.sub)}
+            running = self.indices | self.sizes | heads | moving
+            new = {name for name in at_rest if {*itertools.chain(*subs[name])} & running}
+            if not new:
+                break
+            plain |= new
+        self.seen.all = [self.with_label(o) if o.name in at_rest and o.sub is not None else o for o in self.seen.all]
+        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+
+    def steps(self) -> None:
+        """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
+        for d in self.seen.definitions:
+            head = normal(d.left[0])
+            own = head.subs[0] if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 else ()
+            time = variable(split_runs(own, None)[0][0]) if own and len(split_runs(own, None)[0]) == 1 else None
+            base = label_of(base_of(d.left[0]))
+            if time is None or time in self.indices | self.sizes | self.tensors:
+                continue
+            timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in names_in(o.sub)]
+            firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
+            single = all(_step(runs[0], time) and not any(time in names_in(r) for r in runs[1:]) for _, runs in firsts)
+            back = any(o.name == base and o.right and len(runs[0]) > 1 for o, runs in firsts)
+            plain = {o.name for o in self.seen.all if not o.in_index and o not in timed and not o.derived}
+            if single and back and not plain & {o.name for o in timed}:
+                self.seen.all = [self.at_step(o) if o in timed else o for o in self.seen.all]
+
+    def at_step(self, o: Occurrence) -> Occurrence:
+        """h_{t-1,i} as the entry i of the letter h_{t-1}."""
+        first, *rest = split_runs(o.sub or (), None)
+        step = "".join(map(str, first))
+        name = f"{o.name}_{step}"
+        self.latex[name] = _below_as_written(o.name, step)
+        self.unlabelled[name] = o.name
+        sub: list[Item] = []
+        for run in rest:
+            sub += [*([Token("COMMA", ",", run[0].start, run[0].start)] if sub else []), *run]
+        return replace(o, name=name, sub=tuple(sub) or None, bare=not rest)
+
+    def with_label(self, o: Occurrence) -> Occurrence:
+        """W_o as a letter of its own."""
+        word = label_of(unwrap(o.sub or ())[0]) if _is_word(o.sub or ()) else None
+        label = word or "".join(_joined(o.sub or ()))
+        name = f"{o.name}_{label}"
+        self.latex[name] = labelled(o.name, label) if word else _below_as_written(o.name, label)
+        self.unlabelled[name] = o.name
+        return replace(o, name=name, sub=None, bare=True)
+
     def constants_in_indices(self) -> None:
         """s of x_{sk+p}: a letter that runs nowhere and is no index by itself is a size."""
         single: set[str] = set()
@@ -139,7 +236,11 @@ class Evidence:
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
 
     def samples(self) -> None:
-        """x^i: a numbered sample, where i runs, or stands so on the left, and is never a subscript."""
+        """x^i: a numbered sample, where i runs, or stands so on the left.
+
+        Where i is a subscript elsewhere, as in Σ_i a_i k_j^i, only letters that always stand with both scripts, or are
+        declared so, k^i ∈ R^d.
+        """
         used = [o for o in self.seen.all if o.above is not None]
         lower = {o.name for o in self.seen.all if o.in_index}
         on_left = {n for d in self.seen.definitions for n in _letters_above(d.left)}
@@ -147,21 +248,92 @@ class Evidence:
         for letter in dict.fromkeys(o.above for o in used if o.above is not None):
             bases = {o.name for o in used if o.above == letter}
             round_ = all(o.round for o in used if o.above == letter)
-            bare = any(o.name == letter and o.bare and not o.in_index and not o.cond for o in self.seen.all)
+            bare = self.stands_bare(letter)
             runs = letter in self.indices
             several = len(bases) > 1 or any(o.sub is not None for o in used if o.above == letter)
-            plain = runs and several or letter in on_left
-            if letter in layers or letter in lower or bare or not (runs if round_ else plain):
+            plain = runs and (several or bases <= self.declared_above) or letter in on_left
+            if letter in layers or bare or not (runs if round_ else plain):
                 continue
-            steady = {b for b in bases if all(o.above == letter for o in self.seen.all if o.name == b)}
+            if letter in self.subscripted and not runs:  # \delta^z_{kl} beside z_{kl}: a label
+                continue
+            used_so = any(o.right for o in used if o.above == letter)
+            if letter in lower and not (runs and (round_ or (
+                    used_so and all(self.has_samples(b, letter) for b in bases)))):
+                continue
+            others = {o.above for o in used if o.name in bases and o.above not in lower | layers | {letter}
+                      and not self.stands_bare(o.above or "")}  # ∂y^i/∂x^j
+            steady = {b for b in bases if all(o.above in {letter, *others} or b in o.local[1:]
+                                              for o in self.seen.all if o.name == b)}
             if steady == bases:
-                self.indices.add(letter)
+                self.indices |= {letter, *(o for o in others if o is not None)}
                 self.above |= dict.fromkeys(bases, f"({letter})" if round_ else letter)
+        self.name_layers()
+
+    @cached_property
+    def declared_above(self) -> set[str]:
+        """k of k^i ∈ R^d."""
+        items = [normal(item) for items, _ in self.seen.shapes for item in items]
+        return {str(i.base) for i in items if isinstance(i, Scripted) and i.sups and is_token(i.base, "NAME")}
+
+    def has_samples(self, name: str, letter: str) -> bool:
+        """The letter is declared as k^i ∈ R^d, or has a subscript and this superscript wherever it stands."""
+        return name in self.declared_above or all(
+            o.sub is not None and o.above is not None and letter not in names_in(o.sub)
+            for o in self.seen.all if o.name == name)
+
+    def is_letter(self, name: str) -> bool:
+        """Whether e or π is a letter of the card: defined, differentiated by, or e as a factor."""
+        return any(o.name == name and o.bare and (o.derived or o.opens or (name == "e" and not o.raised))
+                   and not o.in_index for o in self.seen.all) or name in self.heads
+
+    def stands_bare(self, letter: str) -> bool:
+        """The letter stands as a value somewhere, other than in front of its range i = 1, …, m."""
+        return any(o.name == letter and o.bare and not o.in_index and not o.cond
+                   and not (o.opens and letter in self.seen.bound) for o in self.seen.all)
+
+    def name_layers(self) -> None:
+        """h^{(l)}: a letter of its own where l numbers no samples."""
         closing = {"(": ")", "[": "]"}
         self.seen.all = [
             replace(o, name=f"{o.name}^{o.round}{o.above}{closing[o.round]}", above=None, bare=o.sub is None)
-            if o.round and o.name not in self.above else o for o in self.seen.all]
+            if o.round and o.name not in self.above and o.above not in self.indices else o for o in self.seen.all]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+
+
+def _below_as_written(name: str, label: str) -> str:
+    """W_o, W_{hh}, h_{t-1}."""
+    return f"{latex_of(name)}_{label}" if len(label) == 1 else f"{latex_of(name)}_{{{label}}}"
+
+
+def _step(run: Items, time: str) -> bool:
+    """t, t − 1, t + 1."""
+    kinds = [i.type if isinstance(i, Token) else "" for i in run]
+    return kinds in (["NAME"], ["NAME", "MINUS", "NUMBER"], ["NAME", "PLUS", "NUMBER"]) and str(run[0]) == time
+
+
+def _is_word(sub: Items) -> bool:
+    """out of y_{\\text{out}}."""
+    items = unwrap(sub)
+    return len(items) == 1 and is_token(items[0], "TEXT")
+
+
+def _joined(sub: Items) -> list[str]:
+    """h, h of W_{hh}; nothing where the subscript is more than letters side by side."""
+    items = unwrap(sub)
+    return [item.text for item in items if isinstance(item, Token)] if items and all(
+        is_token(item, "NAME") for item in items) else []
+
+
+def _below(item: Item) -> Iterable[str]:
+    """The letters in the subscripts of a head."""
+    item = normal(item)
+    for sub in item.subs if isinstance(item, Scripted) else ():
+        yield from names_in(sub)
+
+
+def _primes(item: Item) -> int:
+    item = normal(item)
+    return item.primes if isinstance(item, Scripted) else 0
 
 
 def _is_square(left: Items) -> bool:

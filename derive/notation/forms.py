@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from derive.expr import (
     MINUS_ONE,
+    ZERO,
     Bracket,
     Cardinality,
     Cond,
     Expr,
+    Extremum,
     Fn,
     Hull,
     Mul,
@@ -20,6 +22,7 @@ from derive.expr import (
     Pow,
     SetApp,
     SetOf,
+    Size,
     Star,
     Subdifferential,
     Tuple,
@@ -27,8 +30,11 @@ from derive.expr import (
 )
 from derive.notation import conditions, derivatives, ranges
 from derive.notation.cursor import Cursor, normal, starts_factor
-from derive.notation.lowering import FROBENIUS, INNER, NORM
+from derive.notation.definitions import base_of
+from derive.notation.lowering import FROBENIUS, INNER, NORM, ONES
+from derive.notation.pieces import divided, variable
 from derive.notation.products import product
+from derive.notation.symbols import Kind
 from derive.notation.tree import (
     Command,
     Group,
@@ -65,14 +71,19 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
             if len(parts) != 2:
                 raise r.error(g, r"an inner product has two sides: `\langle w, x \rangle`")
             found = Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
-        case "LSET":
-            if isinstance(item, Scripted):
+        case "LSET" if isinstance(item, Scripted):
+            if item.subs or divided(g.items) is not None or has(g.items, "COMMA", "REL", "IN"):
                 raise r.error(item, "a set carries no scripts here")
+            found = r.value(g.items, g.end - 1)  # \{ w^T x - t \}^2
+        case "LSET":
             found = SetOf(*ranges.set_builder(r, g))
         case "LBRACK" if has(g.items, "REL", "IN"):
             found = Bracket(conditions.condition(r, g.items, g.end - 1))
         case _:
             found = _parenthesised(r, g)
+            if isinstance(item, Scripted) and len(item.subs) == 1 and all(is_token(i, "PLUS") for i in item.subs[0]):
+                found = Extremum("max", (ZERO, found))  # [u]_+
+                item = replace(item, subs=())
     return r.raised(found, item if item is not g else None)
 
 
@@ -137,7 +148,8 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
     ):
         of: Expr
         if len(above) > 1:
-            of = r.value(above[1:], item.end)
+            bare = derivatives.bare_function(r, above[1:])
+            of = bare if bare is not None else r.value(above[1:], item.end)
         else:
             if not starts_factor(c.peek()):
                 raise r.error(item, "a derivative of what? Write it above, or in brackets behind")
@@ -174,15 +186,21 @@ def function(r: Reader, c: Cursor) -> Expr:
         c.take()
         return r.raised(Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
     else:
-        found = product(r.factor(c))
+        doubled = is_token(argument, "NUMBER")
+        factors = r.factor(c)
+        while doubled and (behind := c.peek()) is not None and is_token(base_of(behind), "NAME"):
+            factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
+        found = product(factors)
         if starts_factor(c.peek()):
             raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
     return r.raised(Fn(base.text, (found,)), item)
 
 
 def indicator(r: Reader, c: Cursor) -> Expr:
-    r"""\mathbb{I}[…], \mathbb{1}\{…\}, \mathbf{1}_{…}."""
+    r"""\mathbb{I}[…], \mathbb{1}\{…\}, \mathbf{1}_{…}; \mathbf{1} without a condition is the vector of ones."""
     item = c.take()
+    if (ones := _ones(r, item, c)) is not None:
+        return ones
     if isinstance(item, Scripted):
         if len(item.subs) != 1 or item.sups or item.primes:
             raise r.error(item, "an indicator carries its condition and nothing else")
@@ -191,6 +209,21 @@ def indicator(r: Reader, c: Cursor) -> Expr:
             sub = sub[0].items
         return Bracket(conditions.condition(r, sub, item.end))
     return Bracket(bracketed_condition(r, c))
+
+
+def _ones(r: Reader, item: Item, c: Cursor) -> Expr | None:
+    r"""\mathbf{1}, \mathbf{1}^\top and \mathbf{1}_n; None for an indicator."""
+    sub = unwrap(item.subs[0]) if isinstance(item, Scripted) and item.subs else ()
+    size = r.words.get(variable(sub[0]) or "") if len(sub) == 1 else None
+    base = item.base if isinstance(item, Scripted) else item
+    if "1" not in r.shown(base) or isinstance(c.peek(), Group) or (sub and size is None):
+        return None
+    if isinstance(item, Scripted) and item.primes:
+        return None
+    if size is not None and size.kind is not Kind.SIZE:
+        return None
+    known = () if size is None else (Size(size.name),)
+    return r.raised(Fn(ONES, known), replace(item, subs=()) if isinstance(item, Scripted) else None)
 
 
 def bracketed_condition(r: Reader, c: Cursor) -> Cond:

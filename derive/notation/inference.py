@@ -9,6 +9,7 @@ from dataclasses import replace
 from derive.expr import Entry, Fn, Node, walk
 from derive.notation import conditions
 from derive.notation.errors import NotationError, Source
+from derive.notation.faces import is_capital
 from derive.notation.lowering import MARKS
 from derive.notation.reader import Reader
 from derive.notation.symbols import SymbolTable
@@ -20,7 +21,23 @@ _SPARE = "ijklmpqr"
 
 
 def inferred(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecided: set[str]) -> SymbolTable:
-    """The table with the ranks of vectors and matrices that follow; what has two ranks is left undeclared."""
+    """The table with the ranks of vectors and matrices that follow; what has two ranks is left undeclared.
+
+    Vectors are columns, or rows where ``table.rows`` says so; the other way where the formulas fit only then: s = x W.
+    """
+    found = _with_ranks(table, trees, undecided)
+    if _all_fit(found, trees):
+        return found
+    turned = _with_ranks(replace(table, rows=not table.rows), trees, undecided)
+    return turned if _all_fit(turned, trees) else found
+
+
+def _all_fit(table: SymbolTable, trees: Sequence[tuple[Source, Items]]) -> bool:
+    nodes = (_read(table, source, items) for source, items in trees)
+    return all(fits(node, table, {}) for node in nodes if node is not None)
+
+
+def _with_ranks(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecided: set[str]) -> SymbolTable:
     if not undecided:
         return replace(table, vectors=True)
     found: dict[str, int] = {}
@@ -51,7 +68,8 @@ def inferred(table: SymbolTable, trees: Sequence[tuple[Source, Items]], undecide
                     ambiguous.add(name)
             current = _with(table, found)
     result = _with(table, found)
-    return SymbolTable(tuple(s for s in result.symbols if s.name not in ambiguous - found.keys()), table.stars, True)
+    settled = tuple(s for s in result.symbols if s.name not in ambiguous - found.keys())
+    return SymbolTable(settled, table.stars, True, table.rows)
 
 
 def _read(table: SymbolTable, source: Source, items: Items) -> Node | None:
@@ -67,7 +85,7 @@ def _names(node: Node, undecided: set[str], table: SymbolTable) -> list[str]:
 
 
 def _solutions(node: Node, table: SymbolTable, names: list[str]) -> list[dict[str, int]]:
-    """The ranks under which all shapes fit; a letter under a mark is a vector wherever that is possible."""
+    """The ranks under which all shapes fit: small letters and marked ones no matrices if possible, capitals those."""
     marks = {n.tensor for m in walk(node) if isinstance(m, Fn) and m.name in MARKS
              for a in m.args for n in walk(a) if isinstance(n, Entry)}
     choices = [(1, 2) if name in marks else (0, 1, 2) for name in names]
@@ -75,8 +93,10 @@ def _solutions(node: Node, table: SymbolTable, names: list[str]) -> list[dict[st
         return []
     fitting = [ranks for combination in itertools.product(*choices)
                if fits(node, table, ranks := dict(zip(names, combination, strict=True)))]
-    matrices = [sum(ranks[name] == 2 for name in names if name in marks) for ranks in fitting]
-    return [ranks for ranks, n in zip(fitting, matrices, strict=True) if n == min(matrices)]
+    small = [name for name in names if name in marks or not is_capital(name)]
+    unlike = [(sum(ranks[name] == 2 for name in small), sum(ranks[name] != 2 for name in names if is_capital(name)))
+              for ranks in fitting]
+    return [ranks for ranks, n in zip(fitting, unlike, strict=True) if n == min(unlike)]
 
 
 def _with(table: SymbolTable, found: dict[str, int]) -> SymbolTable:

@@ -25,7 +25,7 @@ def tidy(tokens: list[Token], source: Source) -> list[Token]:
 def _join_arg(tokens: list[Token]) -> list[Token]:
     out: list[Token] = []
     for token in tokens:
-        if out and out[-1].type == "ARG" and token.type == "BIG" and token.text in ("max", "min"):
+        if out and out[-1].type == "ARG" and token.type == "BIG" and token.text in ("max", "min", "median"):
             out[-1] = Token("BIG", f"arg{token.text}", out[-1].start, token.end)
         else:
             out.append(token)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from derive.expr import Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
-from derive.notation import application, forms, raised, subscripts
+from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
+from derive.notation import application, derivatives, forms, raised, subscripts
 from derive.notation.cursor import Cursor, normal
-from derive.notation.names import identifier
-from derive.notation.occurrences import label_of
+from derive.notation.names import identifier, name_of
+from derive.notation.occurrences import is_transposed, label_of
 from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
 
@@ -22,7 +23,8 @@ def mentions_index(node: Expr) -> bool:
 
 def symbol(r: Reader, c: Cursor) -> Expr:
     """The letter at the cursor, with its scripts and arguments."""
-    at_start = c.at == 0 or (is_token(c.items[c.at - 1], "REL") and is_token(c.peek(2), "REL"))
+    at_start = c.at == 0 or (is_token(c.items[c.at - 1], "REL") and is_token(c.peek(2), "REL")) or (
+        derivatives.is_operator(c.items[c.at - 1]))
     item = c.take()
     scripts = item if isinstance(item, Scripted) else None
     token = scripts.base if scripts is not None else item
@@ -33,9 +35,16 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         if scripts is not None and (scripts.subs or scripts.primes):
             raise r.error(item, f"`{r.shown(token)}` is a number here: the function's argument; it has no such script")
         return r.raised(Entry(identifier(token.text), ()), item)
+    if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
+        return undeclared(r, token, item, c)
     if is_index(r, token.text):
         return index(r, token, scripts, c)
     name = token.text
+    if scripts is not None and scripts.primes == 1 and f"{name}_prime" in r.words:
+        name = f"{name}_prime"
+        token = replace(token, text=name)
+        scripts = replace(scripts, base=token, primes=0)
+        item = scripts if scripts.subs or scripts.sups else token
     if scripts is not None and (square := raised.squared(r, name, scripts)) is not None:
         name, scripts = f"{name}^2", square
         item = scripts if scripts.subs or scripts.sups or scripts.primes else token
@@ -45,15 +54,13 @@ def symbol(r: Reader, c: Cursor) -> Expr:
     found, rest = labelled(r, name, sub, scripts)
     if found is not None and found.above:
         return raised.sample(r, found, rest, item, c)
-    if name == "e" and sub is None and scripts is not None and scripts.sups and (found is None or found.axes):
-        return undeclared(r, token, item, c)
     base, inner = raised.raised_in(name, token)
     if found is None and inner and base in r.words and r.words[base].above:
         above = (Group("LPAREN", inner, token.start, token.end),)
         scripts = Scripted(token, scripts.subs if scripts else (), (above, *(scripts.sups if scripts else ())),
                            scripts.primes if scripts else 0, item.start, item.end)
         return raised.sample(r, r.words[base], sub, scripts, c)
-    if found is None:
+    if found is None or (found.axes and _is_pi(item, c)):
         return undeclared(r, token, item, c)
     match found.kind:
         case Kind.FUNCTION:
@@ -67,6 +74,25 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         case Kind.INDEX:
             return index(r, token, scripts, c)
     return entry(r, found, rest, item, c, at_start)
+
+
+def is_euler(r: Reader, item: Item, scripts: Scripted) -> bool:
+    """Whether e^x is the exponential function; of a number e of the card, e^2 is the square, of a vector e^⊤ a row."""
+    if is_transposed(scripts):
+        return False
+    known = r.words.get("e")
+    if known is None or known.kind is not Kind.TENSOR or known.axes:
+        return not r.bound & {"e"}
+    if all(is_token(i, "NUMBER") for i in unwrap(scripts.sups[0])):
+        return False
+    raise r.error(item, f"`{r.shown(item)}`: the exponential function, or a power of the number `e`? Write `\\exp(…)`, "
+                        "or give the number another letter")
+
+
+def _is_pi(item: Item, c: Cursor) -> bool:
+    r"""The number of 2\pi, beside the entries \pi_k of a vector."""
+    before = c.items[c.at - 2] if c.at > 1 else None
+    return is_token(item, "NAME") and str(item) == "pi" and is_token(before, "NUMBER")
 
 
 def is_index(r: Reader, name: str) -> bool:
@@ -120,11 +146,16 @@ def labelled(
         return plain, None
     first, *others = split(sub, "COMMA", "SEMI")
     head = normal(first[0]) if first else None
+    if isinstance(head, Scripted) and len(first) == 1 and (own := f"{name}_{name_of(r.shown(head))}") in r.words:
+        return r.words[own], list(sub)[2:] or None  # \delta_{\sigma^2}
     if isinstance(head, Scripted) and len(first) == 1 and not others and len(head.subs) == 1 and not head.sups:
         label = label_of(head.base)  # \delta_{f_{kl}}
         if label is not None and f"{name}_{label}" in r.words:
             return r.words[f"{name}_{label}"], head.subs[0]
-    label = label_of(head)
+    together = "".join(map(str, first)) if len(first) > 1 and all(isinstance(i, Token) for i in first) else None
+    if together is not None and f"{name}_{together}" in r.words:
+        return r.words[f"{name}_{together}"], list(sub)[len(first) + 1 :] or None  # W_{hh,kj}, h_{t-1,i}
+    label = str(head) if is_token(head, "NUMBER") else label_of(head)
     known = r.words.get(f"{name}_{label}") if label is not None else None
     if known is None or (plain is not None and is_index(r, label or "")):
         return plain, sub
@@ -145,10 +176,10 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
         return application.directional(r, Entry(found.name, indices or ()), item, primes, c)
     if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
-    signature = at_start and indices is None and not found.axes and is_token(c.peek(1), "REL")
+    signature = at_start and len(indices or ()) == len(found.axes) and is_token(c.peek(1), "REL")
     if signature and group.bracket == "LPAREN" and application.lists_entries(r, group):
-        c.take()  # f(x_1, …, x_n) = …
-        return Entry(found.name, ())
+        c.take()  # f(x_1, …, x_n) = …, f_k(x_1, …, x_n) = …
+        return Entry(found.name, indices or ())
     if group.bracket == "LPAREN" and application.dependency(r, group):
         application.refuse_scalars(r, found, group, indices, c, at_start)
         c.take()
@@ -201,15 +232,17 @@ def set_applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Curs
 
 
 def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
-    """e^x, e_q, I(a > b); any other letter without a declaration is an error."""
+    """e^x, e_q (with a hat where the card has an e), I(a > b); any other letter without a declaration is an error."""
     following = c.peek()
     shown = r.shown(token)
+    if token.text == "pi" and not (isinstance(item, Scripted) and (item.subs or item.primes)):
+        return r.raised(PI, item)
     if token.text in ("I", "I_bb") and item is token and isinstance(following, Group) and has(
         following.items, "REL", "IN"
     ):
         return Bracket(forms.bracketed_condition(r, c))
-    if token.text == "e" and isinstance(item, Scripted) and not item.primes:
-        if len(item.sups) == 1 and not item.subs:
+    if token.text in ("e", "e_hat") and isinstance(item, Scripted) and not item.primes:
+        if len(item.sups) == 1 and not item.subs and token.text == "e":
             return Fn("exp", (r.value(item.sups[0], item.end),))
         if len(item.subs) == 1 and not item.sups:
             at = subscripts.natural(r, item.subs[0], item.end)

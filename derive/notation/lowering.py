@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import reduce
 
 from derive.expr import (
+    ONE,
     Add,
     And,
     Bracket,
@@ -27,6 +28,7 @@ from derive.expr import (
     Pow,
     Reduce,
     Rel,
+    Size,
     Tuple,
     free_indices,
     mul,
@@ -36,8 +38,8 @@ from derive.expr import (
 from derive.notation.shapes import Shaped, ShapeError, Shapes, number, summed, times, together, transposed
 from derive.notation.symbols import Kind, SymbolTable
 
-TRANSPOSE, NORM, INNER, HADAMARD = "⊤", "‖", "⟨", "⊙"
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD))
+TRANSPOSE, NORM, INNER, HADAMARD, ONES = "⊤", "‖", "⟨", "⊙", "𝟏"
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES))
 FROBENIUS = Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -129,6 +131,8 @@ class Lowering:
         return number(Pow(of.at(), to.at()))
 
     def mark(self, name: str, args: tuple[Expr, ...]) -> Shaped:
+        if name == ONES:
+            return Shaped((args[0].name if args and isinstance(args[0], Size) else None,), lambda _: ONE)
         of = self.value(args[0])
         if name == TRANSPOSE:
             return transposed(of)

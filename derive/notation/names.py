@@ -23,14 +23,18 @@ ALPHABETS = {"mathcal": "cal", "mathscr": "scr", "mathfrak": "frak", "mathbb": "
 _COMMAND_OF = {"cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "bb": "mathbb"}
 
 
+_SIGNS = {"^+": "_plus", "^-": "_minus"}
 _SQUARE = re.compile(r"^(.+)\^2(?:_(.+))?$")
-_LAYER = re.compile(r"^([^^]+)\^([(\[][^)\]]*[)\]])$")
+_LAYER = re.compile(r"^([^^]+)\^([(\[][^)\]]*[)\]]|[+-])$")
+_WORD_ABOVE = re.compile(r"^([^^]+)\^<([A-Za-z]+)>$")
 
 
 def latex_of(name: str) -> str:
     """The LaTeX of a name: ``y_hat`` → ``\\hat{y}``, ``delta_f`` → ``\\delta_f``, ``x_in`` → ``x_{\\text{in}}``."""
     if match := _LAYER.match(name):
         return f"{latex_of(match[1])}^{{{match[2]}}}"
+    if match := _WORD_ABOVE.match(name):
+        return rf"{latex_of(match[1])}^{{\text{{{match[2]}}}}}"
     if match := _SQUARE.match(name):
         latex = latex_of(match[1]) + "^2"
         return latex if match[2] is None else _subscripted(latex, match[2])
@@ -40,6 +44,8 @@ def latex_of(name: str) -> str:
     for mark in marks:
         if mark in _COMMAND_OF:
             latex = f"\\{_COMMAND_OF[mark]}{{{latex}}}"
+        elif mark == "prime":
+            latex = f"{latex}'"
         elif mark in ACCENTS:
             latex = f"\\{mark}{{{latex}}}"
         else:
@@ -63,18 +69,21 @@ def _subscripted(latex: str, label: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """The name as Python can write it: ``h^(l-1)`` is ``h_l_1``, ``sigma^2`` is ``sigma2``."""
+    """The name as Python can write it: ``h^(l-1)`` is ``h_l_1``, ``sigma^2`` is ``sigma2``, ``s^+`` is ``s_plus``."""
+    if name[-2:] in _SIGNS:
+        return identifier(name[:-2]) + _SIGNS[name[-2:]]
     return re.sub(r"\W+", "_", name.replace("^2", "2")).strip("_")
 
 
 def _is_letter(name: str) -> bool:
     base, *marks = name.split("_")
-    known = all(mark in ACCENTS or mark in _COMMAND_OF for mark in marks)
+    known = all(mark in ACCENTS or mark in _COMMAND_OF or mark == "prime" for mark in marks)
     return known and (base in GREEK or (len(base) == 1 and base.isalpha()))
 
 
 _SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)
-_RAISED = re.compile(r"^([^_^]*)\^\{([(\[][^)\]]*[)\]])\}$")
+_RAISED = re.compile(r"^([^_^]*)\^\{([(\[][^)\]]*[)\]]|[+-])\}$")
+_RAISED_WORD = re.compile(r"^([^_^]*)\^\{\\(?:text|mathrm|textrm|mathit)\{([A-Za-z]+)\}\}$")
 _ACCENTED = re.compile(r"^\\([A-Za-z]+) *\{(.*)\}$", re.DOTALL)
 _TEXT = re.compile(r"^\\(?:text|mathrm|textrm|mathit|operatorname|mbox)\{(.*)\}$")
 
@@ -91,9 +100,13 @@ def name_of(latex: str) -> str:
     latex = latex.strip()
     if match := _RAISED.match(latex):
         return f"{name_of(match[1])}^{match[2]}"
+    if match := _RAISED_WORD.match(latex):
+        return f"{name_of(match[1])}^<{match[2]}>"
     base, label = split_label(latex)
     if label is not None:
         return f"{name_of(base)}_{name_of(label)}"
+    if latex.endswith("'"):
+        return name_of(latex[:-1]) + "_prime"
     if latex.endswith("^2"):
         return name_of(latex[:-2]) + "^2"
     if text := _TEXT.match(latex):

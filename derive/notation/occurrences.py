@@ -11,6 +11,7 @@ from derive.notation.cursor import normal
 from derive.notation.definitions import Definition, base_of, definitions, sampled
 from derive.notation.errors import NotationError, Source
 from derive.notation.pieces import Pieces, divided, lines, variable, variables
+from derive.notation.running import Running, running
 from derive.notation.tree import (
     Command,
     Env,
@@ -45,6 +46,7 @@ class Occurrence:
     primes: int = 0
     right: bool = False  # behind a relation
     derived: bool = False  # behind ∂ or d
+    raised: bool = False  # to a power
     cond: bool = False  # in a condition, or below a sum
     limit: bool = False  # in a relation of indices below a sum
     local: tuple[str, ...] = ()  # a function and its parameters, where this stands in their definition
@@ -62,9 +64,12 @@ class Occurrences:
     maximisers: list[tuple[list[str], Items]] = field(default_factory=list)  # (i^*, j^*) = items
     shapes: list[tuple[list[Item], list[Items]]] = field(default_factory=list)  # x, w_k ∈ R^{H×W}
     marked: set[str] = field(default_factory=set)  # letters under ^T, in ‖ ‖ or ⟨ ⟩
+    lowest: list[Items] = field(default_factory=list)  # where ranges begin
     listed: list[str] = field(default_factory=list)  # y ∈ {−1, 1}
     beside: set[str] = field(default_factory=set)  # letters behind such a ^T
     definitions: list[Definition] = field(default_factory=list)
+    running: list[Running] = field(default_factory=list)  # where letters run beside the equations
+    _ranged: set[int] = field(default_factory=set)
     _right: bool = False
     _cond: bool = False
     _limit: bool = False
@@ -72,7 +77,9 @@ class Occurrences:
 
     def formula(self, source: Source, items: Items) -> None:
         self.definitions += definitions(items)
+        self._cond = _of_bare_letters(items)  # i = k says nothing of what i is
         self.run(source, items, False, True)
+        self._cond = False
         parts = split(items, "REL")
         for left, right in itertools.pairwise(parts):
             stars = _stars(left)
@@ -86,10 +93,12 @@ class Occurrences:
             for part in split(block, "COMMA"):
                 self.membership([*names, *part])
                 names = [*names, *part] if len(part) == 1 and label_of(base_of(part[0])) else []  # x, y ∈ R^n
-        for n in range(len(items) - 4):
-            if is_token(items[n + 1], "REL") and is_token(items[n + 3], "COMMA") and is_token(items[n + 4], "DOTS"):
-                self.bound += variables(items[n : n + 1]) or []  # k = 1, \dots, K
-                self.bounds.append(items[n + 6 :])
+        for found in running(items) if has(items, "REL") and not sums else ():
+            if found.listed:
+                self.bound += found.names
+                self.bounds += found.ends
+            self.running.append(found)
+            self._ranged |= {id(item) for item in found.items}
         parts = split(items, "REL")
         if len(parts) == 2 and len(parts[1]) == 1 and isinstance(parts[1][0], Group) and parts[1][0].bracket == "LSET":
             inner = divided(parts[1][0].items)  # Ω(k, l) = { (i, j) : … }
@@ -100,15 +109,18 @@ class Occurrences:
         scopes = {id(i): d.local for d in definitions(items) for i in (*d.left, *d.right)} if top else {}
         for n, raw in enumerate(items):
             following = normal(items[n + 1]) if n + 1 < len(items) else None
-            if _is_transposed(raw) and following is not None and is_token(base_of(following), "NAME"):
+            if is_transposed(raw) and following is not None and is_token(base_of(following), "NAME"):
                 self.beside.add(sampled(str(base_of(following)))[0])
             if is_token(raw, "ODOT"):
                 self.marked |= {*names_in([i for i in items[max(n - 1, 0) : n + 2] if is_token(base_of(i), "NAME")])}
+            if n > 1 and is_token(items[n - 1], "COMMA") and is_token(items[n - 2], "DOTS") and _subscript(raw):
+                self.bounds.append(_subscript(raw))  # the n of x_1, …, x_n
+                continue
             if top:
                 self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
                 self._local = scopes.get(id(raw), ())
             behind_if = self._cond or phrases.kind(raw) == "IF"
-            self._cond = behind_if or _holds_condition(normal(raw))
+            self._cond = behind_if or _holds_condition(normal(raw)) or id(raw) in self._ranged
             self.item(source, normal(raw), following, in_index, n in words, top and n == 0, n and is_token(
                 normal(items[n - 1]), "PARTIAL") or False)
             self._cond = known[1] if is_token(raw, "CR") else behind_if
@@ -131,6 +143,10 @@ class Occurrences:
             return
         if isinstance(base, Group) and base.bracket in ("LNORM", "LANGLE"):
             self.marked |= {*names_in([i for i in base.items if is_token(base_of(i), "NAME")])}
+        if isinstance(base, Group) and isinstance(item, Scripted) and item.sups:
+            for sides in (split(sub, "REL") for sub in item.subs if has(sub, "REL")):  # (x_i)_{i=1}^n
+                self.bound += variables(sides[0]) or []
+                self.bounds += item.sups
         if isinstance(base, (Group, Env)):
             inner = divided(base.items) if isinstance(base, Group) and base.bracket == "LSET" else None
             if inner is not None and (element := variables(split(inner[0], "IN")[0])) is not None:
@@ -141,8 +157,8 @@ class Occurrences:
                 self.run(source, base.items, in_index, isinstance(base, Env) and base.name in ALIGNED)
         if isinstance(base, Command) and base.type == "FRAC":
             base = _without_d(base)
-        for argument in (*(base.arguments if isinstance(base, Command) else ()),
-                         *((*item.subs, *item.sups) if isinstance(item, Scripted) else ())):
+        scripts = (*item.subs, *(() if is_transposed(item) else item.sups)) if isinstance(item, Scripted) else ()
+        for argument in (*(base.arguments if isinstance(base, Command) else ()), *scripts):
             self.run(source, argument, in_index or (isinstance(item, Scripted) and argument in item.subs
                                                     and isinstance(base, Group)))
 
@@ -168,12 +184,14 @@ class Occurrences:
             sub = following.subs[0]  # f(x)_{kl}
         above = label_of(item.sups[0][0]) if isinstance(item, Scripted) and item.sups and item.sups[0] else None
         bare = sub is None and not starred and not word
-        if _is_transposed(item):
+        if is_transposed(item):
             self.marked.add(base.text)
         name, layer = sampled(base.text)
         round_ = base.text[len(name) + 1] if layer is not None else ""
         sups = item.sups if isinstance(item, Scripted) else ()
-        if above is None and sups and len(sups[0]) == 1 and is_group(sups[0][0], "LPAREN", "LBRACK"):
+        exponential = base.text == "e" and sub is None
+        if (above is None and not exponential and sups and len(sups[0]) == 1
+                and is_group(sups[0][0], "LPAREN", "LBRACK")):
             layer = variable(sups[0][0].items[0]) if len(sups[0][0].items) == 1 else None
             round_ = "(" if sups[0][0].bracket == "LPAREN" else "["
         squared = any(len(s) == 1 and is_token(s[0], "NUMBER") and s[0].text == "2" for s in sups)
@@ -182,7 +200,8 @@ class Occurrences:
             name, round_ = base.text, ""
         self.all.append(Occurrence(
             name, sub, group, in_index, bare and layer is None, opens, layer or above, round_, squared, primes,
-            self._right, derived, self._cond, self._limit, self._local))
+            self._right, derived, bool(sups) and not starred and not is_transposed(item), self._cond, self._limit,
+            self._local))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():
@@ -210,6 +229,7 @@ class Occurrences:
                 self.membership(piece)
         self.bounds += [value for _, values in found.listed for value in values]
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
+        self.lowest += [b for b, _ in found.lower.values()]
         cond, self._cond = self._cond, True
         self._limit = has(items, "REL") and not any(isinstance(i, Scripted) and i.subs for i in items)
         self.run(source, items, False, sums=True)
@@ -250,6 +270,8 @@ class Occurrences:
         elif isinstance(base, Token) and base.type == "NAME" and not base.text.endswith("_bb"):
             self.sets.append((right, [n.rstrip("'") for n in names]))
         else:
+            if isinstance(base, Group) and base.bracket in ("LPAREN", "LBRACK"):
+                return  # τ ∈ (0, 1), an interval
             runs = any(isinstance(i, Group) and has(i.items, "DOTS") for i in right)
             (self.bound if runs else self.listed).extend(n.rstrip("'") for n in names)
             for item in right:
@@ -257,7 +279,12 @@ class Occurrences:
                     self.bounds.append(item.items)
 
 
-def _is_transposed(item: Item) -> bool:
+def _subscript(item: Item) -> Items:
+    item = normal(item)
+    return item.subs[0] if isinstance(item, Scripted) and item.subs else ()
+
+
+def is_transposed(item: Item) -> bool:
     item = normal(item)
     return isinstance(item, Scripted) and any(len(s) == 1 and (is_token(s[0], "TOP") or str(s[0]) == "T")
                                               for s in item.sups)
@@ -294,6 +321,15 @@ def _without_d(fraction: Command) -> Command:
     if all(a and isinstance(a[0], Token) and a[0].text == "d" for a in (above, below)) and len(below) > 1:
         return Command("FRAC", (above[1:], below[1:]), fraction.start, fraction.end)
     return fraction
+
+
+def _of_bare_letters(items: Items) -> bool:
+    """i, i = k, i ≠ k, (i, j): letters without scripts that are named, compared or listed."""
+    if len(items) == 1 and is_token(items[0], "NAME"):
+        return True
+    plain = all(is_token(i, "NAME", "REL", "COMMA", "TEXT") for i in items)
+    pair = items[0].items if len(items) == 1 and is_group(items[0], "LPAREN") else ()
+    return (plain and has(items, "REL")) or (has(pair, "COMMA") and all(is_token(i, "NAME", "COMMA") for i in pair))
 
 
 def _stars(items: Items) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -42,7 +43,9 @@ def _scripted(parts: list[Any]) -> Item:
     base, *scripts = parts
     subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
     sups = [_items(s[1]) for s in scripts if s[0].type == "SUP"]
-    base, sups = _symbol(base, sups)
+    base = _named(base) if subs and not is_token(subs[0][0], "PLUS") else base
+    if subs or not is_token(base, "NAME") or base.text != "e":  # e^{(a)} is a power
+        base, sups = _symbol(base, sups)
     primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
     primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
     marks = tuple(s for s in sups if s not in primed)
@@ -61,15 +64,28 @@ def _items(argument: Item) -> tuple[Item, ...]:
     return argument.items if isinstance(argument, Group) and argument.bracket == "LBRACE" else (argument,)
 
 
+_WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
 
+def _named(base: Item) -> Item:
+    """H of [H]_{ij}."""
+    alone = isinstance(base, Group) and base.bracket == "LBRACK" and len(base.items) == 1
+    return base.items[0] if alone and is_token(base.items[0], "NAME") else base  # type: ignore[union-attr]
+
+
 def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[Item, ...]]]:
-    """A word with scripts is a symbol; the bracketed superscript of ``h^{(l-1)}`` is part of the symbol."""
+    r"""A word with scripts is a symbol; so are h^{(l-1)}, c^{\text{old}}, s^+ and s^- with these superscripts."""
     if is_token(base, "TEXT") and base.text.strip().isalpha():
         base = Token("NAME", base.text.strip(), base.start, base.end)
     for sup in sups:
         group = sup[0] if len(sup) == 1 else None
+        if is_token(base, "NAME") and is_token(group, "PLUS", "MINUS"):  # s^+ and s^-
+            sign = "+" if group.type == "PLUS" else "-"
+            return Token("NAME", f"{base.text}^{sign}", base.start, base.end), [s for s in sups if s is not sup]
+        if is_token(base, "NAME") and is_token(group, "TEXT") and _WORD.fullmatch(group.text.strip()):
+            text = f"{base.text}^<{group.text.strip()}>"
+            return Token("NAME", text, base.start, base.end), [s for s in sups if s is not sup]
         if is_token(base, "NAME") and isinstance(group, Group) and group.bracket in ("LPAREN", "LBRACK"):
             inner = [i for i in group.items if isinstance(i, Token)]
             if len(inner) == len(group.items) and [i.type for i in inner] in _LAYERS:

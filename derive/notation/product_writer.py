@@ -101,11 +101,12 @@ def _over_number(w: Writer, value: Fraction, node: Expr) -> str:
 
 
 def factor_text(w: Writer, node: Expr, last: bool = True) -> str:
-    """One factor; a sum over indices swallows what follows, so it is bracketed unless it is last."""
+    """One factor; a sum over indices swallows what follows, so it is bracketed unless it is last; cases too."""
     open_ended = isinstance(node, (Reduce, Arg)) and not last
     open_ended |= isinstance(node, Subdifferential) and not last
     open_ended |= isinstance(node, Partial) and not isinstance(node.of, Entry) and not last
-    if isinstance(node, (Add, Mul, Cases, Without)) or is_negative(node) or open_ended or (
+    open_ended |= isinstance(node, Cases) and not last
+    if isinstance(node, (Add, Mul, Without)) or is_negative(node) or open_ended or (
         isinstance(node, Fn) and node.name == "mod"
     ):
         return w.round(w.write(node))

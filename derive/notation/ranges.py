@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from derive.expr import MINUS_ONE, ONE, Add, And, Binder, Cond, Expr, Idx, In, Mul, Num, SetApp, add, over, tuple_of
 from derive.notation import conditions
-from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values, variables
+from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values, variable, variables
 from derive.notation.products import product
 from derive.notation.symbols import Kind
 from derive.notation.tree import Group, Item, Items, Scripted, Token, has, inside, is_token, split
@@ -58,8 +58,13 @@ def _conditions(r: Reader, found: Pieces, rest: Items, item: Item) -> None:
 
 
 def _last_values(r: Reader, found: Pieces, sup: Items | None, item: Item) -> None:
-    """The values above: one for all of ``k = …``, or one each."""
+    """The values above: one for all of ``k = …``, or one each; of Σ_i^n, which runs over n values, the last."""
     above = split(sup, "COMMA") if sup else []
+    said = (found.lower, found.upper, found.members, found.listed, found.conditions)
+    if len(above) == len(found.names) == len(above[0] if above else ()) == 1 and variable(above[0][0]) is not None and (
+            not any(said)):
+        found.lower[found.names[0]] = ((Token("NUMBER", "1", item.start, item.start),), False)
+        found.starts.append(found.names[0])
     if not found.starts:
         if above:
             raise r.error(item, "an upper limit needs a lower one, as in `k=1`")

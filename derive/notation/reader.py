@@ -26,7 +26,7 @@ from derive.expr import (
 from derive.notation import binders, derivatives, environments, forms, letters
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError, Source
-from derive.notation.lowering import HADAMARD, TRANSPOSE
+from derive.notation.lowering import HADAMARD, INNER, TRANSPOSE
 from derive.notation.names import lexicon
 from derive.notation.products import negated, product, quotient
 from derive.notation.symbols import Symbol, SymbolTable
@@ -137,7 +137,7 @@ class Reader:
                 if is_token(item, "NUMBER") and found and operator is None:
                     assert item is not None
                     raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or move it")
-                found += self.factor(c)
+                found = self.dotted(found, self.factor(c), operator)
                 operator = None
             elif is_token(item, "ODOT") and found and operator is None:
                 operator = c.take()
@@ -154,6 +154,15 @@ class Reader:
         if len(found) > 1:
             self.multipliable(found, c)
         return [Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
+
+    def dotted(self, found: list[Expr], new: list[Expr], operator: Item | None) -> list[Expr]:
+        r"""w \cdot x of two vectors is their inner product; of anything else a product."""
+        def is_vector(node: Expr) -> bool:
+            return isinstance(node, Entry) and self.rank(node) - len(node.indices) == 1
+
+        if is_token(operator, "TIMES") and found and len(new) == 1 and is_vector(found[-1]) and is_vector(new[0]):
+            return [*found[:-1], Fn(INNER, (found[-1], new[0]))]
+        return [*found, *new]
 
     def multipliable(self, factors: list[Expr], c: Cursor) -> None:
         for factor in factors:
@@ -233,6 +242,11 @@ class Reader:
         known = self.table.named(node.tensor)
         return len(known.axes) if known is not None else 0
 
+    def is_whole(self, node: Expr) -> bool:
+        """w where w ∈ R^n is stated: a vector or a matrix, which has no powers."""
+        known = self.table.named(node.tensor) if isinstance(node, Entry) else None
+        return isinstance(node, Entry) and known is not None and len(known.sizes) > len(node.indices)
+
     def raised(self, base: Expr, item: Item | None) -> Expr:
         """The base to the power that the item carries, if any."""
         if not isinstance(item, Scripted):
@@ -249,7 +263,8 @@ class Reader:
         if len(item.sups) > 1:
             raise self.error(item, "two superscripts; put brackets")
         script = item.sups[0]
-        if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and "T" not in self.words):
+        if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and (
+                "T" not in self.words or self.is_whole(base))):
             return Fn(TRANSPOSE, (base,))
         if len(script) == 1 and str(script[0]) == "T" and is_token(item.base, "NAME"):
             raise self.error(script[0], f"`{self.shown(item)}`: transposed, or to the power `T`? Write `^\\top`, or "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from derive.expr import Node
 from derive.notation import conditions
 from derive.notation.errors import Source
@@ -18,7 +20,16 @@ def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int
     ``line`` and ``column`` (from 0) are its place in the card.  Raises
     :class:`NotationError` where it is outside the notation or has two readings.
     """
-    source = Source(latex, line, column)
+    return _kept(latex, table) if line is None else _read(Source(latex, line, column), table)
+
+
+@lru_cache(maxsize=4096)
+def _kept(latex: str, table: SymbolTable) -> Node:
+    """A printed formula read back: sheets of one bank print many of the same."""
+    return _read(Source(latex), table)
+
+
+def _read(source: Source, table: SymbolTable) -> Node:
     items = parse(source)
     if not items:
         raise source.error(0, "the formula is empty")

@@ -59,9 +59,9 @@ class Shapes:
         else:
             rank = max(axes - len(node.indices), 0)
         sizes = known.sizes if known is not None and len(known.sizes) == axes else ()
-        own: tuple[Extent, ...] = tuple(sizes[len(node.indices) :]) if sizes else (None,) * rank
+        own: tuple[Extent, ...] = tuple(s or None for s in sizes[len(node.indices) :]) if sizes else (None,) * rank
         return Shaped(own if len(own) == rank else (None,) * rank,
-                      lambda *more: Entry(node.tensor, (*node.indices, *more)))
+                      lambda *more: Entry(node.tensor, (*node.indices, *more)), self.table.rows and rank == 1)
 
 
 def agreed(left: Extent, right: Extent) -> Extent:

@@ -50,6 +50,7 @@ class SymbolTable:
     symbols: tuple[Symbol, ...]
     stars: tuple[tuple[str, tuple[str, ...]], ...] = ()
     vectors: bool = False  # whole tensors in equations are vectors and matrices, read into indices
+    rows: bool = False  # vectors are rows: x W
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
     _by_latex: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -72,4 +73,4 @@ class SymbolTable:
         new = tuple(symbols)
         names = {s.name for s in new}
         kept = (s for s in self.symbols if s.name not in names)
-        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors)
+        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows)

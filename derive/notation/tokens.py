@@ -34,8 +34,13 @@ _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|ma
 _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
 
-_FUNCTION = re.compile(r"[A-Za-z]{2,}$")
+_FUNCTION = re.compile(r"[A-Za-z]{2,}\d?$")
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:\\left\s*|\\!)?\(")
+_EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
+_WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
+_LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
+_BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*()\}}?\s*\}}")
+_ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
 _LONGEST = 20_000
 
 
@@ -138,11 +143,17 @@ class _Lexer:
             braced = _BRACED.match(self.text, end)
             self.at = braced.end() if braced else end
         elif name in LAYOUT:
+            letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
+            accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
+            if accented is not None:
+                return self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end())
+            if letter is not None:
+                return self.emit("NAME", name_of(letter[1]), letter.end())  # \mathbf{W} is W
             self.at = end
         elif name in GREEK:
             self.emit("NAME", name, end)
         elif name in ACCENTS or name in ALPHABETS:
-            argument = _ARGUMENT.match(self.text, end)
+            argument = _ARGUMENT.match(self.text, end) or _BOLD_UNDER.match(self.text, end)
             if argument is None:
                 raise self.error(rf"`\{name}` needs one letter under it")
             self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end())
@@ -182,6 +193,14 @@ class _Lexer:
             return self.emit("END", self.environments.pop()[1], end)
         return self.emit(name.upper(), braced[1], end)
 
+    def defined_word(self, command: str, end: int) -> bool:
+        r"""\mathrm{MSE} = …, and ∂ \mathrm{MSE}: a letter of several letters."""
+        last = [token.type for token in self.out[-2:]]
+        script = bool(last) and (last[-1] in ("SUB", "SUP") or (last[-1] == "LBRACE" and last[0] in ("SUB", "SUP")))
+        opens = not last or last[-1] in ("QUAD", "COMMA", "AMP", "CR")
+        return not script and (command in ("mathrm", "mathit", "mathsf", "operatorname")
+                               or (command != "text" and opens and _EQUALS.match(self.text, end) is not None))
+
     def words(self, name: str, end: int) -> None:
         r"""``\text{if $x$ is}``: the words, and the mathematics inside them."""
         braced = re.compile(r"\s*\{").match(self.text, end)
@@ -199,11 +218,14 @@ class _Lexer:
         if bare in WORDS or bare in FUNCTIONS:
             kind = "BIG" if bare in BIG else "FN" if bare in FUNCTIONS else WORDS[bare]
             return self.emit(kind, BIG.get(bare) or FUNCTIONS.get(bare) or bare, close)
+        if name != "text" and len(bare) == 1 and _LETTER.match(bare):
+            return self.emit("NAME", UNICODE_LETTERS.get(bare, bare), close)
         if name in ("mathrm", "textrm", "textbf", "operatorname") and (len(bare) == 1 or bare.startswith("\\")):
             self.at = braced.start()  # one upright letter: a symbol as any other
             self.digits = 0
             return None
-        if _FUNCTION.match(content) and _APPLIED.match(self.text, close) and phrases.kind(
+        symbol = _APPLIED.match(self.text, close) or self.defined_word(name, close)
+        if _FUNCTION.match(content) and symbol and phrases.kind(
             word := Token("TEXT", content, self.at, close)
         ) is None and not phrases.such_that(word):
             return self.emit("NAME", content, close)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from derive.expr import (
+    PI,
     Add,
     Directional,
     Entry,
@@ -23,11 +24,16 @@ from derive.expr import (
     Unit,
 )
 from derive.notation.brackets import tall
+from derive.notation.names import lexicon
 from derive.notation.product_writer import is_negative, signed
 from derive.notation.vocabulary import FUNCTIONS
 
 if TYPE_CHECKING:
     from derive.notation.writer import Writer
+
+
+_FINE = 200  # a finer fraction is written as a decimal: 0.044715
+_PLACES = 8
 
 
 def total(w: Writer, node: Add) -> str:
@@ -47,6 +53,9 @@ def number(w: Writer, node: Num) -> str:
     sign = "-" if node.value < 0 else ""
     if value.denominator == 1:
         return f"{sign}{value.numerator}"
+    if value.denominator > _FINE and value.denominator % 5 == 0 and 10**_PLACES % value.denominator == 0:
+        whole, rest = divmod(value.numerator * (10**_PLACES // value.denominator), 10**_PLACES)
+        return f"{sign}{whole}.{rest:0{_PLACES}d}".rstrip("0")
     return rf"{sign}\frac{{{value.numerator}}}{{{value.denominator}}}"
 
 
@@ -68,6 +77,8 @@ def function(w: Writer, node: Fn) -> str:
     if node.name == "mod":
         left, right = (w.write(a) if _atomic(a) else w.round(w.write(a)) for a in node.args)
         return rf"{left} \bmod {right}"
+    if node is PI:
+        return r"\pi"
     inside = w.items(node.args)
     if node.name == "abs":
         return rf"\left|{inside}\right|"
@@ -75,7 +86,8 @@ def function(w: Writer, node: Fn) -> str:
         left, right = (rf"\{side}{node.name}" for side in "lr")
         return rf"\left{left} {inside} \right{right}" if tall(inside) else f"{left} {inside} {right}"
     if node.name == "exp":
-        return f"e^{{{inside}}}"
+        letter = w.table.written("e")  # of the card: e^x would be its power
+        return f"e^{{{inside}}}" if letter is None or letter.axes else rf"\exp{w.round(inside)}"
     return _command(w, node.name) + w.round(inside)
 
 
@@ -117,7 +129,8 @@ def directional(w: Writer, node: Directional) -> str:
 
 def unit(w: Writer, node: Unit) -> str:
     terms = node.index.items if isinstance(node.index, Tuple) else (node.index,)
-    return f"e_{{{w.subscript(terms)}}}"
+    letter = r"\hat{e}" if "e" in lexicon(w.table) else "e"
+    return f"{letter}_{{{w.subscript(terms)}}}"
 
 
 def matrix(w: Writer, node: Matrix) -> str:

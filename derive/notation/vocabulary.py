@@ -30,7 +30,8 @@ COMMANDS = {
     "circ": "ODOT", "nabla": "NABLA", "intercal": "TOP", "transpose": "TOP",
     "lparen": "LPAREN", "rparen": "RPAREN", "top": "TOP", "arg": "ARG",
 }
-BIG = {"max": "max", "min": "min", "sum": "sum", "prod": "prod", "argmax": "argmax", "argmin": "argmin"}
+BIG = {"max": "max", "min": "min", "sum": "sum", "prod": "prod", "argmax": "argmax", "argmin": "argmin",
+       "median": "median"}
 FUNCTIONS = {"exp": "exp", "log": "log", "ln": "log", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "sin": "sin",
              "cos": "cos", "abs": "abs", "sign": "sign", "sgn": "sign"}
 WORDS = {**BIG, "conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from derive.expr import (
@@ -54,6 +54,7 @@ from derive.notation.product_writer import product
 from derive.notation.symbols import SymbolTable
 
 
+@lru_cache(maxsize=4096)
 def write(node: Node, table: SymbolTable, *, display: bool = True) -> str:
     """The LaTeX of an expression, with the symbols of the table; ``read`` gives the expression back.
 

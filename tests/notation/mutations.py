@@ -28,7 +28,7 @@ def _others(kind: str, text: str) -> list[str]:
         case "MINUS":
             return ["+"]
         case "NUMBER":
-            return [str(int(text) + 1), str(abs(int(text) - 2) + 3)]
+            return [f"{text}1"] if "." in text else [str(int(text) + 1), str(abs(int(text) - 2) + 3)]
         case "BIG":
             return [OPERATORS[text]]
         case "NAME":

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from derive.errors import CardError
+from derive.notation.errors import Source
 from derive.notation.formulas import Formula, formulas
 
 CASES = [
@@ -70,3 +71,10 @@ def test_every_text_is_scanned(text):
     lines = text.split("\n")
     for formula in found:
         assert lines[formula.line - 1][formula.column :].startswith(formula.latex.split("\n")[0])
+
+
+def test_a_long_formula_is_quoted_around_the_place() -> None:
+    source = Source("x + " * 200 + r"\foo" + " + x" * 200, 7)
+    _, quoted, caret = str(source.error(800, "no")).split("\n")
+    assert len(quoted) < 100 and quoted[caret.index("^") :].startswith(r"\foo")
+    assert str(Source("a b", 7).error(2, "no")) == "line 7: column 3: no\n    a b\n      ^"

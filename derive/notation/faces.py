@@ -1,0 +1,82 @@
+"""Letters set in bold: the field's sign for vectors (small) and matrices (capital)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from derive.notation.names import name_of
+
+_BOLD = re.compile(
+    r"\\(mathbf|boldsymbol|bm|pmb|bf|vec)(?![A-Za-z])\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))(\s*_)?"
+)
+_CAPITALS = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega Upsilon".split())
+
+
+_ACCENTED = re.compile(r"\\(hat|bar|tilde)§\{(\\?[A-Za-z]+)\}(?:\s*_\s*(?:\{([^{}]*)\}|(\w)))?")
+_BOLD_INSIDE = re.compile(
+    r"\\(hat|bar|tilde|widehat|widetilde|overline)\s*\{\s*\\(?:mathbf|boldsymbol|bm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}"
+)
+_BOLD_OUTSIDE = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\(hat|bar|tilde)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}")
+_SHORT = {"widehat": "hat", "widetilde": "tilde", "overline": "bar"}
+
+
+def _unaccented(latex: str) -> str:
+    """Bold letters under an accent marked by §, so that the letter alone is not taken for bold."""
+    for pattern in (_BOLD_INSIDE, _BOLD_OUTSIDE):
+        latex = pattern.sub(lambda m: rf"\{_SHORT.get(m[1], m[1])}§{{{m[2]}}}", latex)
+    return latex
+
+
+def is_capital(name: str) -> bool:
+    """W, Σ, and W^{(1)}."""
+    base = layered(name)
+    return base in _CAPITALS or (len(base) == 1 and base.isupper())
+
+
+def layered(name: str) -> str:
+    """W of W^{(1)} and of W_1, s of s^+."""
+    return re.sub(r"\^[(\[<].*|\^[+-]$|_\d+$", "", name)
+
+
+_SAMPLED = re.compile(
+    _BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*\^\s*(?:\{\s*[(\[]?\s*[a-z]\s*[)\]]?\s*\}|[a-z](?![a-z]))"
+)
+
+
+def numbered_above(latexes: Iterable[str]) -> set[str]:
+    """The letters whose superscripts number whole vectors or matrices: bold x^{(n)}."""
+    return {name_of(m[2] or m[3]) for latex in latexes for m in _SAMPLED.finditer(_unaccented(latex))}
+
+
+def ranks_by_face(latexes: Iterable[str]) -> tuple[dict[str, int], set[str]]:
+    """(axes of each letter that is set bold, the letters whose subscripts number whole vectors: bold x_n)."""
+    latexes = list(latexes)
+    ranks: dict[str, int] = {}
+    bold_subscripts: set[str] = set()
+    plain_subscripts: set[str] = set()
+    for latex in map(_unaccented, latexes):
+        for accent, letter, *subs in _ACCENTED.findall(latex):
+            label = re.sub(r"\s", "", "".join(subs))  # \tilde{c}_t is a vector if t is a step, not if it is an index
+            name = name_of(rf"\{accent}{{{letter}}}") + (f"_{label}" if label else "")
+            ranks[name] = 2 if is_capital(name_of(letter)) else 1
+        for command, braced, single, subscript in _BOLD.findall(latex):
+            letter = braced or single
+            name = name_of(letter)
+            if len(name) > 1 and letter[0] != "\\":
+                continue  # a word
+            ranks[name] = 2 if is_capital(name) and command != "vec" else 1
+            if subscript:
+                bold_subscripts.add(name)
+        plain = _BOLD.sub(" ", latex)
+        plain_subscripts |= {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)\s*_", plain)}
+    return ranks, set() if any(map(_has_bold_entries, latexes)) else bold_subscripts - plain_subscripts
+
+
+_BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")
+
+
+def _has_bold_entries(latex: str) -> bool:
+    r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
+    return any(re.search(rf"\\sum\s*(?:\\limits\s*)?_\s*\{{?\s*{match[4]}(?![a-zA-Z])", latex)
+               for match in _BOLD_ENTRY.finditer(latex))

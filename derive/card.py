@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,11 +86,24 @@ class Card:
         if named and not self.id:
             line = self.header.lines.get("id", 1)
             problems.append(Problem("the front matter has no `id`; add a line `id: …`", self.path, line))
+        points = self.front_matter.get("points")
+        if isinstance(points, int | float) and points < 0:
+            message = f"`points: {points}` is less than 0; write a whole number such as 5"
+            problems.append(Problem(message, self.path, self.key_line("points")))
         if self._heading("question") is None:
             problems.append(Problem("there is no Question; add a heading `# Question`", self.path))
         elif not self.question.strip():
             problems.append(Problem("the Question is empty", self.path, self.question_line))
-        return problems
+        return [*problems, *self._written_twice()]
+
+    def _written_twice(self) -> Iterator[Problem]:
+        """A second Question or Solution that is not part of the first: which one counts?"""
+        for kind in ("question", "solution"):
+            found = [h for h in self._headings if h.kind == kind]
+            for other in found[1:]:
+                if other.level <= found[0].level:
+                    what = f"a second {kind.capitalize()}; the first is in line {found[0].start + 1}"
+                    yield Problem(f"{what}: keep one in a card", self.path, other.start + 1)
 
     # --- the parts ---------------------------------------------------------
 
@@ -103,13 +116,18 @@ class Card:
         return self.header.lines.get(key)
 
     @property
+    def stem(self) -> str:
+        """The name of the card's files: its id, without what file systems or shells take amiss."""
+        return file_stem(self.id)
+
+    @property
     def title(self) -> str | None:
         value = self.front_matter.get("title")
         return None if value is None else str(value)
 
     @cached_property
     def points(self) -> int | None:
-        """``points`` of the front matter; else what opens the question; else the sum over its parts."""
+        """``points`` of the front matter; else what opens the question or is the sum of the rest; else the sum."""
         given = self.front_matter.get("points")
         if isinstance(given, int) and not isinstance(given, bool):
             return given
@@ -117,7 +135,8 @@ class Card:
         if not found:
             return None
         opens = not self.question[: found[0].start()].strip(" \t\r\n*_>#-")
-        return int(found[0][1]) if opens else sum(int(m[1]) for m in found)
+        first, *rest = (int(m[1]) for m in found)
+        return first if opens or first == sum(rest) else first + sum(rest)
 
     @cached_property
     def question(self) -> str:
@@ -221,6 +240,11 @@ class Card:
             new.append("")
         joint = "" if not before or before[-1].endswith(("\n", "\r")) else ending
         return "".join(before) + joint + "".join(line + ending for line in new) + "".join(after)
+
+
+def file_stem(card_id: str) -> str:
+    """An id as the name of a file."""
+    return re.sub(r"[^\w.-]+", "_", card_id).strip(".")[:100] or "card"
 
 
 def _separator(before: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from derive.expr import Entry, Expr, Fn, Idx, Node, Rel, free_indices, subst, walk
+from derive.expr import Entry, Expr, Fn, Idx, In, Node, Partial, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
 
@@ -34,7 +34,7 @@ class Module:
     set.  ``asked`` holds what the question wants: ``"forward"``, ``"jacobian"``,
     ``"vjp"`` (the full backward message), ``"parameters"``.  ``readings`` says in
     words how each of these was understood.  ``functions`` are those that the card
-    defines, ``facts`` what it states of its letters (Σ_i t_i = 1, ε > 0).
+    defines, ``facts`` what it states of its letters (Σ_i t_i = 1, ε > 0, t ∈ {0, 1}).
     ``held`` names defined tensors that a partial derivative holds constant.
     """
 
@@ -52,8 +52,11 @@ class Module:
     asked: tuple[str, ...] = ("jacobian", "vjp")
     readings: tuple[str, ...] = ()
     functions: tuple[Function, ...] = ()
-    facts: tuple[Rel, ...] = ()
+    facts: tuple[Rel | In, ...] = ()
     held: tuple[str, ...] = ()
+    wanted: tuple[Partial, ...] = ()  # derivatives that the question names: ∂ℓ/∂w_i
+    recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
+    ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
 
     def __hash__(self) -> int:
         """Worked out once: modules key the memos of what follows from them."""
@@ -104,6 +107,14 @@ class Module:
 
     def field(self, set_name: str) -> ReceptiveField:
         return dict(self.fields)[set_name]
+
+    def holding(self, held: tuple[str, ...]) -> Module:
+        """The module for derivatives that hold these tensors constant; one object for each choice, as memos' key."""
+        family: dict[tuple[str, ...], Module] = self.__dict__.setdefault("_family", {self.held: self})
+        if held not in family:
+            family[held] = replace(self, held=held)
+            family[held].__dict__["_family"] = family
+        return family[held]
 
     def with_field(self, field: ReceptiveField) -> Module:
         """The same layer over other windows."""

@@ -118,6 +118,7 @@ def test_what_is_never_closed_does_not_swallow_the_card(opening: str) -> None:
         ("Q", None),
         ("(5p) Q (a) (2p) x (b) (3p) y", 5),
         ("Q\n(a) (2p) x\n(b) (3 pts) y", 5),
+        ("Q [5 points] (a) [2 points] x (b) [3 points] y", 5),
         ("Q (p)", None),
     ],
 )
@@ -205,3 +206,17 @@ def test_whatever_stands_around_the_solution_stays(question: list[str], after: l
     assert written.startswith("".join(card._lines[: heading.stop]))
     assert written.endswith(end.join(["## Related Concepts", *after]))
     assert Card.parse(written).with_solution("A\n\nB") == written
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "# Question\nA?\n# Question\nB?\n", "6: a second Question; the first is in line 4: keep one in a card"),
+        (HEAD + "# Question\nA?\n# Solution\nB\n# Solution\nC\n", "8: a second Solution; the first is in line 6"),
+        ("---\nid: a\npoints: -4\n---\n# Question\nA?", "3: `points: -4` is less than 0"),
+    ],
+)
+def test_a_card_says_a_thing_once_and_points_are_not_lost(text: str, message: str) -> None:
+    with pytest.raises(CardError) as raised:
+        Card.parse(text, "a.md")
+    assert str(raised.value).startswith(f"a.md:{message}")

@@ -24,10 +24,15 @@ _JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\b|\bdifferentiat|\bsubgradien
 _VJP = re.compile(
     r"\bvector[- ]jacobian|\bvjp\b"
     r"|\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
-    r"|(?<!vanishing )(?<!exploding )\bgradient\w*|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"
+    r"|(?<!vanishing )(?<!exploding )\bgradients?\b(?![- ](?:descent|ascent|steps?\b|methods?\b|based|clipping))"
+    r"|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"
 )
 _FORWARD = re.compile(rf"\b{_VERB}{_NEAR}\bforward (?:message|pass)|\b{_VERB}{_NEAR}\bdopředn\w+")
 _PARAMETERS = re.compile(rf"\b{_VERB}{_NEAR}\bparameters? message")
+_DISCUSSED = re.compile(
+    r"\b(?:explain|discuss|comment|interpret|argue|motivate|justify|why|vysvětl\w*|diskut\w*|proč)\b"
+)
+KINDS = (("jacobian", _JACOBIAN), ("vjp", _VJP), ("forward", _FORWARD))
 
 
 _QUOTIENT = re.compile(r"(?:∂\s*|\bd)([^\W\d_])(?:_?\w+)?\s*/\s*(?:∂\s*|d)([^\W\d_])(?:_?\w+)?")
@@ -62,10 +67,8 @@ def asked(
     for kind, reading in _written(form, plain, unread):
         wanted.setdefault(kind, reading)
     local = "vjp" not in wanted  # the course's backward message is ∂f/∂x, unless the question writes ∂L/∂x
-    for kind, pattern in (
-        ("jacobian", _JACOBIAN), ("vjp", _VJP), ("forward", _FORWARD), ("parameters", _PARAMETERS)
-    ):  # fmt: skip
-        places = (m for m in pattern.finditer(plain.text) if not in_words or _requested(plain.text, m.start()))
+    for kind, pattern in (*KINDS, ("parameters", _PARAMETERS)):
+        places = (m for m in pattern.finditer(plain.text) if not in_words or requested(plain.text, m.start()))
         found = next(places, None)
         if found and not (kind == "jacobian" and "vjp" in wanted):
             line = plain.line(found.start())
@@ -116,7 +119,13 @@ def _written(
             yield "vjp", f"asked for the gradient ${formula.latex}$ (line {formula.line})"
 
 
-def _requested(text: str, at: int) -> bool:
+def discussed(text: str, at: int) -> bool:
+    """The sentence around this place asks to explain or discuss, and nothing in front of the place asks to derive."""
+    sentence = re.split(r"[.?!;¶]", text[:at])[-1]
+    return _DISCUSSED.search(sentence) is not None and not requested(text, at)
+
+
+def requested(text: str, at: int) -> bool:
     """A verb of asking stands before this place in its sentence."""
     sentence = re.split(r"[.?!;¶]", text[:at])[-1]
     return re.search(rf"\b{_VERB}\b|\bhow\b", sentence) is not None

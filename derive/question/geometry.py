@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from derive.errors import CardError
+from derive.layers.arguments import window_field
 from derive.layers.intervals import Interval
+from derive.question.paddings import Padding, padding_of
+from derive.question.spelt import dilation_spelt, window_spelt
 from derive.question.stated import Reader, Sizes, Stated, per_axis, times
-from derive.receptive_field import ReceptiveField, receptive_field
+from derive.receptive_field import ReceptiveField, WindowAxis, adaptive_field
+
+
+def window_geometry(
+    reader: Reader, spelt: tuple[Interval, ...] | None, formula: str, declared: Sizes = ()
+) -> tuple[ReceptiveField, Sizes | None]:
+    """Ω of a formula over windows: adaptive where the card says so and gives no window, else as :func:`geometry`."""
+    front, words = reader.card.front_matter, reader.words
+    windowed = spelt is not None or "kernel_size" in front or words.about("kernel_size") or words.about("length")
+    if "output_size" in front or (words.about("adaptive") and not windowed):
+        return adaptive_geometry(reader)
+    return geometry(reader, spelt, formula, declared)
 
 
 def geometry(
@@ -20,26 +34,74 @@ def geometry(
     _refuse_vague(reader)
     kernel = _kernel(reader)
     stride = _stride(reader, kernel)
-    padding = reader.stated("padding")
-    size = _input_size(reader, declared)
+    padding = padding_of(reader)
+    dilation = reader.stated("dilation")
+    ceil_mode = _ceil_mode(reader)
+    size = input_size(reader, declared)
     if spelt is not None:
-        kernel, stride, padding = _spelt(reader, spelt, formula, (kernel, stride, padding))
+        dilation = dilation_spelt(reader, spelt, formula, dilation)
+        kernel, stride, padding = window_spelt(reader, spelt, formula, (kernel, stride, padding))
     elif kernel is None and not reader.problems:
         reader.problems += reader.unread
         reader.refuse(
             "the window's size is not stated; write e.g. “2×2”, or add `kernel_size: 2` to the front matter",
             reader.card.question_line,
         )
-    _refuse_impossible(reader, kernel, stride, padding)
-    if reader.problems or kernel is None:
-        raise CardError(*dict.fromkeys(reader.problems))
-    found = receptive_field(kernel.value, stride.value if stride else None, padding.value if padding else None)
+    _refuse_impossible(reader, kernel, stride, padding, dilation)
+    raise_problems(reader)
+    assert kernel is not None
+    found = _field(reader, kernel, stride, padding, dilation, ceil_mode, size)
     _refuse_too_large(reader, found, size)
     _refuse_other_output(reader, found, size)
+    raise_problems(reader)
+    _say(reader, kernel, stride, padding, dilation, ceil_mode, size)
+    return found, None if size is None else size.value
+
+
+def adaptive_geometry(reader: Reader) -> tuple[ReceptiveField, Sizes | None]:
+    """The windows of adaptive pooling, and the input's size where it is stated; raises as :func:`geometry`."""
+    if "output_size" in reader.card.front_matter:
+        target = reader.key("output_size")
+    else:
+        target = reader.said("output_size", (*reader.words.about("target"), *reader.words.about("output_size")))
+    size = input_size(reader, ())
+    if target is None and not reader.problems:
+        reader.refuse("the size of the output is not stated; write e.g. “adaptive pooling to 3×3”, or add "
+                      "`output_size: 3` to the front matter", reader.card.question_line)
+    raise_problems(reader)
+    assert target is not None
+    reader.readings.append(f"output of size {times(target.value)} ({target.source})")
+    _say_size(reader, size)
+    return adaptive_field(target.value), None if size is None else size.value
+
+
+def raise_problems(reader: Reader) -> None:
+    """Raise :class:`CardError` where there are any."""
     if reader.problems:
         raise CardError(*dict.fromkeys(reader.problems))
-    _say(reader, kernel, stride, padding, size)
-    return found, None if size is None else size.value
+
+
+def _field(reader: Reader, kernel: Stated, stride: Stated | None, padding: Padding | None, dilation: Stated | None,
+           ceil_mode: tuple[bool, str], size: Stated | None) -> ReceptiveField:
+    try:
+        return window_field(kernel.value, stride.value if stride else None, padding.argument if padding else 0,
+                            dilation.value if dilation else 1, ceil_mode[0], size.value if size else None)
+    except CardError as error:
+        raise error.located(reader.card.path, padding.line if padding else reader.line) from None
+
+
+def _ceil_mode(reader: Reader) -> tuple[bool, str]:
+    """Whether the last window may run beyond the padded input, and where that is said."""
+    if "ceil_mode" in reader.card.front_matter:
+        value, line = reader.card.front_matter["ceil_mode"], reader.card.key_line("ceil_mode")
+        if not isinstance(value, bool):
+            reader.refuse(f"`ceil_mode: {value}` is neither true nor false", line)
+        return value is True, f"line {line}: `ceil_mode: {str(value).lower()}`"
+    said = reader.words.about("ceil_mode")
+    return bool(said), str(said[0]) if said else ""
+
+
+_VAGUE = (("padding without number", "padding"), ("direction", "stride"), ("dilation without number", "dilation"))
 
 
 def _refuse_vague(reader: Reader) -> None:
@@ -47,14 +109,16 @@ def _refuse_vague(reader: Reader) -> None:
         if found.value not in reader.card.front_matter:
             hint = f"is it the pooling's? add `{found.value}` to the front matter"
             reader.refuse(f"“{found.quote}” stands after a convolution; {hint}", found.line)
-    for what, key in (("padding without number", "padding"), ("direction", "stride"), ("same", "padding")):
+    for what, key in _VAGUE:
         if key in reader.card.front_matter:
+            continue
+        if what == "dilation without number" and reader.words.about("dilation"):
             continue
         for found in reader.words.about(what)[:1]:
             hint = {
                 "padding without number": "how many cells? write “padding 1” or “no padding”",
                 "direction": "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”",
-                "same": "write the number of cells instead, e.g. “padding 1”",
+                "dilation without number": "by how much? write “dilation 2”",
             }[what]
             reader.refuse(f"“{found.quote}”: {hint}, or add `{key}` to the front matter", found.line)
 
@@ -104,7 +168,8 @@ def _stride(reader: Reader, kernel: Stated | None) -> Stated | None:
     return stride
 
 
-def _input_size(reader: Reader, declared: Sizes) -> Stated | None:
+def input_size(reader: Reader, declared: Sizes) -> Stated | None:
+    """The input's size, where the card states it."""
     if "input_size" in reader.card.front_matter:
         return reader.key("input_size")
     fitting = tuple(f for f in reader.words.about("input_size") if len(f.value) in (1, reader.rank))
@@ -123,76 +188,30 @@ def _input_size(reader: Reader, declared: Sizes) -> Stated | None:
     return Stated(declared, "a formula gives its shape", None)
 
 
-Three = tuple[Stated | None, Stated | None, Stated | None]
-
-
-def _spelt(reader: Reader, spelt: tuple[Interval, ...], formula: str, said: Three) -> tuple[Stated, Stated, Stated]:
-    """The formula's own window, held against what the words say of it."""
-    kernel, stride, padding = said
-    place = f"{formula.partition(':')[0]}: the formula"
-    own = Stated(tuple(a.size for a in spelt), place, None), Stated(tuple(a.stride for a in spelt), place, None)
-    for what, mine, theirs in (("window", own[0], kernel), ("stride", own[1], stride)):
-        if theirs is not None and theirs.value != mine.value:
-            reader.refuse(
-                f"{what} {times(theirs.value)} ({theirs.source}) contradicts the formula, "
-                f"which has {times(mine.value)} ({formula})",
-                theirs.line,
-            )
-    zero_based = tuple(-a.start for a in spelt)
-    one_based = tuple(1 - a.start - a.stride for a in spelt)
-    counts = {a.base for a in spelt}
-    choice = _padding(zero_based, one_based, padding, counts, own[0].value == own[1].value)
-    if choice is None:
-        stated = f"padding {times(padding.value)} ({padding.source})" if padding else "no padding is stated"
-        reader.refuse(
-            f"{stated}, and the formula ({formula}) has padding {times(zero_based)} where coordinates count from 0, "
-            f"{times(one_based)} where they count from 1; say which padding is meant",
-            padding.line if padding else None,
-        )
-        choice = tuple(max(0, p) for p in zero_based)  # one problem is enough
-    elif choice != zero_based:
-        reader.readings.append("the card counts coordinates from 1; here they count from 0")
-    return own[0], own[1], padding or Stated(choice, place, None)
-
-
-def _padding(
-    zero_based: Sizes, one_based: Sizes, padding: Stated | None, counts: set[int | None], tiles: bool
-) -> Sizes | None:
-    """Which counting fits: the one with the stated padding; unstated, see below; None where both may be meant."""
-    both = (zero_based, one_based)
-    if padding is not None:
-        return next((p for p in both if p == padding.value), None)
-    if not any(zero_based) or zero_based == one_based:
-        return zero_based if min(zero_based) >= 0 else None
-    if not any(one_based) and (tiles or counts == {1}):
-        return one_based
-    if counts == {0} and min(zero_based) >= 0 and not tiles:  # the window counts from 0, so do coordinates
-        return zero_based
-    possible = [p for p in both if min(p) >= 0]
-    return possible[0] if len(possible) == 1 else None
-
-
-def _refuse_impossible(reader: Reader, kernel: Stated | None, stride: Stated | None, padding: Stated | None) -> None:
-    for what, stated, least, rule in (
-        ("kernel_size", kernel, 1, "a positive integer"),
-        ("stride", stride, 1, "a positive integer"),
-        ("padding", padding, 0, "0 or more cells"),
-    ):
-        bad = [v for v in stated.value if v < least] if stated else []
-        if stated and bad:
-            reader.refuse(f"`{what}: {bad[0]}` is not {rule} ({stated.source})", stated.line)
+def _refuse_impossible(reader: Reader, kernel: Stated | None, stride: Stated | None, padding: Padding | None,
+                       dilation: Stated | None) -> None:
+    stated = [(what, s.value, s.source, s.line, 1, "a positive integer") for what, s in
+              (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)) if s]
+    if padding:
+        stated.append(("padding", (*padding.before, *padding.behind), padding.source, padding.line, 0,
+                       "0 or more cells"))
+    for what, values, source, line, least, rule in stated:
+        bad = [v for v in values if v < least]
+        if bad:
+            reader.refuse(f"`{what}: {bad[0]}` is not {rule} ({source})", line)
 
 
 def _refuse_too_large(reader: Reader, found: ReceptiveField, size: Stated | None) -> None:
     if size is None:
         return
     for axis, n in zip(found.axes, size.value, strict=True):
-        padded = n + 2 * axis.padding
+        assert isinstance(axis, WindowAxis)
         if n < 1:
             reader.refuse(f"`input_size: {n}` is not a positive integer ({size.source})", size.line)
-        elif axis.kernel_size > padded:
+        elif not axis.output_size(n):
             reader.refuse(
-                f"the kernel spans {axis.kernel_size} cells, but the padded input has only {padded} ({size.source})",
+                f"the {'dilated ' if axis.dilation > 1 else ''}kernel spans {axis.span} cells, but the padded input "
+                f"has only {n + axis.padding + axis.padding_after} ({size.source})",
                 size.line,
             )
 
@@ -207,15 +226,22 @@ def _refuse_other_output(reader: Reader, found: ReceptiveField, size: Stated | N
         )
 
 
-def _say(reader: Reader, kernel: Stated, stride: Stated | None, padding: Stated | None, size: Stated | None) -> None:
+def _say(reader: Reader, kernel: Stated, stride: Stated | None, padding: Padding | None, dilation: Stated | None,
+         ceil_mode: tuple[bool, str], size: Stated | None) -> None:
     said = reader.readings
     said.append(f"window {times(kernel.value)} ({kernel.source})")
     if stride is None:
         said.append(f"stride {times(kernel.value)}, as large as the window (the card states none)")
     else:
         said.append(f"stride {per_axis(stride.value)} ({stride.source})")
-    said.append(
-        f"padding {per_axis(padding.value)} ({padding.source})" if padding else "no padding (the card states none)"
-    )
+    said.append(f"padding {padding.words} ({padding.source})" if padding else "no padding (the card states none)")
+    if dilation is not None and max(dilation.value) > 1:
+        said.append(f"dilation {per_axis(dilation.value)} ({dilation.source})")
+    if ceil_mode[0]:
+        said.append(f"the last window may run beyond the padded input ({ceil_mode[1]})")
+    _say_size(reader, size)
+
+
+def _say_size(reader: Reader, size: Stated | None) -> None:
     if size is not None:
-        said.append(f"input of size {times(size.value)} ({size.source})")
+        reader.readings.append(f"input of size {times(size.value)} ({size.source})")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import And, Entry, Extremum, Given, Idx, Node, Reduce, Rel, SetApp, eq, walk
-from derive.layers import LAYERS, find, forward_of
+from derive.layers import EXTREMA, find, forward_of
 from derive.layers.catalogue import Layer
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
 from derive.question.asking import partials
+from derive.question.places import place
 from derive.question.reading import Read
+from derive.question.stated import rank_of
 from derive.question.wording import Found, Words
 
 
@@ -51,23 +52,9 @@ def forward_formula(card: Card, words: Words, read_: Read) -> Forward:
         )
     definitions = [(f, relation) for f, relation in relations(read_) if isinstance(relation.terms[0], SetApp)]
     form, spelt = _one_form(equations, definitions)
-    source = _place(equations[0][0])
+    source = place(equations[0][0])
     _refuse_contradiction(form.op, named, pooling, source)
-    return Forward(form, read_.table, _place(spelt), (f"layer ({source})",), spelt.line)
-
-
-_LAYOUT = re.compile(
-    r"\\tag\*?\{[^}]*\}|(?:\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}|\\nonumber|\\notag|(?<!\\)&|\\\\(?=\s*$)"
-)
-
-
-_END = re.compile(r"(?:[\s.,;~]|\\[,;:! ])+$")
-
-
-def _place(formula: Formula) -> str:
-    """line 12: $f_{kl} = …$, without equation number and full stop."""
-    latex = _LAYOUT.sub(" ", formula.latex)
-    return f"line {formula.line}: ${_END.sub('', ' '.join(latex.split()))}$"
+    return Forward(form, read_.table, place(spelt), (f"layer ({source})",), spelt.line)
 
 
 def equations_of(read_: Read) -> list[tuple[Formula, Rel]]:
@@ -114,7 +101,7 @@ def _one_form(
     for formula, form in forms:
         same = (form.op, form.source) == (first.op, first.source)
         if not same or (form.axes is not None and form.axes != spelt[1].axes):
-            message = f"two formulas for `{first.output.tensor}` that differ ({_place(forms[0][0])}); keep one"
+            message = f"two formulas for `{first.output.tensor}` that differ ({place(forms[0][0])}); keep one"
             raise CardError(Problem(message, None, formula.line))
     name = next((form.set_name for _, form in forms if form.set_name), None)
     return replace(spelt[1], set_name=name), spelt[0]
@@ -167,10 +154,10 @@ def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, 
             isinstance(p, (Reduce, Extremum)) and p.op in ("max", "min") for p in walk(node)
         ):
             raise UnsupportedError(
-                Problem(f"the formula ({_place(formula)}) is not covered; {COVERED}", None, formula.line)
+                Problem(f"the formula ({place(formula)}) is not covered; {COVERED}", None, formula.line)
             )
     kinds = {found.value for found in pooling}
-    spec = named[0] if named else next((s for s in LAYERS if {op_of(s)} == kinds), None)
+    spec = named[0] if named else next((s for s in EXTREMA if {op_of(s)} == kinds), None)
     if spec is None:
         quoted = ", ".join(f"“{f.quote}” (line {f.line})" for f in pooling)
         raise UnsupportedError(
@@ -185,18 +172,16 @@ def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, 
             )
         )
     origin = named[1] if named else str(pooling[0])
-    form, table = _in_the_cards_letters(spec, words, read_)
+    form, table = _in_the_cards_letters(spec, card, words, read_)
     return Forward(form, table, origin, (f"layer: {spec.words} ({origin})",))
 
 
-def _in_the_cards_letters(spec: Layer, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
+def _in_the_cards_letters(spec: Layer, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
     for _, derivative in partials(read_.nodes):
         output, source = _plain(derivative.of), _plain(derivative.wrt)
         if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
             return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
-    sizes = [f.value for f in words.about("kernel_size") if len(f.value) > 1]
-    rank = len(sizes[0]) if sizes else 1 if words.about("length") else 2
-    return forward_of(spec, rank)
+    return forward_of(spec, rank_of(card, words))
 
 
 def _plain(node: Node) -> Entry | None:

@@ -41,6 +41,8 @@ class PlainText:
     def quote(self, start: int, stop: int) -> str:
         """The source behind text[start:stop], on one line."""
         first, last = self.origin[start], self.origin[stop - 1] + 1
+        if self.text[stop - 1] == GAP and (whole := _TOKEN.match(self.source, last - 1)):
+            last = whole.end()
         if self.source.count("$", first, last) % 2:  # a formula is quoted with both its signs
             before = self.source[first - 1 : first] == "$"
             first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
@@ -51,8 +53,10 @@ class PlainText:
         return self.first_line + self.source.count("\n", 0, self.origin[start])
 
 
-def plain_text(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> PlainText:
-    """The prose of a Markdown text; formulas that hold no size become a gap.
+def plain_text(
+    source: str, first_line: int = 1, known: Mapping[str, int] | None = None, *, gaps: bool = False
+) -> PlainText:
+    """The prose of a Markdown text; formulas that hold no size become a gap (with ``gaps`` all do).
 
     ``known`` are sizes that the text calls by a letter: $K \\times K$ then reads as 2 × 2.
     """
@@ -62,7 +66,7 @@ def plain_text(source: str, first_line: int = 1, known: Mapping[str, int] | None
         if found["display"] or found["code"] or kind == "blank":
             pieces.append((BREAK, at))
         elif kind == "inline":
-            pieces += _inline(found[0], at, known or {})
+            pieces += [(GAP, at)] if gaps else _inline(found[0], at, known or {})
         elif kind == "space":
             pieces.append((" ", at))
         elif kind == "char":

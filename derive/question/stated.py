@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from derive.card import Card
 from derive.errors import Problem
-from derive.question.wording import Found, Words
+from derive.question.wording import Found, Words, rank_said
 
 Sizes = tuple[int, ...]
 
@@ -45,7 +45,7 @@ class Reader:
         items = re.split(r"\s*(?:[x×,]|\s)\s*", value.strip(" ()[]")) if isinstance(value, str) else value
         items = items if isinstance(items, list) else [items]
         if not all(re.fullmatch(r"-?\d{1,6}", str(v)) and not isinstance(v, bool) for v in items) or not items:
-            self.refuse(f"`{what}: {str(value)[:40]}` is not a number, `[3, 3]` or `3x3`", line)
+            self.refuse(f"`{what}: {str(value)[:40]}` is not a number of at most six digits, `[3, 3]` or `3x3`", line)
             return None
         sizes = self._per_axis(tuple(int(v) for v in items), f"`{what}: {value}`", line)
         return None if sizes is None else Stated(sizes, f"line {line}: `{what}: {value}`", line)
@@ -76,6 +76,13 @@ class Reader:
             self.refuse(f"{quoted} has {len(value)} numbers, and the layer has {axes}; write one for each", line)
             return None
         return value * self.rank if len(value) == 1 else value
+
+
+def rank_of(card: Card, words: Words) -> int:
+    """How many axes a layer has that no formula says: as the front matter's sizes, else as the words have it."""
+    keys = (card.front_matter.get(k) for k in ("kernel_size", "stride", "padding", "dilation", "output_size",
+                                               "input_size"))
+    return next((len(v) for v in keys if isinstance(v, list) and v), 0) or rank_said(words)
 
 
 def times(value: Sizes) -> str:

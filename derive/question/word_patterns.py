@@ -26,7 +26,8 @@ LENGTH = r"(?:lengths?|délk\w*|délce)"
 KIND = r"(?:max(?:imum|imal|imový|imové)?|min(?:imum|imal|imový|imové)?|average|avg|mean|sum|l2|lp|median|stochastic)"
 _PLAIN_WINDOW = (
     r"(?:kernels?|windows?|filters?|receptive fields?|(?:sub-?)?regions?|neighbou?rhoods?|blocks?|patch(?:es)?|masks?"
-    r"|squares?|cubes?|boxes|areas?|tiles?|okn\w*|oken|jádr\w*|jader|filtr\w*|oblast\w*|blok\w*|fenster\w*)"
+    r"|squares?|cubes?|boxes|areas?|tiles?|structuring elements?|okn\w*|oken|jádr\w*|jader|filtr\w*"
+    r"|oblast\w*|blok\w*|fenster\w*)"
 )
 WINDOW = (
     rf"(?:{_PLAIN_WINDOW}|(?:{KIND}[ -]?)?pool(?:ing|er|ed|s)?(?: layers?| operations?| units?)?"
@@ -65,8 +66,8 @@ VALUED = {
         rf"\(\s*({DIMS})\s*[,;]\s*(?:with )?(?:a )?{STRIDE}\b",
     ),
     "length": (
-        rf"\b{WINDOW} {OF}{LENGTH}{IS}({N})",
-        rf"\b{WINDOW} (?:of|over) ({N}) {_THINGS}",
+        rf"\b{WINDOW}(?: ∎)? {OF}{LENGTH}{IS}({N})",
+        rf"\b{WINDOW}(?: ∎)? (?:of|over|covers?|spans?|contains?|holds?|with) ({N}) {_THINGS}",
         rf"({N})[- ](?:element|sample|entry)s? {WINDOW}\b",
     ),
     "stride": (
@@ -91,6 +92,34 @@ VALUED = {
         rf"\b(?<!output ){INPUT}(?: ∎)?[ _]{OF}(?:{SIZE}|{LENGTH}){IS}({ALONE})\b",
     ),
     "output_size": (rf"({DIMS})[ -]+(?:pooled )?(?:outputs?|výstup\w*)\b",),
+    "dilation": (
+        rf"\bdilation(?: (?:rate|factor|step))?{IS}({VALUE})",
+        rf"\bdilated (?:by|with)(?: (?:a |the )?(?:rate|factor|step)(?: of)?)? ({VALUE})",
+        rf"\b({N})-dilated\b",
+    ),
+    # what adaptive pooling is told
+    "target": (
+        rf"\badaptive [^.;¶]{{0,30}}?\bpool\w*(?: layers?)? (?:to|into|onto)(?: an?| the)?"
+        rf"(?: output| grid| map)?{IS}({VALUE})",
+        rf"\boutputs?[ _-]?(?:{SIZE}|{LENGTH}){IS}({VALUE})",
+        rf"\boutputs? (?:of|with) (?:{SIZE}|{LENGTH}){IS}({VALUE})",
+        rf"(?<![x×])(?<![x×*] )(?<!by )({N})[ -]+(?:pooled )?outputs?\b",
+    ),
+}
+
+_SIDE = r"(?:left|right|top|bottom|start|beginning|front|end|back)"
+_CELLS = r"(?:[- ](?:\w+ )?(?:cells?|pixels?|zero(?:e?s)?|rows?|columns?|entr\w+|samples?|elements?|steps?))?"
+_AT = rf"(?: only)?,? (?:only )?(?:on|at|to|in) (?:the |each )?{_SIDE}(?:(?:,| and|, and) (?:the )?{_SIDE})*\b"
+_SIDES = rf"{N}{_CELLS}(?: of padding)?{_AT}(?: (?:side|edge|border|end)s?)?"
+# The text itself is the value.
+TEXTS = {
+    "padding at ends": (
+        rf"\bpad(?:ded|ding)\b(?:(?!strid|step|kernel|window|filter|pool|input|size|padd|\d)[^.;¶]){{0,20}}?"
+        rf"({_SIDES}(?:(?:,| and|, and) {_SIDES})*)",
+        rf"({N}{_CELLS} of (?:zero )?padding{_AT}(?:(?:,| and|, and) {_SIDES})*)",
+        r"\bpadding\s*(?:of|is|:|=)?\s*(?=\([^()]*\()"
+        r"(\(\s*(?:\(\s*\d+\s*,\s*\d+\s*\)|\d+)(?:\s*,\s*(?:\(\s*\d+\s*,\s*\d+\s*\)|\d+))*\s*,?\s*\))",
+    ),
 }
 
 # The words themselves are the value.
@@ -107,19 +136,64 @@ FIXED: dict[str, tuple[tuple[int, ...] | str, str]] = {
     ),
     "disjoint": ("", r"\bnon-? ?overlapping|\bdisjoint|\b(?:not|n't|without) overlap\w*|\bnepřekrýv\w*"),
     "overlapping": ("", r"(?<!non-)(?<!non )(?<!not )\boverlapping|(?<!ne)\bpřekrývaj\w*"),
-    "dilation": ("", r"\bdilat\w+(?!\w*\s*(?:of|is|=|:)?\s*(?:1\b|one\b))(?:\s*(?:of|is|=|:)?\s*\d+)?"),
-    "ceil_mode": ("", r"\bceil[ _-]?mode\b"),
+    "no dilation": ((1,), r"\b(?:no|without(?: any)?) dilation\b"),
+    "dilation without number": ("", r"\bdilat\w+|\bà trous\b|\batrous\b"),
+    "ceil_mode": (
+        "",
+        r"\bceil(?:ing)?[ _-]?mode\b(?!\s*(?:=|:|is|set to)?\s*(?:false|off|0))"
+        r"|\blast window (?:may|can|is allowed to) (?:run|reach|extend|stick)\w* (?:out )?(?:beyond|over|past|out)"
+        r"|\b(?:output|its) (?:size|length|number of outputs) (?:is |being )?rounded up",
+    ),
     "same": ("", r"\bsame[\"'”)]*[ -]padding|\bpadding\s*[:=]?\s*[\"'“(]*same\b|\bpadded to (?:keep|the same)"),
     "other layer": (
         "",
-        r"\bconvolution(?:s|al)?\b(?! (?:neural )?net)|\bfully[- ]connected|\b(?:dense|linear|affine) layer|\bsoftmax"
-        r"|\brelu\b|\bsigmoid|\bbatch norm\w*|\bdropout|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+",
+        r"\bconvolution(?:s|al)?\b(?! (?:neural )?net)|\bfully[- ]connected|\b(?:dense|linear|affine) layer"
+        r"|\bsoftmax(?![ -]pool)|\brelu\b|\bsigmoid|\bbatch norm\w*|\bdropout"
+        r"|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+",
     ),
-    "global": ("", r"\b(?:global|adaptive|fractional|roi)[ -](?:\w+[ -])?pool\w*|\bunpool\w*"),
+    "whole": ("global", r"\bglobal(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
+    "adaptive": ("adaptive", r"\badaptive(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
+    "unpooling": ("", r"\b(?:fractional|roi|region of interest|stochastic)[ -](?:\w+[ -])?pool\w*|\bunpool\w*"),
+}
+# A phrase has one of these: without them its patterns need not be compiled, which takes longer than the search.
+STEMS: dict[str, tuple[str, ...]] = {
+    "stride": ("strid", "step", "kro", "schritt", "/", "shift", "mov", "slid", "advanc", "posun", "posouv"),
+    "padding": ("pad", "dopl", "border", "frame"),
+    "padding at ends": ("pad",),
+    "output_size": ("output", "výstup"),
+    "dilation": ("dilat",),
+    "target": ("adaptive", "output"),
+    "unit stride": ("unit",),
+    "stride as window": ("strid", "step", "kro", "schritt"),
+    "no padding": ("pad", "dopl"),
+    "disjoint": ("overlap", "disjoint", "překrýv"),
+    "overlapping": ("overlap", "překrýv"),
+    "no dilation": ("dilat",),
+    "dilation without number": ("dilat", "trous"),
+    "ceil_mode": ("ceil", "last window", "rounded up"),
+    "same": ("same", "padded to"),
+    "whole": ("global",),
+    "adaptive": ("adaptive",),
+    "unpooling": ("pool",),
 }
 # What a phrase is about, where it is not its own name.
-ABOUT = {"unit stride": "stride", "stride as window": "stride", "no padding": "padding"}
+ABOUT = {"unit stride": "stride", "stride as window": "stride", "no padding": "padding", "no dilation": "dilation"}
 
+# in front of the name of a layer that the question compares its own with
+OTHER_LAYER = re.compile(
+    r"(?:\bunlike|\bin contrast (?:to|with)|\bcontrary to|\bas opposed to|\binstead of|\brather than"
+    r"|\b(?:compared|similar|analogous|related) (?:to|with)|\bdiffer\w* from"
+    r"|\b(?:versions?|variants?|approximations?|generali[sz]ations?|relaxations?|analogues?|alternatives?|modifications?"
+    r"|extensions?|relatives?) (?:of|to)|\b(?:approximat\w+|generali[sz]\w+|replac\w+|resembl\w+)"
+    r"|\bna rozdíl od|\bmísto)"
+    r"\s+(?:(?:the|a|an|ordinary|usual|standard|classical|plain|common|well-known|hard) ){0,3}$"
+)
+# what says how many axes the input has, where no size does
+RANKS = (
+    (1, re.compile(r"\b(?:one|1)[- ]?(?:d\b|dim)|\b(?:sequence|signal)s?\b|\btime series\b")),
+    (3, re.compile(r"\b(?:three|3)[- ]?(?:d\b|dim)|\bvolum\w+|\bvideos?\b")),
+    (2, re.compile(r"\b(?:two|2)[- ]?(?:d\b|dim)|\bimages?\b")),
+)
 POOLING = re.compile(rf"\b({KIND})[ -]?pool\w*")
 # the last of these in a sentence is what a size after it belongs to
 LAYER = re.compile(r"\b(?:(?P<convolution>convol\w+|konvol\w+)(?! neural)(?! net)|\w*pool\w*|(?:sub|down)-?sampl\w+)")

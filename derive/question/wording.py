@@ -9,12 +9,25 @@ from dataclasses import dataclass
 from functools import cache
 
 from derive.question.plain_text import PlainText, plain_text
-from derive.question.word_patterns import ABOUT, DIRECTION, FIXED, LAYER, NUMBERS, PADDING, POOLING, VALUED
+from derive.question.word_patterns import (
+    ABOUT,
+    DIRECTION,
+    FIXED,
+    LAYER,
+    NUMBERS,
+    OTHER_LAYER,
+    PADDING,
+    POOLING,
+    RANKS,
+    STEMS,
+    TEXTS,
+    VALUED,
+)
 
 Size = tuple[int, ...]
 Span = tuple[int, int]
 Match = tuple[str, Span, Size | str]
-_HOLDS = {"input_size": "kernel_size"}
+_HOLDS = {"input_size": "kernel_size", "padding": "padding at ends", "dilation without number": "dilation"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,17 @@ class Words:
         return tuple(f for name, f in self.found if name == what)
 
 
+def rank_said(words: Words) -> int:
+    """How many axes the sizes or the words give the input; two where they say nothing."""
+    sizes = [f.value for what in ("kernel_size", "stride", "target", "input_size") for f in words.about(what)]
+    counts = [len(value) for value in sizes if len(value) > 1]
+    if counts:
+        return counts[0]
+    if words.about("length"):
+        return 1
+    return next((rank for rank, pattern in RANKS if pattern.search(words.plain.text)), 2)
+
+
 def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> Words:
     """The sizes and kinds that a question's prose names (``known`` as in :func:`plain_text`); nothing is decided."""
     plain = plain_text(source, first_line, known)
@@ -53,7 +77,7 @@ def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None =
 def _longest(matches: list[Match]) -> Iterator[Match]:
     """Matches without those inside a longer one about the same: “strides 2 and 1” holds “strides 2”.
 
-    And “windows of 2×2 inputs” says nothing of the input's size.
+    And “windows of 2×2 inputs” says nothing of the input's size, “padding 1 on the left” nothing of the right.
     """
     reached: dict[str, Span] = {}
     for match in matches:
@@ -65,25 +89,31 @@ def _longest(matches: list[Match]) -> Iterator[Match]:
             reached[what] = span
 
 
-@cache
-def _compiled() -> tuple[tuple[str, re.Pattern[str], Size | str | None], ...]:
-    valued = [(what, re.compile(p), None) for what, patterns in VALUED.items() for p in patterns]
-    fixed = [(ABOUT.get(what, what), re.compile(p), value) for what, (value, p) in FIXED.items()]
-    return (*valued, *fixed)
+def _patterns() -> Iterator[tuple[str, str, Size | str | None]]:
+    yield from ((what, p, None) for what, patterns in VALUED.items() for p in patterns)
+    yield from ((what, p, "") for what, patterns in TEXTS.items() for p in patterns)
+    yield from ((what, p, value) for what, (value, p) in FIXED.items())
+
+
+_compiled = cache(re.compile)
 
 
 def _matches(plain: PlainText) -> Iterator[Match]:
     padded = False
-    for what, pattern, fixed in _compiled():
+    for name, source, fixed in _patterns():
+        if name in STEMS and not any(stem in plain.text for stem in STEMS[name]):
+            continue
+        what, pattern = ABOUT.get(name, name), _compiled(source)
         for m in pattern.finditer(plain.text):
-            value = _numbers(m[1]) if fixed is None else fixed
+            value = _numbers(m[1]) if fixed is None else m[1] if what in TEXTS else fixed
             yield what, m.span(), value
-            padded = padded or what in ("padding", "same")
+            padded = padded or what in ("padding", "padding at ends", "same")
             around = plain.text[max(0, m.start() - 12) : m.end() + 16]
             if what in ("kernel_size", "stride", "padding") and DIRECTION.search(around):
                 yield "direction", m.span(), value
     for m in POOLING.finditer(plain.text):
-        yield "pooling", m.span(), m[1][:3] if m[1][:3] in ("max", "min") else m[1]
+        if not OTHER_LAYER.search(plain.text, max(0, m.start() - 60), m.start()):
+            yield "pooling", m.span(), m[1][:3] if m[1][:3] in ("max", "min") else m[1]
     if not padded:
         for m in PADDING.finditer(plain.text):
             yield "padding without number", m.span(), m[0]
@@ -91,7 +121,7 @@ def _matches(plain: PlainText) -> Iterator[Match]:
 
 def _of_pooling(plain: PlainText, matches: set[Match]) -> set[Match]:
     """Where a convolution's window is given besides the pooling's: the matches without those of the convolution."""
-    sizes = {m for m in matches if m[0] in ("kernel_size", "stride", "padding")}
+    sizes = {m for m in matches if m[0] in ("kernel_size", "stride", "padding", "padding at ends", "dilation")}
     named = _named_layers(plain.text)
     other = {m for m in sizes if named[bisect_right(named, (m[1][1], False)) - 1][1]}
     if {m in other for m in sizes if m[0] == "kernel_size"} != {True, False}:

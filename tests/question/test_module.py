@@ -27,6 +27,7 @@ def summary(module: Module) -> str:
             ("", field.kernel_size),
             ("stride", field.stride),
             ("padding", field.padding),
+            ("dilation", field.dilation if max(field.dilation) > 1 else ()),
             ("input", module.input_size),
         )
         if size

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from derive.question import wording
 from derive.question.plain_text import plain_text
 from derive.question.wording import words_of
 
@@ -52,6 +55,20 @@ the input is padded with zeros | padding without number
 with zero padding | padding without number
 stride 2 horizontally and 1 vertically | stride 2 | direction
 same padding | same
+padding of one cell on the left | padding at ends
+the input is padded with one row at the top and two columns on the right | padding at ends
+stride 1 and padding ((0, 1), 2) | stride 1 | padding at ends
+dilation 2 | dilation 2
+windows of size 3x3, dilated by 2 | kernel_size 3,3 | dilation 2
+a dilation rate of (2, 1) | dilation 2,1
+no dilation | dilation 1
+dilated windows | dilation without number
+in ceil mode | ceil_mode
+ceil_mode=False, stride 2 | stride 2
+the last window may run beyond the end of the input | ceil_mode
+global average pooling | whole
+adaptive max pooling to 3x3 | adaptive | target 3,3
+adaptive pooling to 3 outputs | adaptive | target 3
 velikost okna je $3\times 3$, krok 1, bez doplnění nulami | kernel_size 3,3 | stride 1 | padding 0
 the size of the pooling window is 2×2 | kernel_size 2,2
 max pooling with kernel $K=3$, stride $S=2$ and padding $P=1$ | kernel_size 3 | stride 2 | padding 1
@@ -76,7 +93,7 @@ def test_phrases(case: str) -> None:
     sized = {(what, f.value) for what, f in words_of(phrase).found if what not in ("pooling", "other layer")}
     found = {
         f"{what} {','.join(map(str, v)) if isinstance(v, tuple) else v}"
-        if what in ("kernel_size", "stride", "padding", "input_size", "output_size", "length")
+        if what in ("kernel_size", "stride", "padding", "input_size", "output_size", "length", "dilation", "target")
         else what
         for what, v in sized
     }
@@ -107,3 +124,14 @@ def test_displayed_formulas_code_and_links_are_no_prose() -> None:
     text = "$$ \\max \\text{2x2 pooling} $$ ```2x2 pooling``` ![[2x2 pooling.png]] \\[ stride 2 \\]"
     assert words_of(text).found == ()
     assert "2x2" not in plain_text(text).text
+
+
+def _texts() -> list[str]:
+    cards = sorted((Path(__file__).parents[1] / "cards").rglob("*.md"))
+    return [case.split(" | ")[0] for case in CASES] + [path.read_text("utf-8", "replace") for path in cards]
+
+
+def test_no_pattern_finds_anything_without_its_stem(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_stems = [words_of(text).found for text in _texts()]
+    monkeypatch.setattr(wording, "STEMS", {})
+    assert [words_of(text).found for text in _texts()] == with_stems

@@ -1,0 +1,45 @@
+"""The bias as column 0 of the weights: w_{j0} beside w_{ji}, i = 1, …, D, is a letter of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from derive.expr import ONE, ZERO, Entry, Idx, Node, Reduce, transform, walk
+from derive.notation.symbols import Symbol, SymbolTable
+
+Column = tuple[str, int]  # tensor, axis
+
+
+def with_biases(nodes: Iterable[Node], table: SymbolTable) -> tuple[list[Node], SymbolTable]:
+    """The formulas with w_{0,j} for w_{j0}, wherever the other columns of w are summed from 1 on."""
+    nodes = list(nodes)
+    columns = dict.fromkeys(_columns(nodes))
+    if not columns:
+        return nodes, table
+
+    def named(node: Node) -> Node | None:
+        for tensor, axis in columns if isinstance(node, Entry) else ():
+            if node.tensor == tensor and len(node.indices) > axis and node.indices[axis] is ZERO:  # type: ignore[attr-defined]
+                rest = (*node.indices[:axis], *node.indices[axis + 1:])  # type: ignore[attr-defined]
+                return Entry(f"{tensor}_0", rest)
+        return None
+
+    return [transform(node, named) for node in nodes], table.extended(_symbol(c, table) for c in columns)
+
+
+def _columns(nodes: list[Node]) -> Iterator[Column]:
+    entries = [e for node in nodes for e in walk(node) if isinstance(e, Entry) and len(e.indices) > 1]
+    summed = {(e.tensor, d) for node in nodes for r in walk(node) if isinstance(r, Reduce)
+              for v, low in zip(r.binder.variables, r.binder.lower, strict=True) if low is ONE
+              for e in walk(r.body) if isinstance(e, Entry) for d, i in enumerate(e.indices) if i is v}
+    for e in entries:
+        for d, i in enumerate(e.indices):
+            if i is ZERO and (e.tensor, d) in summed and all(isinstance(o, Idx) for o in e.indices if o is not i):
+                yield e.tensor, d
+
+
+def _symbol(column: Column, table: SymbolTable) -> Symbol:
+    tensor, axis = column
+    of = table.named(tensor)
+    assert of is not None
+    return Symbol(f"{tensor}_0", f"{of.latex}_0", of.kind, (*of.axes[:axis], *of.axes[axis + 1:]))

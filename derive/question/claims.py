@@ -1,0 +1,60 @@
+"""Formulas that a question claims, hints at or updates by: they do not say what the layer computes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from derive.expr import Entry, Node, Num, Rel
+from derive.notation.formulas import Formula
+from derive.question.definitions import statements
+from derive.question.patterns import one_of
+from derive.question.prose import Prose
+
+_CLAIMED = one_of(
+    r"\b(?:show|prove|verify|check|confirm|demonstrate|conclude|deduce)\b(?! your)", r"\bhints?\b", r"\brecall\b",
+    r"\bremember\b", r"\bnote that\b", r"\bidentit(?:y|ies)\b", r"\buse (?:the fact )?that\b", r"\bby using\b",
+    r"\bclaims?\b", r"\bupdate[ds]?\b", r"\blearning rate\b", r"\bgradient (?:step|descent)\b", r"\bit holds\b",
+    r"\bukažte\b", r"\bdokažte\b", r"\bověřte\b", r"\bnápověda\b",
+)  # fmt: skip
+_CONDITION = re.compile(r"\b(?:at|when|whenever|where|if|unless|once|points?|places?|kde|pokud|když)\s+$")
+_UPDATE = re.compile(r"\\(?:left|map|long(?:left)?|Left)arrow|\\gets(?![a-z])|\\mapsto(?![a-z])|←")
+_DERIVED = re.compile(r"\\partial|\\nabla|\\(?:mathrm|operatorname|text)\s*\{\s*d\s*\}|\\[dt]?frac\s*\{\s*d")
+
+
+def is_claimed(formula: Formula, prose: Prose) -> bool:
+    """The sentence in which the formula stands asks to show it, recalls it or speaks of an update."""
+    at = bisect_left(prose.plain.origin, prose.place(formula) - 2)
+    before = re.split(r"[.?!;]\s", prose.text[:at].rstrip("¶ "))[-1]
+    return _CLAIMED.search(before) is not None
+
+
+def computes_nothing(formula: Formula) -> bool:
+    r"""An update w \leftarrow w − η ∂ℓ/∂w, or an equation between derivatives."""
+    return _UPDATE.search(formula.latex) is not None or _DERIVED.search(formula.latex) is not None
+
+
+def without_claims(nodes: Iterable[tuple[Formula, Node]], prose: Prose) -> tuple[tuple[Formula, Node], ...]:
+    """The statements without those that are claimed of a letter which another formula defines."""
+    nodes = tuple(nodes)
+    heads = [_heads(node) for _, node in nodes]
+    claimed = [bool(head) and (is_claimed(formula, prose) or _is_condition(formula, node, prose))
+               for (formula, node), head in zip(nodes, heads, strict=True)]
+    given = {name for head, claim in zip(heads, claimed, strict=True) if not claim for name in head}
+    return tuple(item for item, head, claim in zip(nodes, heads, claimed, strict=True) if not claim or not head & given)
+
+
+def _is_condition(formula: Formula, node: Node, prose: Prose) -> bool:
+    """«where $y_n = t_n$», «at $s = 0$»: of two letters, or a letter and a number, behind such a word."""
+    if formula.display or not all(isinstance(claim.terms[-1], (Entry, Num)) for claim in statements(node)
+                                  if isinstance(claim, Rel)):
+        return False
+    gap = next((g for g in prose.gaps if g.formula == formula), None)
+    return gap is not None and _CONDITION.search(prose.text, 0, gap.start) is not None
+
+
+def _heads(node: Node) -> set[str]:
+    """The letters that equations of the formula begin with."""
+    firsts = [claim.terms[0] for claim in statements(node) if isinstance(claim, Rel) and set(claim.ops) == {"="}]
+    return {first.tensor for first in firsts if isinstance(first, Entry)}

@@ -1,0 +1,238 @@
+"""What the formulas of a question say: definitions of tensors and functions, ranges, facts; the rest claims nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from derive.errors import CardError, Problem, UnsupportedError
+from derive.expr import (
+    And,
+    Directional,
+    Entry,
+    Expr,
+    Fn,
+    Given,
+    Idx,
+    In,
+    Node,
+    Num,
+    Partial,
+    Reduce,
+    Rel,
+    SetApp,
+    Size,
+    Star,
+    Subdifferential,
+    eq,
+    free_indices,
+    subst,
+    transform,
+    walk,
+)
+from derive.module import Function
+from derive.notation.formulas import Formula
+from derive.notation.symbols import Kind, SymbolTable
+from derive.question.places import place
+
+_NO_VALUES = (Partial, Subdifferential, Directional, Star)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """entry = value, and the formula in which it stands."""
+
+    entry: Entry
+    value: Expr
+    formula: Formula
+
+    @property
+    def equation(self) -> Rel:
+        return eq(self.entry, self.value)
+
+
+@dataclass
+class Definitions:
+    """The definitions of a question by what they define, and what else its formulas say."""
+
+    tensors: dict[str, Definition] = field(default_factory=dict)
+    functions: dict[str, tuple[Function, Formula]] = field(default_factory=dict)
+    facts: list[tuple[Rel | In, Formula]] = field(default_factory=list)
+    ranges: list[tuple[Idx, Expr, Expr]] = field(default_factory=list)
+    differentiated: list[tuple[Expr, Formula]] = field(default_factory=list)  # ln(1 + x²) of d/dx ln(1 + x²)
+    aliases: list[tuple[Entry, Formula]] = field(default_factory=list)  # y_j = t_j, in a sentence
+    sets: list[Rel] = field(default_factory=list)  # Ω(k, l) = {…}
+    numbers: dict[str, tuple[Num, Formula]] = field(default_factory=dict)  # a = 0.01
+    known: list[tuple[Expr, Formula]] = field(default_factory=list)  # the value of tanh(x) = …
+    unplaced: list[tuple[Rel, Formula]] = field(default_factory=list)  # log L = …: equations that define no letter
+
+
+def definitions(nodes: tuple[tuple[Formula, Node], ...], table: SymbolTable) -> Definitions:
+    """The definitions among the statements of a question.
+
+    Raises :class:`CardError` for two different definitions of one letter, and
+    :class:`UnsupportedError` for a value that depends on itself.
+    """
+    found = Definitions()
+    for formula, node in nodes:
+        for part in walk(node):
+            of_card = isinstance(part, Partial) and isinstance(part.of, Fn) and table.named(part.of.name.rstrip("'"))
+            if isinstance(part, Partial) and not isinstance(part.of, Entry) and not of_card:
+                found.differentiated.append((part.of, formula))
+        for claim in statements(node):
+            _sort(claim, formula, found, table)
+    for head, formula in found.aliases:
+        if head.tensor in found.tensors:
+            raise _two(head.tensor, found.tensors[head.tensor].formula, formula)
+    return found
+
+
+def _two(name: str, first: Formula, second: Formula) -> CardError:
+    return CardError(Problem(f"two definitions of `{name}` that differ: {place(first)} and {place(second)}; keep one, "
+                             "or give one of them another letter", line=second.line))
+
+
+def statements(node: Node) -> Iterator[Rel | In]:
+    """The single claims of a formula: y = …, s = …, where t ∈ {0, 1}."""
+    if isinstance(node, And):
+        for part in node.conds:
+            yield from statements(part)
+    elif isinstance(node, Given):
+        if isinstance(node.claim, Rel) and isinstance(node.cond, Rel) and not isinstance(node.cond.terms[0], Idx):
+            yield from (node.claim, node.cond)
+    elif isinstance(node, (Rel, In)):
+        yield node
+
+
+def _sort(claim: Rel | In, formula: Formula, found: Definitions, table: SymbolTable) -> None:
+    if any(isinstance(n, _NO_VALUES) or (isinstance(n, Fn) and n.name.endswith("'")) for n in walk(claim)):
+        return  # a derivative: asked for, given, or claimed
+    if isinstance(claim, In):
+        found.facts.append((claim, formula))
+        return
+    head, *values = claim.terms
+    if set(claim.ops) != {"="}:
+        running = [t for t in claim.terms if isinstance(t, Idx)]
+        if len(claim.terms) == 3 and claim.terms[1] in running and set(claim.ops) == {"≤"}:
+            found.ranges.append((running[0], claim.terms[0], claim.terms[2]))
+        elif not running:
+            found.facts.append((claim, formula))
+    elif isinstance(head, SetApp):
+        found.sets.append(claim)
+    elif isinstance(head, Fn) and all(isinstance(a, Entry) and not a.indices for a in head.args):
+        _function(claim, head, formula, found, table)
+    elif len(values) == 1 and isinstance(values[0], Num) and (isinstance(head, Size) or (
+        isinstance(head, Entry) and not head.indices)):
+        name = head.name if isinstance(head, Size) else head.tensor
+        found.numbers.setdefault(name, (values[0], formula))
+    elif isinstance(head, Entry) and _defines(head, values, table):
+        plain = isinstance(values[-1], Entry) and all(isinstance(i, Idx) for i in values[-1].indices)
+        if plain and not formula.display:
+            found.aliases.append((head, formula))
+            return  # «what happens at $y_j = t_j$?»
+        _tensor(head, values, formula, found)
+    elif isinstance(head, Entry) and _single(head, values):
+        raise UnsupportedError(Problem(f"{place(formula)} defines single entries of `{head.tensor}`: write an index "
+                                       "letter, or give each entry a letter of its own", line=formula.line))
+    elif isinstance(head, Reduce):
+        found.facts.append((claim, formula))
+    elif not isinstance(head, (Entry, Idx, Size, Num)):
+        found.unplaced.append((claim, formula))
+
+
+def _single(head: Entry, values: list[Expr]) -> bool:
+    """y_1 = something that is computed."""
+    computed = any(isinstance(n, Entry) for v in values for n in walk(v))
+    return computed and not head.tensor.startswith("delta_") and any(not isinstance(i, Idx) for i in head.indices)
+
+
+def _defines(head: Entry, values: list[Expr], table: SymbolTable) -> bool:
+    """y_k = something that is computed; δ_x = … is a message, n = 4 a number."""
+    message = head.tensor.startswith("delta_") and table.named(head.tensor.removeprefix("delta_")) is not None
+    computed = any(not isinstance(v, (Num, Size)) for v in values)
+    plain = all(isinstance(i, Idx) for i in head.indices) and len(set(head.indices)) == len(head.indices)
+    return not message and computed and plain
+
+
+def _function(claim: Rel, head: Fn, formula: Formula, found: Definitions, table: SymbolTable) -> None:
+    parameters = tuple(a.tensor for a in head.args if isinstance(a, Entry))
+    body = claim.terms[-1]
+    assert isinstance(body, Expr)
+    symbol = table.named(head.name)
+    if symbol is None or symbol.kind is not Kind.FUNCTION:
+        if any(isinstance(n, Entry) and n.tensor in parameters for n in walk(body)):
+            found.known.append((body, formula))
+        else:
+            found.unplaced.append((claim, formula))
+        return
+    new = Function(head.name, parameters, body)
+    old = found.functions.get(head.name)
+    if old is not None and old[0].at(head.args) is not body:
+        raise _two(head.name, old[1], formula)
+    found.functions.setdefault(head.name, (new, formula))
+
+
+def _tensor(head: Entry, values: list[Expr], formula: Formula, found: Definitions) -> None:
+    value = _one_of(head, values)
+    if any(isinstance(n, Entry) and n.tensor == head.tensor for n in walk(value)):
+        raise UnsupportedError(Problem(f"`{head.tensor}` is computed from itself ({place(formula)}): recursions "
+                                       "are not covered; give each step its own letter", line=formula.line))
+    old = found.tensors.get(head.tensor)
+    if old is None:
+        found.tensors[head.tensor] = Definition(head, value, formula)
+        return
+    again = subst(old.value, dict(zip(old.entry.indices, head.indices, strict=True)))
+    if _bare(again) is not _bare(value):
+        raise _two(head.tensor, old.formula, formula)
+    if _written(value) > _written(again):
+        found.tensors[head.tensor] = Definition(head, value, formula)
+
+
+def _one_of(head: Entry, values: list[Expr]) -> Expr:
+    """Of a chain y = a = b, which says that a and b are equal: the last that leaves no index open."""
+    closed = [v for v in values if free_indices(v) <= set(head.indices)] or values[-1:]
+    best = closed[-1]
+    same = [v for v in closed if _bare(v) is _bare(best)]
+    return max(same, key=_written)
+
+
+def _bare(node: Expr) -> Expr:
+    """The value without the written ranges of its sums."""
+
+    def go(n: Node) -> Node | None:
+        if not isinstance(n, Reduce):
+            return None
+        none = (None,) * len(n.binder.variables)
+        binder = type(n.binder)(n.binder.variables, none, none, n.binder.cond)
+        return Reduce(n.op, binder, n.body)
+
+    return transform(node, go)
+
+
+def _written(node: Expr) -> int:
+    """How many sums have a written range."""
+    return sum(isinstance(n, Reduce) and n.binder.upper[0] is not None for n in walk(node))
+
+
+def inlined(found: Definitions) -> Definitions:
+    """Functions that use letters besides their arguments written out where they are applied."""
+    open_ = {name: f for name, (f, _) in found.functions.items() if _others(f)}
+    if not open_:
+        return found
+
+    def go(node: Node) -> Node | None:
+        return open_[node.name].at(node.args) if isinstance(node, Fn) and node.name in open_ else None
+
+    def whole(value: Expr) -> Expr:
+        for _ in open_:  # one function may apply another
+            value = transform(value, go)
+        return value
+
+    tensors = {name: replace(d, value=whole(d.value)) for name, d in found.tensors.items()}
+    functions = {n: (replace(f, body=whole(f.body)), place_) for n, (f, place_) in found.functions.items()
+                 if n not in open_}
+    return replace(found, tensors=tensors, functions=functions)
+
+
+def _others(function: Function) -> bool:
+    return any(isinstance(n, Entry) and n.tensor not in function.parameters for n in walk(function.body))

@@ -1,0 +1,105 @@
+"""What a question states of its letters: Σ_i t_i = 1, t ∈ {0, 1}, ε > 0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+from derive.expr import (
+    Binder,
+    Cases,
+    Entry,
+    Extremum,
+    Idx,
+    In,
+    Listed,
+    Mul,
+    Node,
+    Num,
+    Reduce,
+    Rel,
+    rel,
+    transform,
+    walk,
+)
+from derive.notation.formulas import Formula
+from derive.notation.symbols import SymbolTable
+from derive.question.definitions import Definitions
+from derive.question.naming import Mention
+from derive.question.patterns import one_of
+from derive.question.prose import Prose
+
+_ONE_HOT = re.compile(r"\bone-?hot\b|\b1-of-k\b")
+_SIMPLEX = one_of(
+    r"\bprobability vectors?\b",
+    r"\b(?:probability|target|true|label|teacher|reference|empirical|discrete) distributions?\b",
+    r"\bsums? (?:up )?to (?:one|1\b)",
+    r"\bdistribution over (?:the )?classes\b", r"\bprobability mass",
+)  # fmt: skip
+_FOR = re.compile(r"\b(?:for|when|if|case|at|where)\s*$")
+_POSITIVE = re.compile(r"\bpositive\b|\bkladn\w*")
+
+
+def facts_of(found: Definitions, prose: Prose, named: list[Mention], given: tuple[str, ...],
+             table: SymbolTable) -> tuple[Rel | In, ...]:
+    """The facts about letters that are given, each once, in a form from which samples can be drawn."""
+    facts: dict[Node, None] = {}
+    values = [*(d.value for d in found.tensors.values()), *(f.body for f, _ in found.functions.values())]
+    branching = {n.tensor for value in values for part in walk(value) if isinstance(part, (Cases, Extremum))
+                 for n in walk(part) if isinstance(n, Entry)}
+    for claim in (transform(c, _number) for c, formula in found.facts if not _is_case(c, formula, branching, prose)):
+        letters = [n.tensor for n in walk(claim) if isinstance(n, Entry)]
+        if letters and set(letters) <= set(given) and _drawable(claim):
+            facts[claim] = None
+    for mention in named:
+        for fact in _in_words(mention, given, table):
+            facts.setdefault(fact, None)
+    return tuple(f for f in facts if isinstance(f, (Rel, In)))
+
+
+def _is_case(claim: Rel | In, formula: Formula, branching: set[str], prose: Prose) -> bool:
+    """«Express the derivative for $x \\le 0$ by f»: a branch of what is computed of x, not a fact."""
+    letters = {n.tensor for n in walk(claim) if isinstance(n, Entry)}
+    if formula.display or not letters & branching:
+        return False
+    here = (gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == (formula.line, formula.column))
+    return any(_FOR.search(prose.text, 0, start) for start in here)
+
+
+def _drawable(claim: Rel | In) -> bool:
+    """t ∈ {0, 1}; Σ t = 1; 0 < a < 1, a ≠ 1, ε > 0."""
+    if isinstance(claim, In):
+        return isinstance(claim.element, Entry) and isinstance(claim.set, Listed) and all(
+            isinstance(v, Num) for v in claim.set.items)
+    if set(claim.ops) == {"="}:
+        left, right = claim.terms[0], claim.terms[-1]
+        return len(claim.terms) == 2 and isinstance(left, Reduce) and left.op == "sum" and isinstance(
+            left.body, Entry) and isinstance(right, Num)
+    return all(isinstance(t, (Num, Entry)) for t in claim.terms) and sum(
+        isinstance(t, Entry) for t in claim.terms) == 1
+
+
+def _number(node: Node) -> Node | None:
+    """−1 of −1·1: a product of numbers as one number."""
+    if isinstance(node, Mul) and all(isinstance(f, Num) for f in node.factors):
+        return Num(prod(f.value for f in node.factors if isinstance(f, Num)))
+    return None
+
+
+def _in_words(mention: Mention, given: tuple[str, ...], table: SymbolTable) -> Iterator[Rel | In]:
+    text = f"{mention.before} {mention.after}"
+    for name in mention.letters:
+        symbol = table.named(name)
+        if name not in given or symbol is None:
+            continue
+        entry = Entry(name, tuple(map(Idx, symbol.axes)))
+        hot, simplex = _ONE_HOT.search(text), _SIMPLEX.search(text)
+        if (hot or simplex) and len(entry.indices) == 1:
+            variable = entry.indices[0]
+            assert isinstance(variable, Idx)
+            yield rel(Reduce("sum", Binder((variable,), (None,), (None,), None), entry), "=", Num(1))
+        if hot and entry.indices:
+            yield In(entry, Listed((Num(0), Num(1))))
+        if not entry.indices and _POSITIVE.search(text):
+            yield rel(entry, ">", Num(0))

@@ -1,0 +1,156 @@
+"""The module of any layer whose forward formulas stand on the card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+
+from derive.card import Card
+from derive.errors import CardError, Problem, UnsupportedError
+from derive.expr import Entry, Partial
+from derive.layers.naming import with_loss
+from derive.module import Function, Module
+from derive.notation.formulas import Formula, formulas
+from derive.notation.symbols import Kind, SymbolTable
+from derive.question.alone import as_layer
+from derive.question.branches import refuse_branches
+from derive.question.chosen import with_chosen
+from derive.question.claims import without_claims
+from derive.question.definitions import Definition, Definitions, definitions, inlined
+from derive.question.extents import refuse_overruns
+from derive.question.facts import facts_of
+from derive.question.fields import Fields, fields_of
+from derive.question.layer_reading import read_layer
+from derive.question.letters import applied_functions, given_letters, with_letters
+from derive.question.likelihoods import likelihoods_said
+from derive.question.naming import letters_of, mentions
+from derive.question.numbers import with_numbers
+from derive.question.order import in_order, output_of
+from derive.question.output_ranges import with_known_ranges, with_output_ranges
+from derive.question.places import place
+from derive.question.prose import Prose
+from derive.question.reading import Read
+from derive.question.roles import ROLES, Role, roles_of
+from derive.question.sizes import with_extents
+from derive.question.stated import Reader
+from derive.question.strides import refuse_other_stride
+from derive.question.unknown import refuse_parts, refuse_two_readings, refuse_undefined, refuse_unknown
+from derive.question.unread import of_the_layer, refuse_open, refuse_unplaced, refuse_unread
+from derive.question.wanted import Asking, Wanted, derivatives, differentiated_in_words
+from derive.question.windows import tie_rule_of
+from derive.question.wording import words_of
+
+
+def layer_module(card: Card) -> Module:
+    """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
+    read_, prose, of_parts = read_layer(card)
+    read_, chosen = with_chosen(read_, prose)
+    nodes = without_claims(read_.nodes, prose)
+    found = inlined(definitions(nodes, read_.table))
+    table = read_.table
+    if not found.tensors:
+        found, table = as_layer(found, table)
+    if not found.tensors:
+        raise _nothing(read_)
+    inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
+    asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
+    differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
+    try:
+        output = output_of(found, {*differentiated} or differentiated_in_words(prose, table))
+    except CardError:
+        refuse_unread(of_the_layer(read_.failures, prose, found.tensors, ()))  # the formula that joins them
+        raise
+    used = in_order(output, found)
+    functions = applied_functions(used, found)
+    given = given_letters(used, functions)
+    refuse_unread(of_the_layer(read_.failures, prose, given, (output, *differentiated)))
+    refuse_unplaced(found.unplaced, prose, output, {*given, *(d.entry.tensor for d in used)})
+    refuse_open(used)
+    refuse_overruns(used, table)
+    refuse_branches((*used, *(Definition(Entry(f.name, ()), f.body, found.functions[f.name][1]) for f in functions)),
+                    table)
+    table = with_letters(table, used, given)
+    refuse_unknown([d.formula for d in used], given, (s.name for s in table.of_kind(Kind.TENSOR)))
+    refuse_parts(given, table, prose)
+    named = [*mentions(prose, partial(letters_of, table=table)), *of_parts]
+    refuse_undefined(named, given)
+    refuse_two_readings([d.formula for d in used], given)
+    roles = roles_of(given, named, card, table)
+    used, given, roles = with_numbers(used, found, given, roles, {d.wrt for _, d in asked}, prose)
+    wanted = _wanted(output, used, roles, table, asked, prose, bool(of_parts), read_)
+    fields, tie_rule, said = _windows(card, read_, used, found)
+    inputs, parameters, constants = (tuple(n for n, r in roles.items() if r.role == kind) for kind in ROLES)
+    module = Module(
+        tuple(d.equation for d in used),
+        with_loss(table, wanted.loss),
+        output,
+        inputs,
+        parameters,
+        constants,
+        fields=fields,
+        tie_rule=tie_rule,
+        key=card.id,
+        asked=wanted.kinds,
+        functions=functions,
+        facts=facts_of(found, prose, named, given, table),
+        wanted=wanted.derivatives,
+    )
+    written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
+    module = with_known_ranges(with_extents(with_output_ranges(module, nodes, written), found))
+    short = likelihoods_said(formulas(card.question, card.question_line))
+    readings = (*_said(used, functions, found), *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
+    return replace(module, readings=tuple(dict.fromkeys(readings)))
+
+
+def _windows(
+    card: Card, read_: Read, used: list[Definition], found: Definitions
+) -> tuple[Fields, str, tuple[str, ...]]:
+    """The receptive fields, the tie rule, and how they were read."""
+    words = words_of(card.question, card.question_line, read_.known)
+    reader = Reader(card, words, 0)
+    tie_rule = tie_rule_of(reader)
+    if reader.problems:
+        raise CardError(*reader.problems)
+    fields, readings = fields_of(card, words, used, found)
+    if not fields:
+        refuse_other_stride(card, words, used)
+    return fields, tie_rule, (*readings, *reader.readings)
+
+
+def _nothing(read_: Read) -> UnsupportedError:
+    refuse_unread(read_.failures)
+    return UnsupportedError("the question has no forward formula and names no layer that is covered; write what the "
+                            r"layer computes, e.g. `y_k = \sum_j W_{kj} x_j + b_k`")
+
+
+def _wanted(output: str, used: list[Definition], roles: dict[str, Role], table: SymbolTable,
+            asked: list[tuple[Formula, Partial]], prose: Prose, in_words: bool, read_: Read) -> Wanted:
+    entry = next(d.entry for d in used if d.entry.tensor == output)
+    asking = Asking(entry, (d.entry.tensor for d in used), roles, table)
+    for formula, derivative in asked:
+        asking.derivative(formula, derivative)
+    asking.by_words(prose, in_words)
+    asking.unread(read_.failures)
+    wanted = asking.found()
+    if not wanted.kinds:
+        message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
+        raise UnsupportedError(Problem(message, line=prose.plain.first_line))
+    return wanted
+
+
+def _said(used: list[Definition], functions: tuple[Function, ...], found: Definitions) -> Iterable[str]:
+    for definition in used:
+        yield f"layer ({place(definition.formula)})"
+    names = {d.entry.tensor for d in used}
+    for name, definition in found.tensors.items():
+        if name not in names:
+            yield f"`{name}` does not lead to the output and is left out ({place(definition.formula)})"
+    for function in functions:
+        yield f"function ({place(found.functions[function.name][1])})"
+
+
+def _roles_said(roles: dict[str, Role]) -> Iterable[str]:
+    singular = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
+    for name, role in roles.items():
+        yield f"{singular[role.role]} `{name}` ({role.said or 'nothing says otherwise'})"

@@ -1,0 +1,107 @@
+"""The formulas of a question on any layer, with what its words say of their letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from derive.card import Card
+from derive.errors import DeriveError
+from derive.expr import Entry, Expr, Node, Partial, walk
+from derive.notation import gather, read
+from derive.notation.formulas import Formula, formulas
+from derive.notation.names import latex_of, name_of
+from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.question.bias_column import with_biases
+from derive.question.claims import computes_nothing, without_claims
+from derive.question.definitions import definitions
+from derive.question.dots import without_dots
+from derive.question.entries import with_entries
+from derive.question.interleaved import with_interleaved
+from derive.question.layers_above import with_layers
+from derive.question.likelihoods import with_likelihoods
+from derive.question.named import with_named, with_words
+from derive.question.naming import Mention, bare_letters, mentions
+from derive.question.parts import stated_parts
+from derive.question.prose import Prose, prose_of
+from derive.question.ranges_said import with_ranges_said
+from derive.question.ranks import ranks_said, rows_said
+from derive.question.reading import DECLARATION, Read, one_equation, read_parts
+from derive.question.said import equations_said
+from derive.question.size_words import sizes_said
+from derive.question.sizes import counts
+from derive.question.spelling import in_notation
+from derive.question.topics import refuse_other_topics
+from derive.question.vector_functions import without_vector_functions
+
+_SET = re.compile(r"[^=]*=\s*(?:\\left\s*)?\\(?:\{|lbrace).*", re.DOTALL)  # \mathcal{D} = \{(x_n, t_n)\}
+_EQUALS = re.compile(r"&?\s*(?<![:<>\\])=(?![^{}]*\})")
+
+
+def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
+    """The formulas of a question, its prose, and what the letters are of parts that only words name.
+
+    Functions that are applied by name, and parts without a formula, are written out.
+    Raises :class:`UnsupportedError` where the words say that it is not about a layer.
+    """
+    written = with_likelihoods(with_layers(formulas(card.question, card.question_line)))
+    prose = prose_of(card.question, card.question_line, written)
+    refuse_other_topics(card, prose)
+    said = equations_said(prose, written)
+    written = with_ranges_said(written, prose)
+    prose = replace(prose, formulas=tuple(written))
+    spelt = without_vector_functions(without_dots(with_entries(in_notation(written))))
+    found = with_named(with_words([*spelt, *said]), prose)
+    read_ = _read_all(found, prose)
+    spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
+    counted = counts(read_.nodes, spoken)
+    if counted:
+        read_ = _read_all(found, prose, counted)
+    if any("=" in formula.latex and not computes_nothing(formula) for formula, _ in read_.failures):
+        return read_, prose, []
+    derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
+    defined = definitions(without_claims(read_.nodes, prose), read_.table)
+    new, letters = stated_parts(prose, found, defined, derived)
+    return (_read_all([*found, *with_named(new, prose)], prose, counted) if new else read_), prose, letters
+
+
+def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:
+    """The formulas under the letters that all of them declare; ``counted`` are sizes."""
+    said = dict.fromkeys((*sizes_said(prose), *map(latex_of, counted)))
+    sizes = [Symbol(name_of(latex), latex, Kind.SIZE) for latex in said]
+    table = gather(found, SymbolTable(tuple(sizes)), ranks_said(found, prose), rows_said(prose))
+    nodes: list[tuple[Formula, Node]] = []
+    failures: list[tuple[Formula, DeriveError]] = []
+    for formula in found:
+        for part, result in read_parts(formula, table):
+            node = result if isinstance(result, Node) else _read_in_part(part, table)
+            declares = DECLARATION.fullmatch(part.latex) or _SET.fullmatch(part.latex)
+            if node is not None:
+                nodes.append((part, node))
+            elif isinstance(result, DeriveError) and not declares:
+                failures.append((part, result))
+    renamed, table = with_biases((node for _, node in nodes), table)
+    statements = with_interleaved(tuple(zip((part for part, _ in nodes), renamed, strict=True)))
+    return Read(statements, tuple(failures), table, {})
+
+
+def _read_in_part(formula: Formula, table: SymbolTable) -> Node | None:
+    """Of ∂y/∂x = (not read), the derivative; of y = (not read) = value, the definition; else nothing."""
+    sides = _EQUALS.split(formula.latex)
+    if len(sides) < 2 or not one_equation(formula.latex):
+        return None
+    found = [_or_none(side.strip(" ,.;&"), table) for side in sides]
+    head, last = found[0], found[-1]
+    if head is not None and any(isinstance(n, Partial) for n in walk(head)):
+        return head
+    if len(sides) > 2 and isinstance(head, Entry) and isinstance(last, Expr) and None in found[1:-1]:
+        return _or_none(f"{sides[0]} = {sides[-1]}", table)
+    return None
+
+
+def _or_none(latex: str, table: SymbolTable) -> Node | None:
+    try:
+        return read(latex, table)
+    except DeriveError:
+        return None

@@ -1,0 +1,103 @@
+"""Functions that a question applies by their names, without writing them out: ReLU(s), the sigmoid σ, softmax(z)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from derive.notation.formulas import Formula
+from derive.question.part_words import PARTS
+from derive.question.prose import Prose
+from derive.question.softmax import without_softmax
+
+# What the field's names mean, of a number u.
+FUNCTIONS = {
+    "relu": r"\max(0, u)",
+    "sigmoid": r"\frac{1}{1 + e^{-u}}",
+    "softplus": r"\log(1 + e^{u})",
+    "swish": r"\frac{u}{1 + e^{-u}}",
+    "softsign": r"\frac{u}{1 + |u|}",
+    "mish": r"u \tanh(\log(1 + e^{u}))",
+    "hardtanh": r"\max(-1, \min(1, u))",
+    "elu": r"\begin{cases} u & \text{if } u > 0 \\ e^{u} - 1 & \text{otherwise} \end{cases}",
+    "tanh": r"\tanh(u)",
+    "identity": "u",
+}
+_SLOPED = {  # where the card has an α
+    "elu": r"\begin{cases} u & \text{if } u > 0 \\ \alpha (e^{u} - 1) & \text{otherwise} \end{cases}",
+    "leakyrelu": r"\begin{cases} u & \text{if } u > 0 \\ \alpha u & \text{otherwise} \end{cases}",
+    "prelu": r"\begin{cases} u & \text{if } u > 0 \\ \alpha u & \text{otherwise} \end{cases}",
+}
+_ALIASES = {"sigm": "sigmoid", "logistic": "sigmoid", "silu": "swish", "rectifier": "relu", "lrelu": "leakyrelu"}
+_WORDS = {part.name: part.words for part in PARTS if part.name in FUNCTIONS} | {
+    "swish": re.compile(r"\bswish\b|\bsilu\b"), "identity": re.compile(r"\bidentity\b")
+}  # fmt: skip
+_LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
+_OPENED = r"\s*(?:\\left\s*|\\!|\\[bB]igg?l?\s*)?\("
+_WORD = re.compile(
+    rf"(\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{{([A-Za-z]{{3,}})\}}){_OPENED}"
+)
+_LETTER = re.compile(
+    rf"(\\(?:sigma|phi|varphi|psi|rho|theta|eta)(?![A-Za-z])|(?<![A-Za-z\\{{_])[fgh](?![A-Za-z]))()\s*'?{_OPENED}"
+)
+_PLAIN = re.compile(r"(?:^|[,;&]|\\q?quad|\\\\)\s*([A-Za-z]{3,})\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=)")
+
+
+def with_words(formulas: Sequence[Formula]) -> list[Formula]:
+    r"""The formulas with \mathrm{net} for the net of net = …: a letter of several letters that an equation defines."""
+    words = {word for f in formulas for word in _PLAIN.findall(f.latex)}
+    if not words:
+        return list(formulas)
+    pattern = re.compile(rf"(?<![A-Za-z\\{{])({'|'.join(sorted(words))})(?![A-Za-z])")
+    return [replace(f, latex=pattern.sub(lambda m: rf"\mathrm{{{m[1]}}}", f.latex)) for f in formulas]
+
+
+def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
+    """The formulas, and a definition for each function that is applied by name and not written out."""
+    found = [new for formula in formulas for new in without_softmax(formula, formulas)]
+    return [*_missing(found, prose), *found]
+
+
+def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
+    """σ(u) = … for each function that is applied and not defined, at the line where it is applied."""
+    sloped = any(r"\alpha" in f.latex for f in formulas)
+    seen: set[str] = set()
+    used = {letter for f in formulas for letter in re.findall(r"(?<![A-Za-z\\])[a-z](?![A-Za-z])", f.latex)}
+    argument = next((letter for letter in "uvrzqa" if letter not in used), "u")
+    for formula in formulas:
+        for match in (*_WORD.finditer(formula.latex), *_LETTER.finditer(formula.latex)):
+            letter, word = match[1], match[2].lower()
+            if letter in seen or any(_defines(letter, f.latex) for f in formulas):
+                continue
+            seen.add(letter)
+            name = _ALIASES.get(word, word)
+            body = (sloped and _SLOPED.get(name)) or FUNCTIONS.get(name) if word else _said(letter, prose)
+            if body is not None:
+                body = re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", argument, body)
+                yield Formula(f"{letter}({argument}) = {body}", formula.line, formula.column, False)
+
+
+def _defines(letter: str, latex: str) -> bool:
+    """f(…) = at the start of an equation, or f(…) = inside a chain whose next side is written out."""
+    arguments = r"\s*(?:\\left\s*)?\([^()=]*(?:\([^()]*\)[^()=]*)*\)\s*(?:_\{?\w\}?)?"
+    return re.search(rf"{re.escape(letter)}{arguments}\s*&?\s*(?::?=|\\equiv|\\coloneqq)", latex) is not None
+
+
+def _said(letter: str, prose: Prose) -> str | None:
+    """What the words say of a letter: «the sigmoid σ», «σ is the logistic function»."""
+    for gap in prose.gaps:
+        if not re.fullmatch(re.escape(letter) + r"\s*(?:\(\s*(?:\\cdot|\w)?\s*\))?", gap.formula.latex.strip()):
+            continue
+        start, stop = prose.sentence(gap.start)
+        around = prose.text[max(start, gap.start - 60) : min(stop, gap.start + 80)]
+        named = [name for name, words in _WORDS.items() if words.search(around)]
+        if len(named) == 1:
+            return FUNCTIONS[named[0]]
+        if not named and _LOGISTIC.search(around):
+            return FUNCTIONS["sigmoid"]
+    named = [name for name, words in _WORDS.items() if words.search(prose.text)]
+    if letter == r"\sigma" and "sigmoid" in named:
+        return FUNCTIONS["sigmoid"]
+    mentioned = re.search(r"activation|nonlinear|non-linear|aktivač", prose.text)
+    return FUNCTIONS[named[0]] if len(named) == 1 and mentioned else None

@@ -1,0 +1,151 @@
+"""Which letters a piece of prose speaks of: «the weights $W$ and the bias $b$», «$t$ is the target»."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from derive.errors import DeriveError
+from derive.expr import ZERO, Entry, Size
+from derive.notation import read
+from derive.notation.formulas import Formula
+from derive.notation.symbols import Kind, SymbolTable
+from derive.question.plain_text import GAP
+from derive.question.prose import Gap, Prose
+
+_LEFT = re.compile(r"\\in\b|[=<>:]|\\(?:geq?|leq?|neq?|sim|coloneqq|gt|lt)(?![a-zA-Z])|\\(?:q?quad|dots|ldots)\b")
+_BRACES = re.compile(r"^\s*(?:\\left)?(?:\(|\\\{|\\lbrace)(.*?)(?:\\right)?(?:\)|\\\}|\\rbrace)\s*$", re.DOTALL)
+_PART = re.compile(r",(?![^{]*\})|\\text\s*\{\s*(?:and|a)\s*\}|\\(?:quad|;|,)")
+_JOINED = re.compile(r"[\s,&()]*(?:and|or|a|i|as well as|resp|respectively)?[\s,&()]*(?:the |its |a |an )?[\s]*")
+_IS = re.compile(
+    r"(?:\s+\(?(?=the |an? |its |their |(?:all |both |each )?(?:trainable|learn(?:able|ed|t)|fixed|constants?)\b)"
+    r"|[\s,)]*(?:both |all |each |here |also )*"
+    r"(?:is|are|(?:(?:shall|should|must|can|may|will|has to|have to) )?be|being"
+    r"|denotes?|represents?|stands? for|serves? as|contains?|holds?|as"
+    r"|je|jsou|značí|označuj\w*|představuj\w*|-|–|:)\s+)([^.?!;¶∎]*)"
+)
+_ONE = re.compile(r"[\s,)]*(?:here |also )*(?:is|denotes|represents|stands for|serves as|contains|holds|je|značí)\s")
+_SPACE = re.compile(r"\\in\s*\\mathbb")
+_FURTHER = re.compile(r"\b(?:and|by|from|to|of|between|in|at|for|with|on|that|which)\b")
+_AND = re.compile(r"\b(?:and|a)\b")
+_LISTED = re.compile(r"\s*,?\s*(?:and|or|a|i)?\s*(?:(?:the|its|a|an) )?(?:[\w-]+ ){0,3}")
+_ARE = re.compile(r"\s+(?:both |all )?(?:are|denote|jsou)\s+([^.?!;¶∎]*)")
+_NOUNS = re.compile(  # «$W$ is a matrix and $b$ a vector», «$T$ are weight matrices and $c$, $b$ bias vectors»
+    r"\s+((?:an? )?(?:[a-z-]+ ){0,2}(?:vectors?|matri(?:x|ces)|weights?|bias(?:es)?|parameters?|constants?"
+    r"|scalars?|numbers?|targets?|labels?|inputs?)\b[^.?!;¶∎]*)")
+_VERB = re.compile(r"∎[\s,)]*(?:both |all )?(?:is|are|denotes?)\s[^.?!;¶]*\band\s[^.?!;¶]*$")
+_BEFORE = re.compile(r"[^.?!;:,¶∎()]*$")
+_COMMAND = r"\\(?:mathbf|boldsymbol|bm|pmb|vec|mathrm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?"
+_BARE = re.compile(rf"\s*(?:{_COMMAND}|(\\[A-Za-z]+(?:\{{\w\}})?|[A-Za-z]))\s*(?:_\s*(?:\{{[^{{}}]*\}}|\w))?\s*")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Letters with the words in front of them and those that say what they are, and where."""
+
+    letters: tuple[str, ...]
+    before: str
+    after: str
+    said: str
+    formula: Formula
+
+
+def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Iterator[Mention]:
+    """The places where the prose names letters; ``named`` says which a formula names."""
+    before, start = "", 0
+    for n, gap in enumerate(prose.gaps):
+        if not (n and _shares_noun(prose, prose.gaps[n - 1], gap)):
+            before = _noun(prose, gap)
+            start = gap.start - len(before)
+        found = named(gap.formula)
+        if found:
+            after = _predicate(prose, n)
+            said = after[1].strip() if after else ""
+            stop = after.end() if after and said else gap.start + 1
+            yield Mention(found, before.strip(), said, prose.said(start, stop), gap.formula)
+
+
+def _shares_noun(prose: Prose, previous: Gap, gap: Gap) -> bool:
+    """The noun in front of $w$ goes on for the $v$ of «weights $w$, $v$»."""
+    between = prose.text[previous.start + 1 : gap.start]
+    listed = _JOINED.fullmatch(between) is not None and "=" not in previous.formula.latex
+    return listed and ("and" in between or _SPACE.search(previous.formula.latex) is None)
+
+
+def _predicate(prose: Prose, n: int) -> re.Match[str] | None:
+    """What is said behind the list in which gap n stands: «$W$ and the bias $b$ are trainable»."""
+    gaps = prose.gaps
+    for join, verb in ((_JOINED, _IS), (_LISTED, _ARE)):
+        last = n
+        while last + 1 < len(gaps) and join.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
+            last += 1
+        between = [prose.text[a.start + 1 : b.start] for a, b in itertools.pairwise(gaps[n : last + 1])]
+        ands = [at for at, words in enumerate(between) if _AND.search(words)]
+        if ands and ands[-1] < len(between) - 1:
+            continue  # «$x \in \mathbb{R}^n$, and $W$, $b$ are trainable»: of W and b
+        if last > n and _ONE.match(prose.text, gaps[last].start + 1):
+            continue  # «$W \in \mathbb{R}^{m \times n}$, and $t$ is a target»: of t alone
+        found = verb.match(prose.text, gaps[last].start + 1)
+        if found and found[1].strip() and not _of_the_next(prose, found):
+            return found
+    return _noun_alone(prose, n)
+
+
+def _of_the_next(prose: Prose, found: re.Match[str]) -> bool:
+    """«from $x$ a filter $w$ computes»: without a verb or a preposition, what is said is said of w."""
+    apposed = not found[0][: found.start(1) - found.start()].strip(" (") and not _FURTHER.search(found[1])
+    return apposed and prose.text[found.end() : found.end() + 1] == GAP
+
+
+def _noun_alone(prose: Prose, n: int) -> re.Match[str] | None:
+    """What is said behind letters whose verb stands with those before: «and $c$, $b$ bias vectors»."""
+    gaps, last = prose.gaps, n
+    while last + 1 < len(gaps) and _JOINED.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
+        last += 1
+    start, _ = prose.sentence(gaps[n].start)
+    found = _NOUNS.match(prose.text, gaps[last].start + 1)
+    return found if found and _VERB.search(prose.text, start, gaps[n].start) else None
+
+
+def _noun(prose: Prose, gap: Gap) -> str:
+    """The words between the last pause and the formula: «a trainable bias »."""
+    found = _BEFORE.search(prose.text, 0, gap.start)
+    words = found[0] if found else ""
+    last = re.split(r"\band\b|\bor\b|\bits (?=[a-z])|\bthe (?=[a-z ]*$)|\ba (?=[a-z]{2})", words)[-1]
+    return last if len(last) <= 70 else last[-70:].partition(" ")[2]
+
+
+def bare_letters(formula: Formula) -> tuple[str, ...]:
+    r"""The letters, as LaTeX without weight, that a formula merely lists: x and t of $\mathbf{x}, t$, w of $w_j$."""
+    left = _LEFT.split(formula.latex, maxsplit=1)[0]
+    braced = _BRACES.match(left)
+    parts = [p for p in _PART.split(braced[1] if braced else left) if p.strip()]
+    found = [_BARE.fullmatch(part) for part in parts]
+    return tuple(m[1] or m[2] for m in found if m) if all(found) else ()
+
+
+def letters_of(formula: Formula, table: SymbolTable) -> tuple[str, ...]:
+    """The tensors and sizes that a formula merely names: W and b of $W, b$ and of $W \\in \\mathbb{R}^n$."""
+    left = _LEFT.split(formula.latex, maxsplit=1)[0]
+    braced = _BRACES.match(left)
+    parts = _PART.split(braced[1] if braced else left)
+    found = [name for part in parts if part.strip() and (name := letter_of(part, table)) is not None]
+    return tuple(dict.fromkeys(found)) if len(found) == sum(bool(p.strip()) for p in parts) else ()
+
+
+def letter_of(latex: str, table: SymbolTable) -> str | None:
+    """The tensor or size of w, w_j or W^{(1)}; None for anything else."""
+    if len(latex) > 60:
+        return None
+    bare = table.written(latex.strip())
+    if bare is not None and bare.kind in (Kind.TENSOR, Kind.SIZE):
+        return bare.name
+    try:
+        node = read(latex, table)
+    except DeriveError:
+        return None
+    if isinstance(node, Entry) and ZERO in node.indices and table.named(f"{node.tensor}_0") is not None:
+        return f"{node.tensor}_0"  # the bias w_{j0}
+    return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else None

@@ -1,0 +1,220 @@
+"""A network of parts that only words name: a formula for each, computed from the one before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from derive.errors import CardError, Problem
+from derive.notation.formulas import Formula
+from derive.notation.names import name_of
+from derive.question.naming import Mention, bare_letters
+from derive.question.part_words import UNITS, Named
+from derive.question.prose import Prose
+from derive.question.stated_loss import StatedLoss
+
+# What each computes of a number {x}; {a} is its slope.
+ELEMENTWISE = {
+    "relu": r"\max(0, {x})",
+    "sigmoid": r"\frac{1}{1 + e^{-{x}}}",
+    "tanh": r"\tanh({x})",
+    "softplus": r"\log(1 + e^{{x}})",
+    "prelu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
+    "leaky": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
+    "elu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} (e^{{x}} - 1) & \text{otherwise} \end{cases}",
+}
+_BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
+_A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
+_BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"
+_WRITTEN = {  # without spaces; what stands behind the names of parts that have a slope
+    "prelu": [re.compile(rf"\\max[({{]{_S},(?P<a>[a-z]|\\[a-z]+?)(?P=s)[)}}]"), re.compile(_BRANCHES)],
+    "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
+}
+_WRITTEN["leaky"] = _WRITTEN["prelu"]
+_SLOPES = {"prelu": "a", "leaky": "a", "elu": r"\alpha"}
+
+
+def _plain(latex: str) -> str:
+    return re.sub(r"\s|\\(?:left|right|[,;:! ])(?![a-z])", "", latex).replace(r"\{", "{").replace(r"\}", "}")
+
+
+class Network:
+    """Formulas one after the other, with letters that nothing else has."""
+
+    def __init__(
+        self, prose: Prose, parts: list[Named], letter: Callable[[str], str | None], formulas: Sequence[Formula],
+        functions: list[tuple[str, str]], loss: StatedLoss | None = None,
+    ) -> None:
+        self.prose, self.parts, self.letter, self.functions = prose, parts, letter, functions
+        self.taken = {c for f in formulas for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
+        self.found: list[Formula] = []
+        self.mentions: list[Mention] = []
+        losses = [n for n in parts if n.part.loss]
+        if len(losses) > 1:
+            raise CardError(f"the question names two losses, {self.quoted(losses[0])} and {self.quoted(losses[1])}; "
+                            "write the forward formula of the one that is meant")
+        if losses and losses[0] is not parts[-1]:
+            self.parts = [*(n for n in parts if not n.part.loss), losses[0]]
+        softmax = any(n.part.name == "softmax" for n in parts)
+        self.scalar = bool(losses) and not UNITS.search(prose.text) and not softmax and not (loss and loss.whole)
+        self.stated = loss
+        self.prediction: str | None = None
+        self.target: str | None = None
+        if loss is not None:
+            self.prediction, self.target = loss.prediction(letter("target"))
+
+    def quoted(self, named: Named) -> str:
+        return f"“{self.prose.plain.quote(named.start, named.end)}”"
+
+    def own(self, *letters: str) -> str:
+        """The first of these letters that is free."""
+        chosen = next((c for c in letters if c not in self.taken), letters[-1])
+        self.taken.add(chosen)
+        return chosen
+
+    def formulas(self) -> list[Formula]:
+        """One formula for each part, the last that of the output."""
+        source = self.letter("input") or "x"
+        self.taken.add(source)
+        for named in self.parts:
+            source = self.add(named, source)
+        return self.found
+
+    def add(self, named: Named, source: str) -> str:
+        """The formula of one part; what comes back is the letter of its output."""
+        name, sub = named.part.name, "" if self.scalar else "_{k}"
+        if name == "linear":
+            return self.linear(named, source)
+        if named.part.loss:
+            return self.loss(named, source, sub)
+        out = self.predicted(named) or (
+            self.own("y", "z", "h", "g") if not self.ends_in_loss() else self.own("h", "z", "g", "u"))
+        if name == "softmax":
+            self.write(named, rf"{out}_{{k}} = \frac{{e^{{{source}_{{k}}}}}}{{\sum_{{j}} e^{{{source}_{{j}}}}}}")
+            return out
+        applied = self.function_near(named)
+        if applied is not None:
+            self.write(named, f"{out}{sub} = {applied}({source}{sub})")
+            if name == "prelu":
+                self.role(named, "trainable", *self.others(applied))
+            return out
+        body = ELEMENTWISE[name]
+        if "{a}" in body:
+            slope = self.slope_written(named) or self.letter_near(named) or self.own(_SLOPES[name], r"\alpha", "c")
+            body = body.replace("{a}", slope)
+            self.role(named, "trainable" if name == "prelu" else "fixed", slope)
+        self.write(named, f"{out}{sub} = {body.replace('{x}', source + sub)}")
+        return out
+
+    def predicted(self, named: Named) -> str | None:
+        """The letter that the loss's own formula gives to the output of the part before it."""
+        return self.prediction if len(self.parts) > 1 and named is self.parts[-2] else None
+
+    def ends_in_loss(self) -> bool:
+        return self.parts[-1].part.loss
+
+    def linear(self, named: Named, source: str) -> str:
+        out = self.predicted(named) or self.letter("preactivation") or self.own("s", "z", "a", "v")
+        if len(self.parts) == 1:
+            out = self.own("y") if "y" not in self.taken else out
+        weight = self.letter("weight")
+        bias = self.letter("bias")
+        if self.scalar:
+            weight = weight or self.own("w")
+            ending = f" + {bias}" if bias else ""
+            self.write(named, rf"{out} = \sum_{{j}} {weight}_{{j}} {source}_{{j}}{ending}")
+            self.role(named, "weights", weight, *filter(None, [bias]))
+        else:
+            weight = weight or self.own("W")
+            bias = bias or self.own("b")
+            self.write(named, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}} + {bias}_{{k}}")
+            self.role(named, "weights", weight, bias)
+        return out
+
+    def loss(self, named: Named, source: str, sub: str) -> str:
+        if self.stated is not None and self.target is not None:
+            return self.written(named, self.stated, self.target, sub)
+        target = self.letter("target") or self.own("y", "t", "d")
+        self.role(named, "target", target)
+        out = self.letter("loss") or self.own(r"\ell", "L", "E")
+        x, t = f"{source}{sub}", f"{target}{sub}"
+        total = r"\sum_{k} " if sub else ""
+        before = [n.part.name for n in self.parts][-2:-1]
+        match named.part.name:
+            case "squared" if sub and self.quoted(named).lower().startswith("“mean"):
+                raise CardError(Problem(f"{self.quoted(named)}: the mean over the outputs or over samples? Write its "
+                                        "formula", line=self.prose.plain.line(named.start)))
+            case "squared":
+                value = f"{total}({x} - {t})^2"
+            case "absolute":
+                value = f"{total}|{x} - {t}|"
+            case "hinge":
+                value = rf"{total}\max(0, 1 - {t} {x})"
+            case _ if before == ["softmax"]:
+                value = rf"-\sum_{{k}} {t} \log {x}"
+            case _:
+                value = rf"-{total}({t} \log {x} + (1 - {t}) \log(1 - {x}))"
+        self.write(named, f"{out} = {value}")
+        return out
+
+    def written(self, named: Named, stated: StatedLoss, target: str, sub: str) -> str:
+        """The loss as the card writes it, summed over the outputs where it is that of one."""
+        out = stated.letter or self.letter("loss") or self.own(r"\ell", "L", "E")
+        value = stated.value
+        if sub and not stated.whole:
+            for letter in stated.letters:
+                value = re.sub(rf"(?<![A-Za-z\\]){re.escape(letter)}(?![A-Za-z_])", lambda m: f"{m[0]}_{{k}}", value)
+            value = rf"\sum_{{k}} \left({value}\right)"
+        self.role(named, "target", target)
+        if stated.letter is None:
+            self.write(named, f"{out} = {value}")
+        return out
+
+    def write(self, named: Named, latex: str) -> None:
+        self.found.append(Formula(latex, self.prose.plain.line(named.start), 0, False))
+
+    def role(self, named: Named, what: str, *letters: str) -> None:
+        names = tuple(map(name_of, letters))
+        self.mentions.append(Mention(names, what, "", self.prose.said(named.start, named.end), self.found[-1]
+                                     if self.found else Formula("", 0, 0, False)))
+
+    def function_near(self, named: Named) -> str | None:
+        """The card's own function, written right behind the part's name."""
+        for gap in self.prose.gaps:
+            if named.end <= gap.start <= named.end + 30:
+                name = next((f for latex, f in self.functions if latex == gap.formula.latex), None)
+                if name is not None:
+                    return name
+        return self.functions[0][1] if len(self.functions) == 1 else None
+
+    def others(self, function: str) -> tuple[str, ...]:
+        """a of f(s) = max(s, a s)"""
+        latex = next(latex for latex, name in self.functions if name == function)
+        head, _, body = latex.partition("=")
+        body = re.sub(r"\\(?:text|begin|end)\{[^}]*\}", "", body)
+        letters = re.findall(r"(?<![A-Za-z\\{])(\\?[a-z]+)(?![A-Za-z}])", body)
+        symbols = [c for c in letters if len(c) == 1 or c in (r"\alpha", r"\beta", r"\lambda")]
+        return tuple(dict.fromkeys(c for c in symbols if c not in re.findall(r"\\?[A-Za-z]+", head)))
+
+    def slope_written(self, named: Named) -> str | None:
+        r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
+        for gap in self.prose.gaps:
+            if named.end <= gap.start <= named.end + 20 and _BODY.search(gap.formula.latex):
+                latex = _plain(gap.formula.latex)
+                found = next((m for p in _WRITTEN[named.part.name] if (m := p.fullmatch(latex))), None)
+                if found is None:
+                    raise CardError(f"{self.quoted(named)} is followed by ${gap.formula.latex}$: write the function "
+                                    "with its argument, as in `f(s) = …`")
+                return found["a"]
+        return None
+
+    def letter_near(self, named: Named) -> str | None:
+        """The slope's letter: «PReLU with slope $a$»."""
+        for gap in self.prose.gaps:
+            between = self.prose.text[named.end : gap.start]
+            bare = bare_letters(gap.formula)
+            if named.end <= gap.start <= named.end + 50 and not re.search(r"[.;¶∎]", between) and bare and re.search(
+                r"slope|param\w*|coefficient|leak|constant|koeficient|konstant", between
+            ):
+                return bare[0]
+        return None

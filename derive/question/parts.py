@@ -1,0 +1,116 @@
+"""Layers that a question names without a formula: which they are, and their letters on the card."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from derive.errors import CardError, Problem, UnsupportedError
+from derive.expr import Entry, Mul, walk
+from derive.notation.formulas import Formula
+from derive.question.definitions import Definitions
+from derive.question.naming import Mention, bare_letters, mentions
+from derive.question.network import Network
+from derive.question.part_words import JOINED, LETTERS, REFERENCE, SEVERAL, UNWRITTEN, Named, named_parts
+from derive.question.patterns import one_of
+from derive.question.prose import Prose
+from derive.question.stated_loss import StatedLoss, refuse_unused, stated_loss, unnamed_loss
+
+_CHAINED = one_of(r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
+_LETTER = r"\\?[A-Za-z]+"
+_SIGNATURE = re.compile(
+    rf"\s*({_LETTER}(?:_\{{?{_LETTER}\}}?)?)\s*\(\s*{_LETTER}(?:\s*[,;]\s*{_LETTER})*\s*\)\s*="
+)
+
+
+def stated_parts(
+    prose: Prose, written: Sequence[Formula], defined: Definitions, derived: bool = False
+) -> tuple[list[Formula], list[Mention]]:
+    """The formulas of parts that only words name, in the order named, and what their letters are.
+
+    Nothing where the formulas define the layer (``derived``: and name derivatives); a function f(s) = … of the
+    card is the part behind whose name it stands.  Raises :class:`UnsupportedError` for
+    parts that have no formula here, and :class:`CardError` where the order is not clear.
+    """
+    named = named_parts(prose)
+    if not any(n.part.loss for n in named) and (unnamed := unnamed_loss(prose, named)) is not None:
+        named.append(unnamed)
+    loss = next((stated_loss(prose, n, named) for n in named if n.part.loss), None)
+    if not named or not _in_words(prose, named, defined, loss):
+        if not derived:
+            _refuse_linear(prose, named, defined)
+        return [], []
+    for pattern in (SEVERAL, UNWRITTEN):
+        other = pattern.search(prose.text)
+        if other:
+            quoted = prose.plain.quote(*other.span())
+            raise UnsupportedError(Problem(f"“{quoted}”: write the forward formulas of these layers",
+                                           line=prose.plain.line(other.start())))
+    _refuse_repeated(prose, named)
+    functions = [(formula.latex, _head(formula)) for _, formula in defined.functions.values()]
+    functions += [(d.formula.latex, _head(d.formula)) for d in defined.tensors.values()
+                  if not (loss and d.formula == loss.formula)]
+    letter = partial(_letter, spoken=list(mentions(prose, bare_letters)))
+    network = Network(prose, named, letter, written, functions, loss)
+    found = network.formulas()
+    used = [formula for _, formula in defined.functions.values()] + [d.formula for d in defined.tensors.values()]
+    refuse_unused(prose, named, [*used, *([loss.formula] if loss else [])])
+    return found, network.mentions
+
+
+def _in_words(prose: Prose, named: list[Named], defined: Definitions, loss: StatedLoss | None) -> bool:
+    """The card has no formulas of the layer but for functions f(s) = … of its parts, and that of its loss."""
+    if defined.aliases or defined.known or any(
+        _SIGNATURE.match(d.formula.latex) is None and not (loss and d.formula == loss.formula)
+        for d in defined.tensors.values()
+    ):
+        return False
+    functions = bool(defined.functions or defined.tensors)
+    if len(named) == 1:
+        return not functions
+    joined = JOINED.search(prose.text, named[0].end) is not None
+    return joined and (not functions or any(n.part.loss or n.part.name == "linear" for n in named))
+
+
+def _refuse_linear(prose: Prose, named: list[Named], defined: Definitions) -> None:
+    """A linear layer that is followed by others and that none of the card's formulas computes."""
+    linear = next((n for n in named if n.part.name == "linear"), None)
+    values = [*(d.value for d in defined.tensors.values()), *(f.body for f, _ in defined.functions.values())]
+    products = any(isinstance(n, Mul) and sum(any(isinstance(e, Entry) for e in walk(f)) for f in n.factors) > 1
+                   for value in values for n in walk(value))
+    if linear and values and not products and _CHAINED.search(prose.text[slice(*prose.sentence(linear.start))]):
+        quoted = prose.plain.quote(linear.start, linear.end)
+        raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas of all "
+                                "layers", line=prose.plain.line(linear.start)))
+
+
+def _refuse_repeated(prose: Prose, named: list[Named]) -> None:
+    for n in named:
+        _, stop = prose.sentence(n.start)
+        others = (m for m in n.part.words.finditer(prose.text, n.end, stop) if not REFERENCE.search(
+            prose.text, 0, m.start()))
+        again = next(others, None)
+        if again and n.part.name != "softmax":
+            quoted = prose.plain.quote(*again.span())
+            raise CardError(Problem(f"“{quoted}” is named twice: write the forward formulas, so that the order is "
+                                    "clear", line=prose.plain.line(again.start())))
+
+
+def _head(formula: Formula) -> str:
+    """f of f(s) = …"""
+    match = _SIGNATURE.match(formula.latex)
+    return match[1] if match else formula.latex.split("(")[0].strip()
+
+
+def _letter(what: str, spoken: list[Mention]) -> str | None:
+    """The letter that the words call an input, a weight, a bias or a target."""
+    for mention in spoken:
+        for text, last in ((mention.after, False), (mention.before, True)):
+            places = {name: [m.start() for m in pattern.finditer(text)] for name, pattern in LETTERS.items()}
+            said = {name: at[-1] if last else -at[0] for name, at in places.items() if at}
+            if said and len(mention.letters) == 1:
+                if max(said, key=lambda name: said[name]) == what:
+                    return mention.letters[0]
+                break
+    return None

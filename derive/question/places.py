@@ -1,0 +1,20 @@
+"""Where a formula stands, as messages and readings say it."""
+
+from __future__ import annotations
+
+import re
+
+from derive.notation.formulas import Formula
+
+_LAYOUT = re.compile(
+    r"(?P<inner>\\begin\{(\w+)\}.*?\\end\{\2\})"  # its columns are its own
+    r"|\\tag\*?\{[^}]*\}|(?:\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}|\\nonumber|\\notag|(?<!\\)&|\\\\(?=\s*$)",
+    re.DOTALL,
+)
+_END = re.compile(r"(?:[\s.,;~]|\\[,;:! ])+$")
+
+
+def place(formula: Formula) -> str:
+    """line 12: $f_{kl} = …$, without equation number and full stop."""
+    latex = _LAYOUT.sub(lambda found: found["inner"] or " ", formula.latex)
+    return f"line {formula.line}: ${_END.sub('', ' '.join(latex.split()))}$"

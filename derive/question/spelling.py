@@ -1,0 +1,116 @@
+"""Spellings of textbooks brought to the notation's own: a[z] for a(z), ← for =, names set as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from derive.notation.formulas import Formula
+
+_LETTER = r"(?:\\[a-zA-Z]+|[a-zA-Z])"
+_FACE = r"\\(?:mathbf|mathrm|boldsymbol|bm|mathsf|text|operatorname)"
+_SIGNATURE = re.compile(rf"(?:^|,|&|\\\\|quad)\s*({_LETTER})\s*\[\s*(?:{_LETTER}|{_FACE}\{{\w+\}})\s*\]\s*&?\s*:?=")
+_LEFT = rf"({_FACE}\{{[^{{}}]*\}}|\\hat\s*\{{?\w\}}?|{_LETTER})"
+_ASSIGNED = re.compile(rf"{_LEFT}([^=]*?)&?\s*(\\leftarrow)(?![a-z])(.*)", re.DOTALL)
+_LABEL = re.compile(
+    r"([_^])\s*\{\s*(out|new|old|pred|true|target|hid|hidden|max|min|total|prev|next|data|reg|avg)\s*\}")
+_OUT = re.compile(r"_\s*\{\s*(?:\\(?:text|mathrm|textrm|rm|mathit)\s*\{?)?\s*out\s*\}")
+_IN = re.compile(r"_\s*\{\s*in\s*\}")
+_BESIDE = re.compile(  # D(p \| q)
+    r"\(([^()|=]*?)(?:\\[,;! ]\s*)*(?:\\\||\|\||\\parallel(?![a-z])|\\Vert(?![a-z]))(?:\\[,;! ])*([^()|=]*)\)")
+_ZERO_AND = r"(?:\(|\\?\{)\s*0\s*,\s*\1\s*(?:\)|\\?\})"
+_POSITIVE_PART = re.compile(
+    rf"\s*[(\[]\s*({_LETTER})\s*[)\]]\s*_\s*\{{?\+\}}?\s*:?=\s*\\max\s*{_ZERO_AND}[\s.,]*")
+_RAISED = rf"((?:{_FACE}\s*\{{\w\}}|{_LETTER})\s*\^\s*(?:\{{[^{{}}]*\}}|\w))"
+_SAMPLE = re.compile(
+    rf"\s*{_RAISED}\s*=\s*\(\s*\1\s*_1\s*,\s*\\[cl]?dots\s*,\s*\1\s*_(?:\w|\{{\w+\}})\s*\)"
+    r"\s*(?:\^\s*\{?\s*(?:T|\\top)\s*\}?)?[\s.,]*")
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_INTERVAL = re.compile(
+    rf"\s*(?P<letter>{_LETTER}(?:\s*[_^]\s*(?:\{{[^{{}}]*\}}|\w))*)\s*\\in\s*(?:\\left\s*)?(?P<open>[(\[\]])\s*"
+    rf"(?P<low>{_NUMBER}|-\s*\\infty)\s*,\s*(?P<high>{_NUMBER}|\+?\s*\\infty)\s*(?:\\right\s*)?(?P<close>[)\]\[])[\s.,]*")
+_HALF_LINE = re.compile(
+    rf"\s*(?P<letter>{_LETTER}(?:\s*_\s*(?:\{{[^{{}}]*\}}|\w))*)\s*\\in\s*\\mathbb\s*\{{?\s*R\s*\}}?\s*"
+    r"(?:[_^]\s*\{?\s*\+{1,2}\s*\}?|_\s*\{\s*>\s*0\s*\}|_\s*\{\s*(?P<zero>\\geq?(?:slant)?)\s*0\s*\})[\s.,]*")
+_DIAGONAL = re.compile(  # diag(γ) x
+    r"\\(?:(?:operatorname|mathrm|text|textrm)\*?\s*\{\s*diag\s*\}|diag(?![a-z]))\s*(?:\\left\s*)?\(\s*"
+    rf"((?:{_FACE}\s*\{{\s*\\?[A-Za-z]+\s*\}}|{_LETTER})(?:_\w)?)\s*(?:\\right\s*)?\)(?:\\[,;! ]|\s|\\cdot)*"
+    rf"(?=(?:{_FACE}\s*\{{?\s*)?(?:\(|[a-z]|\\(?!cdot|right|quad|in)[a-z]+))")
+_NAMED = re.compile(r"\\text(?=\s*\{\s*[A-Za-z]{2,}\s*\}\s*(?:\(|\\left\s*\())")
+
+
+def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
+    """The formulas with the same meaning in the notation's spelling; lines stay, columns nearly.
+
+    [z]_+ = max(0, z) and x^i = (x^i_1, …, x^i_n) say what the notation knows, and are left out.
+    """
+    found = [f for f in formulas if not _POSITIVE_PART.fullmatch(f.latex) and not _SAMPLE.fullmatch(f.latex)]
+    found = [replace(f, latex=_between(f.latex)) for f in found]
+    outs = any(_OUT.search(f.latex) for f in found)
+    found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
+    applied = {name for f in found for name in _SIGNATURE.findall(f.latex)}
+    return [replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found]
+
+
+def _between(latex: str) -> str:
+    r"""\alpha \in (0, 1] → 0 < \alpha \le 1; \varepsilon \in \mathbb{R}_{>0} → \varepsilon > 0."""
+    if match := _HALF_LINE.fullmatch(latex):
+        sign = r"\ge" if match["zero"] else ">"
+        return f"{match['letter']} {sign} 0"
+    match = _INTERVAL.fullmatch(latex)
+    if match is None or all("infty" in match[end] for end in ("low", "high")):
+        return latex
+    below, above = "<" if match["open"] in "(]" else r"\le", "<" if match["close"] in ")[" else r"\le"
+    low = "" if "infty" in match["low"] else f"{match['low']} {below} "
+    high = "" if "infty" in match["high"] else f" {above} {match['high']}"
+    if not high:
+        sign = ">" if below == "<" else r"\ge"
+        return f"{match['letter']} {sign} {match['low']}"
+    return f"{low}{match['letter']}{high}"
+
+
+def _applied(latex: str, names: set[str]) -> str:
+    """a[z] → a(z) for the functions that are defined with such brackets."""
+    for name in names:
+        start = re.compile(rf"(?<![a-zA-Z\\]){re.escape(name)}(\}}?)\s*(\\left\s*)?\[")
+        at = 0
+        while match := start.search(latex, at):
+            opening = match.end() - 1
+            closing = _closing(latex, opening)
+            at = opening + 1
+            if closing is not None:
+                latex = f"{latex[:opening]}({latex[opening + 1:closing]}){latex[closing + 1:]}"
+    return latex
+
+
+def _closing(latex: str, opening: int) -> int | None:
+    depth = 0
+    for at in range(opening, len(latex)):
+        depth += {"[": 1, "]": -1}.get(latex[at], 0)
+        if depth == 0:
+            return at
+    return None
+
+
+def _assigned(latex: str) -> str:
+    r"""\mu \leftarrow … → \mu = …, unless the letter stands on the right too: then it is an update."""
+    rows = re.split(r"(\\\\|\\q?quad(?![a-z]))", latex)
+    for n, row in enumerate(rows):
+        match = _ASSIGNED.search(row)
+        if match and re.search(rf"(?<![a-zA-Z\\]){re.escape(match[1])}(?![a-zA-Z])", match[4]) is None:
+            rows[n] = row[: match.start(3)] + "=".ljust(len(match[3])) + row[match.end(3):]
+    return "".join(rows)
+
+
+def _labelled(latex: str, outs: bool) -> str:
+    r"""diag(γ) x → γ \odot x; D(p \| q) → D(p, q); y_{out} → y_{\text{out}}, and y_{in} beside such an output."""
+    latex = _DIAGONAL.sub(r"\1 \\odot ", latex)
+    latex = _BESIDE.sub(r"(\1, \2)", latex)
+    latex = _LABEL.sub(r"\1{\\text{\2}}", latex)
+    return _IN.sub(r"_{\\text{in}}", latex) if outs else latex
+
+
+def _named(latex: str) -> str:
+    r"""\text{softmax}(…) → \mathrm{softmax}(…)."""
+    return _NAMED.sub(r"\\mathrm", latex)

@@ -1,0 +1,96 @@
+r"""Functions of vectors, h_\theta(x) = \sigma(\theta^\top x), written out where they are applied: h_\theta(x^{(i)})."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from derive.notation.formulas import Formula
+from derive.question.reading import one_equation
+
+_FACE = r"\\(?:mathbf|boldsymbol|bm|vec|mathrm|hat|tilde|bar)"
+_LETTER = rf"(?:{_FACE}\s*\{{\s*\\?[A-Za-z]+\s*\}}|\\[A-Za-z]+|[A-Za-z])"
+_LABEL = r"(?:_\s*(?:\{[^{}]*\}|\\[A-Za-z]+|\w))?"
+_OPENED = r"\s*(?:\\left\s*)?\("
+_SIGNATURE = re.compile(
+    rf"\s*(?P<name>{_LETTER}{_LABEL}){_OPENED}(?P<arguments>\s*{_LETTER}(?:\s*[,;|]\s*{_LETTER})*\s*)(?:\\right\s*)?\)"
+    r"\s*&?\s*(?::?=|\\coloneqq)\s*(?P<body>.*?)[\s.,;]*",
+    re.DOTALL)
+_PARTS = re.compile(r"\s*[,;|]\s*")
+_TRANSPOSED = r"\s*\^\s*(?:\{\s*)?(?:T|\\top|\\intercal)(?![a-zA-Z])"
+
+
+@dataclass(frozen=True)
+class _Function:
+    name: str
+    parameters: tuple[str, ...]
+    body: str
+    formula: Formula
+
+    def at(self, arguments: Sequence[str]) -> str:
+        body = self.body
+        for n, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True)):
+            held = rf"{{{argument}}}" if "^" in argument or "_" in argument else argument
+            body = re.sub(rf"(?<![A-Za-z\\]){re.escape(parameter)}(?![A-Za-z])",
+                          lambda _, n=n: f"\0{n}\0", body)  # type: ignore[misc]
+            body = body.replace(f"\0{n}\0", held)
+        return rf"\left({body}\right)"
+
+
+def without_vector_functions(formulas: Iterable[Formula]) -> list[Formula]:
+    """The formulas with functions of vectors written out where they are applied to something else than their letter.
+
+    Where a value holds f(x) at the function's own letters only, f is the name of that value.
+    """
+    formulas = list(formulas)
+    for function in [f for formula in formulas for f in _defined(formula)]:
+        others = [f for f in formulas if f is not function.formula]
+        if any(set(call) != set(function.parameters) for f in others for call, _, _ in _calls(f.latex, function)):
+            formulas = [replace(f, latex=_applied(f.latex, function)) for f in others]
+        elif any(_calls(f.latex.partition("=")[2], function) for f in others):
+            formulas = [replace(f, latex=_named(f.latex, function)) for f in formulas]
+    return formulas
+
+
+def _defined(formula: Formula) -> list[_Function]:
+    match = _SIGNATURE.fullmatch(formula.latex)
+    if match is None or not one_equation(formula.latex) or "=" in match["body"]:
+        return []
+    parameters = tuple(_PARTS.split(match["arguments"].strip()))
+    found = _Function(match["name"].strip(), parameters, match["body"], formula)
+    return [found] if any(_is_vector(p, match["body"]) for p in parameters) else []
+
+
+def _is_vector(letter: str, body: str) -> bool:
+    r"""x of \theta^\top x, x^\top w, \|x\| and \langle w, x \rangle; bold letters."""
+    here = re.escape(letter)
+    marked = rf"{here}{_TRANSPOSED}|{_TRANSPOSED}\}}?\s*{here}|\\langle[^<>]*{here}|\\\|[^|]*{here}"
+    return letter.startswith((r"\mathbf", r"\boldsymbol", r"\bm", r"\vec")) or re.search(marked, body) is not None
+
+
+def _calls(latex: str, function: _Function) -> list[tuple[tuple[str, ...], int, int]]:
+    """(arguments, begin, end) of each h(…)."""
+    found = []
+    opened = re.compile(rf"(?<![A-Za-z\\]){re.escape(function.name)}(?:\\!)?{_OPENED}")
+    for match in opened.finditer(latex):
+        depth, at = 1, match.end()
+        while at < len(latex) and depth:
+            depth += {"(": 1, ")": -1}.get(latex[at], 0)
+            at += 1
+        arguments = tuple(_PARTS.split(re.sub(r"\\right\s*$", "", latex[match.end() : at - 1]).strip()))
+        if not depth and len(arguments) == len(function.parameters):
+            found.append((arguments, match.start(), at))
+    return found
+
+
+def _named(latex: str, function: _Function) -> str:
+    for _, start, end in reversed(_calls(latex, function)):
+        latex = f"{latex[:start]}{function.name} {latex[end:]}"
+    return latex
+
+
+def _applied(latex: str, function: _Function) -> str:
+    for arguments, start, end in reversed(_calls(latex, function)):
+        latex = latex[:start] + function.at(arguments) + latex[end:]
+    return latex

@@ -1,0 +1,322 @@
+"""What layers compute, in NumPy, to hold cards against: by name, with a shape for each argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A layer's function, the shapes of its arguments in order, and how to draw those that are special."""
+
+    compute: Callable[..., Any]
+    shapes: tuple[Shape, ...]
+    draw: dict[int, str] = field(default_factory=dict)  # argument → positive, binary, sign, simplex, onehot
+
+    def arrays(self, rng: np.random.Generator) -> list[Array]:
+        found = []
+        for n, shape in enumerate(self.shapes):
+            values = rng.normal(size=shape)
+            match self.draw.get(n):
+                case "positive":
+                    values = np.abs(values) + 0.2
+                case "unit":
+                    values = 0.1 + 0.8 * rng.random(size=shape)
+                case "binary":
+                    values = (values > 0).astype(float)
+                case "sign":
+                    values = np.where(values < 0, -1.0, 1.0)
+                case "simplex":
+                    values = np.exp(values) / np.exp(values).sum(-1, keepdims=True)
+                case "onehot":
+                    values = np.eye(shape[-1])[rng.integers(0, shape[-1], size=shape[:-1])]
+            found.append(np.asarray(values, float))
+        return found
+
+
+def sigmoid(s: Any) -> Any:
+    return 1 / (1 + np.exp(-s))
+
+
+def softmax(z: Array) -> Array:
+    return np.exp(z) / np.exp(z).sum()
+
+
+def conv1d(w: Array, x: Array, b: Any = 0.0, stride: int = 1) -> Array:
+    out = (len(x) - len(w)) // stride + 1
+    return np.array([w @ x[k * stride : k * stride + len(w)] for k in range(out)]) + b
+
+
+def conv2d(w: Array, x: Array, b: Any = 0.0, stride: int = 1) -> Array:
+    p, q = w.shape
+    out = [(n - m) // stride + 1 for n, m in zip(x.shape, w.shape, strict=True)]
+    return np.array([[(w * x[k * stride : k * stride + p, m * stride : m * stride + q]).sum() for m in range(out[1])]
+                     for k in range(out[0])]) + b
+
+
+def batch_norm(x: Array, gamma: Any, beta: Any, eps: Any) -> Array:
+    return gamma * (x - x.mean(0)) / np.sqrt(x.var(0) + eps) + beta
+
+
+def bce(y: Any, t: Any) -> Any:
+    return -(t * np.log(y) + (1 - t) * np.log(1 - y))
+
+
+def attention(q: Array, k: Array, v: Array) -> Array:
+    return softmax(k @ q / np.sqrt(len(q))) @ v
+
+
+def windows(x: Array, size: Shape, stride: Shape, reduce: Callable[[Array], Any]) -> Array:
+    out = [(n - k) // s + 1 for n, k, s in zip(x.shape, size, stride, strict=True)]
+    found = np.zeros(out)
+    for at in np.ndindex(*out):
+        found[at] = reduce(x[tuple(slice(a * s, a * s + k) for a, s, k in zip(at, stride, size, strict=True))])
+    return found
+
+
+V, M, S = (4,), (3, 4), ()
+ORACLES: dict[str, Oracle] = {
+    "relu": Oracle(lambda x: np.maximum(0, x), (V,)),
+    "relu_s": Oracle(lambda x: np.maximum(0, x), (S,)),
+    "leaky": Oracle(lambda x, a: np.where(x > 0, x, a * x), (V, S)),
+    "leaky_s": Oracle(lambda x, a: np.where(x > 0, x, a * x), (S, S)),
+    "leaky01_s": Oracle(lambda x: np.where(x > 0, x, 0.01 * x), (S,)),
+    "leaky01": Oracle(lambda x: np.where(x > 0, x, 0.01 * x), (V,)),
+    "max_prelu": Oracle(lambda x, a: np.maximum(x, a * x), (V, S)),
+    "max_prelu_s": Oracle(lambda x, a: np.maximum(x, a * x), (S, S)),
+    "prelu_k": Oracle(lambda x, a: np.where(x > 0, x, a * x), (V, V)),
+    "elu": Oracle(lambda x, a: np.where(x > 0, x, a * (np.exp(x) - 1)), (V, S)),
+    "elu_one": Oracle(lambda x: np.where(x > 0, x, np.exp(x) - 1), (S,)),
+    "elu_s": Oracle(lambda x, a: np.where(x > 0, x, a * (np.exp(x) - 1)), (S, S)),
+    "sigmoid": Oracle(sigmoid, (V,)),
+    "sigmoid_s": Oracle(sigmoid, (S,)),
+    "tanh": Oracle(np.tanh, (V,)),
+    "tanh_s": Oracle(np.tanh, (S,)),
+    "softplus": Oracle(lambda x: np.log1p(np.exp(x)), (V,)),
+    "softplus_s": Oracle(lambda x: np.log1p(np.exp(x)), (S,)),
+    "swish_s": Oracle(lambda x: x * sigmoid(x), (S,)),
+    "huber": Oracle(lambda y, t, d: np.where(abs(y - t) <= d, 0.5 * (y - t) ** 2, d * (abs(y - t) - d / 2)),
+                    (S, S, S), {2: "positive"}),
+    "huber1": Oracle(lambda r: np.where(abs(r) <= 1, 0.5 * r**2, abs(r) - 0.5), (S,)),
+    "absolute": Oracle(lambda y, t: np.abs(y - t).sum(), (V, V)),
+    "mean_absolute": Oracle(lambda y, t: np.abs(y - t).mean(), (V, V)),
+    "squared": Oracle(lambda y, t: 0.5 * ((y - t) ** 2).sum(), (V, V)),
+    "squared_s": Oracle(lambda y, t: 0.5 * (y - t) ** 2, (S, S)),
+    "squared1_s": Oracle(lambda y, t: (y - t) ** 2, (S, S)),
+    "mse": Oracle(lambda y, t: ((y - t) ** 2).mean(), (V, V)),
+    "squared_log": Oracle(lambda y, t: (np.log1p(y) - np.log1p(t)) ** 2, (S, S), {0: "positive", 1: "positive"}),
+    "squared_log_sum": Oracle(lambda y, t: ((np.log1p(y) - np.log1p(t)) ** 2).sum(), (V, V),
+                              {0: "positive", 1: "positive"}),
+    "hinge": Oracle(lambda w, x, b, t: np.maximum(0, 1 - t * (w @ x + b)), (V, V, S, S), {3: "sign"}),
+    "hinge_s": Oracle(lambda s, t: np.maximum(0, 1 - t * s), (S, S), {1: "sign"}),
+    "neuron_bce": Oracle(lambda w, x, b, t: bce(sigmoid(w @ x + b), t), (V, V, S, S), {3: "binary"}),
+    "bce_s": Oracle(bce, (S, S), {0: "unit", 1: "binary"}),
+    "sigmoid_neuron": Oracle(lambda w, x, b: sigmoid(w @ x + b), (V, V, S)),
+    "tanh_neuron": Oracle(lambda w, x, b: np.tanh(w @ x + b), (V, V, S)),
+    "logistic": Oracle(lambda w, x, t: np.log1p(np.exp(-t * (w @ x))), (V, V, S), {2: "sign"}),
+    "logistic_samples": Oracle(lambda w, x, t: bce(sigmoid(x @ w), t).sum(), (V, (5, 4), (5,)), {2: "binary"}),
+    "softmax": Oracle(softmax, (V,)),
+    "softmax_ce": Oracle(lambda z, t: -(t * np.log(softmax(z))).sum(), (V, V), {1: "onehot"}),
+    "softmax_regression": Oracle(lambda w, x, b, t: -(t * np.log(softmax(w @ x + b))).sum(),
+                                 (M, V, (3,), (3,)), {3: "onehot"}),
+    "logsumexp": Oracle(lambda x: np.log(np.exp(x).sum()), (V,)),
+    "logmeanexp": Oracle(lambda x, r: np.log(np.exp(r * x).mean()) / r, (V, S)),
+    "norm": Oracle(lambda x: np.sqrt((x**2).sum()), (V,)),
+    "norm_p": Oracle(lambda x, p: (np.abs(x) ** p).sum() ** (1 / p), (V, S), {1: "positive"}),
+    "norm_sq": Oracle(lambda x: 0.5 * (x**2).sum(), (V,)),
+    "normalise": Oracle(lambda x: x / np.sqrt((x**2).sum()), (V,)),
+    "linear": Oracle(lambda w, x, b: w @ x + b, (M, V, (3,))),
+    "linear_t": Oracle(lambda w, x, b: x @ w + b, ((4, 3), (4,), (3,))),
+    "linear_nobias": Oracle(lambda w, x: w @ x, (M, V)),
+    "neuron": Oracle(lambda w, x, b: w @ x + b, (V, V, S)),
+    "linear_relu": Oracle(lambda w, x, b: np.maximum(0, w @ x + b), (M, V, (3,))),
+    "linear_sigmoid": Oracle(lambda w, x, b: sigmoid(w @ x + b), (M, V, (3,))),
+    "tanh_column": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
+    "linear_tanh": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
+    "mlp": Oracle(lambda w, x, b, u, c: u @ sigmoid(w @ x + b) + c, (M, V, (3,), (2, 3), (2,))),
+    "maxout": Oracle(lambda w, x, b: (np.einsum("rkj,j->rk", w, x) + b).max(0), ((3, 2, 4), V, (3, 2))),
+    "maxout1": Oracle(lambda w, x, b: (w @ x + b).max(), (M, V, (3,))),
+    "conv1d": Oracle(conv1d, ((3,), (8,))),
+    "conv1d_b": Oracle(conv1d, ((3,), (8,), S)),
+    "conv1d_2": Oracle(lambda w, x: conv1d(w, x, stride=2), ((3,), (8,))),
+    "conv1d_2b": Oracle(lambda w, x, b: conv1d(w, x, b, 2), ((3,), (8,), S)),
+    "conv1d_full": Oracle(np.convolve, ((3,), (6,))),
+    "conv2d": Oracle(conv2d, ((3, 2), (6, 5))),
+    "conv2d_2b": Oracle(lambda w, x, b: conv2d(w, x, b, 2), ((3, 2), (7, 6), S)),
+    "conv2d_b": Oracle(conv2d, ((3, 2), (6, 5), S)),
+    "batch_norm": Oracle(batch_norm, ((5,), S, S, S), {3: "positive"}),
+    "batch_norm_d": Oracle(batch_norm, ((5, 3), (3,), (3,), S), {3: "positive"}),
+    "normalise_mean": Oracle(lambda x, e: (x - x.mean()) / np.sqrt(x.var() + e), ((5,), S), {1: "positive"}),
+    "layer_norm": Oracle(batch_norm, ((5,), (5,), (5,), S), {3: "positive"}),
+    "attention": Oracle(attention, ((3,), (4, 3), (4, 2))),
+    "prelu_squared": Oracle(lambda w, x, b, a, t: (np.maximum(w @ x + b, a * (w @ x + b)) - t) ** 2, (V, V, S, S, S)),
+    "prelu_squared_nb": Oracle(lambda w, x, a, t: (np.maximum(w @ x, a * (w @ x)) - t) ** 2, (V, V, S, S)),
+    "prelu_cases_nb": Oracle(lambda w, x, a, t: (np.where(w @ x > 0, w @ x, a * (w @ x)) - t) ** 2, (V, V, S, S)),
+    "elu_squared_nb": Oracle(lambda w, x, a, t: (np.where(w @ x > 0, w @ x, a * (np.exp(w @ x) - 1)) - t) ** 2,
+                             (V, V, S, S)),
+    "sigmoid_squared_nb": Oracle(lambda w, x, t: (sigmoid(w @ x) - t) ** 2, (V, V, S)),
+    "sigmoid_half_squared": Oracle(lambda w, x, b, t: 0.5 * (sigmoid(w @ x + b) - t) ** 2, (V, V, S, S)),
+    "linear_squared": Oracle(lambda w, x, b, t: 0.5 * ((w @ x + b - t) ** 2).sum(), (M, V, (3,), (3,))),
+    "regression": Oracle(lambda w, x, t: 0.5 * ((x @ w - t) ** 2).sum(), (V, (5, 4), (5,))),
+    "ridge": Oracle(lambda w, x, t, r: 0.5 * ((x @ w - t) ** 2).sum() + r / 2 * (w**2).sum(), (V, (5, 4), (5,), S)),
+    "mean_regression": Oracle(lambda w, b, x, t: ((x @ w + b - t) ** 2).mean(), (V, S, (5, 4), (5,))),
+    "win_mean3": Oracle(lambda x: windows(x, (3,), (3,), np.mean), ((9,),)),
+    "win_mean3_1": Oracle(lambda x: windows(x, (3,), (1,), np.mean), ((7,),)),
+    "win_mean22": Oracle(lambda x: windows(x, (2, 2), (2, 2), np.mean), ((4, 6),)),
+    "win_norm22": Oracle(lambda x: windows(x, (2, 2), (2, 2), lambda v: np.sqrt((v**2).sum())), ((4, 6),)),
+    "win_norm3_2": Oracle(lambda x: windows(x, (3,), (2,), lambda v: np.sqrt((v**2).sum())), ((9,),)),
+    "win_lme22": Oracle(lambda x, r: windows(x, (2, 2), (2, 2), lambda v: np.log(np.exp(r * v).mean()) / r),
+                        ((4, 6), S)),
+    "win_min3_2": Oracle(lambda x: windows(x, (3,), (2,), np.min), ((9,),)),
+    "win_shift": Oracle(lambda x, b: windows(x, (2, 2), (2, 2), np.max) + b, ((4, 6), S)),
+    "relu_win": Oracle(lambda x: np.maximum(0, windows(x, (2, 2), (2, 2), np.max)), ((4, 6),)),
+    "conv_win": Oracle(lambda w, x: windows(conv2d(w, x), (2, 2), (2, 2), np.max), ((3, 2), (6, 5))),
+    "quadratic": Oracle(lambda a, x: x @ a @ x, ((4, 4), V)),
+    "least_squares": Oracle(lambda a, x, b: ((a @ x - b) ** 2).sum(), (M, V, (3,))),
+    "rbf": Oracle(lambda x, c, s: np.exp(-((x - c) ** 2).sum() / (2 * s**2)), (V, V, S), {2: "positive"}),
+    "glu": Oracle(lambda w, x, u: (w @ x) * sigmoid(u @ x), (M, V, M)),
+    "product_sine": Oracle(lambda x: x[0] * x[1] + np.sin(x[0]), ((2,),)),
+    "cube_s": Oracle(lambda x: x**3, (S,)),
+    "two_chain": Oracle(lambda x, w, v: v * np.tanh(w * x), (S, S, S)),
+    "net_softmax": Oracle(
+        lambda w, x, b, u, c, t: -(t * np.log(softmax(u @ np.maximum(0, w @ x + b) + c))).sum(),
+        (M, V, (3,), (2, 3), (2,), (2,)), {5: "onehot"}),
+    "delta_rule": Oracle(lambda w, x, t: 0.5 * (t - sigmoid(w @ x)) ** 2, (V, V, S)),
+    "dot_tanh": Oracle(lambda w, x, b, t: (np.tanh(w @ x + b) - t) ** 2, (V, V, S, S)),
+    "residual": Oracle(lambda x, u, w: x + u @ sigmoid(w @ x), (V, (4, 3), M)),
+    "two_tanh": Oracle(lambda w, x, b, u, c: np.tanh(u @ np.tanh(w @ x + b) + c), (M, V, (3,), (2, 3), (2,))),
+    "matrices": Oracle(lambda x, w: x @ w, ((3, 4), (4, 2))),
+    "squared_rows": Oracle(lambda w, x, t: 0.5 * ((x @ w.T - t) ** 2).sum(1), (M, (5, 4), (5, 3))),
+    "hard_tanh": Oracle(lambda x: np.clip(x, -1, 1), (S,)),
+    "log_square": Oracle(lambda x: np.log(1 + x**2), (S,)),
+    "contrastive": Oracle(
+        lambda a, b, y, m: y * ((a - b) ** 2).sum() + (1 - y) * np.maximum(0, m - np.sqrt(((a - b) ** 2).sum())) ** 2,
+        (V, V, S, S), {2: "binary"}),
+    "rbf_layer": Oracle(lambda x, m, s: np.exp(-((x - m) ** 2).sum(1) / (2 * s**2)), (V, (3, 4), S), {2: "positive"}),
+    "temperature": Oracle(lambda z, t: softmax(z / t), (V, S), {1: "positive"}),
+    "sigmoid_squared": Oracle(lambda w, x, b, t: (sigmoid(w @ x + b) - t) ** 2, (V, V, S, S)),
+    "mean_maps": Oracle(lambda x: x.mean((1, 2)), ((2, 3, 4),)),
+    "min": Oracle(np.min, (V,)),
+    "prelu_channels": Oracle(lambda x, a: np.maximum(0, x) + a * np.minimum(0, x), ((5, 3), (3,))),
+    "logistic_mean": Oracle(lambda x, y, w: np.log1p(np.exp(-y * (x @ w))).mean(), ((5, 4), (5,), V), {1: "sign"}),
+    "row_norm": Oracle(lambda a: (a - a.mean(1, keepdims=True)) / a.std(1, keepdims=True), ((3, 5),)),
+    "mahalanobis": Oracle(lambda x, m, a: (x - m) @ a @ (x - m), (V, V, (4, 4))),
+    "maximum": Oracle(np.ptp, (V,)),
+    "gaussian_unit": Oracle(lambda x, m, s: np.exp(-((x - m) ** 2) / (2 * s**2)) / (s * np.sqrt(2 * np.pi)), (S, S, S),
+                            {2: "positive"}),
+    "weighted_sum": Oracle(np.dot, (V, V)),
+    "tanh_cell": Oracle(lambda w, x, u, h, b: np.tanh(w * x + u * h + b), (S, S, S, S, S)),
+    "tanh_unit": Oracle(lambda w, x, b: np.tanh(w * x + b), (S, S, S)),
+    "two_tanh_linear": Oracle(lambda w, x, b, u, c: u @ np.tanh(w @ x + b) + c, (M, V, (3,), (2, 3), (2,))),
+    "divergence": Oracle(lambda p, q: (p * np.log(p / q)).sum(), (V, V), {0: "positive", 1: "positive"}),
+    "win_lme3": Oracle(lambda x, r: windows(x, (3,), (1,), lambda v: np.log(np.exp(r * v).mean()) / r), ((7,), S),
+                       {1: "positive"}),
+    "half_squared_unit": Oracle(lambda w, x, t: 0.5 * (w @ x - t) ** 2, (V, V, S)),
+    "squared_unit": Oracle(lambda w, x, t: (w @ x - t) ** 2, (V, V, S)),
+    "decay": Oracle(lambda w, c: c / 2 * (w**2).sum(), (V, S)),
+    "highway_tanh": Oracle(lambda x, w, b, v, c: (t := sigmoid(v @ x + c)) * np.tanh(w @ x + b) + (1 - t) * x,
+                      ((3,), (3, 3), (3,), (3, 3), (3,))),
+    "logistic_regression_mean": Oracle(lambda w, x, t: bce(sigmoid(x @ w), t).mean(), (V, (5, 4), (5,)), {2: "binary"}),
+    "gaussian_log_variance": Oracle(
+        lambda w, x, b, v, c, t: ((v @ x + c) + (t - w @ x - b) ** 2 / np.exp(v @ x + c) + np.log(2 * np.pi)) / 2,
+        (V, V, S, V, S, S)),
+    "bilinear_form": Oracle(lambda e, r, o: e @ r @ o, ((3,), (3, 4), V)),
+    "win_rms2": Oracle(lambda x: windows(x, (2,), (2,), lambda v: np.sqrt((v**2).mean())), ((8,),)),
+    "win_tanh3": Oracle(lambda x, b: np.tanh(b * windows(x, (3,), (1,), np.mean)), ((7,), S)),
+    "linear_ones": Oracle(lambda x, w, b: x @ w + b, ((5, 4), (4, 3), (3,))),
+    "recurrent": Oracle(lambda x, g, w, u, b: np.tanh(w @ x + u @ g + b), (V, (3,), M, (3, 3), (3,))),
+    "margin": Oracle(lambda w, d, e, m: np.maximum(0, m - w @ d + w @ e), (V, V, V, S), {3: "positive"}),
+    "conv_transposed": Oracle(lambda x, w: sum(np.convolve(np.eye(2 * len(x) - 1)[2 * k], w) * x[k] for k in range(len(x))), (V, (3,))),
+    "embeddings": Oracle(lambda e, w, b, t: bce(sigmoid(w @ e.mean(0) + b), t), ((5, 4), V, S, S), {3: "binary"}),
+    "sigmoid_linear_wxb": Oracle(lambda w, x, b: sigmoid(w @ x + b), (M, V, (3,))),
+    "contrastive_numbered": Oracle(
+        lambda u, v, y, m: y * ((u - v) ** 2).sum() / 2 + (1 - y) * np.maximum(0, m - np.sqrt(((u - v) ** 2).sum())) ** 2 / 2,
+        (V, V, S, S), {2: "binary", 3: "positive"}),
+    "win_min22_1": Oracle(lambda x: windows(x, (2, 2), (1, 1), np.min), ((4, 5),)),
+    "sigmoid_half_words": Oracle(lambda w, x, t: 0.5 * (sigmoid(w @ x) - t) ** 2, (V, V, S)),
+    "sigmoid_half_units": Oracle(lambda w, x, b, t: 0.5 * ((sigmoid(w @ x + b) - t) ** 2).sum(), (M, V, (3,), (3,))),
+    "focal": Oracle(
+        lambda z, t, a, c: -a * t * (1 - sigmoid(z)) ** c * np.log(sigmoid(z))
+        - (1 - a) * (1 - t) * sigmoid(z) ** c * np.log(1 - sigmoid(z)),
+        (S, S, S, S), {1: "binary", 2: "unit", 3: "positive"}),
+    "layer_cost": Oracle(lambda w, b, a, y: 0.5 * ((y - sigmoid(w @ a + b)) ** 2).sum(), (M, (3,), V, (3,))),
+    "instance_norm": Oracle(
+        lambda x, e: (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + e),
+        ((2, 3, 4), S), {1: "positive"}),
+    "softsign_squared": Oracle(lambda z, t: ((z / (1 + abs(z)) - t) ** 2).sum(), (V, V)),
+    "mae_regression": Oracle(lambda w, x, b, t: abs(x @ w + b - t).mean(), (V, (5, 4), S, (5,))),
+    "regression_twt": Oracle(lambda t, w, x: 0.5 * ((t - x @ w) ** 2).sum(), ((5,), V, (5, 4))),
+    "softmax_class": Oracle(lambda w, x, b: -np.log(softmax(w @ x + b)), (M, V, (3,))),
+    "linear_relu_t": Oracle(lambda w, x, b: np.maximum(0, x @ w + b), ((4, 3), (4,), (3,))),
+    "multiclass_hinge": Oracle(lambda x, w, t, m: ((1 - t) * np.maximum(0, x @ w - t @ (x @ w) + m)).sum(),
+                               ((3,), (3, 4), V, S), {2: "onehot"}),
+    "tanh_two": Oracle(lambda w, x, u, h, b: np.tanh(w @ x + u @ h + b), (M, V, (3, 3), (3,), (3,))),
+    "memory_cell": Oracle(lambda o, f, c, i, g: o * np.tanh(f * c + i * g), (V, V, V, V, V)),
+    "negative_sampling": Oracle(lambda u, v, n: -np.log(sigmoid(u @ v)) - np.log(sigmoid(-n @ v)).sum(),
+                                ((3,), (3,), (4, 3))),
+    "bilinear": Oracle(lambda u, w, v, b: np.einsum("i,kij,j->k", u, w, v) + b, ((2,), (4, 2, 3), (3,), (4,))),
+    "causal": Oracle(lambda w, x, b: np.convolve(w, x, "valid") + b, ((3,), (8,), S)),
+    "upsample": Oracle(lambda x: np.repeat(x, 2), (V,)),
+    "transposed": Oracle(lambda w, x: np.convolve(w, np.kron(x, [1, 0])[:-1]), ((3,), (5,))),
+    "conv1d_short": Oracle(lambda w, x: conv1d(w, x)[:-1], ((3,), (8,))),
+    "dice": Oracle(lambda p, g: 2 * (p @ g) / (p @ p + g @ g), (V, V), {0: "unit", 1: "binary"}),
+    "triplet": Oracle(lambda a, p, n, m: np.maximum(0, ((a - p) ** 2).sum() - ((a - n) ** 2).sum() + m), (V, V, V, S)),
+    "pinball": Oracle(lambda c, b, x, y, t: np.where(y - c - b @ x >= 0, t, t - 1) * (y - c - b @ x), (S, V, V, S, S),
+                      {4: "unit"}),
+    "kl_normal": Oracle(lambda m, r: 0.5 * (m**2 + np.exp(r) - r - 1).sum(), (V, V)),
+    "ranking": Oracle(
+        lambda b, c, p, q, r, k: np.log1p(np.exp(-(b - c + p @ (q - r)))) + k / 2 * (p @ p + q @ q + r @ r),
+        (S, S, V, V, V, S)),
+    "logistic_ridge": Oracle(lambda w, x, t, r: bce(sigmoid(x @ w), t).mean() + r / 2 * (w @ w), (V, (5, 4), (5,), S),
+                             {2: "binary"}),
+    "depthwise": Oracle(
+        lambda w, x, v: np.einsum("kc,cij->kij", v, np.array([conv2d(a, b) for a, b in zip(w, x, strict=True)])),
+        ((2, 3, 2), (2, 5, 4), (3, 2))),
+    "highway": Oracle(
+        lambda t, x, c, h, b: sigmoid(t @ x + c) * np.maximum(0, h @ x + b) + (1 - sigmoid(t @ x + c)) * x,
+        ((4, 4), V, V, (4, 4), V)),
+    "fir": Oracle(lambda h, x: np.convolve(h, x, "valid"), ((3,), (8,))),
+    "feed_forward": Oracle(lambda x, w, b, u, c: x + u @ np.maximum(0, w @ x + b) + c, ((3,), (4, 3), V, (3, 4), (3,))),
+    "film": Oracle(lambda x, z, a, b: (a @ z)[:, None, None] * x + (b @ z)[:, None, None], ((3, 4, 5), (2,), (3, 2), (3, 2))),
+    "squeeze": Oracle(lambda x, w: sigmoid(w @ x.mean(1))[:, None] * x, ((3, 5), (3, 3))),
+    "radial": Oracle(lambda x, w, c, s: w @ np.exp(-((x - c) ** 2).sum(1) / (2 * s**2)), ((3,), V, (4, 3), V), {3: "positive"}),
+    "win_range22": Oracle(lambda x: windows(x, (2, 2), (2, 2), np.ptp), ((4, 6),)),
+    "gru": Oracle(
+        lambda a, x, b, h, w, u: (1 - sigmoid(a @ x + b @ h)) * h + sigmoid(a @ x + b @ h) * np.tanh(w @ x + u @ h),
+        (M, V, (3, 3), (3,), M, (3, 3))),
+    "bag_of_words": Oracle(lambda e, a, y: -(y * np.log(softmax(a @ e.mean(0)))).sum(), ((5, 3), (4, 3), (4,)),
+                           {2: "onehot"}),
+    "info_nce": Oracle(lambda q, p, k, t: -q @ p / t + np.log(np.exp(q @ p / t) + np.exp(k @ q / t).sum()),
+                       ((3,), (3,), (4, 3), S), {3: "positive"}),
+    "huber_samples": Oracle(
+        lambda t, w, x, d: np.where(abs(t - x @ w) <= d, 0.5 * (t - x @ w) ** 2, d * (abs(t - x @ w) - d / 2)).sum(),
+        ((5,), V, (5, 4), S), {3: "positive"}),
+    "scale_shift": Oracle(lambda g, x, b: g * x + b, (V, V, V)),
+    "elastic": Oracle(
+        lambda y, x, w, a, b: ((y - x @ w) ** 2).sum() / (2 * len(y)) + a * np.abs(w).sum() + b / 2 * (w @ w),
+        ((5,), (5, 4), V, S, S)),
+    "loss_of_class": Oracle(lambda s: -np.log(softmax(s)), (V,)),
+    "log_posterior": Oracle(lambda w, x, t, a: -bce(sigmoid(x @ w), t).sum() - a / 2 * (w @ w), (V, (5, 4), (5,), S),
+                            {2: "binary"}),
+    "tanh_ridge": Oracle(lambda w, x, t, a: ((t - np.tanh(x @ w)) ** 2).sum() + a / 2 * (w @ w), (V, (5, 4), (5,), S)),
+    "lstm": Oracle(lambda x, h, c, wi, ui, bi, wf, uf, bf, wc, uc, bc: sigmoid(wf @ x + uf @ h + bf) * c
+                   + sigmoid(wi @ x + ui @ h + bi) * np.tanh(wc @ x + uc @ h + bc),
+                   ((4,), (3,), (3,), *((3, 4), (3, 3), (3,)) * 3)),
+    "cross": Oracle(lambda z, x, w, b: z * (x @ w) + b + x, (V, V, V, V)),
+    "insensitive": Oracle(lambda x, w, b, y, e: np.maximum(0, abs(y - w @ x - b) - e), (V, V, S, S, S), {4: "positive"}),
+    "linear_error": Oracle(lambda w, x, b, y: (y - w @ x - b) ** 2, (V, V, S, S)),
+    "response": Oracle(
+        lambda a, k, r, b: np.array([a[i] / (k + r * (a[max(0, i - 1) : i + 2] ** 2).sum()) ** b for i in range(len(a))]),
+        ((5,), S, S, S), {1: "positive", 2: "positive", 3: "positive"}),
+    "hard_swish": Oracle(lambda x: x * np.clip(x + 3, 0, 6) / 6, (S,)),
+    "upsample2": Oracle(lambda x: np.kron(x, np.ones((2, 2))), ((2, 3),)),
+    "cosine_logits": Oracle(lambda x, w, s: s * (w @ x) / np.linalg.norm(w, axis=1) / np.linalg.norm(x), (V, (3, 4), S)),
+    "experts": Oracle(lambda x, v, u: softmax(u @ x) @ (v @ x), (V, (3, 4), (3, 4))),
+}

@@ -1,0 +1,110 @@
+"""Cards of any layer: how each is read, and its numbers against a function in NumPy and central differences."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derive import errors
+from derive.calculus.messages import has_plain_window
+from derive.calculus.results import Messages
+from derive.card import Card
+from derive.module import Module
+from derive.question import module_of
+from derive.sheet import Sheet
+from derive.solve import Solution
+from derive.verify.report import Report
+from tests.question.oracles import ORACLES, Oracle
+
+CARDS = sorted((Path(__file__).parents[1] / "cards" / "layers").glob("*.md"))
+DECLINED = [path for path in CARDS if Card.read(path).front_matter["oracle"] == "none"]
+LAYERS = [path for path in CARDS if path not in DECLINED]
+
+
+@cache
+def module(path: Path) -> Module:
+    return module_of(Card.read(path))
+
+
+def summary(found: Module) -> str:
+    roles = {"": found.inputs, "parameters ": found.parameters, "constants ": found.constants}
+    letters = [what + " ".join(names) for what, names in roles.items() if names]
+    return f"{found.output} of {'; '.join(letters)}; {' '.join(found.asked)}"
+
+
+@pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
+def test_how_a_card_is_read(path: Path) -> None:
+    assert summary(module(path)) == Card.read(path).front_matter["expect"]
+
+
+@pytest.mark.parametrize("path", DECLINED, ids=lambda path: path.stem)
+def test_what_is_declined(path: Path) -> None:
+    name, _, message = str(Card.read(path).front_matter["expect"]).partition(": ")
+    with pytest.raises(errors.UnsupportedError if name == "UnsupportedError" else errors.CardError) as caught:
+        module_of(Card.read(path))
+    assert message in str(caught.value)
+    assert all(str(p).startswith(f"{path}:") for p in caught.value.problems), str(caught.value)
+
+
+@pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
+def test_every_choice_is_said_with_its_line(path: Path) -> None:
+    found = module(path)
+    letters = () if has_plain_window(found) else (*found.inputs, *found.parameters, *found.constants)
+    for name in letters:
+        assert any(f"`{name}`" in reading for reading in found.readings), name
+    assert any(re.match(r"layer \(line \d+: \$", reading) for reading in found.readings)
+
+
+def called(path: Path) -> tuple[Oracle, list[str]]:
+    """The oracle of a card, and its arguments' letters on the card."""
+    match = re.fullmatch(r"(\w+)\((.*)\)", str(Card.read(path).front_matter["oracle"]))
+    assert match
+    return ORACLES[match[1]], [name.strip() for name in match[2].split(",")]
+
+
+def solution(path: Path) -> Solution:
+    return Solution(None, module(path), Sheet("", (), ()), Report(()), Messages(module(path)))
+
+
+def differences(oracle: Oracle, values: list[Any], n: int, h: float = 1e-6) -> Any:
+    """∂y/∂x for the argument n: output axes, then the axes of the argument."""
+    shape = np.shape(oracle.compute(*values))
+    found = np.zeros((*shape, *values[n].shape))
+    for at in np.ndindex(*values[n].shape):
+        sides = []
+        for step in (h, -h):
+            moved = [v.copy() for v in values]
+            moved[n][at] += step
+            sides.append(np.asarray(oracle.compute(*moved)))
+        found[(..., *at)] = (sides[0] - sides[1]) / (2 * h)
+    return found
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+@pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
+def test_numbers(path: Path, seed: int) -> None:
+    oracle, names = called(path)
+    here, rng = solution(path), np.random.default_rng(seed)
+    values = oracle.arrays(rng)
+    arrays = dict(zip(names, values, strict=True))
+    expected = np.asarray(oracle.compute(*values))
+    upstream = rng.normal(size=expected.shape)
+    np.testing.assert_allclose(here.forward(**arrays), expected, rtol=1e-9, atol=1e-12)
+    for n, name in enumerate(names):
+        slopes = differences(oracle, values, n)
+        np.testing.assert_allclose(here.jacobian(name, **arrays), slopes, rtol=1e-5, atol=1e-5)
+        message = np.tensordot(upstream, slopes, axes=upstream.ndim)
+        np.testing.assert_allclose(here.backward(name, upstream=upstream, **arrays), message, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("unread", [r"\frac{\partial^2 y}{\partial b^2}", r"\frac{\partial y}{\partial (wx)}"])
+def test_a_derivative_that_cannot_be_read_is_said_to_be_unanswered(unread: str) -> None:
+    text = ("---\nid: unread\n---\n\n# Question\nLet $y = \\tanh(\\mathbf{w}^T \\mathbf{x} + b)$. Derive "
+            f"$\\frac{{\\partial y}}{{\\partial \\mathbf{{w}}}}$ and ${unread}$.\n")
+    found = module_of(Card.parse(text, "unread.md"))
+    assert f"not answered, since it is outside the notation: ${unread}$ (line 6)" in found.readings

@@ -1,0 +1,63 @@
+"""What words make of a letter: a phrase with $a$, and whether a is an input, a parameter or a constant."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from derive.card import Card
+from derive.notation import gather
+from derive.notation.formulas import formulas
+from derive.question.naming import letters_of, mentions
+from derive.question.prose import prose_of
+from derive.question.roles import Role, roles_of
+from derive.question.size_words import sizes_said
+
+ROLES = r"""
+parameters | a trainable slope $a$ | the weights $a$ | the bias $a$ | where $a$ and $b$ are learnt | with parameter $a$
+parameters | a filter $a$ of length $n$ | $b$ is the input and $a$ the bias | $a$ is a learnable coefficient
+parameters | the scale $b$ and the shift $a$ are trainable | váhy $a$ | where $a_i$ is a learned parameter
+constants | with target $a$ | $a$ is the label | a fixed slope $a$ | the weight $a$ is fixed | a hyper-parameter $a > 0$
+constants | $a$ is a small constant for numerical stability | the ground truth $a$ | kde $a$ je cílová hodnota
+constants | at the temperature $a$, | $a \in \{-1, 1\}$ its label | the label vector $a$ is one-hot
+inputs | the input $a$ | the logits $a$ | a student with logits $a$ is trained to imitate a teacher | given $a$ and the bias $b$
+inputs | takes a minibatch $a \in \mathbb{R}^{n}$, the weights $b$ and | nothing is said of $a$
+"""
+CASES = [(line.split(" | ")[0], phrase) for line in ROLES.strip().split("\n") for phrase in line.split(" | ")[1:]]
+
+
+@pytest.mark.parametrize(("role", "phrase"), CASES)
+def test_roles(role: str, phrase: str) -> None:
+    text = f"$y_k = a_k x_k + b_k$. Here {phrase}."
+    found = formulas(text)
+    table = gather(found)
+    spoken = mentions(prose_of(text, 1, found), partial(letters_of, table=table))
+    card = Card.parse(f"---\nid: a\n---\n# Question\n{text}\n")
+    roles = roles_of(("a",), spoken, card, table)
+    assert roles["a"].role == role, roles
+    assert roles["a"].said.count("$") % 2 == 0, "a formula is quoted whole"
+
+
+def test_the_front_matter_decides() -> None:
+    text = "$y_k = a_k x_k$ with weights $a$."
+    card = Card.parse(f"---\nid: a\nconstants: a\ninputs: [x]\n---\n# Question\n{text}\n")
+    found = formulas(text)
+    table = gather(found)
+    spoken = mentions(prose_of(text, 1, found), partial(letters_of, table=table))
+    roles = roles_of(("a", "x"), spoken, card, table)
+    assert roles["a"] == Role("constants", "line 3: `constants: a`") and roles["x"].role == "inputs"
+
+
+@pytest.mark.parametrize("phrase", [
+    "where $n$ is the number of samples", "$n$ samples", "a batch of $n$ examples", "batch size $n$", "$n$ classes",
+    "$n$ denotes the batch size", "of length $n$", "an $n$-dimensional input", "kde $n$ je počet vzorků",
+    "where $n$ is the dimension of the query",
+])  # fmt: skip
+def test_sizes(phrase: str) -> None:
+    assert list(sizes_said(prose_of(phrase, 1, formulas(phrase)))) == ["n"]
+
+
+@pytest.mark.parametrize("phrase", ["where $n$ is the input", "the slope $n$", "for $n = 3$", "with weights $n$"])
+def test_no_sizes(phrase: str) -> None:
+    assert not list(sizes_said(prose_of(phrase, 1, formulas(phrase))))

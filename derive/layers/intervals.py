@@ -32,7 +32,7 @@ _ONE = Fraction(1)
 
 @dataclass(frozen=True)
 class Interval:
-    """The coordinates stride·k + start, …, stride·k + start + size − 1 of one axis.
+    """The coordinates stride·k + start + dilation·a, 0 ≤ a < size, of one axis.
 
     ``base`` is where the window's own variable starts counting, if it is a number.
     """
@@ -41,6 +41,7 @@ class Interval:
     stride: int
     start: int
     base: int | None = None
+    dilation: int = 1
 
 
 def intervals(node: Reduce | SetOf, outputs: tuple[Expr, ...]) -> tuple[str, tuple[Interval, ...]]:
@@ -58,18 +59,20 @@ def intervals(node: Reduce | SetOf, outputs: tuple[Expr, ...]) -> tuple[str, tup
     for index, output in zip(indices, outputs, strict=True):
         terms = _affine(index)
         bound = [v for v in terms if v in ranges]
-        if len(bound) != 1 or abs(terms[bound[0]]) != 1 or bound[0] in used:
+        if len(bound) != 1 or terms[bound[0]].denominator != 1 or bound[0] in used:
             raise UnsupportedError(
-                "a coordinate of the window is not an output coordinate plus one variable with a range of its own; "
-                "dilated windows and coordinates without a window are not covered yet"
+                "a coordinate of the window is not an output coordinate plus a whole multiple of one variable with a "
+                "range of its own"
             )
         variable = bound[0]
         used.append(variable)
-        sign = terms.pop(variable)
-        low, high = ranges[variable]
-        first, last = (low, high) if sign > 0 else (_times(high, -_ONE), _times(low, -_ONE))
+        step = terms.pop(variable)
+        low, high = (_times(end, step) for end in ranges[variable])
+        first, last = (low, high) if step > 0 else (high, low)
         found = _interval(_plus(terms, first), _plus(terms, last), output)
-        axes.append(replace(found, base=int(low.get(None, 0))) if set(low) <= {None} else found)
+        start = ranges[variable][0]
+        found = replace(found, base=int(start.get(None, 0))) if set(start) <= {None} else found
+        axes.append(replace(found, size=(found.size - 1) // int(abs(step)) + 1, dilation=int(abs(step))))
     return source, tuple(axes)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from derive.errors import DeriveError
@@ -41,6 +43,11 @@ def test_comparisons(relations: tuple[Rel, ...]) -> None:
     assert (first, second) == (Interval(2, 2, 0, 0), Interval(3, 3, 0, 0))
 
 
+def test_dilated() -> None:
+    node = ranged(0, 2, term(1, K, mul(Num(2), A)), term(2, L, mul(Num(-3), B)))
+    assert intervals(node, (K, L)) == ("x", (Interval(3, 1, 0, 0, 2), Interval(3, 2, -6, 0, 3)))
+
+
 def test_nested_and_reflected() -> None:
     inner = Reduce(
         "max", Binder((B,), (Num(0),), (Num(1),), None), Entry("x", (term(2, K, A), term(2, L, mul(Num(-1), B))))
@@ -60,7 +67,7 @@ def test_bounds_that_move_with_the_output() -> None:
     [
         ranged(0, 1, term(2, K, A), term(2, L)),  # an axis without a window
         ranged(0, 1, term(2, L, A), term(2, K, B)),  # axes exchanged
-        ranged(0, 1, term(2, K, mul(Num(2), A)), term(2, L, B)),  # dilated
+        ranged(0, 1, term(2, K, mul(Num(Fraction(1, 2)), A)), term(2, L, B)),  # between the cells
         ranged(0, 1, A, B),  # the whole input
         ranged(1, 0, term(2, K, A), term(2, L, B)),  # empty
         ranged(0, 1, term(2, K, A)),  # too few coordinates

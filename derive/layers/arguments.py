@@ -1,0 +1,134 @@
+"""The arguments of :func:`derive.layer`, checked: sizes per axis, padding, and a layer's own options."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from operator import index
+from typing import Any
+
+from derive.errors import CardError
+from derive.layers.catalogue import Layer
+from derive.receptive_field import Padding, ReceptiveField, WindowAxis, receptive_field, same_padding
+
+TAKES = {"window": ("kernel_size", "stride", "padding", "dilation", "ceil_mode"), "global": (),
+         "adaptive": ("output_size",)}  # the geometry of each form of pooling
+Sizes = int | Sequence[int]
+Paddings = int | str | Sequence[int | Sequence[int]]
+
+
+def sizes(what: str, value: object, rank: int | None, default: int = 2) -> tuple[int, ...]:
+    """One integer per axis; a plain integer stands for ``rank`` (or ``default``) of them."""
+    try:
+        found = _integers(value, rank or default)
+    except TypeError:
+        raise CardError(f"`{what}: {value!r}` is not an integer or a sequence of integers") from None
+    if not found or (rank is not None and len(found) != rank):
+        raise CardError(f"`{what}: {value!r}` has {len(found)} numbers; kernel_size has {rank or 'at least 1'}")
+    return found
+
+
+def _integers(value: Any, count: int) -> tuple[int, ...]:
+    return tuple(map(index, value)) if isinstance(value, Sequence) else (index(value),) * count
+
+
+def window_field(kernel: tuple[int, ...], stride: object, padding: object, dilation: object, ceil_mode: object,
+                 input_size: tuple[int, ...] | None) -> ReceptiveField:
+    """The receptive field of these arguments; raises :class:`CardError` for what is no size."""
+    rank = len(kernel)
+    if not isinstance(ceil_mode, bool):
+        raise CardError(f"`ceil_mode: {ceil_mode!r}` is neither true nor false")
+    steps = None if stride is None else sizes("stride", stride, rank)
+    apart = sizes("dilation", dilation, rank)
+    if isinstance(padding, str) and padding != "same":
+        raise CardError(f'`padding: {padding!r}` is not a number of cells, a pair per axis or "same"')
+    if padding != "same":
+        return receptive_field(kernel, steps, _paddings(padding, rank), apart, ceil_mode)
+    bare = receptive_field(kernel, steps, None, apart, ceil_mode)
+    pairs = []
+    for d, axis in enumerate(bare.axes):
+        assert isinstance(axis, WindowAxis)
+        if axis.stride > 1 and input_size is None:
+            raise CardError(f'`padding: "same"` with stride {axis.stride} depends on the size of the input; '
+                            "add `input_size`, or write the cells added at each end")
+        pairs.append(same_padding(axis, input_size[d] if input_size is not None else axis.span))
+    return receptive_field(kernel, steps, pairs, apart, ceil_mode)
+
+
+def _paddings(value: object, rank: int) -> list[Padding]:
+    """One integer for all axes, one an axis, or a pair (before, behind) an axis."""
+    items = list(value) if isinstance(value, Sequence) else [value] * rank
+    found: list[Padding] = []
+    for item in items:
+        try:
+            pair = _integers(item, 2)
+        except TypeError:
+            pair = ()
+        if len(pair) != 2:
+            raise CardError(f"`padding: {value!r}` is not an integer, one an axis, or a pair (before, behind) an axis")
+        found.append((pair[0], pair[1]))
+    if len(found) != rank:
+        hint = "; for one axis write `((before, behind),)`" if rank == 1 and len(found) == 2 else ""
+        raise CardError(f"`padding: {value!r}` has {len(found)} numbers; kernel_size has {rank}{hint}")
+    return found
+
+
+def options_of(spec: Layer, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The layer's options with the values given; raises :class:`CardError` for an unknown or impossible one."""
+    found = dict(spec.options)
+    for name, value in given.items():
+        known = "norm" if name == "norm_type" else name
+        if known not in found:
+            raise CardError(f"`{spec.name}` takes no `{name}`; {_hint(name, found, spec.form)}")
+        found[known] = _CHECKED[known](value)
+    return found
+
+
+def _hint(name: str, own: Iterable[str], form: str) -> str:
+    known = [*own, *TAKES[form], "tie_rule"]
+    near = difflib.get_close_matches(name, known, 1, 0.6)
+    return f"did you mean `{near[0]}`?" if near else "it takes " + ", ".join(f"`{k}`" for k in known)
+
+
+def _real(name: str, value: object) -> Fraction:
+    """A number as it is written: 0.1 is 1/10."""
+    try:
+        if isinstance(value, (bool, str)) or not math.isfinite(value):  # type: ignore[arg-type]
+            raise TypeError
+        return value if isinstance(value, Fraction) else Fraction(str(value))
+    except (TypeError, ValueError):
+        raise CardError(f"`{name}: {value!r}` is not a number") from None
+    except OverflowError:
+        raise CardError(f"`{name}` is beyond the range of floating-point numbers; write a smaller one") from None
+
+
+def _sharpness(value: object) -> Fraction:
+    found = _real("sharpness", value)
+    if not found:
+        raise CardError("`sharpness: 0` leaves nothing of the entries; any other number will do")
+    return found
+
+
+def _norm(value: object) -> Fraction:
+    found = _real("norm", value)
+    if found < 1:
+        raise CardError(f"`norm: {value}` is less than 1: that is no norm")
+    return found
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise CardError(f"`count_include_pad: {value!r}` is neither true nor false")
+    return value
+
+
+def _divisor(value: object) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value == 0):
+        raise CardError(f"`divisor_override: {value!r}` is not an integer other than 0")
+    return value
+
+
+_CHECKED: dict[str, Any] = {"sharpness": _sharpness, "norm": _norm, "count_include_pad": _flag,
+                            "divisor_override": _divisor}

@@ -1,0 +1,57 @@
+"""A median is one of the entries only where their number is odd: which windows have an even number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from derive.errors import CardError
+from derive.expr import Entry, In, Reduce, SetApp, walk
+from derive.module import Module
+from derive.receptive_field import ReceptiveField
+from derive.window_axis import WindowAxis
+
+
+def has_even_median(module: Module, shape: Sequence[int]) -> bool:
+    """At this shape of the input some median is taken of an even number of entries, or of none."""
+    return any(_even(field, shape) for field in _of_medians(module))
+
+
+def refuse_even_medians(module: Module) -> None:
+    """Raise :class:`CardError` where the windows of a median do not all have an odd number of cells."""
+    for field in _of_medians(module):
+        known = module.input_size
+        if known is not None and _even(field, known):
+            sizes = "×".join(map(str, known))
+            raise CardError(f"at an input of size {sizes} a window has an even number of entries: the median is one of "
+                            "them only where their number is odd; choose other windows, or no padding")
+        if known is not None or field is None:
+            continue
+        if not all(isinstance(a, WindowAxis) for a in field.axes):
+            raise CardError("whether each window has an odd number of entries, as a median needs, depends on the size "
+                            "of the input; add `input_size`")
+        if field.padded or math.prod(field.kernel_size) % 2 == 0:
+            size = "×".join(map(str, field.kernel_size))
+            clipped = ", clipped at the edge," if field.padded else ""
+            raise CardError(f"windows of size {size}{clipped} can have an even number of entries: the median is one of "
+                            "them only where their number is odd; take an odd `kernel_size` and no padding")
+
+
+def _of_medians(module: Module) -> list[ReceptiveField | None]:
+    """The windows of each median of the forward formula; None where it takes the whole input."""
+    medians = [n for e in module.equations for n in walk(e) if isinstance(n, Reduce) and n.op == "median"]
+    found: list[ReceptiveField | None] = []
+    for node in medians:
+        cond = node.binder.cond
+        windows = cond.set if isinstance(cond, In) and isinstance(cond.set, SetApp) else None
+        whole = isinstance(node.body, Entry) and node.body.indices == node.binder.variables
+        if windows is not None or whole:
+            found.append(module.field(windows.name) if windows is not None else None)
+    return found
+
+
+def _even(field: ReceptiveField | None, shape: Sequence[int]) -> bool:
+    if field is None:
+        return math.prod(shape) % 2 == 0
+    return any(len(axis.covered(k, n)) % 2 == 0 for axis, n in zip(field.axes, shape, strict=True)
+               for k in range(axis.output_size(n)))

@@ -1,0 +1,36 @@
+"""Windows that no sheet is made of are refused at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from derive import solve
+from derive.errors import UnsupportedError
+from derive.layers import layer
+from derive.layers.extent import refuse_large_windows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kernel_size": 100_000}, "a window of 10,000,000,000 entries: a sheet has at most 256"),
+        ({"kernel_size": 17}, "a window of 289 entries"),
+        ({"kernel_size": 2, "stride": 100_000}, "spans 100,000 cells"),
+        ({"kernel_size": 2, "dilation": 300}, "spans 301 cells"),
+        ({"kernel_size": 2, "padding": 100_000}, "spans 100,000 cells"),
+    ],
+)
+@pytest.mark.parametrize("name", ["max_pool", "lse_pool"])
+def test_a_window_that_is_too_large(name: str, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnsupportedError) as raised:
+        solve(layer(name, **arguments))
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("kernel_size", [2, 11, 16])
+def test_a_usual_window(kernel_size: int) -> None:
+    field = layer("max_pool", kernel_size=kernel_size).receptive_field
+    assert field is not None
+    refuse_large_windows(field)

@@ -1,0 +1,140 @@
+"""At ties: active sets, directional derivatives, and whether a gradient is one of the Clarke subdifferential."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import derive
+from derive.errors import CardError, UnsupportedError
+from derive.layers import LAYERS
+from derive.layers.catalogue import Layer
+from derive.numbers import Numbers
+from derive.numeric.evaluator import evaluate
+from tests.layers.reference import windows
+
+SELECTING = [s for s in LAYERS if any(w in s.name for w in ("max", "min", "median")) and "soft" not in s.name]
+OVERLAPPING: dict[str, dict[str, Any]] = {"window": {"kernel_size": (3,), "stride": 1}, "global": {"dims": 1},
+                                          "adaptive": {"output_size": (3,)}}
+
+
+def numbers(spec: Layer | str, **more: Any) -> Numbers:
+    found = next(s for s in LAYERS if s.name == spec) if isinstance(spec, str) else spec
+    geometry = {"output_size": (1,)} if found.name == "adaptive_median_pool" else OVERLAPPING[found.form]
+    return Numbers(derive.layer(found.name, **geometry, **more))
+
+
+def test_the_example_of_independent_choices_is_outside() -> None:
+    layer, x, upstream = numbers("max_pool"), [0, 0, 0, 0], [1, -1]
+    assert layer.ties(x=x) == {(0,): ((0,), (1,), (2,)), (1,): ((1,), (2,), (3,))}
+    assert not layer.is_subgradient([0, 1, -1, 0], upstream=upstream, x=x)  # windows that choose 1 and 2
+    assert layer.is_subgradient([0, 0, 0, 0], upstream=upstream, x=x)
+    assert layer.is_subgradient([1, 0, 0, -1], upstream=upstream, x=x)
+    assert not layer.is_subgradient([1, 0, 0, 0], upstream=upstream, x=x)
+
+
+@pytest.mark.parametrize("spec", SELECTING, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("rule", ["first", "last", "split"])
+def test_what_a_tie_rule_takes_lies_in_the_subdifferential(spec: Layer, rule: str) -> None:
+    if rule not in spec.tie_rules:
+        with pytest.raises(CardError, match="can leave the subdifferential"):
+            numbers(spec, tie_rule=rule)
+        return
+    layer = numbers(spec, tie_rule=rule)
+    for x in ([0, 0, 0, 0, 0], [1, 1, -1, 1, 0], [2, -2, 2, 2, -2], [0, 3, 3, 0, 0]):
+        size = layer.forward(x=x).size
+        for upstream in ([1, -1, 2][:size], [-3, 1, 1][:size], [1, 0, -1][:size]):
+            weights = upstream if layer.forward(x=x).ndim else upstream[0]
+            gradient = layer.backward("x", upstream=weights, x=x)
+            exact = [Fraction(float(g)).limit_denominator(1000) for g in gradient]
+            assert layer.is_subgradient(exact, upstream=weights, x=x), (x, upstream)
+            assert not layer.is_subgradient([e + 5 for e in exact], upstream=weights, x=x)
+
+
+def test_first_fails_for_a_median() -> None:
+    """Beside the tie one window takes the smaller of the two entries and the other the larger: never both the same."""
+    layer, x = numbers("median_pool"), [-1, 0, 0, 1]
+    assert layer.ties(x=x) == {(0,): ((1,), (2,)), (1,): ((1,), (2,))}
+    assert not layer.is_subgradient([0, 2, 0, 0], upstream=[1, 1], x=x)
+    assert layer.is_subgradient([0, 1, 1, 0], upstream=[1, 1], x=x)
+    assert layer.backward("x", upstream=[1, 1], x=x).tolist() == [0, 1, 1, 0]
+
+
+def test_active_sets_of_fractions_and_floats_are_exact() -> None:
+    layer = numbers("max_pool", tie_rule="last")
+    third = Fraction(1, 3)
+    assert layer.ties(x=[third, 0.1, third, Fraction(2, 6)])[(0,)] == ((0,), (2,))
+    assert layer.ties(x=[0.1 + 0.2, 0.3, 0, 0]) == {(0,): ((0,),), (1,): ((1,),)}
+    assert numbers("max_abs_pool").ties(x=[-2, 2, 1])[(0,)] == ((0,), (1,))
+    with pytest.raises(UnsupportedError, match="maximum, minimum or median"):
+        numbers("avg_pool").ties(x=[1, 2, 3])
+    with pytest.raises(CardError, match="no batch axes"):
+        layer.ties(x=np.zeros((2, 5)))
+    with pytest.raises(CardError, match=r"NaN\) at \(1\)"):
+        layer.ties(x=[0, float("nan"), 0])
+
+
+@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
+def test_the_directional_derivative_is_the_one_sided_quotient(spec: Layer) -> None:
+    """Exact for what is linear near the point along the direction; else against a small step."""
+    layer = numbers(spec)
+
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.integers(-1, 1), min_size=5, max_size=5), st.lists(st.integers(-3, 3), min_size=5, max_size=5))
+    def check(x: list[int], v: list[int]) -> None:
+        found = layer.directional("x", v=v, x=x)
+        h = Fraction(1, 10**7)
+        cells = [{(i,): n + s * c for i, (n, c) in enumerate(zip(x, v, strict=True))} for s in (0, h)]
+        numbers_ = [{k: float(n) for k, n in c.items()} for c in cells]
+        before, after = (evaluate(layer.module, {"x": c}, {"x": (5,)})["f"] for c in numbers_)
+        quotients = [(after[k] - before[k]) / float(h) for k in before]
+        np.testing.assert_allclose(np.ravel(found), quotients, atol=2e-5, rtol=1e-5)
+
+    check()
+
+
+def test_the_directional_derivative_of_fractions_is_exact() -> None:
+    found = numbers("max_pool").directional("x", v=[1, Fraction(1, 3), -2, 5], x=[0, 0, 0, 0])
+    assert found.tolist() == [1, 5] and all(isinstance(n, Fraction) for n in found)
+    norm = numbers("lp_pool", norm=2)
+    assert norm.directional("x", v=[3, 4, 0, 0], x=[0, 0, 0, 0]).tolist() == [5, 4]
+    with pytest.raises(CardError, match=r"`v` has shape \(2,\), but `x` has \(4,\)"):
+        norm.directional("x", v=[3, 4], x=[0, 0, 0, 0])
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.integers(0, 1), min_size=6, max_size=6), st.integers(0, 10**6), st.sampled_from(["max_pool", "min_pool"]))
+def test_gradients_beside_a_tie_are_subgradients_at_it(x: list[int], seed: int, name: str) -> None:
+    """∇L(x + ε v) for a generic v, and convex combinations of such."""
+    layer, rng = numbers(name), np.random.default_rng(seed)
+    upstream = rng.integers(-3, 4, 4).tolist()
+    gradients = []
+    for _ in range(2):
+        beside = np.array(x) + rng.permutation(6) * 1e-3
+        gradients.append(layer.backward("x", upstream=upstream, x=beside))
+        assert layer.is_subgradient(gradients[-1].astype(int), upstream=upstream, x=x)
+    mean = [Fraction(int(a + b), 2) for a, b in zip(*gradients, strict=True)]
+    assert layer.is_subgradient(mean, upstream=upstream, x=x)
+
+
+@pytest.mark.parametrize("spec", SELECTING, ids=lambda spec: spec.name)
+def test_active_sets_are_those_of_the_definition(spec: Layer) -> None:
+    layer = numbers(spec)
+    for x in itertools.product((0, 1), repeat=5):
+        if "abs" in spec.name:
+            continue
+        shape, cells = windows(layer.module, (5,))
+        value = {"max": max, "min": min, "med": lambda z: sorted(z)[len(z) // 2]}[
+            spec.name.removeprefix("global_").removeprefix("adaptive_")[:3]]
+        places = list(itertools.product(*map(range, shape)))
+        expected = {k: tuple(c for c in own if x[c[0]] == value([x[d[0]] for d in own]))
+                    for k, (own, _) in zip(places, cells, strict=True)}
+        if "median" in spec.name and any(len(own) % 2 == 0 for own, _ in cells):
+            continue
+        assert layer.ties(x=x) == expected

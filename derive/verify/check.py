@@ -34,6 +34,7 @@ from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
 
 MOST = 400  # index assignments of a statement that are tried at one point
+WIDE, FEW = 16, 40  # windows of more entries have some forty points, each with other assignments
 
 
 class Refuted(Exception):
@@ -119,10 +120,12 @@ def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ..
     """All values of the free indices; of very many, a random selection, the same in every run."""
     ranges = sample.letter_ranges(statement.variables)
     runs = [ranges[v] for v in statement.variables]
-    if math.prod(map(len, runs)) <= MOST:
+    wide = len(runs) > 1 and sample.module.receptive_field is None and len(sample.arrays[sample.wrt]) > WIDE
+    most = FEW if wide else MOST
+    if math.prod(map(len, runs)) <= most:
         return itertools.product(*runs)
-    source = random.Random(len(runs))
-    return {tuple(map(source.choice, runs)) for _ in range(MOST)}
+    source = random.Random(str(sample.arrays[sample.wrt]) if wide else len(runs))  # others at each point
+    return {tuple(map(source.choice, runs)) for _ in range(most)}
 
 
 def _claims(statement: Statement, sample: Sample, hits: set[int]) -> int:
@@ -132,7 +135,8 @@ def _claims(statement: Statement, sample: Sample, hits: set[int]) -> int:
         try:
             outcome = statement.evaluate(sample, at, hits)
         except (Undefined, NoCase) as missing:
-            if sample.smooth:  # every derivative and every maximiser exists here
+            missed = sample.misses(dict(zip(statement.variables, at, strict=True)))
+            if sample.smooth and not missed:  # every derivative and every maximiser exists here
                 what = "no case applies" if isinstance(missing, NoCase) else "it has no value"
                 raise Refuted(_describe(statement, sample, at, what)) from None
             continue

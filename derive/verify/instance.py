@@ -53,7 +53,7 @@ class Instance:
                 raise KeyError(at)
         axes = []
         for k, axis, n in zip(at, field.axes, self.shape, strict=True):
-            cells = (axis.stride * k - axis.padding + a for a in range(axis.kernel_size))
+            cells = (axis.stride * k - axis.padding + axis.dilation * a for a in range(axis.kernel_size))
             axes.append([i for i in cells if 0 <= i < n])
         return list(itertools.product(*axes))
 

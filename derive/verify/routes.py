@@ -46,7 +46,7 @@ def by_formula(jacobian: Step, definitions: Definitions, ranks: dict[str, int]) 
             return known[id(sample)]
         found: Derivatives = {}
         for out in sample.tensor(sample.module.output):
-            for cell in sample.arrays[sample.wrt]:
+            for cell in sample.arrays[sample.wrt] if sample.window(out) else ():  # of no entry there is no derivative
                 value = function(sample, (*out, *cell))
                 if value:
                     found[out, cell] = value

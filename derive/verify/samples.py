@@ -125,6 +125,13 @@ class Sample:
         right, left = self.sides()
         return right == left
 
+    def misses(self, at: Mapping[Idx, int]) -> bool:
+        """The output whose indices are among these letters has a window without entries: no maximiser."""
+        entry, _ = self.module.definition(self.module.output)
+        if not entry.indices or not all(isinstance(i, Idx) and i in at for i in entry.indices):
+            return False
+        return not self.window(tuple(at[i] for i in entry.indices if isinstance(i, Idx)))
+
     # what statements look up
 
     def extent(self, tensor: str, axis: int) -> int:

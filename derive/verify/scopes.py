@@ -15,7 +15,7 @@ from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index
-from derive.receptive_field import ReceptiveField, WindowAxis, receptive_field
+from derive.receptive_field import Axis, ReceptiveField, receptive_field
 from derive.verify.instance import Instance
 from derive.verify.proof import Prover
 from derive.verify.samples import Sample, layer_sample, tie_patterns, window_sample
@@ -96,7 +96,7 @@ def shapes_of(field_: ReceptiveField, known: Index | None) -> tuple[Index, Index
     return tuple(first), tuple(second)
 
 
-def _with_rest(axis: WindowAxis, n: int) -> int:
+def _with_rest(axis: Axis, n: int) -> int:
     """The next size with a coordinate where a window would be, were the input longer; ``n`` if there is none."""
     for size in range(n, n + axis.stride + axis.kernel_size):
         for i in range(size):

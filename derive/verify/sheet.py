@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,14 +16,17 @@ from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Undefined
-from derive.sheet import Bullets, Math, Prose, Sheet, Table
+from derive.sheet import Math, Sheet
 from derive.verify import routes, scopes
 from derive.verify.canonical import Renaming
 from derive.verify.check import check, read_back, unbound
+from derive.verify.geometry import geometry
 from derive.verify.listing import check_listing
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.samples import Sample
 from derive.verify.scopes import Scope
+from derive.verify.ties import apart, by_rule, clarke
+from derive.verify.words import words
 
 
 @dataclass(frozen=True)
@@ -53,27 +55,14 @@ def verify(sheet: Sheet, subject: Subject) -> Report:
             checks.append(check_listing(math, parsed[math], subject.module, subject.window.n))
         elif not math.definition:
             checks.append(_remembered(math, parsed[math], full[math.scope], subject))
-    checks += [*_words(sheet, subject), *_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
+    checks += words(sheet, subject.module.readings)
+    field = subject.module.receptive_field
+    if field is not None:
+        checks.append(geometry(field, subject.module.input_size))
+    if any(m.name == "subdifferential" for m in formulas):
+        checks += [*clarke(subject.module), *([apart()] if field is not None and field.overlaps else [])]
+    checks += [*_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
     return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition and m.scope != "entries"))
-
-
-def _words(sheet: Sheet, subject: Subject) -> list[Check]:
-    """Formulas in sentences that were neither derived and read back nor quoted from the card: none is a template's."""
-    known = {m.latex for m in sheet.inline}
-    known |= {formula for reading in subject.module.readings for formula in _INLINE.findall(reading)}
-    texts: list[str] = []
-    for block in sheet.blocks():
-        if isinstance(block, Prose):
-            texts.append(block.text)
-        elif isinstance(block, Bullets):
-            texts += block.items
-        elif isinstance(block, Table):
-            texts += [cell for row in (block.header, *block.rows) for cell in row]
-    return [Check("words", formula, Verdict.NOT_READ, "it stands in the words and was not derived")
-            for text in texts for formula in _INLINE.findall(text) if formula not in known]
-
-
-_INLINE = re.compile(r"\$([^$]+)\$")
 
 
 def scopes_of(sheet: Sheet, subject: Subject) -> dict[str, Scope]:
@@ -119,7 +108,8 @@ def _with_definitions(plain: dict[str, Scope], formulas: tuple[Math, ...], parse
                 tuple(map(rename, subject.module.equations)), tuple(map(rename, statements)))
         full[name] = replace(scope, definitions=scopes.gather(statements, _outputs(subject.module)),
                              key=(base, rename))
-    full["example"] = _example(full["layer"], formulas, parsed, subject)
+    full["example"] = _example("example", full["layer"], formulas, parsed, subject)
+    full["tied"] = _example("tied", full["layer"], formulas, parsed, subject)
     return full
 
 
@@ -155,16 +145,17 @@ def _scopes(subject: Subject) -> dict[str, Scope]:
                         place=f"by Z3 for all windows of {one.n} entries"),
         "entries": Scope(tables["entries"]),
         "example": Scope(tables["example"]),
+        "tied": Scope(tables["tied"]),
     }
 
 
-def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node], subject: Subject) -> Scope:
-    """The printed numbers as a point."""
+def _example(name: str, layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node], subject: Subject) -> Scope:
+    """The printed numbers as a point; the tied input has the other's upstream gradient, and its message by the rule."""
     module = subject.module
     given = {}
     for math in formulas:
         node = parsed.get(math)
-        if math.scope == "example" and math.definition and isinstance(node, Rel):
+        if math.scope in ("example", name) and math.definition and isinstance(node, Rel):
             left, right = node.terms
             if isinstance(left, Entry) and isinstance(right, Matrix):
                 given[left.tensor] = _tensor(right, len(module.fields[0][1].axes))
@@ -173,6 +164,8 @@ def _example(layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node],
         return replace(layer, own=scopes.none, other=scopes.none, provers=(), place="example", key=None)
     shape = tuple(max(c) + 1 for c in zip(*given[wrt], strict=True))
     sample = Sample(module, {wrt: given[wrt]}, {wrt: shape}, {"loss": 0}).with_upstream(given[delta])
+    if name == "tied":
+        sample.put(f"delta_{wrt}", by_rule(sample))
     mask = layer.definitions.tensors.get("mask")
     if mask is not None:
         with suppress(Undefined, LookupError, UnsupportedError):  # without a value the printed one is refuted

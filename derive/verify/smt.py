@@ -48,6 +48,12 @@ def total(terms: Sequence[Any]) -> Any:
     return terms[0] if len(terms) == 1 else z3.ArithRef(z3.Z3_mk_add(ctx.ref(), len(terms), _terms(terms)), ctx)
 
 
+def product(factors: Sequence[Any]) -> Any:
+    """f_1 · … · f_n of reals."""
+    ctx = z3.main_ctx()
+    return factors[0] if len(factors) == 1 else z3.ArithRef(z3.Z3_mk_mul(ctx.ref(), len(factors), _terms(factors)), ctx)
+
+
 _RELATIONS: dict[str, Callable[..., Any]] = {
     "=": z3.Z3_mk_eq, "<": z3.Z3_mk_lt, "≤": z3.Z3_mk_le, ">": z3.Z3_mk_gt, "≥": z3.Z3_mk_ge,
 }

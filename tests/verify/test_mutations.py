@@ -26,7 +26,7 @@ LAYERS = {
 EXPLAINED = {
     "each of the three claims is about every q, whatever the letter": (r"tie_membership", r"q→(r|q') .*"),
     "off ties, where alone the indicator is used, > and ≥ agree": (r"indicator", r">→\\ge .*"),
-    "the input of the example is given: an entry that wins no window may have another value": (r"example_input", r"\d→\d+ .*"),
+    "the input of the example is given: an entry that wins no window may have another value": (r"(example|tied)_input", r"\d→\d+ .*"),
     "∂S_q/∂z_r = 0 for all q and r": (r"locally_constant", r"[qr]→.*"),
 }
 

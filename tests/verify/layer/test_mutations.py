@@ -1,0 +1,61 @@
+"""Every single-token change of a layer's equations is refuted, unreadable, or proved to hold all the same."""
+
+import pytest
+
+from derive.errors import DeriveError
+from derive.notation import read
+from derive.numeric.decimals import precision
+from derive.sheet import Math
+from derive.verify.layer.proof import provers
+from derive.verify.report import Verdict
+from tests.verify.layer.sheets import messages_of, sheet_of, subject, table_of, verdict
+from tests.verify.mutations import mutants
+
+LAYERS = ["relu", "prelu", "sigmoid", "softmax", "softmax_cross_entropy", "linear", "conv1d_stride", "batch_norm",
+          "attention", "log_sum_exp", "linear_prelu_squared", "window_mean_1d", "maxout_stages", "two_norm"]
+
+
+def statements(name: str) -> list[Math]:
+    return list({m.latex: m for m in sheet_of(name).formulas() if not m.definition}.values())
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_change_is_found(name: str) -> None:
+    table = table_of(messages_of(name))
+    letters = tuple(dict.fromkeys(a for s in table.symbols for a in s.axes))[:4]
+    survivors = []
+    refuted = 0
+    with precision():
+        able = provers(subject(name))
+        assert able
+        for math in statements(name):
+            original = read(math.latex, table)
+            for change, latex in mutants(math.latex, letters):
+                try:
+                    if read(latex, table) is original:
+                        continue
+                except DeriveError:
+                    continue
+                found = verdict(name, latex, able)
+                refuted += found.verdict is Verdict.REFUTED
+                if found.verdict is Verdict.TESTED:
+                    survivors.append((change, latex))
+    assert survivors == []
+    assert refuted >= 10
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "softmax_cross_entropy", "batch_norm", "conv1d_stride", "hinge"])
+def test_no_proof_of_what_a_point_refutes(name: str) -> None:
+    """The prover by itself, without the points that come before it."""
+    table = table_of(messages_of(name))
+    letters = tuple(dict.fromkeys(a for s in table.symbols for a in s.axes))[:4]
+    with precision():
+        able = provers(subject(name))
+        for math in statements(name)[:5]:
+            for change, latex in mutants(math.latex, letters):
+                try:
+                    node = read(latex, table)
+                except DeriveError:
+                    continue
+                if verdict(name, latex).verdict is Verdict.REFUTED:
+                    assert not all(p.proves(node) for p in able), (change, latex)

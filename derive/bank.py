@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -14,6 +13,8 @@ from pathlib import Path
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.front_matter import begins
+
+OUTPUT = Path("output")  # where finished sheets go unless the user says otherwise
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ def jobs(paths: Iterable[Path], output: Path) -> tuple[list[Job], list[DeriveErr
     """(cards, errors of those that are none, notes on what was skipped) of files and folders.
 
     Folders are searched for ``*.md``, outside ``output`` and hidden folders; what has
-    no front matter is skipped there.  Two cards of one id are an error.
+    no front matter is skipped there, and so is a finished sheet whose card is there too.
+    Two cards of one id are an error.
     """
     found: dict[Path, Job] = {}
     errors: list[DeriveError] = []
@@ -48,10 +50,16 @@ def jobs(paths: Iterable[Path], output: Path) -> tuple[list[Job], list[DeriveErr
                 continue
             try:
                 card = Card.read(file)
-                found[place] = Job(file, card, _stem(card.id))
+                found[place] = Job(file, card, card.stem)
             except DeriveError as error:
                 errors.append(error)
     return [*_without_duplicates(list(found.values()), errors)], errors, notes
+
+
+def files_in(paths: Iterable[Path], output: Path) -> list[Path]:
+    """The files that :func:`jobs` looks at, each once."""
+    found = (file for path in paths for file in (_cards_in(path, output) if path.is_dir() else [path]))
+    return list({_real(file): file for file in found}.values())
 
 
 def _real(path: Path) -> Path:
@@ -76,16 +84,12 @@ def _begins_as_card(file: Path) -> bool:
         return True  # reading it says why not
 
 
-def _stem(card_id: str) -> str:
-    """A file name of the id, without what file systems or shells take amiss."""
-    return re.sub(r"[^\w.-]+", "_", card_id).strip(".")[:100] or "card"
-
-
 def _without_duplicates(found: list[Job], errors: list[DeriveError]) -> Iterable[Job]:
     names: dict[str, list[Job]] = {}
     for job in found:
         names.setdefault(job.stem.casefold(), []).append(job)
     for same in names.values():
+        same = [job for job in same if not job.card.generated] or same  # a sheet of ours beside its card is no card
         if len(same) == 1:
             yield same[0]
             continue
@@ -93,6 +97,30 @@ def _without_duplicates(found: list[Job], errors: list[DeriveError]) -> Iterable
         for other in others:
             message = f"the id `{other.card.id}` is also that of {first.path}; give each card its own"
             errors.append(CardError(Problem(message, str(other.path), other.card.key_line("id"))))
+
+
+def keep_hand_written(target: Path, job: Job) -> None:
+    """Raise :class:`CardError` where ``target``, the card itself or another file, is in part somebody's own work.
+
+    A card without a solution may take one; any other file is overwritten only if its solution bears
+    our mark and nobody has edited it since.
+    """
+    own = _real(target) == _real(job.path)
+    if not own and not target.is_file():  # a folder, or nothing: writing says what is wrong
+        return
+    try:
+        card = job.card if own else Card.read(target)
+    except CardError:
+        raise CardError(Problem("is no sheet of this program; --force overwrites it", str(target))) from None
+    if not card.generated and (card.solution.strip() or not own):
+        message = "the solution was written by hand; --force overwrites it"
+        raise CardError(Problem(message, str(target), card.solution_line))
+
+
+def unchanged(job: Job) -> None:
+    """Raise :class:`CardError` where the card has been saved again since it was read: its sheet would undo that."""
+    if Card.read(job.path).text != job.card.text:
+        raise CardError(Problem("the card was changed while it was solved; solve it again", str(job.path)))
 
 
 def write_all(contents: Mapping[Path, str | bytes]) -> None:

@@ -23,8 +23,9 @@ class FrontMatter:
     written: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_yaml(text: str, first_line: int = 1, file: str | None = None) -> FrontMatter:
-    """text ↦ (values, lines), flat or nested, with plain YAML types only.
+def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str = "the front matter",
+              as_written: bool = False) -> FrontMatter:  # fmt: skip
+    """text ↦ (values, lines), flat or nested, with plain YAML types only; ``as_written``, each scalar as its text.
 
     Raises :class:`CardError` for what is not a mapping, for tags, anchors and
     aliases, for a key written twice and for anything YAML itself refuses.
@@ -44,13 +45,13 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None) -> FrontM
             if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
                 mark = token.start_mark
                 raise problem("YAML tags, anchors and aliases are not read; write the value itself", mark.line)
-        loader = yaml.SafeLoader(text)
+        loader = (yaml.BaseLoader if as_written else yaml.SafeLoader)(text)
         try:
             node = loader.get_single_node()
             if node is None:
                 return FrontMatter()
             if not isinstance(node, yaml.MappingNode):
-                raise problem("the front matter is not a mapping; write lines of the form `key: value`", 0)
+                raise problem(f"{what} is not a mapping; write lines of the form `key: value`", 0)
             pairs = [(k.value, k, v) for k, v in node.value if isinstance(k, yaml.ScalarNode)]
             for name, key in _repeated((n, k) for n, k, _ in pairs):
                 raise problem(f"the key `{name}` is written twice; keep one", key.start_mark.line)
@@ -64,9 +65,9 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None) -> FrontM
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
-        raise problem(f"the front matter is not YAML: {error.problem}", line) from None
+        raise problem(f"{what} is not YAML: {error.problem}", line) from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise problem(f"the front matter is not YAML: {str(error).splitlines()[0]}", 0) from None
+        raise problem(f"{what} is not YAML: {str(error).splitlines()[0]}", 0) from None
     return FrontMatter(
         MappingProxyType(values),
         MappingProxyType({name: first_line + key.start_mark.line for name, key, _ in pairs}),

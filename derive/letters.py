@@ -15,7 +15,9 @@ OUTPUT_SIZES = "MNPQRST"
 def unused(table: SymbolTable, pool: str, count: int = 1) -> tuple[str, ...]:
     """The first ``count`` letters of the pool that the table does not use in any form."""
     taken = {part for s in table.symbols for part in (s.name, s.latex.lstrip("\\"), *s.axes, *s.members)}
+    taken |= {n for s in table.symbols for n in s.sizes if isinstance(n, str)}
     taken |= {s.latex[-2] for s in table.symbols if s.latex.endswith("}")}  # \mathcal{A}, \hat{y}
+    taken |= {s.latex[0] for s in table.symbols if s.latex[1:2] in ("_", "^")}  # i_t
     return tuple([letter for letter in pool if letter not in taken][:count])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derive.expr import Node
+from derive.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,47 @@ class Table:
     align: str
 
 
-Block = Heading | Prose | Bullets | Math | Table
+@dataclass(frozen=True)
+class Figure:
+    """A picture and its caption, a paragraph in Markdown with ``$…$``."""
+
+    scene: Scene
+    caption: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A program's text; ``language`` is the name that highlighters know it by."""
+
+    code: str
+    language: str = "python"
+
+
+Block = Heading | Prose | Bullets | Math | Table | Figure | Listing
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A layer of windows and numbers, for a page on which its reader changes them.
+
+    ``windows`` holds, for each axis, the coordinates that each window covers;
+    ``source`` and ``upstream`` are rows of numbers (one row for one axis).
+    ``letters`` are those of x, f, δ_f and δ_x, in LaTeX.
+    """
+
+    op: str
+    tie_rule: str
+    windows: tuple[tuple[tuple[int, ...], ...], ...]
+    source: tuple[tuple[int, ...], ...]
+    upstream: tuple[tuple[int, ...], ...]
+    letters: tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
 class Sheet:
     """The answer first, then the details; ``checked`` closes the sheet.
 
-    ``inline`` holds the formulas inside its sentences.
+    ``inline`` holds the formulas inside its sentences; ``trial`` is for pages alone.
     """
 
     title: str
@@ -70,10 +104,14 @@ class Sheet:
     details: tuple[Block, ...]
     checked: tuple[Block, ...] = ()
     inline: tuple[Math, ...] = ()
+    trial: Trial | None = None
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """All blocks in order; ``detail`` "short" is the answer and the checks."""
         return (*self.answer, *(self.details if detail == "full" else ()), *self.checked)
+
+    def figures(self, detail: str = "full") -> tuple[Figure, ...]:
+        return tuple(b for b in self.blocks(detail) if isinstance(b, Figure))
 
     def formulas(self) -> tuple[Math, ...]:
         return tuple(b for b in self.blocks() if isinstance(b, Math))

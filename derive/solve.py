@@ -3,97 +3,125 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from derive.card import Card
-from derive.errors import CardError, UnsupportedError
-from derive.expr import Entry, Expr, Partial
+from derive.errors import CardError, DeriveError, Problem, UnsupportedError
+from derive.expr import Entry, Node
+from derive.layers.extent import refuse_large_windows
+from derive.layers.medians import refuse_even_medians
 from derive.module import Module
 from derive.sheet import Sheet
 from derive.verify.report import Report
+from derive.window_axis import WindowAxis
 
 if TYPE_CHECKING:
     import sympy
 
+    from derive.calculus.results import Messages
     from derive.compose.sheet import Derived
+    from derive.numbers import Numbers
 
 
 @dataclass(frozen=True)
 class Solution:
     """The derived messages of a layer, their sheet, and the report on every printed equation.
 
-    Arrays are passed by the names of ``module.inputs``; see :func:`derive.solve.solve`.
+    Arrays are passed by the names of the module's inputs, parameters and constants;
+    see :func:`derive.solve.solve`.
     """
 
     card: Card | None
     module: Module
     sheet: Sheet
     report: Report
-    derivation: Derived
+    derivation: Derived | Messages
 
     @property
     def derived(self) -> str:
         """What was derived, in a word or two each: ``∂f_kl/∂x_ij, δ_x``."""
-        entry, wrt = self.derivation.output, self.derivation.source
-        names = ["".join((e.tensor, "_", *(getattr(i, "name", "") for i in e.indices))) for e in (entry, wrt)]
-        return f"∂{names[0]}/∂{names[1]}" + (f", δ_{wrt.tensor}" if "vjp" in self.module.asked else "")
+        from derive.notation import write
+        from derive.render.unicode import inline
+
+        table = self.messages.module.table
+        targets = [wrt for wrt in self.messages.letters if wrt not in self.module.constants]
+        found: list[Node] = list(self.module.wanted) or [self.messages.jacobian(wrt).before for wrt in targets]
+        found += [Entry(f"delta_{wrt}", ()) for wrt in targets if "vjp" in self.module.asked]
+        return ", ".join(inline(write(node, table, display=False)) for node in found)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The layer on arrays."""
+        from derive.numbers import Numbers
+
+        return Numbers(self.module)
+
+    @property
+    def messages(self) -> Messages:
+        """The derivation by letters: Jacobian, message and stages of each."""
+        return self.numbers.messages
 
     def forward(self, **arrays: Any) -> Any:
-        """y = F(x): float64 arrays of any size; leading axes beyond the layer's own are batch axes."""
-        from derive.numeric.functions import forward
-
-        return forward(self.module, arrays)
+        """y = F(x; θ): float64 arrays of any size; leading axes beyond the layer's own are batch axes."""
+        return self.numbers.forward(**arrays)
 
     def jacobian(self, wrt: str, *, sparse: bool = False, **arrays: Any) -> Any:
-        """∂y/∂x, the derived formula evaluated: output axes, then input axes (no batch axes).
+        """∂y/∂x, the derived formula evaluated: output axes, then the axes of ``wrt`` (no batch axes).
 
         ``sparse``: (output indices, input indices, values) of the non-zero entries.
         """
-        from derive.numeric.functions import jacobian
+        return self.numbers.jacobian(wrt, sparse=sparse, **arrays)
 
-        self._known(wrt)
-        before, after = self.derivation.jacobian.before, self.derivation.jacobian.after
-        assert isinstance(before, Partial) and isinstance(after, Expr)
-        return jacobian(self.module, (before, after), wrt, arrays, sparse, self.derivation.star_definitions)
+    def backward(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
+        """δ_x = Jᵀ δ_y, the derived formula evaluated; batch axes as in :meth:`forward`.
 
-    def backward(self, wrt: str, *, upstream: Any, **arrays: Any) -> Any:
-        """δ_x = Jᵀ δ_y, the derived formula evaluated; batch axes as in :meth:`forward`."""
-        from derive.numeric.functions import backward
+        ``upstream`` has the output's shape; for a scalar output it is 1 unless given.
+        """
+        return self.numbers.backward(wrt, upstream=upstream, **arrays)
 
-        self._known(wrt)
-        step = self.derivation.message.last("covering")
-        assert isinstance(step.before, Entry) and isinstance(step.after, Expr)
-        return backward(self.module, (step.before, step.after), wrt, upstream, arrays, self.derivation.star_definitions)
+    def ties(self, **arrays: Any) -> dict[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        """The active set of each window: output index → the places of the input where its value is attained."""
+        return self.numbers.ties(**arrays)
+
+    def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
+        """y'(x; v), the one-sided directional derivative, exact at ties; ``v`` has the shape of ``wrt``."""
+        return self.numbers.directional(wrt, v=v, **arrays)
 
     def window(self) -> sympy.Expr:
         """One whole window as a SymPy Max (or Min) of z_1, …, z_n."""
         from derive.symbolic.window import window_max
 
+        self._windowed()
         return window_max(self.module)[1]
 
     def cases(self) -> sympy.Piecewise:
         """The cases of one window: (entry, open region where it is the extreme one)."""
         from derive.symbolic.window import cases
 
+        self._windowed()
         return cases(self.module)
 
     def symbolic_jacobian(self, input_size: tuple[int, ...]) -> list[tuple[Any, Any, sympy.Expr]]:
         """(output index, input index, SymPy expression) of every non-zero entry at a size."""
         from derive.symbolic.instance import symbolic_jacobian
 
+        self._windowed()
         return symbolic_jacobian(self.module, tuple(input_size))
 
-    def _known(self, wrt: str) -> None:
-        if wrt not in self.module.inputs:
-            names = ", ".join(f"`{name}`" for name in self.module.inputs)
-            raise CardError(f"`{wrt}` is no input of this layer; its inputs are {names}")
+    def _windowed(self) -> None:
+        from derive.calculus.messages import has_plain_window
+
+        if not has_plain_window(self.module):
+            raise UnsupportedError("only a layer that takes the maximum or minimum of its windows has these cases")
 
 
-def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None) -> Solution:
+def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None, code: bool | None = None) -> Solution:
     """Derive, compose and verify the solution of a card, a path to one, or a module.
 
-    ``tie_rule`` overrides the card's.  Raises :class:`derive.errors.DeriveError` with
+    ``tie_rule`` overrides the card's.  ``code``: the sheet carries the layer in NumPy, too; unless
+    given, the card's key ``code`` says so.  Raises :class:`derive.errors.DeriveError` with
     the command's own message; a refuted equation shows in ``solution.report``.
     """
     read: Card | None = None
@@ -109,22 +137,62 @@ def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None) -> S
 
         check_tie_rule(tie_rule)
         module = replace(module, tie_rule=tie_rule)
-    _covered(module)
+    listed = _code_of(read) if code is None else code
+    try:
+        refuse_even_medians(module)
+        for _, field in module.fields:
+            refuse_large_windows(field)
+        return (_of_windows if _has_windows_of_one_size(module) else _of_layer)(read, module, listed)
+    except DeriveError as error:
+        raise error.located(read.path, read.question_line) if read is not None else error from error
+
+
+def _code_of(card: Card | None) -> bool:
+    """What the front matter says of ``code``; raises :class:`CardError` for what is neither true nor false."""
+    value = None if card is None else card.front_matter.get("code")
+    if card is not None and value is not None and not isinstance(value, bool):
+        line = card.key_line("code")
+        raise CardError(Problem(f"`code: {value}` is neither `true` nor `false`", card.path, line))
+    return bool(value)
+
+
+def _of_windows(read: Card | None, module: Module, code: bool) -> Solution:
+    from derive.calculus.results import Messages
     from derive.compose import compose, with_checks
     from derive.verify.sheet import Subject, verify
 
     sheet, derived = compose(module)
     subject = Subject(derived.sized, derived.window, derived.jacobian, derived.message, derived.tables)
     report = verify(sheet, subject)
+    if code:
+        sheet, report = _with_code(sheet, report, Messages(module))
     return Solution(read, module, with_checks(sheet, report, derived), report, derived)
 
 
-def _covered(module: Module) -> None:
-    """Raise :class:`UnsupportedError` where a window can lie wholly in padding: it has no largest entry."""
+def _of_layer(read: Card | None, module: Module, code: bool) -> Solution:
+    from derive.calculus.results import Messages
+    from derive.compose.layer import compose, with_checks
+    from derive.verify.layer import verify
+
+    messages = Messages(module)
+    sheet = compose(messages)
+    report = verify(sheet, messages)
+    if code:
+        sheet, report = _with_code(sheet, report, messages)
+    return Solution(read, module, with_checks(sheet, report, messages), report, messages)
+
+
+def _with_code(sheet: Sheet, report: Report, messages: Messages) -> tuple[Sheet, Report]:
+    """The sheet with the layer in code, and the report with how that was tried."""
+    from derive.compose.listing import with_listings
+
+    sheet, checks = with_listings(sheet, messages)
+    return sheet, replace(report, checks=(*report.checks, *checks))
+
+
+def _has_windows_of_one_size(module: Module) -> bool:
+    """The maximum or minimum of windows that have as many cells each, but for the input's edge."""
+    from derive.calculus.messages import has_plain_window
+
     field = module.receptive_field
-    for axis in field.axes if field is not None else ():
-        if axis.padding >= axis.kernel_size:
-            raise UnsupportedError(
-                f"padding {axis.padding} is not smaller than kernel_size {axis.kernel_size}: some windows would lie"
-                " wholly in padding, which is not covered yet"
-            )
+    return has_plain_window(module) and field is not None and all(isinstance(a, WindowAxis) for a in field.axes)

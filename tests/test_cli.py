@@ -39,23 +39,26 @@ class Solved:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    def solve(card: Card, tie_rule: str | None = None) -> Solved:
+    def solve(card: Card, tie_rule: str | None = None, code: bool | None = None) -> Solved:
         if card.id == "broken":
             raise ZeroDivisionError("a\nbug")
         if card.id in ERRORS:
             raise ERRORS[card.id]
         checks = tuple(Check(str(v), "", v, "") for v in (Verdict.PROVED, Verdict.PROVED, Verdict.TESTED))
-        return Solved(card, Report(checks), tie_rule=tie_rule)
+        return Solved(card, Report(checks), tie_rule=f"{tie_rule} with code" if code else tie_rule)
 
     def render(solution: Solved, format: str = "md", detail: str = "full") -> str | bytes:
         if format == "pdf":
             return b"%PDF"
+        if solution.card.id == "sheet":
+            raise VerificationError("local: refuted: `f = g` at x = 1")
         return solution.card.with_solution(f"{format} {detail} {solution.tie_rule}")
 
     fake_solve = types.ModuleType("derive.solve")
     fake_solve.solve = solve  # type: ignore[attr-defined]
     fake_render = types.ModuleType("derive.render")
     fake_render.render = render  # type: ignore[attr-defined]
+    fake_render.files = lambda solution, format, detail: {f"{solution.card.stem}-f.svg": "<svg>"} if format == "md" else {}  # type: ignore[attr-defined]
     fake_render.FORMATS = ("md", "tex", "pdf")  # type: ignore[attr-defined]
     fake_render.DETAILS = ("full", "short")  # type: ignore[attr-defined]
     fake_render.available = lambda: ("md", "tex")  # type: ignore[attr-defined]
@@ -80,7 +83,7 @@ def test_a_card_gives_its_files_and_one_line(run: Run) -> None:
         "q1: Jacobian and backward message; 2 proved, 1 tested; output/q1.md, output/q1.tex; "
     )
     assert Card.read("output/q1.md").generated
-    assert sorted(p.name for p in Path("output").iterdir()) == ["q1.md", "q1.tex"]
+    assert sorted(p.name for p in Path("output").iterdir()) == ["q1-f.svg", "q1.md", "q1.tex"]
     assert result.stderr == ""
 
 
@@ -88,6 +91,8 @@ def test_options_reach_the_sheet(run: Run) -> None:
     write("a.md", "q1")
     assert run("a.md", "-o", "x/y", "--format", "tex, MD,tex", "--detail", "short", "--tie-rule", "last").exit_code == 0
     assert "tex short last" in Path("x/y/q1.tex").read_text()
+    assert run("a.md", "--code", "--tie-rule", "first").exit_code == 0
+    assert "tex full first with code" in Path("output/q1.tex").read_text()
 
 
 def test_a_folder_one_wrong_card_does_not_stop_the_others(run: Run) -> None:
@@ -124,6 +129,12 @@ def test_exit_codes_the_worst_of_all(run: Run, cards: list[str], code: int) -> N
     assert not Path("output").exists() or "good" in cards
 
 
+def test_an_equation_that_fails_is_said_with_its_card(run: Run) -> None:
+    result = run(str(write("a.md", "sheet")))
+    assert result.exit_code == 1 and not Path("output").exists()
+    assert result.stderr == "a.md:5: local: refuted: `f = g` at x = 1\n"
+
+
 def test_a_bug_is_one_line_without_debug(run: Run) -> None:
     write("a.md", "broken")
     result = run("a.md")
@@ -135,6 +146,15 @@ def test_cards_found_inside_the_output_folder_are_not_solved_again(run: Run) -> 
     write("a.md", "q1")
     assert run(".").exit_code == 0
     assert run(".").exit_code == 0
+
+
+def test_a_finished_sheet_in_the_folder_of_its_card_is_no_second_card(run: Run) -> None:
+    card = Card.parse("---\nid: q1\n---\n\n# Question\nQ\n\n---\n# Solution\n")
+    write("a.md", "q1")
+    Path("sheets").mkdir()
+    Path("sheets", "q1.md").write_text(card.with_solution("done"), "utf-8")
+    result = run(".")
+    assert result.exit_code == 0 and result.stderr == ""
 
 
 def test_the_same_card_twice_is_one_card_and_two_cards_of_one_id_an_error(run: Run) -> None:
@@ -159,6 +179,34 @@ def test_in_place_keeps_what_is_written_by_hand(run: Run) -> None:
     file.write_text(file.read_text().replace("short", "changed"))
     assert run("a.md", "--in-place").exit_code == 2
     assert not Path("output").exists()
+
+
+def test_the_output_folder_keeps_what_is_written_by_hand(run: Run) -> None:
+    before = write("a.md", "a", "mine").read_bytes()
+    result = run("a.md", "-o", ".")
+    assert result.exit_code == 2 and "a.md:9: the solution was written by hand; --force overwrites it" in result.stderr
+    assert Path("a.md").read_bytes() == before and not Path("a.tex").exists()
+    Path("notes").mkdir()
+    Path("notes/a.md").write_text("shopping")
+    result = run("a.md", "-o", "notes")
+    assert result.exit_code == 2 and "is no sheet of this program; --force overwrites it" in result.stderr
+    assert Path("notes/a.md").read_text() == "shopping"
+    assert run("a.md", "-o", "notes", "--force").exit_code == 0
+    assert run("a.md", "-o", "notes").exit_code == 0  # our own
+
+
+def test_a_card_saved_while_it_is_solved_keeps_what_was_saved(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.md", "a")
+    solve = sys.modules["derive.solve"].solve
+
+    def saved_meanwhile(card: Card, **options: object) -> object:
+        Path("a.md").write_text(card.text + "a thought\n")
+        return solve(card, **options)
+
+    monkeypatch.setattr(sys.modules["derive.solve"], "solve", saved_meanwhile)
+    result = run("a.md", "--in-place")
+    assert result.exit_code == 2 and "a.md: the card was changed while it was solved; solve it again" in result.stderr
+    assert Path("a.md").read_text().endswith("a thought\n")
 
 
 def test_in_place_follows_a_link_and_keeps_the_mode(run: Run) -> None:
@@ -229,3 +277,130 @@ def test_help_has_an_example() -> None:
 def test_version() -> None:
     result = CliRunner().invoke(derive.cli.main, ["--version"])
     assert result.exit_code == 0 and result.output.strip()
+
+
+def test_every_command_has_help_with_an_example() -> None:
+    for name in derive.cli.main.list_commands(None):  # type: ignore[arg-type]
+        result = CliRunner().invoke(derive.cli.main, [name, "--help"])
+        assert result.exit_code == 0 and f"derive {name}" in result.output.split("Example")[1], name
+
+
+def test_an_unknown_command_is_an_error() -> None:
+    assert CliRunner().invoke(derive.cli.main, ["sovle"]).exit_code == 2
+
+
+# --- the other commands, with real cards -----------------------------------------
+
+
+CARD = str(Path(__file__).parents[1] / "cards" / "max_pooling_backward.md")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(derive.cli.main, list(arguments))
+
+
+def test_show() -> None:
+    result = invoke("show", CARD, "--detail", "short")
+    assert result.exit_code == 0 and result.stderr == ""
+    assert "∂f_kl/∂x_ij = ⎨" in result.stdout and "Checked" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["show", "none.md"], 2, "none.md: cannot be read: No such file or directory\n"),
+        (["show", CARD, "--detail", "long"], 2, "unknown detail `long`; there are `full`, `short`\n"),
+        (["show", CARD, "--tie-rule", "frist"], 2, "unknown tie rule `frist`; did you mean `first`?\n"),
+        (["evaluate", CARD], 2, "give the numbers with --values FILE, or draw them with --random SEED: one of the two\n"),
+        (["evaluate", CARD, "--values", "none.yaml"], 2, "none.yaml: cannot be read: No such file or directory\n"),
+        (["evaluate", CARD, "--random", "1", "--format", "htm"], 2, "unknown format `htm`; did you mean `html`?\n"),
+        (["evaluate", "none.md", "--random", "1"], 2, "none.md: cannot be read: No such file or directory\n"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], code: int, message: str) -> None:
+    result = invoke(*arguments)
+    assert (result.exit_code, result.stderr) == (code, message)
+
+
+def test_evaluate(tmp_path: Path) -> None:
+    values = tmp_path / "x.yaml"
+    values.write_text("x: [[1, 5], [3, 2]]\n")
+    result = invoke("evaluate", CARD, "--values", str(values), "--format", "json")
+    assert result.exit_code == 0 and '"forward": {"f": [[5.0]]}' in result.stdout
+    assert "Backward message" in invoke("evaluate", CARD, "--values", str(values)).stdout
+    assert invoke("evaluate", CARD, "--random", "4").stdout == invoke("evaluate", CARD, "--random", "4").stdout
+    values.write_text("x: [1, 5]\n")
+    result = invoke("evaluate", CARD, "--values", str(values))
+    assert (result.exit_code, result.stderr) == (2, f"{values}: `x` has shape (2,), but (H, W) is expected\n")
+
+
+def test_a_message_cannot_command_the_terminal() -> None:
+    result = invoke("show", "a\x1b[2J.md")
+    assert result.stderr == "a\ufffd[2J.md: cannot be read: No such file or directory\n"
+
+
+def test_watch_solves_again_what_is_saved(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write("bank/a.md", "q1")
+    write("bank/b.md", "q2")
+    turns = iter(["q3", "wrong", None, "q4"])
+
+    def sleep(_: float) -> None:
+        card = next(turns, "end")
+        if card == "end":
+            raise KeyboardInterrupt
+        if card is not None:
+            write("bank/a.md", card + "\nx: " + "y" * len(list(Path("output").iterdir())))
+
+    monkeypatch.setattr("time.sleep", sleep)
+    result = run("bank", "--watch", "--format", "md")
+    assert result.exit_code == 0
+    assert [line.split(":")[0] for line in result.stdout.splitlines()] == ["q1", "q2", "q3", "q4"]
+    assert result.stderr == "q.md:9: `stride: 0` is not a positive integer\n\n"
+    assert file.exists()
+
+
+def test_watch_does_not_take_its_own_writing_for_a_change(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.md", "q1")
+    turns = iter([None, None, None])
+
+    def sleep(_: float) -> None:
+        if next(turns, "end") == "end":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    assert run("a.md", "--watch", "--in-place").stdout.count("\n") == 1
+
+
+def test_handout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("bank/q.md", "by_hand\ncourse: A\ntags: [cnn]\ndifficulty: 2", "It is **half** of it.\n")
+    write("bank/r.md", "bare\ncourse: A\ntags: [rnn]\ndifficulty: 4")
+    result = invoke("handout", "bank", CARD, "-o", "exam.tex")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "exam.tex: 3 questions, 5 points (2 state none)\n", "")
+    assert "textbf{half}" not in Path("exam.tex").read_text("utf-8")
+    result = invoke("handout", "bank", CARD, "--solutions", "-o", "solutions.tex")
+    assert result.exit_code == 0
+    warnings = result.stderr.splitlines()
+    assert len(warnings) == 2 and warnings[0].startswith("bank/q.md") and warnings[1].startswith("bank/r.md")
+    assert warnings[0].endswith("; not solved, the card keeps its own solution")
+    assert warnings[1].endswith("; not solved, the card has no solution of its own")
+    assert r"\textbf{half}" in Path("solutions.tex").read_text("utf-8")
+    assert invoke("handout", "bank", "--tag", "cnn", "-o", "a.tex").stdout == "a.tex: 1 question, 0 points (1 states none)\n"
+    assert invoke("handout", "bank", "--difficulty", "3-5", "-o", "a.tex").stdout == "a.tex: 1 question, 0 points (1 states none)\n"
+
+
+def test_handout_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("q.md", "q1")
+    write("bad.md", "q2").write_text("---\nid: q2\n---\n# Question\n$\\write$\n")
+    for arguments, message in (
+        (["q.md", "-o", "a.doc"], "a handout is `.tex` or `.pdf`, not `.doc`; name it so with -o\n"),
+        (["q.md", "--tag", "x", "-o", "a.tex"], "no card is left; ask for other tags, courses or difficulties\n"),
+        (["q.md", "--order", "cours", "-o", "a.tex"], "unknown order `cours`; did you mean `course`?\n"),
+        (["q.md", "--difficulty", "x", "-o", "a.tex"], "`x` is no range of difficulty; write `2` or `2-3`\n"),
+    ):
+        result = invoke("handout", *arguments)
+        assert (result.exit_code, result.stderr) == (2, message) and not Path("a.tex").exists()
+    result = invoke("handout", "q.md", "bad.md", "-o", "a.tex")
+    assert result.exit_code == 2 and result.stderr.startswith("bad.md:5: `\\write`")
+    assert result.stdout == "a.tex: 1 question, 0 points (1 states none); 1 card is left out\n"

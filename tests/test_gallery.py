@@ -5,18 +5,20 @@ from pathlib import Path
 import pytest
 
 import derive
+from derive.render import files
 from derive.render.formulas import displayed
 
 GALLERY = Path("output/gallery")
 CARDS = {"ssu_batch4_004": "cards/max_pooling_backward.md"}
 
 
-@pytest.mark.parametrize("form", ["md", "tex"])
+@pytest.mark.parametrize("form", ["md", "tex", "html"])
 @pytest.mark.parametrize("name", CARDS)
 def test_regenerating_gives_the_same_bytes(name: str, form: str) -> None:
-    text = derive.render(derive.solve(CARDS[name]), form)
-    assert isinstance(text, str)
-    assert (GALLERY / f"{name}.{form}").read_bytes() == text.encode("utf-8")
+    solution = derive.solve(CARDS[name])
+    for file, text in {f"{name}.{form}": derive.render(solution, form), **files(solution, form)}.items():
+        assert isinstance(text, str)
+        assert (GALLERY / file).read_bytes() == text.encode("utf-8")
 
 
 @pytest.mark.parametrize("name", CARDS)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 import derive
 from derive.testing import assert_backward, assert_equation
+from tests.calculus.zoo import ZOO
 
 Array = NDArray[np.float64]
 CARD = "cards/max_pooling_backward.md"
@@ -135,3 +136,63 @@ def test_a_wrong_equation_is_refuted_at_a_point(hint: str) -> None:
 def test_an_equation_that_cannot_be_read_is_an_error() -> None:
     with pytest.raises(derive.CardError):
         assert_equation(r"\frac{\partial f_{kl}}{\partial x_{ij}} = \heartsuit", CARD)
+
+
+# --- any layer ----------------------------------------------------------------
+
+
+def layer_of(name: str) -> derive.Module:
+    return ZOO[name].module()
+
+
+def relu_backward(upstream: Array, s: Array) -> Array:
+    return upstream * (s > 0)
+
+
+def softmax_backward(upstream: Array, z: Array) -> Array:
+    p = np.exp(z) / np.exp(z).sum()
+    return p * (upstream - (upstream * p).sum())
+
+
+def linear_weights(upstream: Array, x: Array, W: Array, b: Array) -> Array:
+    return np.outer(upstream, x)
+
+
+@pytest.mark.parametrize(("function", "name", "wrt"), [
+    (relu_backward, "relu", None), (softmax_backward, "softmax", None), (linear_weights, "linear", "W"),
+])
+def test_right_functions_of_any_layer_pass(function, name, wrt) -> None:  # type: ignore[no-untyped-def]
+    assert_backward(function, layer_of(name), wrt=wrt)
+
+
+@pytest.mark.parametrize(("function", "name", "wrt", "words"), [
+    (lambda upstream, s: upstream * (s < 0), "relu", None, "the two differ"),
+    (lambda upstream, s: upstream * np.sign(s), "relu", None, "expected"),
+    (lambda upstream, z: upstream, "softmax", None, "the two differ"),
+    (lambda upstream, x, W, b: np.outer(x, upstream), "linear", "W", "has shape"),
+    (lambda upstream, x, W, b: 1 / 0, "linear", "x", "raised ZeroDivisionError"),
+])
+def test_wrong_functions_of_any_layer_are_found(function, name, wrt, words) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(AssertionError, match=words):
+        assert_backward(function, layer_of(name), wrt=wrt)
+
+
+@pytest.mark.parametrize(("name", "latex"), [
+    ("relu", r"\delta_{s,i} = \delta_{y,i} \, \mathbb{I}[s_i > 0]"),
+    ("softmax", r"\frac{\partial p_i}{\partial z_j} = p_i (\mathbb{I}[i = j] - p_j)"),
+    ("maxout", r"\frac{\partial y_k}{\partial x_j} = W_{r^*(k),k,j}"),
+    ("softmax_cross_entropy", r"\frac{\partial \ell}{\partial z_i} = p_i - t_i"),
+])
+def test_right_equations_of_any_layer_pass(name: str, latex: str) -> None:
+    assert_equation(latex, layer_of(name))
+
+
+@pytest.mark.parametrize(("name", "latex", "words"), [
+    ("softmax_cross_entropy", r"\frac{\partial \ell}{\partial z_i} = t_i - p_i", "the sign is wrong"),
+    ("squared", r"\delta_{y,k} = 2 \delta_\ell \cdot (y_k - t_k)", "the right side is 2 times the left one"),
+    ("relu", r"\frac{\partial y_k}{\partial s_k} = \mathbb{I}[s_k < 0]", "for s = "),
+    ("relu", r"\frac{\partial y_k}{\partial s_k} = \mathbb{I}[s_j > 0]", "j is free on the right"),
+])
+def test_wrong_equations_of_any_layer_are_refuted(name: str, latex: str, words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        assert_equation(latex, layer_of(name))

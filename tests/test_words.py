@@ -51,7 +51,7 @@ def test_in_an_editable_install(tmp_path: Path) -> None:
 def test_in_a_wheel(tmp_path: Path) -> None:
     site = wheel("standard", tmp_path)
     assert found_from(site) == (site / "derive" / "templates").resolve()
-    for kind in ("templates/*/*", "derive/**/*.txt", "derive/**/*.lark"):
+    for kind in ("templates/**/*.*", "derive/**/*.txt", "derive/**/*.lark"):
         for file in ROOT.glob(kind):
             inside = file.relative_to(ROOT)
             assert (site / "derive" / inside if inside.parts[0] == "templates" else site / inside).is_file()

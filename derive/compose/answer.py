@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from derive.calculus.derivation import Step
 from derive.calculus.windows import inverses
 from derive.compose.builder import Builder
+from derive.compose.geometry import describe, edge, value_of_nothing
 from derive.expr import Entry, Expr, Rel, SetApp, Size, eq, tuple_of, walk
 from derive.letters import extent
 
@@ -32,7 +33,7 @@ def build(b: Builder, d: Derived) -> None:
         b.prose("answer_parameters", op=d.op)
     if "vjp" in asked:
         backward(b, d)
-    b.prose("answer_ties", op=d.op, rule=d.module.tie_rule)
+    b.prose("answer_ties", op=d.op, rule=d.module.tie_rule, axes=len(d.field.axes))
 
 
 def backward(b: Builder, d: Derived) -> None:
@@ -49,26 +50,12 @@ def here(b: Builder, d: Derived) -> None:
     assert symbol is not None
     written = {n.name for n in walk(d.message.after) if isinstance(n, Size)}
     sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
-    b.prose("geometry", at=b.m(tuple_of(d.indices)), sizes=sizes, **geometry(d))
+    conditional = any(inv.conds for inv in inverses(d.source.indices, d.sized))
+    describe(b, d.field, d.module.input_size, d.indices, sizes=sizes, conditional=conditional, formula=True)
     b.math("message_here", equation(d.message))
+    edge(b, d.field, d.module.input_size, value_of_nothing(d.module))
 
 
 def equation(step: Step) -> Rel:
     """before = after: what a step says."""
     return Rel((cast(Expr, step.before), cast(Expr, step.after)), ("=",))
-
-
-def geometry(d: Derived) -> dict[str, object]:
-    """Facts about the windows that the words depend on."""
-    field = d.field
-    most = 1
-    for axis in field.axes:
-        most *= -(-axis.kernel_size // axis.stride)
-    found = inverses(d.source.indices, d.sized)
-    return {
-        "op": d.op, "kernel_size": field.kernel_size, "stride": field.stride, "padding": field.padding,
-        "tiles": field.tiles, "overlaps": field.overlaps, "gaps": field.gaps, "most": most,
-        "conditional": any(inv.conds for inv in found), "padded": any(field.padding), "rank": len(field.axes),
-        "identity": field.tiles and set(field.kernel_size) == {1},
-    }
-

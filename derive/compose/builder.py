@@ -5,18 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from derive.expr import Node
+from derive.expr import Node, Rel, eq
 from derive.notation import write
+from derive.notation.lines import write_lines
 from derive.notation.symbols import SymbolTable
-from derive.sheet import Block, Bullets, Heading, Math, Prose, Table
+from derive.scene import Scene
+from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment
 
 
 @dataclass
 class Builder:
-    """Collects the blocks of one part of a sheet; ``tables`` holds the letters of each scope."""
+    """Collects the blocks of one part of a sheet.
+
+    ``tables`` holds the letters of each scope, ``words`` names the file of ``templates/en/`` that holds the sentences;
+    those that every sheet has stand in ``common.j2``.
+    """
 
     tables: dict[str, SymbolTable]
+    words: str = "common"
     blocks: list[Block] = field(default_factory=list)
     inline: list[Math] = field(default_factory=list)
 
@@ -26,18 +33,22 @@ class Builder:
         self.inline.append(Math(latex, node, "inline", scope))
         return f"${latex}$"
 
-    def heading(self, name: str) -> None:
-        self.blocks.append(Heading(self.say(name)))
+    def heading(self, macro: str, level: int = 2, **context: Any) -> None:
+        self.blocks.append(Heading(self.say(macro, **context), level))
 
     def say(self, macro: str, **context: Any) -> str:
         """The words of a macro in ``templates/``."""
-        module = environment("en").get_template("words.j2").module
-        return " ".join(line.strip() for line in str(getattr(module, macro)(**context)).split("\n")).strip()
+        own, common = (environment("en").get_template(f"{name}.j2").module for name in (self.words, "common"))
+        found = getattr(own if hasattr(own, macro) else common, macro)
+        return " ".join(line.strip() for line in str(found(**context)).split("\n")).strip()
 
     def prose(self, macro: str, **context: Any) -> None:
-        text = self.say(macro, **context)
-        if text:
-            self.blocks.append(Prose(text))
+        self.text(self.say(macro, **context))
+
+    def text(self, words: str) -> None:
+        """A paragraph of words that a macro has said already."""
+        if words:
+            self.blocks.append(Prose(words))
 
     def bullets(self, macro: str, **context: Any) -> None:
         """A list; the macro's items are parted by ``|``."""
@@ -46,9 +57,24 @@ class Builder:
 
     def math(self, name: str, node: Node, scope: str = "layer", *, definition: bool = False, general: bool = False,
              ties: bool = False) -> None:
-        """A displayed formula; for the flags see :class:`derive.sheet.Math`."""
-        latex = write(node, self.tables[scope])
+        """A displayed formula, a side that prints as the one before it left out; for the flags see :class:`Math`."""
+        node = self._once(node, scope)
+        latex = write_lines(node, self.tables[scope])
         self.blocks.append(Math(latex, node, name, scope, definition, general, ties))
+
+    def _once(self, node: Node, scope: str) -> Node:
+        if not isinstance(node, Rel) or len(node.terms) < 3 or set(node.ops) != {"="}:
+            return node
+        sides = [write(term, self.tables[scope]) for term in node.terms]
+        return eq(*(term for n, term in enumerate(node.terms) if n < 2 or sides[n] != sides[n - 1]))
 
     def table(self, header: tuple[str, ...], rows: tuple[tuple[str, ...], ...], align: str) -> None:
         self.blocks.append(Table(header, rows, align))
+
+    def listing(self, code: str) -> None:
+        self.blocks.append(Listing(code))
+
+    def figure(self, scene: Scene | None, caption: str) -> None:
+        """A picture, where there is one."""
+        if scene is not None:
+            self.blocks.append(Figure(scene, caption))

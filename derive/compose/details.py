@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from derive.calculus import one_window as one
 from derive.calculus.windows import covered_by, covers, output_sizes
-from derive.compose import from_sympy
-from derive.compose.answer import equation, geometry, here
+from derive.compose import from_sympy, pictures
+from derive.compose.answer import equation, here
 from derive.compose.builder import Builder
+from derive.compose.example import example_shape
+from derive.compose.geometry import described
 from derive.expr import (
     ONE,
     OTHERWISE,
@@ -53,9 +55,10 @@ def window(b: Builder, d: Derived) -> None:
     """One window: its entries, its cases, the derivative of each case."""
     w = d.window
     b.heading("heading_window")
-    b.prose("window_entries", output=b.m(d.output), f=b.m(w.f, "window"), n=w.n, op=d.op, **_edges(d),
-            entries=_some_entries(b, d))
+    b.prose("window_entries", output=b.m(d.output), f=b.m(w.f, "window"), n=w.n, op=d.op,
+            axes=len(d.field.axes), **_edges(d), entries=_some_entries(b, d))
     b.math("window_entries", listing(d), "entries", definition=True)
+    pictures.windows(b, d, example_shape(d))
     if w.n == 1:
         b.prose("window_single")
         b.math("window_value", eq(w.f, w.z(1)), "window")
@@ -72,7 +75,7 @@ def window(b: Builder, d: Derived) -> None:
 
 
 def _edges(d: Derived) -> dict[str, bool]:
-    return {"padded": any(d.field.padding)}
+    return {"padded": d.field.padded}
 
 
 def _some_entries(b: Builder, d: Derived) -> str:
@@ -88,14 +91,15 @@ def listing(d: Derived) -> Node:
         cells: list[tuple[int, ...]] = [()]
         for axis in axes:
             cells = [(*cell, a) for cell in cells for a in range(axis.kernel_size)]
-        pairs = [eq(w.z(q + 1), Entry(d.wrt, tuple(add(s, Num(a)) for s, a in zip(starts, cell, strict=True))))
+        pairs = [eq(w.z(q + 1), Entry(d.wrt, tuple(add(s, Num(x.dilation * a))
+                                                      for s, a, x in zip(starts, cell, axes, strict=True))))
                  for q, cell in enumerate(cells)]
         return pairs[0] if len(pairs) == 1 else And(tuple(pairs))
     offsets = tuple(Idx(s.name) for s in d.tables["entries"].symbols[-len(axes):])
     number: Expr = ZERO
     for axis, offset in zip(axes, offsets, strict=True):
         number = add(mul(Num(axis.kernel_size), number), offset)
-    entry = Entry(d.wrt, tuple(add(s, a) for s, a in zip(starts, offsets, strict=True)))
+    entry = Entry(d.wrt, tuple(add(s, mul(Num(x.dilation), a)) for s, a, x in zip(starts, offsets, axes, strict=True)))
     ranges = tuple(Rel((ZERO, a, Num(axis.kernel_size - 1)), ("≤", "≤")) for a, axis in zip(offsets, axes, strict=True))
     return Given(eq(w.z(add(number, ONE)), entry), And(ranges) if len(ranges) > 1 else ranges[0])
 
@@ -214,11 +218,12 @@ def full_message(b: Builder, d: Derived) -> None:
     b.prose("message_covering", at=at, op=d.op)
     if "vjp" not in d.module.asked:
         b.math("message", equation(d.message.last("covering")), general=True)
-    b.prose("message_windows", output=b.m(d.output), **geometry(d))
+    b.prose("message_windows", output=b.m(d.output), padded=d.field.padded)
     b.math("windows", covers(d.indices, d.outputs, d.sized))
     if output_sizes(d.sized):
         _sizes(b, d)
-    b.prose("message_inverse", at=at, **geometry(d))
+    facts = described(d.field, d.module.input_size)["facts"]
+    b.prose("message_inverse", at=at, overlaps=facts.most > 1, gaps=facts.gaps, dilated=max(d.field.dilation) > 1)
     b.math("covering_windows", covered_by(d.indices, d.outputs, d.sized))
     if "vjp" not in d.module.asked:
         here(b, d)
@@ -247,7 +252,9 @@ def ties(b: Builder, d: Derived) -> None:
     b.math("tie_choice", one.tie_choice(w), "window", definition=True)
     b.prose("ties_member")
     b.math("tie_membership", one.tie_membership(w), "window", ties=True)
-    rows = tuple(tuple(cell.strip() for cell in row.split(" ~ ")) for row in b.say("ties_rows").split(" | "))
+    b.prose("ties_message", rule=d.module.tie_rule, op=d.op, overlaps=d.field.overlaps)
+    written = b.say("ties_rows", axes=len(d.field.axes))
+    rows = tuple(tuple(cell.strip() for cell in row.split(" ~ ")) for row in written.split(" | "))
     header = tuple(b.say("ties_header").split(" ~ "))
     b.table(header, tuple(r for r in rows if len(r) == len(header)), "ll")
     b.prose("ties_remark", op=d.op)

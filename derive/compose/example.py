@@ -4,29 +4,52 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from derive.calculus.extremum import star_definitions
+from derive.compose import pictures, tied_example
 from derive.compose.builder import Builder
-from derive.expr import Binder, Bracket, Entry, Expr, In, Matrix, Num, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
+from derive.compose.matrices import in_rows, matrix
+from derive.errors import VerificationError
+from derive.expr import (
+    Binder,
+    Bracket,
+    Entry,
+    Expr,
+    In,
+    Partial,
+    Reduce,
+    Rel,
+    SetApp,
+    eq,
+    over,
+    tuple_of,
+)
 from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index
+from derive.sheet import Trial
 from derive.verify.samples import Sample
 
 if TYPE_CHECKING:
     from derive.compose.sheet import Derived
 
 LARGEST = 8  # a side of more cells does not fit a page
+MOST_CELLS = 54  # of three axes
 
 
-def build(b: Builder, d: Derived) -> None:
-    """Input, upstream gradient, output, mask, and the gradient that comes back."""
-    if len(d.indices) > 2:
-        return
+def build(b: Builder, d: Derived) -> Trial | None:
+    """Input, upstream gradient, output, mask, and the gradient that comes back; its numbers, to be changed."""
+    shape = example_shape(d)
+    if len(d.indices) > 2 and max(math.prod(shape), math.prod(d.field.output_shape(shape))) > MOST_CELLS:
+        return None
     sample = example_sample(d)
     b.heading("heading_example")
+    if len(d.indices) > 2:
+        sliced(b, d, sample)
+        return None
     source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
     b.prose("example_given", stated=d.module.input_size == sample.shapes[d.wrt])
     b.math("example_input", eq(source, matrix(sample.arrays[d.wrt])), "example", definition=True)
@@ -42,7 +65,26 @@ def build(b: Builder, d: Derived) -> None:
     b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
     message = d.message.after
     assert isinstance(message, Expr)
-    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(values(d, message, sample))), "example")
+    gradient = values(d, message, sample)
+    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), "example")
+    pictures.gradients(b, d, sample, gradient)
+    tied_example.build(b, d, sample)
+    return pictures.trial(d, sample)
+
+
+def sliced(b: Builder, d: Derived, sample: Sample) -> None:
+    """Three axes: a row for each tensor, the gradient by the derived formula and by difference quotients alike."""
+    message = d.message.after
+    assert isinstance(message, Expr)
+    gradient, known = values(d, message, sample), sample.tensor(f"delta_{d.wrt}")
+    if any(gradient[at] != known[at] for at in known):
+        raise VerificationError(f"a worked example: the derived message and the difference quotients differ for "
+                                f"{sample.describe()}")
+    b.prose("example_sliced")
+    rows = [(d.wrt, sample.arrays[d.wrt]), *((name, sample.tensor(name)) for name in (
+        f"delta_{d.module.output}", d.module.output)), (f"delta_{d.wrt}", gradient)]
+    b.table(tuple(b.say("example_header").split(" ~ ")),
+            tuple((b.m(Entry(name, ())), in_rows(tensor)) for name, tensor in rows), "ll")
 
 
 def mask(d: Derived) -> Rel:
@@ -64,10 +106,10 @@ def example_shape(d: Derived) -> Index:
     known = d.module.input_size
     if known is not None and max(known) <= LARGEST:
         return known
-    shape = []
+    shape: list[int] = []
     for axis in d.field.axes:
-        n = 4 if axis.kernel_size <= 3 else axis.kernel_size
-        while axis.output_size(n) < 2:
+        n = axis.kernel_size if axis.kernel_size > 3 else 2 if len(d.field.axes) > 2 else 4
+        while axis.output_size(n) < (2 if len(d.field.axes) < 3 or not shape else 1):
             n += 1
         shape.append(n)
     return tuple(shape)
@@ -90,11 +132,3 @@ def values(d: Derived, formula: Expr, sample: Sample) -> Mapping[Index, Any]:
     ranks = {s.name: len(s.axes) for s in d.tables["layer"].symbols}
     function = compile_value(d.indices, formula, Definitions(stars, {}, {}), ranks)
     return {cell: function(sample, cell) for cell in sample.arrays[d.wrt]}
-
-
-def matrix(tensor: Mapping[Index, Any]) -> Matrix:
-    """A tensor of rank 1 (as one row) or 2."""
-    if len(next(iter(tensor))) == 1:
-        return Matrix((tuple(Num(tensor[at]) for at in sorted(tensor)),))
-    rows = sorted({at[0] for at in tensor})
-    return Matrix(tuple(tuple(Num(tensor[at]) for at in sorted(tensor) if at[0] == row) for row in rows))

@@ -12,13 +12,15 @@ from derive.calculus.extremum import Extremiser, extremisers, star_definitions
 from derive.calculus.one_window import OneWindow, one_window
 from derive.compose import answer, details, example
 from derive.compose.builder import Builder
+from derive.compose.checked import closing
 from derive.expr import Arg, Entry, Idx, Reduce
+from derive.layers import spoken
 from derive.letters import unused, with_size_letters
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField
 from derive.sheet import Sheet
-from derive.verify.report import Report, Verdict
+from derive.verify.report import Report
 
 if TYPE_CHECKING:
     from derive.symbolic.window import Case
@@ -107,29 +109,22 @@ class Derived:
         offsets = unused(self.sized.table, "abcdguvw", len(axes))
         assert entries is not None
         listing = self.sized.table.extended((entries, *(Symbol(a, a, Kind.INDEX) for a in offsets)))
-        return {"layer": layer, "window": self.window.module.table, "entries": listing, "example": layer}
+        return {"layer": layer, "window": self.window.module.table, "entries": listing, "example": layer, "tied": layer}
 
 
 def compose(module: Module) -> tuple[Sheet, Derived]:
     """The sheet of a module, all but its closing section; what it shows is derived on the way."""
     derived = Derived(module)
-    front, body = Builder(derived.tables), Builder(derived.tables)
+    front, body = Builder(derived.tables, "windows"), Builder(derived.tables, "windows")
     answer.build(front, derived)
     for section in (details.reading, details.window, details.why, details.indicator, details.full_message,
                     details.ties):
         section(body, derived)
-    example.build(body, derived)
-    title = front.say("title", module=module, op=derived.op)
-    return Sheet(title, tuple(front.blocks), tuple(body.blocks), inline=(*front.inline, *body.inline)), derived
+    trial = example.build(body, derived)
+    title = front.say("title", name=spoken(module.name), op=derived.op)
+    return Sheet(title, tuple(front.blocks), tuple(body.blocks), (), (*front.inline, *body.inline), trial), derived
 
 
 def with_checks(sheet: Sheet, report: Report, derived: Derived) -> Sheet:
     """The sheet closed by what was proved and what was tested."""
-    closing = Builder(derived.tables)
-    closing.heading("heading_checked")
-    proved = [c for c in report.checks if c.verdict is Verdict.PROVED and c.latex]
-    tested = [c for c in report.checks if c.verdict is Verdict.TESTED and c.latex]
-    routes = [c for c in report.checks if not c.latex]
-    closing.bullets("checked", proved=proved, tested=tested, routes=routes, definitions=report.definitions,
-                    points=max((c.points for c in report.checks), default=0))
-    return replace(sheet, checked=tuple(closing.blocks))
+    return replace(sheet, checked=closing(report, derived.tables))

@@ -33,6 +33,7 @@ _WRITERS = {
     "md": "derive.render.markdown",
     "tex": "derive.render.latex",
     "pdf": "derive.render.pdf",
+    "html": "derive.render.html",
 }
 FORMATS = tuple(_WRITERS)
 DETAILS = ("full", "short")
@@ -45,6 +46,14 @@ def available() -> tuple[str, ...]:
     return tuple(name for name in FORMATS if name != "pdf" or engine() is not None)
 
 
+def files(solution: Solved, format: str = "md", detail: str = "full") -> dict[str, str | bytes]:
+    """What lies beside the finished file of a format, by name: the figures that Markdown refers to."""
+    _known("format", format, FORMATS)
+    _known("detail", detail, DETAILS)
+    made: dict[str, str | bytes] = getattr(import_module(_WRITERS[format]), "files", lambda *_: {})(solution, detail)
+    return made
+
+
 def render(solution: Solved, format: str = "md", detail: str = "full") -> str | bytes:
     """The finished file of a solution: text, or bytes for ``pdf``.
 
@@ -53,13 +62,17 @@ def render(solution: Solved, format: str = "md", detail: str = "full") -> str | 
     """
     _known("format", format, FORMATS)
     _known("detail", detail, DETAILS)
-    report = solution.report
+    refuse_failures(solution.report)
+    result: str | bytes = import_module(_WRITERS[format]).render(solution, detail)
+    return result
+
+
+def refuse_failures(report: Report) -> None:
+    """Raise :class:`VerificationError` if an equation of a sheet was refuted or not read."""
     if not report.ok:
         raise VerificationError(
             *(Problem(_failure(c.name, c.latex, c.verdict, c.counterexample or c.evidence)) for c in report.failures)
         )
-    result: str | bytes = import_module(_WRITERS[format]).render(solution, detail)
-    return result
 
 
 def _failure(name: str, latex: str, verdict: str, why: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,8 +73,14 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
+@lru_cache(8)
+def _last_end(source: str) -> int:
+    """Where the last comment can end: no other ``<!--`` need be followed to the end of the text in vain."""
+    return source.rfind("-->")
+
+
 def _hidden(state: StateInline, silent: bool) -> bool:
-    found = _HIDDEN.match(state.src, state.pos)
+    found = _HIDDEN.match(state.src, state.pos) if state.pos < _last_end(state.src) else None
     if found is None:
         return False
     state.pos = found.end()

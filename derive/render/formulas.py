@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from derive.errors import Problem, VerificationError
 from derive.sections import headings, lines_of
 from derive.sheet import Math, Sheet
 
 _IN_MARKDOWN = re.compile(r"^\$\$[ \t]*\r?\n(.*?)\n\$\$[ \t]*\r?$", re.M | re.S)
+_IN_HTML = re.compile(r'<div class="formula[^>]*>\s*<math alttext="([^"]*)" display="block">')
 _IN_TEX = re.compile(r"\\begin\{formula\}(?:\[lines\])?(.*?)\\end\{formula\}", re.S)
 
 
 def displayed(text: str) -> list[str]:
-    """The displayed formulas of the solution in a finished Markdown or LaTeX file, in order."""
+    """The displayed formulas of the solution in a finished Markdown, LaTeX or HTML file, in order."""
     if "\\documentclass" in text:
         body = text.partition("\\begin{document}")[2]
-        return [_normal(f) for f in _IN_TEX.findall(body)]
-    return [_normal(f) for f in _IN_MARKDOWN.findall(_solution(text))]
+        return [normal(f) for f in _IN_TEX.findall(body)]
+    if text.startswith("<!DOCTYPE html>"):
+        return [normal(unescape(f)) for f in _IN_HTML.findall(text)]
+    return [normal(f) for f in _IN_MARKDOWN.findall(_solution(text))]
 
 
 def guard(text: str, sheet: Sheet, detail: str = "full") -> None:
     """Raise :class:`VerificationError` unless ``text`` displays the sheet's formulas and no others."""
-    checked = [(b.name, _normal(b.latex)) for b in sheet.blocks(detail) if isinstance(b, Math)]
+    checked = [(b.name, normal(b.latex)) for b in sheet.blocks(detail) if isinstance(b, Math)]
     found = displayed(text)
     problems = [
         Problem(f"{name}: the finished file shows `{shown}` where `{latex}` was checked")
@@ -44,5 +48,6 @@ def _solution(markdown: str) -> str:
     return "".join(lines[start:stop])
 
 
-def _normal(latex: str) -> str:
+def normal(latex: str) -> str:
+    """A formula by which it is compared: its white space does not count."""
     return " ".join(latex.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ from pylatex.utils import NoEscape
 from derive.errors import DeriveError
 from derive.render import characters, prose, tables
 from derive.render.formulas import guard
-from derive.sheet import Block, Bullets, Heading, Math, Prose, Table
+from derive.render.opening import question_of
+from derive.render.svg import plain
+from derive.render.tikz import tikz
+from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment
 
 if TYPE_CHECKING:
@@ -23,10 +27,9 @@ if TYPE_CHECKING:
 # Debian: texlive-latex-extra and lmodern hold them all.
 PACKAGES = (
     "iftex", "amsmath", "amssymb", "mathtools", "bm", "cancel", "xcolor", "graphicx", "array", "booktabs", "tabularx",
-    "enumitem", "titlesec", "framed", "fancyhdr", "hyperref",
+    "enumitem", "titlesec", "framed", "fancyhdr", "tikz", "hyperref",
 )  # fmt: skip
 _COMMANDS = {2: r"\section", 3: r"\subsection"}
-_POINTS = re.compile(r"\s*[(\[]\s*\d{1,4}\s*[a-zů]+\.?\s*[)\]]\s*", re.I)
 
 
 def render(solution: Solved, detail: str = "full") -> str:
@@ -50,13 +53,19 @@ def render(solution: Solved, detail: str = "full") -> str:
     return text
 
 
-@cache
 def _pages() -> Environment:
+    return layouts("pages")
+
+
+@cache
+def layouts(folder: str) -> Environment:
+    """The page layouts in a folder of ``templates/``: what is filled in is escaped unless it is LaTeX already."""
+
     def finalize(value: Any) -> Any:
         return value if isinstance(value, NoEscape) else characters.text(str(value))
 
     return environment(
-        "pages", finalize=finalize, block_start_string=r"\BLOCK{", block_end_string="}", variable_start_string=r"\VAR{",
+        folder, finalize=finalize, block_start_string=r"\BLOCK{", block_end_string="}", variable_start_string=r"\VAR{",
         variable_end_string="}", comment_start_string=r"\#{", comment_end_string="}",
     )  # fmt: skip
 
@@ -66,10 +75,11 @@ def _data(solution: Solved) -> dict[str, Any]:
     front = solution.card.front_matter if solution.card else {}
     tags = front.get("tags") or ()
     return {
-        "title": re.sub(r"[$\\{}]", "", solution.sheet.title),
+        # a PDF's title has no formulas: signs of mathematics by the names of their macros
+        "title": re.sub(r"[\\{}]", "", "".join(characters.MATHS.get(c, c) for c in plain(solution.sheet.title))),
         "subject": str(front.get("course") or ""),
         "keywords": ", ".join(map(str, tags)) if isinstance(tags, list | tuple) else str(tags),
-        "foot": solution.sheet.title,
+        "foot": prose.inline(solution.sheet.title),
     }
 
 
@@ -92,11 +102,8 @@ def _question(solution: Solved) -> NoEscape | None:
     card = solution.card
     if card is None:
         return None
-    opening = _POINTS.match(card.question) if card.points else None
-    text = card.question[opening.end() :] if opening else card.question
-    line = card.question_line + (card.question.count("\n", 0, opening.end()) if opening else 0)
     try:
-        return prose.blocks(text.replace("\r\n", "\n"), line)
+        return prose.blocks(*question_of(card))
     except DeriveError as error:
         raise error.located(card.path) from None
 
@@ -113,7 +120,19 @@ def _block(block: Block) -> dict[str, Any]:
             return {"kind": "bullets", "entries": list(map(prose.item, block.items))}
         case Prose():
             return {"kind": "prose", "text": prose.blocks(block.text.strip())}
+        case Figure():
+            # the caption of a display without a number: nothing refers to it
+            return {"kind": "figure", "picture": tikz(block.scene), "caption": prose.inline(block.caption)}
+        case Listing():
+            return {"kind": "listing", "text": prose.listing(block.code)}
         case Table():
             rows = [block.header, *block.rows]
             cells = [list(map(prose.inline, row)) for row in rows]
             return {"kind": "table", "text": NoEscape(tables.table(cells, block.align, rows))}
+
+
+def body(blocks: Iterable[Block]) -> NoEscape:
+    """Blocks of a sheet as LaTeX, to stand in any document with the macros of ``templates/pages/macros.tex``."""
+    template = _pages().get_template("block.tex")
+    written = "".join(template.render(block=_block(block)) for block in blocks)
+    return NoEscape(re.sub(r"\n{3,}", "\n\n", written).strip())

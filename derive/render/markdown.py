@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from derive.render.formulas import guard
-from derive.sheet import Block, Bullets, Heading, Math, Prose, Table
+from derive.render.svg import figure_name, plain, svg
+from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 
 if TYPE_CHECKING:
     from derive.render import Solved
@@ -19,14 +20,27 @@ _MARKED = re.compile(r"\n\s*(?=[-+=>#*|]|\d+[.)])")  # a line of LaTeX that Mark
 def render(solution: Solved, detail: str = "full") -> str:
     """The card's whole text with the sheet as its solution; without a card, the sheet under its title."""
     sheet = solution.sheet
-    body = "\n\n".join(map(_block, sheet.blocks(detail)))
+    body = "\n\n".join(_figure(b, solution) if isinstance(b, Figure) else _block(b) for b in sheet.blocks(detail))
     text = f"# {sheet.title}\n\n{body}\n" if solution.card is None else solution.card.with_solution(body)
     guard(text, sheet, detail)
     return text
 
 
+def files(solution: Solved, detail: str = "full") -> dict[str, str]:
+    """The figures that the Markdown shows: SVG by the name of the file."""
+    return {figure_name(solution, f.scene): svg(f.scene) for f in solution.sheet.figures(detail)}
+
+
+def _figure(block: Figure, solution: Solved) -> str:
+    """A reference to the file beside the card, and the caption below it."""
+    told = re.sub(r"([\\\[\]*_`<>])", r"\\\1", plain(block.scene.description))
+    return f"![{told}]({figure_name(solution, block.scene)})\n\n{block.caption.strip()}"
+
+
 def _block(block: Block) -> str:
     match block:
+        case Figure():
+            raise AssertionError("a figure needs the name of its file")
         case Math():
             return "$$\n" + _MARKED.sub(" ", re.sub(r"\n\s*\n", "\n", block.latex.strip())) + "\n$$"
         case Heading():
@@ -35,6 +49,8 @@ def _block(block: Block) -> str:
             return block.text.strip()
         case Bullets():
             return "\n".join("- " + "\n  ".join(item.strip().splitlines()) for item in block.items)
+        case Listing():
+            return f"```{block.language}\n{block.code.rstrip()}\n```"
         case Table():
             rule = "|" + "|".join(_RULES[letter] for letter in block.align) + "|"
             return "\n".join([_row(block.header), rule, *map(_row, block.rows)])

@@ -56,7 +56,8 @@ def engine() -> str | None:
     found = next((name for name in ENGINES if shutil.which(name)), None)
     if found is None or shutil.which("kpsewhich") is None:
         return found
-    files = [f"{name}.sty" for name in (*PACKAGES, "lmodern", "microtype", "lastpage", "parskip")]
+    fonts = ("luaotfload",) if found == "lualatex" else ()  # without it LuaLaTeX has no Unicode fonts
+    files = [f"{name}.sty" for name in (*PACKAGES, "lmodern", "microtype", "lastpage", "parskip", *fonts)]
     try:
         listed = subprocess.run(["kpsewhich", *files], capture_output=True, text=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,16 +12,18 @@ from derive.errors import DeriveError
 from derive.render import characters
 from derive.render.dialect import parser
 from derive.render.mathematics import formula
+from derive.render.parts import masked
 from derive.render.tables import table
+from derive.render.tree import TreeWriter, opens_part, plain
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 _DEEPEST = 4  # LaTeX nests four lists of a kind
-_PART = re.compile(r"\s*(\*\*)?\(?([A-Za-z]|\d{1,2}|[ivx]{1,4})[.)]")  # A) … (1) … **a)** …
 _BLOCK_NAME = re.compile(r"\s*\\\^\{\}[A-Za-z0-9-]+\s*$")  # Obsidian's ^block-id, escaped
-_BOXES = re.compile(r"\\(begin|left|over|underbrace|overbrace)\b")
-_SIGNS = re.compile(r"[-+=<>]|\\(?:cdot|times|leq?|geq?|neq?|in|to|approx|iff|implies)\b")
+_UNBREAKABLE = re.compile(r"\\over(?:brace)?\b|\\underbrace\b")
+_SIGNS = re.compile(r"[-+=<>,]|\\(?:cdot|times|leq?|geq?|neq?|in|to|approx|iff|implies)\b")
+_LINE = 100  # characters of LaTeX that fit a line, at least
 _EMPTY_LINES = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")  # between displays; they would end the paragraph
 _BREAKS = re.compile(r"([/_.,()=-]|\\_)(?=\w)")
 
@@ -56,11 +57,16 @@ def blocks(markdown: str, first_line: int = 0) -> NoEscape:
         raise error.located(None, writer.line) from None
 
 
-class _Writer:
-    """Writes a syntax tree; ``line`` follows the source for the sake of messages."""
+def listing(code: str) -> NoEscape:
+    """A program's text, line by line."""
+    lines = code.rstrip("\n").expandtabs(4).split("\n")
+    body = "\n".join(rf"\codeline{{{_leading(line)}{_breakable(line.lstrip(' '), 80)}}}" for line in lines)
+    return NoEscape(f"\\begin{{listing}}\n{body}\n\\end{{listing}}")
 
+
+class _Writer(TreeWriter):
     def __init__(self, first_line: int = 0) -> None:
-        self.first_line = self.line = first_line
+        super().__init__(first_line)
         self.depth = 0
 
     def blocks(self, node: SyntaxTreeNode) -> NoEscape:
@@ -77,24 +83,11 @@ class _Writer:
         if node.type in ("root", "inline") and len(node.children) == 1 and node.children[0].type == "inline":
             node = node.children[0]
         children = node.children
-        written = [self._softbreak(children[n + 1 :]) if c.type == "softbreak" else self.write(c)
-                   for n, c in enumerate(children)]  # fmt: skip
+        written = [self._break(children, n) if c.type == "softbreak" else self.write(c) for n, c in enumerate(children)]
         return NoEscape(_EMPTY_LINES.sub("\n", "".join(written)))
 
-    def write(self, node: SyntaxTreeNode) -> str:
-        if node.map:
-            self.line = self.first_line + node.map[0]
-        written: str = getattr(self, f"_{node.type}", self.inline)(node)
-        return written
-
     def _math(self, latex: str, display: bool) -> NoEscape:
-        try:
-            written = formula(latex, display)
-        except DeriveError as error:
-            first = self.line + (error.problems[0].line or 0)
-            raise type(error)(error.problems[0].message).located(None, first) from None
-        self.line += latex.count("\n")
-        return written
+        return NoEscape(self.formula(formula, latex, display))
 
     # --- blocks ------------------------------------------------------------
 
@@ -126,9 +119,7 @@ class _Writer:
         return body if self.depth >= _DEEPEST else f"\\begin{{quote}}\n{body}\n\\end{{quote}}"
 
     def _fence(self, node: SyntaxTreeNode) -> str:
-        lines = node.content.rstrip("\n").expandtabs(4).split("\n")
-        body = "\n".join(rf"\codeline{{{_leading(line)}{_breakable(line.lstrip(' '), 80)}}}" for line in lines)
-        return f"\\begin{{listing}}\n{body}\n\\end{{listing}}"
+        return listing(node.content)
 
     _code_block = _fence
 
@@ -140,21 +131,19 @@ class _Writer:
 
     def _table(self, node: SyntaxTreeNode) -> str:
         rows = [[self.inline(cell) for cell in row.children] for part in node.children for row in part.children]
-        plain = [[_plain(cell) for cell in row.children] for part in node.children for row in part.children]
+        texts = [[plain(cell) for cell in row.children] for part in node.children for row in part.children]
         header = node.children[0].children[0].children
         align = "".join(str(cell.attrs.get("style", "text-align:left"))[len("text-align:")] for cell in header)
-        return table(rows, align, plain)
+        return table(rows, align, texts)
 
     # --- inline ------------------------------------------------------------
 
     def _text(self, node: SyntaxTreeNode) -> str:
         return characters.text(node.content)
 
-    def _softbreak(self, after: Iterable[SyntaxTreeNode]) -> str:
+    def _break(self, siblings: list[SyntaxTreeNode], at: int) -> str:
         self.line += 1
-        following = "".join("**" if n.type == "strong" else "" for n in list(after)[:1])
-        following += "".join(_plain(n) for n in after)[:12]
-        return "\\newline\n" if _PART.match(following) else "\n"
+        return "\\newline\n" if opens_part(siblings, at + 1) else "\n"
 
     def _hardbreak(self, node: SyntaxTreeNode) -> str:
         self.line += 1
@@ -181,10 +170,10 @@ class _Writer:
     def _link(self, node: SyntaxTreeNode) -> str:
         label, address = self.inline(node), str(node.attrs.get("href", ""))
         shown = rf"\texttt{{{_breakable(address)}}}"
-        return shown if address in (_plain(node), "mailto:" + _plain(node)) else f"{label} ({shown})"
+        return shown if address in (plain(node), "mailto:" + plain(node)) else f"{label} ({shown})"
 
     def _image(self, node: SyntaxTreeNode) -> str:
-        caption = "".join(_plain(c) for c in node.children)
+        caption = "".join(plain(c) for c in node.children)
         return rf"\figurenote{{{characters.text(caption or str(node.attrs.get('src', '')))}}}"
 
     def _embed(self, node: SyntaxTreeNode) -> str:
@@ -204,24 +193,20 @@ def _goes_on(display: SyntaxTreeNode | None, after: SyntaxTreeNode) -> bool:
 
 
 def breakable(latex: str) -> bool:
-    """TeX can break the formula, should it be too wide: signs and relations stand outside boxes, not too far apart."""
-    parts = _SIGNS.split(latex)
-    return len(latex) > 100 and not _BOXES.search(latex) and max(map(len, parts)) < 100
+    """TeX can break the formula, should it be too wide: at signs and commas outside boxes, not too far apart."""
+    if len(latex) <= _LINE or _UNBREAKABLE.search(latex):
+        return False
+    return max(map(len, _SIGNS.split(masked(latex)))) < _LINE
 
 
 def _display(latex: str) -> str:
     return f"\\[\n  \\{'fitlines' if breakable(latex) else 'fit'}{{{latex}}}\n\\]"
 
 
-def _plain(node: SyntaxTreeNode) -> str:
-    """The text of a node without its marks, to measure and to compare."""
-    return "".join(map(_plain, node.children)) if node.children else node.content if not node.is_root else ""
-
-
-def _breakable(plain: str, longest: int = 20) -> str:
+def _breakable(text: str, longest: int = 20) -> str:
     """Code; a longer one can break after punctuation."""
-    latex = characters.code(plain)
-    return _BREAKS.sub(r"\1\\allowbreak{}", latex) if len(plain) > longest else latex
+    latex = characters.code(text)
+    return _BREAKS.sub(r"\1\\allowbreak{}", latex) if len(text) > longest else latex
 
 
 def _leading(line: str) -> str:

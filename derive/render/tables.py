@@ -23,7 +23,7 @@ def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[st
     inner = f"\\begin{{{environment}}}{argument}{{{''.join(columns)}}}\n{body}\n\\end{{{environment}}}"
     if wide and environment == "tabular":  # many narrow columns: set smaller
         inner = f"\\fitbox{{%\n{inner}}}"
-    return f"\\begin{{center}}\n{inner}\n\\end{{center}}"
+    return f"\\begin{{tablebox}}\n{inner}\n\\end{{tablebox}}"
 
 
 def _row(cells: Sequence[str]) -> str:

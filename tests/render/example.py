@@ -7,7 +7,8 @@ from typing import Any
 
 from derive.card import Card
 from derive.expr import OTHERWISE
-from derive.sheet import Bullets, Heading, Math, Prose, Sheet, Table
+from derive.scene import Cell, Dot, Label, Line, Outline, Scene
+from derive.sheet import Bullets, Figure, Heading, Math, Prose, Sheet, Table
 from derive.verify.report import Check, Report, Verdict
 
 CARD = r"""---
@@ -60,8 +61,13 @@ ANSWER = (
     Prose("and for an upstream gradient $\\delta_f$"),
     math(r"\delta_{x,ij} = \sum_{(k, l) : (i, j) \in \Omega(k, l)} \delta_{f,kl} \, [(i, j) = (i^*, j^*)].", "vjp"),
 )  # fmt: skip
+SCENE = Scene("window", "One window", "A window of two cells, $x_{00}$ and $-1$.", 6, 3, (
+    Cell(0, 0, "first", "$x_{00}$"), Cell(1, 0, "shared", "$-1$", "$2 - 3$"), Outline(0, 0, 2, 1, "second"),
+    Line(((2, 0.5), (3, 0.5), (4, 2.5), (5, 2.5)), "forward", smooth=True), Dot(3, 2), Label(1, 2, r"$\hat{y}'$ & more", "title"),
+))
 DETAILS = (
     Heading("The window"),
+    Figure(SCENE, "The window of $f_{00}$ & its entries."),
     Prose("Write the window as $x_1, \\dots, x_4$. Its maximum, in bracket notation:"),
     math("f = \\begin{cases}\n"
          + " \\\\\n".join(rf"x_{a} & \text{{if }} " + ", ".join(rf"x_{a} > x_{b}" for b in range(1, 10) if b != a)

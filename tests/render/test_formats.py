@@ -11,7 +11,7 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError, RenderError, VerificationError
-from derive.render import FORMATS, available, pdf, render
+from derive.render import FORMATS, available, files, pdf, render
 from derive.render.formulas import displayed, guard
 from derive.render.latex import PACKAGES
 from derive.render.pdf import compile_latex, engine
@@ -26,10 +26,10 @@ def text(format: str, solution: Solution | None = None, detail: str = "full") ->
 
 
 def test_formats_are_known_by_name() -> None:
-    assert FORMATS == ("md", "tex", "pdf")
+    assert FORMATS == ("md", "tex", "pdf", "html")
     assert available()[:2] == ("md", "tex")
-    with pytest.raises(CardError, match="unknown format `html`; there are `md`, `tex`, `pdf`"):
-        render(Solution(), "html")
+    with pytest.raises(CardError, match="unknown format `xyz`; there are `md`, `tex`, `pdf`, `html`"):
+        render(Solution(), "xyz")
     with pytest.raises(CardError, match="unknown format `texx`; did you mean `tex`"):
         render(Solution(), "texx")
     with pytest.raises(CardError, match="unknown detail `ful`; did you mean `full`"):
@@ -43,7 +43,7 @@ def test_a_refuted_equation_is_not_rendered(format: str) -> None:
     assert str(caught.value) == r"vjp: refuted: `\delta_x = 0` x = (1, 2): 1 and 0"
 
 
-@pytest.mark.parametrize("format", ["md", "tex"])
+@pytest.mark.parametrize("format", ["md", "tex", "html"])
 @pytest.mark.parametrize("detail", ["full", "short"])
 def test_same_solution_same_text_and_all_formulas(format: str, detail: str) -> None:
     first = text(format, detail=detail)
@@ -52,7 +52,7 @@ def test_same_solution_same_text_and_all_formulas(format: str, detail: str) -> N
     assert displayed(first) == wanted
 
 
-@pytest.mark.parametrize("format", ["md", "tex"])
+@pytest.mark.parametrize("format", ["md", "tex", "html"])
 def test_without_a_card_the_sheet_stands_under_its_title(format: str) -> None:
     @dataclasses.dataclass(frozen=True)
     class Named:
@@ -89,6 +89,15 @@ class TestMarkdown:
     def test_a_bar_does_not_end_a_cell(self) -> None:
         assert r"| library | tie rule | gradient of $\vert x\vert $ |" in text("md")
 
+    def test_a_figure_is_a_file_beside_the_card_with_a_text_alternative(self) -> None:
+        made = text("md")
+        assert "![A window of two cells, x00 and −1.](batch_004-window.svg)" in made
+        assert "\n\nThe window of $f_{00}$ & its entries.\n" in made
+        beside = files(Solution(), "md")
+        assert list(beside) == ["batch_004-window.svg"]
+        assert str(beside["batch_004-window.svg"]).startswith("<svg")
+        assert files(Solution(), "md", "short") == files(Solution(), "tex") == files(Solution(), "html") == {}
+
     def test_line_ends_of_the_card_are_kept(self) -> None:
         card = Card.parse(CARD.replace("\n", "\r\n"))
         made = text("md", Solution(card=card))
@@ -107,6 +116,11 @@ class TestLatex:
         assert "Vrstva s největší hodnotou, 50 \\% of the cells" in made
         assert r"\figurenote{pool.png}" in made
         assert "[cite: 86]" in made
+
+    def test_a_formula_in_the_title_is_a_formula_in_the_foot_and_words_in_the_metadata(self) -> None:
+        made = text("tex", Solution(sheet=Sheet(r"Messages of $\hat{y}_k$ and $\delta_x$", (), ())))
+        assert "pdftitle={Messages of ŷk and deltax}" in made
+        assert r"\footnotesize Messages of $\hat{y}_k$ and $\delta_x$" in made
 
     def test_a_refused_macro_names_file_and_line(self) -> None:
         card = Card.parse(CARD.replace("2. What does", "2. What $\\input{a}$ does"), "cards/q.md")
@@ -132,13 +146,13 @@ class TestGuard:
         with pytest.raises(VerificationError, match="vjp: the finished file shows"):
             guard(made, SHEET)
 
-    @pytest.mark.parametrize("format", ["md", "tex"])
+    @pytest.mark.parametrize("format", ["md", "tex", "html"])
     def test_a_lost_formula_is_caught(self, format: str) -> None:
         with pytest.raises(VerificationError, match="displays 2 formulas, and 6 were checked"):
             guard(text(format, detail="short"), SHEET)
 
     def test_displays_of_the_question_do_not_count(self) -> None:
-        assert len(displayed(text("md"))) == len(displayed(text("tex"))) == 6
+        assert len(displayed(text("md"))) == len(displayed(text("tex"))) == len(displayed(text("html"))) == 6
 
 
 @needs_tex
@@ -147,6 +161,8 @@ class TestPdf:
     def test_compiles_without_overfull_boxes_or_missing_characters(self, program: str) -> None:
         if shutil.which(program) is None:
             pytest.skip(f"no {program}")
+        if program == "lualatex" and not subprocess.run(["kpsewhich", "luaotfload.sty"], capture_output=True).stdout:
+            pytest.skip("LuaLaTeX without its fonts: texlive-luatex")
         made = compile_latex(text("tex"), program)
         assert made.pdf.startswith(b"%PDF")
         assert made.overfull == []
@@ -197,6 +213,6 @@ class TestPdf:
 
 def test_without_a_tex_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "engine", lambda: None)
-    assert available() == ("md", "tex")
+    assert available() == ("md", "tex", "html")
     with pytest.raises(RenderError, match="apt-get install"):
         render(Solution(), "pdf")

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from derive.render.mathematics import allowed, formula
 from derive.render.pdf import compile_latex, engine
 from tests.render.example import Solution
+
+
+def test_lowercase_spoils_no_number() -> None:
+    """TeX reads hexadecimal digits in capitals only: \\lowercase would turn "613B into 613 and a letter b."""
+    for file in (Path(__file__).parents[2] / "templates").rglob("*.tex"):
+        for line in file.read_text("utf-8").splitlines():
+            assert not re.search(r'^[^%]*\\lowercase.*"[0-9]*[A-F]', line), f"{file}: {line}"
+
 
 _SPECIAL = {  # macros that need more than two arguments of letters
     "middle": r"\left( a \middle| b \right)",

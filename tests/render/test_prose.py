@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from derive.errors import CardError, RenderError
@@ -86,3 +88,14 @@ def test_a_refused_macro_names_its_line(markdown: str, line: int) -> None:
 def test_a_letter_that_the_fonts_lack_is_named() -> None:
     with pytest.raises(RenderError, match="`Ж` .*CYRILLIC CAPITAL LETTER ZHE"):
         prose.inline("Ж")
+
+
+@pytest.mark.parametrize("text", ["a <!-- x\n", "a\n", "<!-- a --> b\n", "<!--"])
+def test_long_texts_take_time_in_proportion(text: str) -> None:
+    """The longer text of 20,000 lines is tenfold the shorter; square growth would be a hundredfold."""
+    times = []
+    for lines in (2_000, 20_000):
+        start = time.perf_counter()
+        prose.blocks(text * lines)
+        times.append(time.perf_counter() - start)
+    assert times[1] < 40 * times[0] + 0.5

@@ -1,66 +1,19 @@
-"""Symbolic verification inside other people's tests."""
+"""A backward function of a layer of windows, tried on small inputs; the likely mistake of a wrong one."""
 
 from __future__ import annotations
 
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from derive.card import Card
-from derive.module import Module
-from derive.solve import Solution, solve
+from derive.compose.sheet import Derived
+from derive.solve import Solution
 
 Index = tuple[int, ...]
-Shape = tuple[int, ...]
 
 
-def assert_backward(function: Callable[[Any, Any], Any], layer: str | Path | Module, *, tolerance: float = 1e-9,
-                    **options: Any) -> None:
-    """``function(upstream, x)`` is the backward message of the layer, ties included.
-
-    ``function`` takes and returns float64 arrays.  ``layer`` is a name of the catalogue
-    with its ``options`` (kernel_size, stride, padding, tie_rule "first" unless given), a
-    module, or the path of a card.  Raises AssertionError with the smallest input found
-    at which the two differ, both values, and the likely mistake.
-    """
-    module = _module(layer, options)
-    solution = solve(module)
-    for arrays in _trials(solution):
-        if _differs(function, solution, arrays, tolerance) is not None:
-            arrays = _smaller(arrays, lambda a: _differs(function, solution, a, tolerance) is not None)
-            raise AssertionError(_explain(function, solution, arrays, tolerance))
-
-
-def assert_equation(latex: str, layer: str | Path | Module | Solution, **options: Any) -> None:
-    """The printed equation holds for the layer: read from its LaTeX, checked at every kind of point.
-
-    Raises AssertionError with the smallest input found at which its sides differ, both
-    values and the likely mistake, and :class:`derive.CardError` where it cannot be read.
-    """
-    from derive.verify.equation import refutation
-
-    solution = layer if isinstance(layer, Solution) else solve(_module(layer, options))
-    message = refutation(latex, solution.derivation)
-    if message is not None:
-        raise AssertionError(message)
-
-
-def _module(layer: str | Path | Module, options: Mapping[str, Any]) -> Module:
-    """A module as it is, the module of a card, or a layer of the catalogue."""
-    if isinstance(layer, Module):
-        return layer
-    if isinstance(layer, Path) or layer.endswith(".md"):
-        from derive.question import module_of
-
-        return module_of(Card.read(layer))
-    from derive.layers import layer as named
-
-    return named(layer, **options)
-
-
-def _trials(solution: Solution) -> Iterator[dict[str, Any]]:
+def trials(solution: Solution) -> Iterator[dict[str, Any]]:
     """Inputs from small to larger: distinct entries, then ties, at sizes with and without a rest."""
     import numpy as np
 
@@ -82,7 +35,7 @@ def _expected(solution: Solution, arrays: Mapping[str, Any]) -> Any:
     return solution.backward(wrt, upstream=arrays["upstream"], **{wrt: arrays["x"]})
 
 
-def _differs(function: Callable[[Any, Any], Any], solution: Solution, arrays: Mapping[str, Any],
+def differs(function: Callable[[Any, Any], Any], solution: Solution, arrays: Mapping[str, Any],
              tolerance: float) -> str | None:
     """What is wrong with the function's answer, or None."""
     import numpy as np
@@ -97,9 +50,9 @@ def _differs(function: Callable[[Any, Any], Any], solution: Solution, arrays: Ma
     return None if np.allclose(found, expected, rtol=0, atol=tolerance) else "the two differ"
 
 
-def _smaller(arrays: dict[str, Any], fails: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def smaller(arrays: dict[str, Any], fails: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Entries put to 0, 1 or −1 one by one while the failure stays."""
-    for name in ("upstream", "x"):
+    for name in ("upstream", *(n for n in arrays if n != "upstream")):
         for at in itertools.product(*map(range, arrays[name].shape)):
             for simple in (0.0, 1.0, -1.0):
                 if arrays[name][at] == simple:
@@ -112,10 +65,10 @@ def _smaller(arrays: dict[str, Any], fails: Callable[[dict[str, Any]], bool]) ->
     return arrays
 
 
-def _explain(function: Callable[[Any, Any], Any], solution: Solution, arrays: dict[str, Any], tolerance: float) -> str:
+def explain(function: Callable[[Any, Any], Any], solution: Solution, arrays: dict[str, Any], tolerance: float) -> str:
     import numpy as np
 
-    what = _differs(function, solution, arrays, tolerance)
+    what = differs(function, solution, arrays, tolerance)
     expected = _expected(solution, arrays)
     lines = [f"the backward message is wrong: {what}", f"x =\n{arrays['x']}", f"upstream =\n{arrays['upstream']}",
              f"expected (tie rule `{solution.module.tie_rule}`) =\n{expected}"]
@@ -135,5 +88,5 @@ def _mistake(solution: Solution, arrays: Mapping[str, Any], found: Any, expected
     wrt = solution.module.inputs[0]
     sample = Sample(solution.module, {wrt: entries(arrays["x"])}, {wrt: arrays["x"].shape}, {"loss": 0})
     sample = sample.with_upstream(entries(arrays["upstream"]))
-    sign = 1 if solution.derivation.op == "max" else -1
+    sign = 1 if isinstance(solution.derivation, Derived) and solution.derivation.op == "max" else -1
     return mistakes.likely(entries(found), entries(expected), mistakes.messages(sample, sign))

@@ -1,0 +1,1 @@
+"""The commands of ``derive``, a file each."""

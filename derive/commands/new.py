@@ -1,0 +1,77 @@
+"""``derive new``: a question card for a layer of the catalogue."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from derive.bank import write_all
+from derive.commands.running import debug_option, reported, worst
+from derive.errors import CardError
+
+
+def _sizes(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    """``3``, ``3,2`` or ``3x2``; for padding also ``0+1,2+0`` (before and behind), and ``same``."""
+    if text is None or text == "same":
+        return text
+    try:
+        parts = [tuple(map(int, p.split("+"))) for p in text.lower().replace("×", "x").replace("x", ",").split(",")]
+    except ValueError:
+        raise click.BadParameter(f"`{text}` is not a list of integers such as 3 or 3,2") from None
+    found = [p[0] if len(p) == 1 else p for p in parts]
+    return found[0] if len(found) == 1 and isinstance(found[0], int) else found
+
+
+def _number(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    from fractions import Fraction
+
+    try:
+        return None if text is None else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"`{text}` is not a number such as 2, 0.5 or 5/2") from None
+
+
+@click.command(no_args_is_help=True, short_help="Write a question card for a layer of the catalogue.")
+@click.argument("name", metavar="LAYER")
+@click.option("--kernel-size", callback=_sizes, help="Sizes of the window: 3, or 3,2 for two axes.")
+@click.option("--stride", callback=_sizes, help="Steps between windows. [default: the kernel size]")
+@click.option("--padding", callback=_sizes, help="Cells added at each end: 1, or 1,0, or 0+1,2+0, or same.")
+@click.option("--dilation", callback=_sizes, help="Distance between a window's cells.")
+@click.option("--ceil-mode", is_flag=True, default=None, help="The last window may run beyond the padded input.")
+@click.option("--output-size", callback=_sizes, help="Of adaptive pooling.")
+@click.option("--input-size", callback=_sizes, help="The size of the input, where the question states one.")
+@click.option("--dims", type=int, help="Axes of the input. [default: 2]")
+@click.option("--norm", callback=_number, help="p of Lp pooling.")
+@click.option("--sharpness", callback=_number, help="r of log-sum-exp, log-mean-exp and softmax pooling.")
+@click.option("--count-include-pad/--no-count-include-pad", default=None, help="Whether an average counts padding.")
+@click.option("--divisor-override", type=int, help="What an average divides by.")
+@click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The card's file. [default: print it]")
+@debug_option
+def new(name: str, output: Path | None, debug: bool, **arguments: Any) -> None:
+    """Write a question card for a layer of the catalogue.
+
+    \b
+    Example:
+      derive new max_pool --kernel-size 3 --stride 2 -o cards/max_pool.md
+    """
+    codes: list[int] = []
+    with reported(codes, debug):
+        _write(name, output, {key: value for key, value in arguments.items() if value is not None})
+    sys.exit(worst(codes))
+
+
+def _write(name: str, output: Path | None, arguments: dict[str, Any]) -> None:
+    from derive.new import question_card
+
+    text = question_card(name, arguments)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    if output.exists():
+        raise CardError(f"`{output}` exists; name another file")
+    write_all({output: text})
+    click.echo(str(output))

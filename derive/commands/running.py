@@ -1,0 +1,116 @@
+"""What all commands share: errors as lines and exit codes, options by name, progress, files that change."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from derive.errors import CardError, DeriveError
+
+# what a run of several cards exits with: a refuted equation before a broken tool, a wrong card, an uncovered one
+_WORST_FIRST = (1, 4, 2, 3, 0)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The exit code of a run."""
+    found = {*codes, 0}
+    return next(code for code in _WORST_FIRST if code in found)
+
+
+@contextmanager
+def reported(codes: list[int], debug: bool) -> Iterator[None]:
+    """An error ends as its lines on stderr and its exit code among ``codes``."""
+    try:
+        yield
+    except DeriveError as error:
+        if debug:
+            raise
+        click.echo(printable(str(error)), err=True)
+        codes.append(error.exit_code)
+    except BrokenPipeError:  # the reader of a pipe has seen enough: click ends quietly
+        raise
+    except Exception as error:
+        if debug:
+            raise
+        text = " ".join(str(error).split())
+        click.echo(printable(f"unexpected {type(error).__name__}: {text} (--debug shows where)"), err=True)
+        codes.append(1)
+
+
+def printable(message: str) -> str:
+    """A message in which nothing that it quotes commands the terminal."""
+    return "".join(c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "\ufffd" for c in message)
+
+
+@contextmanager
+def ended(debug: bool) -> Iterator[None]:
+    """Run a command's body and exit with its code."""
+    codes: list[int] = []
+    with reported(codes, debug):
+        yield
+    sys.exit(worst(codes))
+
+
+def known(what: str, given: str, names: Sequence[str]) -> str:
+    """``given``, if it is one of the names; else a :class:`CardError` that says which is meant."""
+    if given not in names:
+        near = difflib.get_close_matches(given, names, 1, 0.5)
+        hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{n}`" for n in names)
+        raise CardError(f"unknown {what} `{given}`; {hint}")
+    return given
+
+
+def debug_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option("--debug", is_flag=True, help="Show the traceback of an error.")(command)
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr for several cards, where stderr is a terminal."""
+    if total < 2 or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
+    with bar:
+        task = bar.add_task("cards", total=total)
+        yield lambda: bar.advance(task)
+
+
+def watch(look: Callable[[], Iterable[Path]], act: Callable[[list[Path]], Iterable[Path]],
+          seconds: float = 0.3) -> None:  # fmt: skip
+    """Call ``act`` with the files that are new or changed, now and whenever there are some, until Ctrl-C.
+
+    ``look`` says which files to watch, and is asked again each time; ``act`` returns those that it has
+    itself written.
+    """
+    seen: dict[Path, tuple[int, int] | None] = {}
+    try:
+        while True:
+            now = {file: _stamp(file) for file in look()}
+            changed = [file for file, stamp in now.items() if stamp is not None and seen.get(file) != stamp]
+            seen = now
+            if changed:
+                seen |= {file: _stamp(file) for file in act(changed)}
+            time.sleep(seconds)
+    except KeyboardInterrupt:
+        click.echo(err=True)
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What changes when a file is written; None where there is none, as between two steps of an editor's saving."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

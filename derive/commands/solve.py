@@ -1,0 +1,146 @@
+"""``derive solve``: the sheets of cards and folders."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from derive.bank import OUTPUT, Job, files_in, jobs, keep_hand_written, unchanged, write_all
+from derive.commands.running import debug_option, known, progress, reported, watch, worst
+from derive.errors import CardError, DeriveError
+
+
+@click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")
+@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
+              help="Folder for the finished sheets.")
+@click.option("--format", "formats", metavar="md,tex,pdf,html",
+              help="Formats, separated by commas. [default: all that work here]")
+@click.option("--detail", default="full", show_default=True, metavar="short|full",
+              help="The answer alone, or all of it.")
+@click.option("--in-place", is_flag=True, help="Write the solution into the card itself; other formats on request.")
+@click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
+@click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
+@click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
+@click.option("--watch", "watching", is_flag=True, help="Solve a card again whenever it is saved, until Ctrl-C.")
+@debug_option
+def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: str, in_place: bool, force: bool,
+          tie_rule: str | None, code: bool | None, watching: bool, debug: bool) -> None:  # fmt: skip
+    """Solve cards: derive, verify every equation as printed, and write the sheets.
+
+    A folder is searched for cards, with its folders. One card that cannot be solved does not stop
+    the others.
+
+    \b
+    Examples:
+      derive solve cards/max_pooling_backward.md
+      derive solve cards --format md,tex -o sheets
+      derive solve cards/max_pooling_backward.md --in-place --force
+      derive solve cards --watch
+    """
+    gc.set_threshold(1_000_000, 20, 20)  # start-up makes many objects that stay: visiting them again is waste
+    codes: list[int] = []
+    with reported(codes, debug):
+        _check(detail, tie_rule)
+        run = _Run(paths, output, _formats(formats, in_place), detail, in_place, force, tie_rule, code, debug)
+        if watching:
+            watch(lambda: files_in(paths, output), run.again)
+            codes.clear()  # what was wrong has been said, and may be mended
+        else:
+            codes += run.all()
+    gc.freeze()  # nor does leaving visit them once more to free what goes with the process
+    sys.exit(worst(codes))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The options of a run."""
+
+    paths: tuple[Path, ...]
+    output: Path
+    formats: tuple[str, ...]
+    detail: str
+    in_place: bool
+    force: bool
+    tie_rule: str | None
+    code: bool | None
+    debug: bool
+
+    def all(self) -> list[int]:
+        """Solve every card; the exit codes of what went wrong."""
+        found, errors, notes = jobs(self.paths, self.output)
+        for note in notes:
+            click.echo(note, err=True)
+        return self.solve(found, errors)
+
+    def again(self, changed: list[Path]) -> Iterable[Path]:
+        """Solve the cards among the changed files; those that were themselves written."""
+        names = {str(file) for file in changed}
+        found, errors, _ = jobs(self.paths, self.output)
+        here = [job for job in found if str(job.path) in names]
+        self.solve(here, [e for e in errors if any(p.file in names for p in e.problems)])
+        return [job.path for job in here] if self.in_place else []
+
+    def solve(self, found: list[Job], errors: list[DeriveError]) -> list[int]:
+        codes: list[int] = []
+        for error in errors:
+            with reported(codes, self.debug):
+                raise error
+        with progress(len(found)) as advance:
+            for job in found:
+                with reported(codes, self.debug):
+                    click.echo(self.one(job))
+                advance()
+        return codes
+
+    def one(self, job: Job) -> str:
+        """The summary line of a card whose files have been written."""
+        from derive.render import files, render
+        from derive.solve import solve as solve_card
+        from derive.verify.report import Verdict
+
+        start = time.perf_counter()
+        card = job.card
+        targets = {f: job.path if self.in_place and f == "md" else self.output / f"{job.stem}.{f}"
+                   for f in self.formats}  # fmt: skip
+        if "md" in targets and not self.force:
+            keep_hand_written(targets["md"], job)
+        solution = solve_card(card, tie_rule=self.tie_rule, code=self.code)
+        try:
+            contents = {path: render(solution, f, self.detail) for f, path in targets.items()}
+        except DeriveError as error:
+            raise error.located(str(job.path), card.question_line) from error
+        beside = {path.parent / name: figure for f, path in targets.items()
+                  for name, figure in files(solution, f, self.detail).items()}  # fmt: skip
+        unchanged(job)
+        write_all(contents | beside)
+        report = solution.report
+        counts = f"{report.count(Verdict.PROVED)} proved, {report.count(Verdict.TESTED)} tested"
+        written = ", ".join(map(str, targets.values()))
+        return f"{card.id}: {solution.derived}; {counts}; {written}; {time.perf_counter() - start:.1f} s"
+
+
+def _formats(given: str | None, in_place: bool) -> tuple[str, ...]:
+    from derive.render import FORMATS, available
+
+    if given is None:
+        return ("md",) if in_place else available()
+    names = tuple(dict.fromkeys(name.strip().lower() for name in given.split(",") if name.strip()))
+    if not names:
+        raise CardError(f"no format in `{given}`; there are " + ", ".join(f"`{n}`" for n in FORMATS))
+    return tuple(known("format", name, FORMATS) for name in names)
+
+
+def _check(detail: str, tie_rule: str | None) -> None:
+    from derive.module import TIE_RULES
+    from derive.render import DETAILS
+
+    known("detail", detail, DETAILS)
+    if tie_rule is not None:
+        known("tie rule", tie_rule, TIE_RULES)

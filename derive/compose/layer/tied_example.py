@@ -1,0 +1,77 @@
+"""A second input for the worked example of a layer that selects entries, with ties: the message under the tie rule."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from derive.compose.builder import Builder
+from derive.compose.layer.subject import Subject
+from derive.compose.matrices import matrix
+from derive.errors import UnsupportedError
+from derive.expr import Entry, Expr, Fn, Num, eq
+from derive.module import Module
+from derive.numbers import Numbers
+from derive.numeric.active import active_sets, selection
+from derive.numeric.point import Index
+from derive.verify.layer.point import Point, Values
+
+_TRIES = 60
+_NUMBERS = {False: (0, 1, 1, 2), True: (0, 1, -1, 2, -2)}  # of the entries; where their size is what counts
+
+
+def build(b: Builder, subject: Subject, first: Point) -> None:
+    """An input of few different numbers, its output, and the gradient that the first example's upstream gives."""
+    module = subject.module
+    if len(module.inputs) != 1 or module.parameters or module.constants:
+        return
+    try:
+        node = selection(module)
+    except UnsupportedError:
+        return
+    (wrt,) = module.inputs
+    absolute = isinstance(node.body, Fn) and node.body.name == "abs"
+    delta = f"delta_{module.output}"
+    drawn = _tied(module, list(first.tensor(wrt)), first.shapes[wrt], _NUMBERS[absolute]) if subject.backward else None
+    alone = module.definition(module.output)[1] is node and (absolute or isinstance(node.body, Entry))
+    if not alone or drawn is None:
+        return
+    upstream, x = _array(first.tensor(delta)), _array(drawn)
+    numbers = Numbers(module)
+    output, back = numbers.forward(**{wrt: x}), numbers.backward(wrt, upstream=upstream, **{wrt: x})
+    b.prose("tied_given", upstream=b.m(Entry(delta, ())))
+    b.math("tied_input", eq(Entry(wrt, ()), matrix(drawn)), "tied", definition=True)
+    b.prose("tied_output")
+    b.math("tied_output", eq(Entry(module.output, ()), _printed(output)), "tied")
+    b.prose("tied_gradient", rule=module.tie_rule, op=node.op, absolute=absolute, rank=x.ndim)
+    b.math("tied_gradient", eq(Entry(f"delta_{wrt}", ()), _printed(back)), "tied")
+
+
+def _tied(module: Module, cells: list[Index], shape: Index, pool: tuple[int, ...]) -> Values | None:
+    """Drawn from the card's id until a window has several active entries, and another only one."""
+    seed = hashlib.sha256(f"{module.key}:{module.receptive_field}:tied".encode()).digest()
+    source = random.Random(int.from_bytes(seed[:8], "big"))
+    found: tuple[int, Values] | None = None
+    for _ in range(_TRIES):
+        values = {cell: source.choice(pool) for cell in cells}
+        counts = [len(s.active) for s in active_sets(module, {module.inputs[0]: values}, {module.inputs[0]: shape})]
+        score = sum(n > 1 for n in counts) and 1 + (1 in counts) + (2 in counts)
+        if score and (found is None or score > found[0]):
+            found = score, values
+    return None if found is None else found[1]
+
+
+def _printed(values: Any) -> Expr:
+    numbers = {at: Fraction(float(n)).limit_denominator(10**6) for at, n in np.ndenumerate(values)}
+    return Num(numbers[()]) if () in numbers else matrix(numbers)
+
+
+def _array(values: Values) -> Any:
+    if () in values:
+        return float(values[()])
+    shape = tuple(max(c) + 1 for c in zip(*values, strict=True))
+    return np.array([float(values[at]) for at in np.ndindex(*shape)]).reshape(shape)

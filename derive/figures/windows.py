@@ -1,0 +1,154 @@
+"""The receptive fields of a layer: the input with its padding, two windows, and what they give."""
+
+from __future__ import annotations
+
+import itertools
+
+from derive.figures.grids import Grid, legend
+from derive.figures.letters import Index, Letters, say
+from derive.receptive_field import Axis, ReceptiveField
+from derive.scene import Cell, Item, Label, Line, Outline, Scene
+
+_TOP, _LEFT = 1.25, 0.75  # room for a title and for coordinates
+_BETWEEN = 2.6
+_LARGEST = 10  # cells of a side that fit a page
+
+
+def receptive_fields(field: ReceptiveField, shape: Index, letters: Letters, operation: str) -> Scene | None:
+    """Input grid, two neighbouring windows Ω(k), output grid; ``operation`` stands on the arrow between.
+
+    None for more than two axes, and where there is no window at this shape.
+    """
+    outputs = field.output_shape(shape)
+    if len(shape) > 2 or not all(outputs):
+        return None
+    picture = _Picture(field, shape, letters)
+    return picture.row(operation) if len(shape) == 1 else picture.plane(operation)
+
+
+def picture_shape(field: ReceptiveField, known: Index | None) -> Index | None:
+    """The input's own shape where it fits a page, else the smallest in which each axis has two windows with cells."""
+    if known is not None and max(known) <= _LARGEST:
+        return known
+    shape = []
+    for axis in field.axes:
+        sizes = (n for n in range(4, _LARGEST + 1) if axis.output_size(n) > 1 and not axis.misses(n))
+        shape.append(next(sizes, 0))
+    return tuple(shape) if all(shape) else None
+
+
+def shown(field: ReceptiveField, shape: Index) -> list[Index]:
+    """The first output whose window has cells, and the next one along the last axis that has another."""
+    outputs = field.output_shape(shape)
+    first = tuple(next((k for k in range(count) if a.covered(k, n)), 0)
+                  for a, n, count in zip(field.axes, shape, outputs, strict=True))
+    axis = next((d for d in reversed(range(len(shape))) if first[d] + 1 < outputs[d]), None)
+    return [first] if axis is None else [first, tuple(k + (d == axis) for d, k in enumerate(first))]
+
+
+class _Picture:
+    """The cells of two windows, and who of them is in which."""
+
+    def __init__(self, field: ReceptiveField, shape: Index, letters: Letters) -> None:
+        self.field, self.shape, self.letters = field, shape, letters
+        self.outputs = field.output_shape(shape)
+        self.ranges = tuple(map(_reach, field.axes, shape, self.outputs))
+        self.shown = shown(field, shape)
+        self.cells = [self._cells(at) for at in self.shown]
+
+    def _cells(self, at: Index) -> list[Index]:
+        axes = zip(self.field.axes, at, self.shape, strict=True)
+        return list(itertools.product(*(_cells(axis, k, n) for axis, k, n in axes)))
+
+    def role(self, cell: Index) -> str:
+        inside = [name for name, cells in zip(("first", "second"), self.cells, strict=False) if cell in cells]
+        if not all(0 <= c < n for c, n in zip(cell, self.shape, strict=True)):
+            return "padding"
+        if inside:
+            return "both" if len(inside) == 2 else inside[0]
+        return "cell" if self.field.covering(cell, self.shape) else "gap"
+
+    def plane(self, operation: str) -> Scene:
+        """Two axes: input at the left, output at the right."""
+        source = Grid(_LEFT, _TOP, self.ranges)
+        height = max(source.rows, self.outputs[0])
+        source = Grid(_LEFT, _TOP + (height - source.rows) / 2, self.ranges)
+        top = _TOP + (height - self.outputs[0]) / 2
+        output = Grid(source.right + _BETWEEN, top, tuple(map(range, self.outputs)))
+        middle = _TOP + height / 2
+        arrow = ((source.right + 0.45, middle), (output.x - 0.75, middle))
+        items = [*self._grids(source, output), Line(arrow, "forward"),
+                 Label(sum(x for x, _ in arrow) / 2, middle - 0.4, operation, "legend"),
+                 *source.coordinates(*self.shape), *output.coordinates(*self.outputs)]
+        return self._scene(items, output.right + 0.2, _TOP + height + 0.45)
+
+    def row(self, operation: str) -> Scene:
+        """One axis: input above, output below."""
+        source = Grid(_LEFT, _TOP, self.ranges)
+        left = _LEFT + max(0.0, (source.columns - self.outputs[0]) / 2)
+        output = Grid(left, source.bottom + 1.7, tuple(map(range, self.outputs)))
+        items: list[Item] = []
+        for at, cells, role in zip(self.shown, self.cells, ("first", "second"), strict=False):
+            low, high = source.corner(cells[0])[0], source.corner(cells[-1])[0] + 1
+            x, y = output.corner(at)
+            items += [Line(((low, source.bottom), (x, y)), role), Line(((high, source.bottom), (x + 1, y)), role)]
+        right = max(source.right, output.right) + 0.5
+        arrow = ((right, source.y + 0.5), (right, output.y + 0.5))
+        items = [*self._grids(source, output), *items, *source.coordinates(*self.shape), Line(arrow, "forward"),
+                 Label(right + 0.25, (arrow[0][1] + arrow[1][1]) / 2, operation, "legend", "start")]
+        return self._scene(items, right + 1.2, output.bottom + 0.35)
+
+    def _grids(self, source: Grid, output: Grid) -> list[Item]:
+        plane = len(self.shape) == 2
+        items: list[Item] = [Cell(*source.corner(cell), self.role(cell)) for cell in source.indices()]
+        for at in output.indices():
+            role = dict(zip(self.shown, ("first", "second"), strict=False)).get(at, "cell")
+            text = self.letters.entry(self.letters.output, at) if at in self.shown else ""
+            items.append(Cell(*output.corner(at), role, text))
+        for cells, role in zip(self.cells, ("first", "second"), strict=False):
+            items += self._outlines(source, cells, role)
+        for grid, name in ((source, self.letters.source), (output, self.letters.output)):
+            place = (grid.x + grid.columns / 2, grid.y - 0.8) if plane else (grid.x - 0.45, grid.y + 0.5)
+            items.append(Label(*place, self.letters.tensor(name), "title"))
+        items += [Outline(*output.corner(at), 1, 1, role)
+                  for at, role in zip(self.shown, ("first", "second"), strict=False)]
+        return items
+
+    def _outlines(self, grid: Grid, cells: list[Index], role: str) -> list[Item]:
+        """One outline around cells that touch; else one around each."""
+        if len(cells) == _volume(cells):
+            (x, y), (right, bottom) = grid.corner(cells[0]), grid.corner(cells[-1])
+            return [Outline(x, y, right - x + 1, bottom - y + 1, role)]
+        return [Outline(*grid.corner(cell), 1, 1, role) for cell in cells]
+
+    def _scene(self, items: list[Item], width: float, bottom: float) -> Scene:
+        roles = {item.role for item in items if isinstance(item, Cell)}
+        named = zip(("first", "second"), self.shown, strict=False)
+        words = [(role, self.letters.window(at)) for role, at in named]
+        words += [(role, say(f"legend_{role}")) for role in ("both", "padding", "gap") if role in roles]
+        entries, right, end = legend(words, _LEFT, bottom, max(width - _LEFT, 7))
+        windows = [[f"{r.start} to {r.stop - 1}".replace("-", "−") for r in _extents(cells)] for cells in self.cells]
+        facts = {"shape": self.shape, "outputs": self.outputs, "windows": windows}
+        return Scene("receptive-fields", say("fields_title"), say("fields_description", **facts),
+                     max(width, right), end + 0.1, (*items, *entries))
+
+
+def _cells(axis: Axis, k: int, n: int) -> range:
+    """The coordinates of window k, those in the padding too."""
+    return range(axis.start(k, n), axis.stop(k, n), axis.step)
+
+
+def _reach(axis: Axis, n: int, outputs: int) -> range:
+    """All coordinates of an axis, with the padding that windows reach."""
+    return range(min(0, axis.start(0, n)), max(n, axis.stop(outputs - 1, n)))
+
+
+def _extents(cells: list[Index]) -> list[range]:
+    return [range(min(axis), max(axis) + 1) for axis in zip(*cells, strict=True)]
+
+
+def _volume(cells: list[Index]) -> int:
+    volume = 1
+    for extent in _extents(cells):
+        volume *= len(extent)
+    return volume

@@ -1,0 +1,162 @@
+"""The handout as a LaTeX document: PyLaTeX makes the document, Jinja fills its pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from pylatex import Document, Package
+from pylatex.utils import NoEscape
+
+from derive.card import Card
+from derive.errors import DeriveError
+from derive.handout.marking import marking
+from derive.handout.selection import course
+from derive.render import latex, prose, refuse_failures
+from derive.render.formulas import guard
+from derive.render.opening import question_of
+from derive.sheet import Block, Heading, Sheet
+from derive.solve import Solution
+from derive.words import environment
+
+MODES = ("space", "solutions", "key", "marking")
+PACKAGES = tuple(name for name in latex.PACKAGES if name != "fancyhdr")  # the class sets heads and feet itself
+_ROW = 9  # questions in a row of the table of points
+_DEFAULT = 5  # points for which a card that states none leaves space
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands above the questions; without a title, what the document is."""
+
+    title: str = ""
+    course: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A card, its solution where it could be solved, and the points that count."""
+
+    card: Card
+    solution: Solution | None = None
+
+    @property
+    def points(self) -> int | None:
+        return self.card.points
+
+
+def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: bool = True) -> str:
+    """One document for all items; ``mode`` says what follows a question (see :data:`MODES`).
+
+    "space" leaves room to write, "solutions" gives the whole solution, "key" the answer alone and no
+    question, "marking" points for each step.  Raises :class:`DeriveError`, with the file and line,
+    where a question cannot be typeset, and :class:`VerificationError` for a refuted sheet.
+    """
+    questions = [_question(item, mode) for item in items]
+    courses = [course(item.card) for item in items]
+    several = by_course and len(set(courses)) > 1
+    for n, (question, name) in enumerate(zip(questions, courses, strict=True)):
+        question["course"] = name if several and (n == 0 or courses[n - 1] != name) else ""
+    pages = latex.layouts("handout")
+    say: Any = environment("en").get_template("handout.j2").module
+    head = replace(head, title=head.title or say.title(mode))
+    points = any(item.points for item in items)
+    data = {
+        "head": head, "questions": questions, "mode": mode, "say": say, "words": say.rows().split(" | "),
+        "graded": _graded(items, say) if points and mode == "space" else (),
+        "macros": NoEscape(latex.layouts("pages").get_template("macros.tex").render()),
+    }  # fmt: skip
+    made = Document(
+        documentclass="exam", document_options=["a4paper", "11pt", "addpoints"], fontenc=None, inputenc=None,
+        lmodern=False, textcomp=False, microtype=False, indent=False, page_numbers=False,
+        geometry_options={"margin": "25mm"},
+    )  # fmt: skip
+    for package in PACKAGES:
+        made.packages.append(Package(package))
+    made.preamble.append(NoEscape(pages.get_template("preamble.tex").render(data)))
+    made.append(NoEscape(re.sub(r"\n{3,}", "\n\n", pages.get_template("handout.tex").render(data)).strip()))
+    return str(made.dumps()).rstrip("\n") + "\n"
+
+
+def _graded(items: Sequence[Item], say: Any) -> list[list[dict[str, Any]]]:
+    """The table of points, in rows: a cell for each question, and the total; a dash where a card states no points."""
+    points = [NoEscape("--") if item.points is None else item.points for item in items]
+    cells: list[dict[str, Any]] = [{"name": n, "points": p} for n, p in enumerate(points, 1)]
+    cells.append({"name": say.rows().split(" | ")[-1], "points": sum(item.points or 0 for item in items)})
+    return [cells[n:n + _ROW] for n in range(0, len(cells), _ROW)]
+
+
+def _question(item: Item, mode: str) -> dict[str, Any]:
+    """What the page needs of an item."""
+    points = item.points
+    data: dict[str, Any] = {"id": item.card.id, "points": points, "text": None, "answer": None, "marking": None,
+                            "space": None, "title": None}  # fmt: skip
+    if item.solution is not None:
+        refuse_failures(item.solution.report)
+        data["title"] = prose.inline(item.solution.sheet.title)
+    if mode in ("space", "solutions"):
+        data["text"] = question_text(item.card)
+    if mode == "marking" and item.solution is not None:
+        data["marking"] = _marking(item.solution, points)
+    elif mode != "space":
+        data["answer"] = _answer(item, "full" if mode == "solutions" else "short")
+    if mode == "space" or (mode == "solutions" and data["answer"] is None):
+        data["space"] = points if points is not None else _DEFAULT
+    return data
+
+
+def question_text(card: Card) -> NoEscape:
+    """A card's question as LaTeX; raises :class:`DeriveError` with its file and line."""
+    try:
+        return prose.blocks(*question_of(card))
+    except DeriveError as error:
+        raise error.located(card.path) from None
+
+
+def own_solution(card: Card) -> NoEscape | None:
+    """The solution that a card already has, as LaTeX; None where there is none or it cannot be typeset."""
+    if not card.solution.strip():
+        return None
+    try:
+        return prose.blocks(card.solution.replace("\r\n", "\n"), card.solution_line or 0)
+    except DeriveError:
+        return None
+
+
+def _answer(item: Item, detail: str) -> NoEscape | None:
+    if item.solution is None:
+        return own_solution(item.card)
+    sheet = item.solution.sheet
+    answer = sheet if detail == "full" else replace(sheet, details=(), checked=())
+    return _checked(answer)
+
+
+def _checked(sheet: Sheet) -> NoEscape:
+    """A sheet's blocks as LaTeX; what they display is compared with what was checked."""
+    written = latex.body(_plain(sheet.blocks()))
+    guard(rf"\documentclass{{exam}}\begin{{document}}{written}", sheet)
+    return written
+
+
+def _plain(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks, with headings that fit inside a question."""
+    return [replace(b, level=4) if isinstance(b, Heading) else b for b in blocks]
+
+
+def _marking(solution: Solution, points: int | None) -> dict[str, Any]:
+    found = marking(solution, points)
+    steps = [{"points": half(step.points), "kinds": step.kinds,
+              "formulas": _checked(Sheet("", step.formulas, ())) if step.formulas else None}
+             for step in found.steps]  # fmt: skip
+    lost = [{"words": mistake.words, "cost": half(mistake.cost)} for mistake in found.mistakes]
+    return {"steps": steps, "mistakes": lost, "stated": points is not None, "total": found.points}
+
+
+def half(points: Fraction) -> NoEscape:
+    """``2``, ``1½``."""
+    whole = int(points)
+    return NoEscape((str(whole) if whole or points == 0 else "") + (r"\half{}" if points != whole else ""))

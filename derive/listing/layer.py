@@ -1,0 +1,202 @@
+"""The functions of any layer: forward from its equations, backward from its derived messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import cast
+
+from derive.axes import stands
+from derive.calculus.affine import Affine
+from derive.calculus.results import Messages
+from derive.calculus.vanishing import at_kinks
+from derive.errors import UnsupportedError
+from derive.expr import ZERO, Entry, Expr, Fn, Idx, Mul, Num, Pow, Reduce, Rel, Size, Star, add, mul, sub, walk
+from derive.listing.loops import Scalars
+from derive.listing.scope import Definition, Scope, star_name
+
+Lines = Callable[[Definition, Scope], tuple[list[str], list[str]]]
+
+
+def functions(messages: Messages, style: Lines) -> str:
+    """``def layer(x, W): …`` and ``def layer_backward(upstream, x, W): …`` in a style of lines.
+
+    Raises :class:`UnsupportedError` where a formula has no code in that style.
+    """
+    scope = Scope(messages)
+    name, given = function_name(messages), [scope.name(t) for t in messages.letters]
+    forward = _needed(scope, [scope.name(messages.module.output)])
+    backward = _messages(scope)
+    kept = [scope.name(n.tensor) for d in backward for n in walk(d.value) if isinstance(n, Entry)]
+    stars = [star_name(n.name) for d in backward for n in walk(d.value) if isinstance(n, Star)]
+    again = _needed(scope, list(dict.fromkeys([*kept, *stars])))
+    gradients = results(messages)
+    return "\n\n\n".join((
+        _function(name, given, forward, scope.name(messages.module.output), scope, style),
+        _function(f"{name}_backward", ["upstream", *given], [*again, *backward], ", ".join(gradients), scope, style),
+    )) + "\n"
+
+
+def targets(messages: Messages) -> tuple[str, ...]:
+    """The letters whose gradients the backward function returns."""
+    return (*messages.given.inputs, *messages.given.parameters)
+
+
+def results(messages: Messages) -> tuple[str, ...]:
+    """What the backward function returns, in order."""
+    return tuple(Scope(messages).name(f"delta_{t}") for t in targets(messages))
+
+
+def function_name(messages: Messages) -> str:
+    name = messages.given.name or "layer"
+    return name if name.isidentifier() else "layer"
+
+
+def _needed(scope: Scope, names: list[str]) -> list[Definition]:
+    """The equations, and the maximisers, that lead to some names, in the order of evaluation."""
+    definitions: dict[str, Definition] = {}
+    for equation in scope.module.equations:
+        entry, value = equation.terms
+        assert isinstance(entry, Entry)
+        definitions[scope.name(entry.tensor)] = scope.definition(entry, value)
+    definitions |= {star_name(s): scope.star(s) for s in scope.messages.star_definitions if star_name(s) in names}
+    found: list[Definition] = []
+
+    def visit(name: str) -> None:
+        definition = definitions.get(name)
+        if definition is None or definition in found:
+            return
+        for node in walk(definition.value):
+            if isinstance(node, Entry):
+                visit(scope.name(node.tensor))
+        found.append(definition)
+
+    for name in names:
+        visit(name)
+    return found
+
+
+def _messages(scope: Scope) -> list[Definition]:
+    """δ of each tensor in between, and of each letter, in an order in which each follows from those before it."""
+    module = scope.module
+    steps = {s.before: s for t in targets(scope.messages) for s in scope.messages.stages(t)}
+    order = {f"delta_{t}": n for n, t in enumerate((*reversed(module.defined), *targets(scope.messages)))}
+    found = sorted(steps.values(), key=lambda s: order[cast(Entry, s.before).tensor])
+    return [scope.definition(cast(Entry, s.before), at_kinks(cast(Expr, s.after), module)) for s in found]
+
+
+def _function(name: str, arguments: list[str], body: list[Definition], result: str, scope: Scope,
+              style: Lines) -> str:  # fmt: skip
+    written, wanted = [], []
+    for definition in body:
+        lines, sizes = style(definition, scope)
+        written += lines
+        wanted += sizes
+    declared = _sizes(list(dict.fromkeys(wanted)), "upstream" in arguments, scope, "\n".join(written))
+    lines = [f"def {name}({', '.join(arguments)}):", *(f"    {line}" for line in (*declared, *written))]
+    last = written[-1] if written else ""
+    single = last.startswith(f"{result} = ") and len(body) > 0 and result.isidentifier()
+    if single:  # what is returned at once needs no name
+        lines[-1] = f"    return {last.removeprefix(f'{result} = ')}"
+    else:
+        lines.append(f"    return {result}")
+    return "\n".join(lines)
+
+
+def _sizes(wanted: list[str], backward: bool, scope: Scope, body: str) -> list[str]:
+    """``n, m = W.shape`` and so on, in an order in which each is known when it is used."""
+    holders = [(scope.name(t), t) for t in scope.messages.letters]
+    if backward:
+        holders.append(("upstream", scope.module.output))
+    found: list[str] = []
+    known: set[str] = set()
+
+    def lookup(size: str) -> None:
+        if size in known:
+            return
+        for name, tensor in holders:
+            symbol = scope.module.table.named(tensor)
+            sizes = symbol.sizes if symbol is not None else ()
+            if size in sizes:
+                fresh = [s for s in sizes if isinstance(s, str) and s not in known]
+                if len(sizes) > 1 and len(fresh) == len(sizes) == len(set(sizes)) and set(fresh) <= set(wanted):
+                    found.append(f"{', '.join(fresh)} = {name}.shape")
+                    known.update(fresh)
+                else:
+                    axis = sizes.index(size)
+                    found.append(f"{size} = len({name})" if axis == 0 else f"{size} = {name}.shape[{axis}]")
+                    known.add(size)
+                return
+        expression = reached(size, scope)
+        for part in walk(expression):
+            if isinstance(part, Size):
+                lookup(part.name)
+        found.append(f"{size} = {Scalars(scope, ()).value(expression).text}")
+        known.add(size)
+
+    for size in wanted:
+        lookup(size)
+    return found
+
+
+def reached(size: str, scope: Scope) -> Expr:
+    """How many values an output's index takes: all that keep x_{s k + a} in range."""
+    for equation in scope.module.equations:
+        entry, value = equation.terms
+        assert isinstance(entry, Entry)
+        symbol = scope.module.table.named(entry.tensor)
+        if symbol is None or size not in symbol.sizes:
+            continue
+        v = entry.indices[symbol.sizes.index(size)]
+        ranges = _upper(value, scope)
+        for node in walk(value):
+            if isinstance(node, Rel) and node.ops == ("≤", "<") and node.terms[0] == ZERO:
+                form = Affine.of(node.terms[1])  # 0 ≤ v − p < A
+                behind = _top(Affine({}, Fraction(0)).plus(form, Fraction(-1)), v, ranges)
+                if form.coefficients.get(v) == 1 and behind is not None:
+                    return Affine.of(add(node.terms[2], behind)).expr()
+            if not isinstance(node, Entry):
+                continue
+            for d, term in enumerate(node.indices):
+                form = Affine.of(term)
+                step = form.coefficients.get(v, 0)
+                if term is v or step <= 0 or step.denominator != 1:
+                    continue
+                top = _top(form, v, ranges)
+                if top is None:
+                    continue
+                room = Affine.of(sub(add(scope.extent(node.tensor, d), Num(scope.origin(node.tensor, d) - 1)), top))
+                first = scope.origin(entry.tensor, symbol.sizes.index(size))
+                room = Affine.of(sub(room.expr(), Num(step * first)))
+                if step == 1:
+                    return Affine.of(add(room.expr(), Num(1))).expr()
+                return add(Fn("floor", (Mul((room.expr(), Pow(Num(step), Num(-1)))),)), Num(1))
+    raise UnsupportedError(f"how large `{size}` is does not follow from one index term")
+
+
+def _upper(value: Expr, scope: Scope) -> dict[Idx, Expr]:
+    """The largest value of each bound index."""
+    found: dict[Idx, Expr] = {}
+    for node in walk(value):
+        if not isinstance(node, Reduce):
+            continue
+        for v, high in zip(node.binder.variables, node.binder.upper, strict=True):
+            slots = stands(v, node.body)
+            if high is not None:
+                found[v] = high
+            elif slots:
+                found[v] = add(scope.extent(*slots[0]), Num(scope.origin(*slots[0]) - 1))
+    return found
+
+
+def _top(form: Affine, v: Expr, ranges: dict[Idx, Expr]) -> Expr | None:
+    """The largest value of an affine term without its part in v."""
+    total: Expr = Num(form.constant)
+    for letter, c in form.coefficients.items():
+        if letter is v:
+            continue
+        if not isinstance(letter, Idx) or letter not in ranges or c < 0:
+            return None
+        total = add(total, mul(Num(c), ranges[letter]))
+    return total
+

@@ -1,0 +1,124 @@
+"""A listing executed: its functions against the derived formulas, at random and at tied inputs."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from derive.calculus.results import Messages
+from derive.errors import CardError, DeriveError, UnsupportedError, VerificationError
+from derive.expr import Reduce, walk
+from derive.listing.layer import function_name, targets
+from derive.listing.scope import symbol
+from derive.numbers import Numbers
+from derive.verify.layer.arrays import UPSTREAM, Arrays, tied_trials, trials
+
+_TIMES = 5  # of each kind of input, at each size of windows
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Trial:
+    """At how many inputs functions agreed with the derived formulas, how many with ties, shapes of the first letter."""
+
+    points: int
+    tied: int
+    shapes: tuple[tuple[int, ...], ...]
+
+
+def executed(source: str, messages: Messages) -> Trial:
+    """The functions of a listing at random and at tied inputs.
+
+    Raises :class:`VerificationError` with the input at which they do not.
+    """
+    import numpy as np
+
+    name = function_name(messages)
+    space: dict[str, Any] = {"np": np, "sliding_window_view": np.lib.stride_tricks.sliding_window_view}
+    exec(compile(source, "<listing>", "exec"), space)
+    numbers = Numbers(messages.given)
+    count, ties, shapes = 0, 0, set()
+    for arrays, tied in inputs(messages):
+        with np.errstate(all="ignore"):
+            if not _compared(space[name], space[f"{name}_backward"], arrays, messages, numbers):
+                continue
+        count, ties = count + 1, ties + tied
+        shapes.add(arrays[messages.letters[0]].shape)
+    if not count:
+        raise UnsupportedError("no input was found on which to try it")
+    return Trial(count, ties, tuple(sorted(shapes)))
+
+
+def _compared(forward: Callable[..., Any], backward: Callable[..., Any], arrays: Arrays, messages: Messages,
+              numbers: Numbers) -> bool:  # fmt: skip
+    """Whether there is something to compare; raises :class:`VerificationError` where it differs."""
+    letters = {n: a for n, a in arrays.items() if n != UPSTREAM}
+    try:
+        expected = [numbers.forward(**letters),
+                    *(numbers.backward(t, upstream=arrays[UPSTREAM], **letters) for t in targets(messages))]
+    except CardError:  # such as the median of a window cut to an even number of entries
+        return False
+    try:
+        value = forward(*(a.copy() for a in letters.values()))
+        found = backward(arrays[UPSTREAM].copy(), *(a.copy() for a in letters.values()))
+    except Exception as error:
+        raise VerificationError(f"the listing in code raised {type(error).__name__}: {error}") from None
+    results = found if isinstance(found, tuple) else (found,)
+    for what, right, got in zip(("value", *targets(messages)), expected, (value, *results), strict=True):
+        _same(what, right, got, letters)
+    return True
+
+
+def _same(what: str, right: Any, got: Any, letters: Arrays) -> None:
+    import numpy as np
+
+    if not np.all(np.isfinite(right)):
+        return
+    if np.shape(got) != np.shape(right) or not np.allclose(got, right, rtol=_TOLERANCE, atol=_TOLERANCE):
+        of = "the value" if what == "value" else f"the gradient of `{what}`"
+        where = "; ".join(f"{n} = {np.asarray(a).tolist()}" for n, a in letters.items())
+        raise VerificationError(f"the listing in code is wrong: {of} at {where}")
+
+
+def inputs(messages: Messages) -> Iterator[tuple[Arrays, bool]]:
+    """Random and tied inputs at two sizes or more, and whether each has ties."""
+    if messages.module.receptive_field is not None or _median(messages):
+        yield from _windows(messages)
+        return
+    yield from ((arrays, False) for arrays in trials(messages.module))
+    try:
+        yield from ((arrays, True) for arrays in tied_trials(messages.module))
+    except DeriveError:
+        return
+
+
+def _windows(messages: Messages) -> Iterator[tuple[Arrays, bool]]:
+    """Whole images with several windows and a rest, of distinct entries and of zeros and ones."""
+    import numpy as np
+
+    module, source = messages.module, random.Random(7)
+    field = module.receptive_field
+    if field is None:
+        sizes = [[3, 5, 7, 9, 11]] * max(len(symbol(module, n).axes) for n in messages.letters)
+    else:
+        sizes = [[n for n in range(2, 60) if a.output_size(n) >= 2 and n > a.output_size(1)][:12] for a in field.axes]
+    if not all(sizes):
+        raise UnsupportedError("no size was found at which to try it")
+    for which, kind, _ in itertools.product((2, -1), range(2), range(_TIMES)):
+        shape = tuple(n[min(which + d, len(n) - 1)] if which > 0 else n[-1 - d % len(n)] for d, n in enumerate(sizes))
+        cells = int(np.prod(shape))
+        values = source.sample(range(-cells, cells), cells) if kind == 0 else source.choices((0, 1), k=cells)
+        out = field.output_shape(shape) if field is not None else ()
+        x = np.array(values, float).reshape(shape) / (1 if kind else max(1, cells // 4))
+        upstream = np.array(source.choices(range(1, 50), k=int(np.prod(out))), float).reshape(out)
+        letters = {n: x if symbol(module, n).axes else np.array(source.choice((0.5, 1.5, 2.0)))
+                   for n in messages.letters}
+        yield {**letters, UPSTREAM: upstream}, kind == 1
+
+
+def _median(messages: Messages) -> bool:
+    """The layer is the median of a whole input: of an odd number of entries only."""
+    return any(isinstance(n, Reduce) and n.op == "median" for e in messages.module.equations for n in walk(e))

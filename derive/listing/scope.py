@@ -1,0 +1,205 @@
+"""What the letters of a layer are called in code, where its indices run, and how large its axes are."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from derive.axes import Axes, axes, stands
+from derive.calculus.affine import Affine
+from derive.calculus.results import Messages
+from derive.errors import UnsupportedError
+from derive.expr import (
+    ONE,
+    ZERO,
+    Arg,
+    Cond,
+    Entry,
+    Expr,
+    Idx,
+    Node,
+    Num,
+    Reduce,
+    Size,
+    Star,
+    Tuple,
+    add,
+    free_indices,
+    open_as,
+    sub,
+    subst,
+    transform,
+    walk,
+)
+from derive.module import Module
+from derive.notation.symbols import Symbol
+
+_SPARE = "ijkpqruvabcd"
+_TAKEN = {*keyword.kwlist, *dir(builtins), "np", "upstream", "sliding_window_view"}
+
+
+@dataclass(frozen=True)
+class Loop:
+    """v = 0, …, count − 1 for each variable; ``cond`` and ``body`` in terms of these."""
+
+    variables: tuple[Idx, ...]
+    counts: tuple[Expr, ...]
+    cond: Cond | None
+    body: Expr
+
+
+@dataclass(frozen=True)
+class Definition:
+    """name[indices] = value for indices that count from 0; a value of kind Arg is where its body is largest."""
+
+    name: str
+    indices: tuple[Idx, ...]
+    counts: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The letters of a layer's equations and messages."""
+
+    messages: Messages
+
+    @property
+    def module(self) -> Module:
+        return self.messages.module
+
+    @cached_property
+    def axes(self) -> Axes:
+        return axes(self.module)
+
+    def name(self, tensor: str) -> str:
+        """x as itself, δ_x as dx, δ of the output as ``upstream``, r^* as r_star."""
+        if tensor == f"delta_{self.module.output}":
+            return "upstream"
+        if tensor.startswith("delta_"):
+            short, table = tensor.removeprefix("delta_"), self.module.table
+            return self.name("d" + short) if table.named("d" + short) is None else self.name("d_" + short)
+        plain = re.sub(r"\W", "_", tensor.replace("*", "_star"))
+        return plain + "_" if plain in _TAKEN else plain
+
+    def origin(self, tensor: str, axis: int) -> int:
+        return self.axes.origin(tensor, axis)
+
+    def extent(self, tensor: str, axis: int) -> Expr:
+        """The size of an axis; raises :class:`UnsupportedError` where it has no name."""
+        symbol = self.module.table.named(tensor) or self.module.table.named(tensor.removeprefix("delta_"))
+        size = symbol.sizes[axis] if symbol is not None and axis < len(symbol.sizes) else ""
+        if size == "":
+            raise UnsupportedError(f"the size of axis {axis + 1} of `{tensor}` has no name")
+        return Num(size) if isinstance(size, int) else Size(size)
+
+    def definition(self, entry: Entry, value: Expr) -> Definition:
+        """An entry's equation with indices that count from 0."""
+        indices = tuple(Idx(_plain(i.name)) for i in entry.indices if isinstance(i, Idx))
+        if len(set(indices)) < len(entry.indices):
+            raise UnsupportedError(f"the indices of `{entry.tensor}` are no letters that differ")
+        shifted: dict[Node, Node] = {
+            old: add(new, Num(self.origin(entry.tensor, d)))
+            for d, (old, new) in enumerate(zip(entry.indices, indices, strict=True))}
+        counts = tuple(self.extent(entry.tensor, d) for d in range(len(indices)))
+        return Definition(self.name(entry.tensor), indices, counts, subst(self._stars(value), shifted))
+
+    def star(self, name: str) -> Definition:
+        """r^*(k) = argmax of its body, counted from 0."""
+        arg, _ = self.messages.star_definitions[name]
+        if len(arg.binder.variables) != 1:
+            raise UnsupportedError("a maximum over several indices at once is written as code for windows only")
+        at = self.module.parameters_of(arg)
+        slots = [next(iter(stands(i, arg.body)), None) for i in at]
+        indices = tuple(Idx(_plain(i.name)) for i in at)
+        known = [slot for slot in slots if slot is not None]
+        if len(known) < len(slots):
+            raise UnsupportedError("the maximisers of windows are written as code for one layer of windows only")
+        shifted: dict[Node, Node] = {old: add(new, Num(self.origin(*slot)))
+                                     for old, new, slot in zip(at, indices, known, strict=True)}
+        return Definition(star_name(name), indices, tuple(self.extent(*s) for s in known), subst(arg, shifted))
+
+    def star_place(self, star: Star) -> list[Expr]:
+        """Where r^*(k) stands in its array."""
+        arg, _ = self.messages.star_definitions[star.name]
+        slots = [stands(i, arg.body)[0] for i in self.module.parameters_of(arg)]
+        return [Affine.of(sub(t, Num(self.origin(*slot)))).expr() for t, slot in zip(star.at, slots, strict=True)]
+
+    def _stars(self, value: Expr) -> Expr:
+        """Each r^*(k), which code counts from 0, with the first value of r added."""
+        def counted(node: Node) -> Node | None:
+            if not isinstance(node, Star):
+                return None
+            return add(node, Num(self._star_start(node.name)))
+
+        return transform(value, counted)
+
+    def _star_start(self, name: str) -> int:
+        arg, _ = self.messages.star_definitions[name]
+        low = arg.binder.lower[0]
+        if isinstance(low, Num):
+            return int(low.value)
+        (variable, *_), body = arg.binder.variables, arg.body
+        return next((self.origin(*slot) for slot in stands(variable, body)), 0)
+
+    def opened(self, node: Reduce | Arg, taken: Iterable[Idx]) -> Loop:
+        """A binder's variables under readable names, each counted from 0."""
+        names = self._letters(node, {v.name for v in (*taken, *free_indices(node))})
+        binder, body = open_as(node, names)
+        shifted: dict[Node, Node] = {}
+        counts: list[Expr] = []
+        inside = Tuple((body, *(n for n in (walk(binder.cond) if binder.cond else ()) if isinstance(n, Entry))))
+        for v, low, high in zip(names, binder.lower, binder.upper, strict=True):
+            slots = stands(v, inside)
+            if low is not None and high is not None:
+                start: Expr = low
+                counts.append(Affine.of(add(sub(high, low), ONE)).expr())
+            elif slots:
+                start = Num(self.origin(*slots[0]))
+                counts.append(self.extent(*slots[0]))
+            else:
+                raise UnsupportedError("a sum whose index stands alone in no tensor is not written as code yet")
+            if start != ZERO:
+                shifted[v] = add(v, start)
+        cond = None if binder.cond is None else subst(binder.cond, shifted)
+        return Loop(names, tuple(counts), cond, subst(body, shifted))
+
+    def _letters(self, node: Reduce | Arg, taken: set[str]) -> tuple[Idx, ...]:
+        """The letters of the axes that the variables run along; others where those are taken."""
+        found: list[Idx] = []
+        for variable in node.binder.variables:
+            slots = stands(variable, node.body)
+            symbols = [(self.module.table.named(t), d) for t, d in slots]
+            wanted = [_plain(s.axes[d]) for s, d in symbols if s is not None and d < len(s.axes)]
+            free = [n for n in (*wanted, *_SPARE) if n not in taken and not self._is_tensor(n)]
+            found.append(Idx(free[0]))
+            taken = {*taken, free[0]}
+        return tuple(found)
+
+    def _is_tensor(self, name: str) -> bool:
+        symbol = self.module.table.named(name)
+        return symbol is not None and (bool(symbol.sizes) or str(symbol.kind) != "index")
+
+    def place(self, entry: Entry) -> list[Expr]:
+        """Where an entry stands in its array: each index less the first of its axis."""
+        return [Affine.of(sub(t, Num(self.origin(entry.tensor, d)))).expr() for d, t in enumerate(entry.indices)]
+
+
+def symbol(module: Module, tensor: str) -> Symbol:
+    """What the table says of a tensor of the layer."""
+    found = module.table.named(tensor)
+    assert found is not None
+    return found
+
+
+def star_name(name: str) -> str:
+    return _plain(name) + "_star"
+
+
+def _plain(letter: str) -> str:
+    """i' as i_."""
+    return re.sub(r"\W", "_", letter)

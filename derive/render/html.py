@@ -1,0 +1,141 @@
+"""The sheet as one page that needs nothing else: formulas in MathML, figures in SVG, no request."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from derive.errors import DeriveError
+from derive.render import hypertext
+from derive.render.formulas import guard, normal
+from derive.render.mathml import mathml
+from derive.render.opening import question_of
+from derive.render.svg import plain, svg
+from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
+from derive.verify.report import Check, Verdict
+from derive.words import environment, templates
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from derive.render import Solved
+
+_WEAKER = (Verdict.PROVED, Verdict.TESTED, Verdict.NOT_READ, Verdict.REFUTED)  # one formula may be checked twice
+_ALIGN = {"l": "left", "c": "center", "r": "right"}
+
+
+def render(solution: Solved, detail: str = "full") -> str:
+    """A whole HTML page; the same solution gives the same text.
+
+    Raises :class:`CardError` where a formula of the question cannot be shown.
+    """
+    text = str(_pages().get_template("page.html").render(_content(solution, detail))).strip() + "\n"
+    guard(text, solution.sheet, detail)
+    return text
+
+
+@cache
+def _pages() -> Environment:
+    made = environment("pages", autoescape=True)
+    made.filters |= {"inline": hypertext.inline, "math": lambda latex: Markup(mathml(latex))}
+    return made
+
+
+def _content(solution: Solved, detail: str) -> dict[str, Any]:
+    card, sheet = solution.card, solution.sheet
+    writer = _Blocks(solution)
+    rest = [*(sheet.details if detail == "full" else ()), *sheet.checked]
+    script = _file("page.js") + (_file("windows.js") if sheet.trial else "")
+    return {
+        "title": sheet.title, "name": plain(sheet.title),
+        "course": str((card.front_matter.get("course") if card else None) or ""),
+        "id": card.id if card else solution.module.key,
+        "points": card.points if card else None,
+        "question": _question(solution),
+        "answer": writer.all(sheet.answer),
+        "steps": writer.steps(rest),
+        "trial": sheet.trial, "numbers": _numbers(sheet.trial) if sheet.trial else "",
+        "counts": Counter(str(c.verdict) for c in solution.report.checks if c.latex).most_common(),
+        "font": font(), "style": Markup(_file("page.css") + _file("figure.css")), "script": Markup(script),
+        "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    }
+
+
+@cache
+def _file(name: str) -> str:
+    return (templates() / "pages" / name).read_text("utf-8")
+
+
+@cache
+def font() -> str:
+    """The font of the formulas, in base 64."""
+    return base64.b64encode((templates() / "pages" / "font" / "stix-two-math.woff2").read_bytes()).decode()
+
+
+def _question(solution: Solved) -> Markup | None:
+    if solution.card is None:
+        return None
+    try:
+        return hypertext.blocks(*question_of(solution.card))
+    except DeriveError as error:
+        raise error.located(solution.card.path) from None
+
+
+def _numbers(trial: Trial) -> Markup:
+    """What the page's script reads; ``<`` cannot end the element."""
+    facts = {"op": trial.op, "rule": trial.tie_rule, "windows": trial.windows, "source": trial.source,
+             "upstream": trial.upstream}
+    return Markup(json.dumps(facts).replace("<", "\\u003c"))
+
+
+class _Blocks:
+    """Blocks for the template: what each holds, and the verdict of each equation."""
+
+    def __init__(self, solution: Solved) -> None:
+        report = solution.report
+        weakest_last = sorted((c for c in report.checks if c.latex), key=lambda c: _WEAKER.index(c.verdict))
+        self.checks: dict[str, Check] = {normal(c.latex): c for c in weakest_last}
+        self.figures = 0
+
+    def steps(self, blocks: list[Block]) -> list[dict[str, Any]]:
+        """The blocks by headings of the second level: the steps to open."""
+        made: list[dict[str, Any]] = []
+        for block in blocks:
+            if isinstance(block, Heading) and block.level <= 2 or not made:
+                made.append({"heading": block.text if isinstance(block, Heading) else "", "blocks": []})
+                if isinstance(block, Heading):
+                    continue
+            made[-1]["blocks"].append(self.one(block))
+        return made
+
+    def all(self, blocks: tuple[Block, ...]) -> list[dict[str, Any]]:
+        return list(map(self.one, blocks))
+
+    def one(self, block: Block) -> dict[str, Any]:
+        match block:
+            case Math():
+                check = None if block.definition else self.checks.get(normal(block.latex))
+                return {"kind": "formula", "math": Markup(mathml(block.latex, True)), "definition": block.definition,
+                        "verdict": str(check.verdict) if check else "", "evidence": check.evidence if check else ""}
+            case Heading():
+                return {"kind": "heading", "text": block.text}
+            case Bullets():
+                return {"kind": "bullets", "entries": block.items}
+            case Prose():
+                return {"kind": "prose", "text": hypertext.blocks(block.text.strip())}
+            case Figure():
+                self.figures += 1
+                drawn = svg(block.scene, standalone=False, identity=f"figure{self.figures}")
+                return {"kind": "figure", "picture": Markup(drawn), "caption": block.caption,
+                        "description": plain(block.scene.description)}
+            case Listing():
+                return {"kind": "listing", "text": hypertext.listing(block.code)}
+            case Table():
+                return {"kind": "table", "header": block.header, "rows": block.rows,
+                        "align": [_ALIGN[letter] for letter in block.align]}

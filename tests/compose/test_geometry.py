@@ -1,0 +1,57 @@
+"""The words on windows: right for each geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import derive
+from derive.compose import compose
+from derive.sheet import Prose
+
+WORDS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"kernel_size": 2}, ["(2 × 2, stride 2, no padding) tile the input", "lies in exactly one window"]),
+    ({"kernel_size": 1}, ["every window is a single entry"]),
+    ({"kernel_size": 3, "stride": 1}, ["overlap, because the kernel is larger than the stride", "up to nine windows"]),
+    ({"kernel_size": 3, "stride": 2, "padding": 1}, ["padding 1) overlap", "up to four", "windows are clipped"]),
+    ({"kernel_size": 2, "stride": 3}, ["the stride (3) is larger than the kernel (2 × 2)", "gaps between the windows"]),
+    ({"kernel_size": (1, 4), "stride": (1, 2)}, ["(1 × 4, stride 1 × 2, no padding) overlap", "up to two windows"]),
+    ({"kernel_size": 3, "stride": 2, "dilation": 2},
+     ["dilation 2", "overlap and leave gaps at the same time", "because the cells of a window are 2 apart"]),
+    ({"kernel_size": (3,), "stride": 2, "ceil_mode": True},
+     ["(length 3, stride 2", "The last window may run beyond the end of the input"]),
+    ({"kernel_size": 2, "dims": 3}, ["(2 × 2 × 2, stride 2, no padding) tile"]),
+    ({"kernel_size": 2, "padding": 2}, ["shifted by the padding", "lie wholly in padding", r"their value is $-\infty$"]),
+    ({"kernel_size": 2, "padding": ((0, 1), (0, 0))}, ["padding (0, 1) × 0) meet edge to edge"]),
+]
+
+
+def words(arguments: dict[str, Any]) -> str:
+    sheet, _ = compose(derive.layer("max_pool", **arguments))
+    return " ".join(block.text for block in sheet.answer if isinstance(block, Prose)).replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(("arguments", "phrases"), WORDS, ids=lambda v: str(v))
+def test_words(arguments: dict[str, Any], phrases: list[str]) -> None:
+    found = words(arguments)
+    assert [p for p in phrases if p not in found] == [], found
+
+
+AVERAGES: list[tuple[str, dict[str, Any], str]] = [
+    ("avg_pool", {"padding": 1}, "those in the padding counted as zeros"),
+    ("avg_pool", {"padding": 1, "count_include_pad": False}, "padding does not count"),
+    ("avg_pool", {"padding": 1, "divisor_override": 4}, "divided by the same number"),
+    ("avg_pool", {"ceil_mode": True}, "cells beyond the input do not count"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "phrase"), AVERAGES)
+def test_what_an_average_counts(name: str, arguments: dict[str, Any], phrase: str) -> None:
+    solution = derive.solve(derive.layer(name, kernel_size=(3,), stride=2, **arguments))
+    assert phrase in derive.render(solution, "md")
+
+
+def test_adaptive_windows() -> None:
+    text = derive.render(derive.solve(derive.layer("adaptive_avg_pool", output_size=(3,), input_size=(5,))), "md")
+    assert "the output has 3 entries whatever the size of the input" in text and "up to two windows" in text

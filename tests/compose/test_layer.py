@@ -1,0 +1,145 @@
+"""The sheet of every layer of the zoo: what is printed reads back, and what is asked for is answered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from derive.calculus.results import Messages
+from derive.compose.layer import compose
+from derive.expr import Entry, Idx, Partial, Rel
+from derive.notation import read
+from derive.sheet import Block, Heading, Math, Prose, Sheet, Table
+from tests.calculus.zoo import LAYERS, ZOO, Layer, module_from
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_every_formula_reads_back_as_what_it_was_written_from(layer: Layer) -> None:
+    messages = Messages(layer.module())
+    sheet = compose(messages)
+    for math in (*sheet.formulas(), *sheet.inline):
+        assert read(math.latex, messages.module.table) is math.expr, math.latex
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_the_answer_has_the_derivative_and_the_message_of_every_input(layer: Layer) -> None:
+    sheet = compose(Messages(layer.module()))
+    names = {b.name for b in sheet.answer if isinstance(b, Math)}
+    assert names >= {f"{kind}_{wrt}" for kind in ("jacobian", "message") for wrt in layer.shapes}
+
+
+def asked(name: str, **changes: object) -> Sheet:
+    return compose(Messages(replace(ZOO[name].module(), **changes)))  # type: ignore[arg-type]
+
+
+def partial(of: str, wrt: str) -> Partial:
+    entries = [Entry(n, tuple(map(Idx, letters))) for n, _, letters in (part.partition(" ") for part in (of, wrt))]
+    return Partial(*entries)
+
+
+def formulas(blocks: tuple[Block, ...]) -> list[str]:
+    return [b.latex for b in blocks if isinstance(b, Math)]
+
+
+def words(sheet: Sheet) -> str:
+    return "\n".join(b.text for b in sheet.blocks() if isinstance(b, (Prose, Heading)))
+
+
+NAMED = [
+    ("neuron_bce", ("ell", "w i"), r"\frac{\partial \ell}{\partial w_{i}} = (\hat{y} - t) x_{i}"),
+    ("neuron_bce", ("y_hat", "s"), r"\frac{\partial \hat{y}}{\partial s} = \hat{y} \cdot (1 - \hat{y})"),
+    ("softmax", ("p i", "z i"), r"\frac{\partial p_{i}}{\partial z_{i}} = p_{i} (1 - p_{i})"),
+    ("linear_prelu_squared", ("y i", "x j"), r"\frac{\partial y_{i}}{\partial x_{j}} = W_{ij} \begin{cases} 1 & \text{if } s_{i} > a s_{i} \\ a & \text{otherwise} \end{cases}"),
+    ("linear", ("loss", "W pq"), r"\frac{\partial L}{\partial W_{pq}} = \delta_{s,p} x_{q}"),
+]
+
+
+@pytest.mark.parametrize(("name", "wanted", "expected"), NAMED)
+def test_a_derivative_that_the_question_names_is_the_answer(name: str, wanted: tuple[str, str], expected: str) -> None:
+    sheet = asked(name, wanted=(partial(*wanted),), asked=("jacobian",))
+    assert formulas(sheet.answer) == [expected]
+
+
+def test_only_what_is_asked_for_is_answered() -> None:
+    roles = {"inputs": ("x",), "parameters": ("W", "b")}
+    forward = asked("linear", asked=("forward",), **roles)
+    assert formulas(forward.answer) == [r"s_{k} = \sum_{j} W_{kj} x_{j} + b_{k}"]
+    backward = asked("linear", asked=("jacobian", "vjp"), **roles)
+    assert [b.name for b in backward.answer if isinstance(b, Math)] == ["jacobian_x", "message_x"]
+    trained = asked("linear", asked=("parameters",), **roles)
+    names = [b.name for b in trained.answer if isinstance(b, Math)]
+    assert names == ["jacobian_W", "jacobian_b", "message_W", "message_b"]
+    assert "nothing to train" in words(asked("relu", asked=("parameters",)))
+
+
+def test_a_maximiser_is_defined_before_it_is_used() -> None:
+    sheet = asked("maxout")
+    assert formulas(sheet.answer)[0].startswith(r"r^* = \arg\max_{r}")
+    assert "of several, the first" in words(sheet) and "`first`" in words(sheet)
+
+
+def test_sums_have_the_limits_that_the_card_writes() -> None:
+    assert r"\sum_{j=1}^{n} \delta_{y,j}" in " ".join(formulas(asked("layer_norm").answer))
+    assert r"\sum_{i} \delta_{y,i}" in " ".join(formulas(asked("batch_norm").answer))
+
+
+def test_each_rule_has_words() -> None:
+    for name, rule in [("softmax", "*Quotient.*"), ("sigmoid", "*Exponential.*"), ("neuron_bce", "*Logarithm.*"),
+                       ("two_layers", "*Hyperbolic tangent.*"), ("squared", "*Power.*"), ("two_norm", "*Root.*"),
+                       ("maxout", "*Maximum.*"), ("prelu", "*Maximum of terms.*"), ("elu", "*Cases.*"),
+                       ("absolute", "*Absolute value.*"), ("product_of_entries", "*Long product.*"),
+                       ("bilinear", "*Product.*"), ("linear", "*Sum.*"), ("neuron_bce_function", "outer function")]:
+        assert rule in words(asked(name)), name
+
+
+def test_a_chain_goes_back_through_what_is_known_already() -> None:
+    text = " ".join(formulas(asked("softmax_regression", asked=("jacobian",)).details))
+    assert r"\frac{\partial \ell}{\partial x_{j}} = \sum_{k} \frac{\partial \ell}{\partial s_{k}} \frac{\partial s_{k}}{\partial x_{j}} = \sum_{k} (p_{k} - t_{k}) W_{kj}" in text
+    assert text.count(r"\frac{\partial \ell}{\partial s_{k}} = ") == 1
+
+
+def test_no_side_of_an_equation_is_printed_twice() -> None:
+    for layer in LAYERS:
+        for block in compose(Messages(layer.module())).formulas():
+            if isinstance(block.expr, Rel) and len(block.expr.terms) > 2:
+                sides = block.latex.removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}").replace(r" \\ &= ", " = ")
+                parts = sides.replace(" &= ", " = ").split(" = ")
+                assert all(a != b or len(a) < 9 for a, b in pairwise(parts)), block.latex
+
+
+def test_a_residual_layer_of_parameters_alone_has_a_graph() -> None:
+    formulas_ = (r"r_i = \max(0, \sum_j U_{ij} x_j)", r"y_i = x_i + \sum_j V_{ij} r_j")
+    module = module_from(Layer("residual", formulas_, {"x": (3,), "U": (3, 3), "V": (3, 3)}))
+    sheet = compose(Messages(replace(module, inputs=(), parameters=("U", "x", "V"))))
+    assert sheet.figures()
+
+
+def test_what_cancels_is_said_to_cancel() -> None:
+    assert "contributions cancel" in words(asked("batch_norm"))
+
+
+def test_a_local_derivative_that_holds_others_fixed_is_not_printed_as_a_total_one() -> None:
+    printed = " ".join(formulas(asked("batch_norm").details))
+    assert r"\frac{\partial \hat{x}_{i}}{\partial x_{j}} = \frac{1}{\sqrt{v + \epsilon}} \, \mathbb{I}[j = i] = " not in printed
+
+
+def test_both_sides_of_a_kink_are_named() -> None:
+    text = words(asked("prelu"))
+    assert "jumps between $1$ and $a$; the formulas take $a$" in text
+    assert "no derivative in the ordinary sense where $s_{k} = 0$ or $a = 1$" in text
+
+
+def test_a_window_says_what_it_covers() -> None:
+    assert "covers the $(i, j)$ with $k - 1 \\le i \\le k$ and $2l \\le j \\le 2l + 2$" in words(asked("window_mean"))
+
+
+def test_every_inline_formula_is_known_to_the_sheet() -> None:
+    for layer in LAYERS:
+        sheet = compose(Messages(layer.module()))
+        known = {m.latex for m in sheet.inline}
+        cells = [c for b in sheet.blocks() if isinstance(b, Table) for row in b.rows for c in row]
+        for text in (words(sheet), *cells):
+            assert set(re.findall(r"\$([^$]+)\$", text)) <= known

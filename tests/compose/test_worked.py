@@ -1,0 +1,96 @@
+"""The worked example of a layer's sheet: numbers that follow, exactly or rounded, and are checked at their point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from derive.calculus.results import Messages
+from derive.compose.layer import compose
+from derive.compose.layer.subject import Subject
+from derive.compose.layer.worked import following
+from derive.errors import VerificationError
+from derive.expr import Matrix, Rel
+from derive.numeric.numbers import EXACT
+from derive.sheet import Math, Sheet, Table
+from derive.solve import solve
+from derive.verify.layer import verify
+from derive.verify.layer.draw import Draws, Pool
+from derive.verify.layer.sizes import choices
+from derive.verify.report import Verdict
+from tests.calculus.zoo import ZOO
+
+
+@cache
+def sheet_of(name: str) -> Sheet:
+    return compose(Messages(ZOO[name].module()))
+
+
+def numbers(sheet: Sheet) -> list[Math]:
+    return [b for b in sheet.formulas() if b.scope == "example"]
+
+
+def table(sheet: Sheet) -> dict[str, str]:
+    tables = [b for b in sheet.details if isinstance(b, Table)]
+    return {row[0]: row[1] for row in tables[-1].rows}
+
+
+@pytest.mark.parametrize("name", ["linear", "conv_relu", "linear_prelu_squared", "hinge", "window_mean_1d", "absolute"])
+def test_exact_numbers_of_rational_layers_are_proved(name: str) -> None:
+    messages = Messages(ZOO[name].module())
+    sheet = compose(messages)
+    claims = [m for m in numbers(sheet) if not m.definition]
+    checks = {c.latex: c.verdict for c in verify(sheet, messages).checks}
+    assert claims and all(checks[m.latex] is Verdict.PROVED for m in claims)
+
+
+def test_a_wrong_number_is_refuted() -> None:
+    messages = Messages(ZOO["linear"].module())
+    sheet = compose(messages)
+    right = next(m for m in numbers(sheet) if not m.definition)
+    assert isinstance(right.expr, Rel) and isinstance(right.expr.terms[1], Matrix)
+    latex = right.latex.replace(r"\begin{pmatrix} ", r"\begin{pmatrix} 1", 1)
+    wrong = replace(sheet, details=tuple(replace(b, latex=latex) if b is right else b for b in sheet.details))
+    verdicts = {c.latex: c.verdict for c in verify(wrong, messages).checks}
+    assert verdicts[latex] is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("name", ["softmax_cross_entropy", "batch_norm", "attention", "neuron_bce", "elu"])
+def test_other_layers_have_a_table_of_rounded_numbers(name: str) -> None:
+    sheet = sheet_of(name)
+    assert all(m.definition for m in numbers(sheet))
+    assert "rounded to 4 decimals" in " ".join(getattr(b, "text", "") for b in sheet.details)
+    assert all(len(n.strip("()").split(".")[1]) == 4 for v in table(sheet).values() for n in v.split(", "))
+
+
+def test_given_numbers_keep_to_the_facts() -> None:
+    given = {m.expr.terms[0].tensor: m.expr.terms[1] for m in numbers(sheet_of("softmax_cross_entropy"))  # type: ignore
+             if m.definition}
+    assert sum(n.value for n in given["t"].rows[0]) == 1
+
+
+def test_what_does_not_fit_a_page_has_no_example() -> None:
+    assert not numbers(sheet_of("maxout")) and not numbers(sheet_of("conv2d"))
+
+
+def test_the_numbers_follow_from_the_card_s_id() -> None:
+    module = ZOO["linear"].module()
+    first, again, other = (numbers(compose(Messages(replace(module, key=key)))) for key in ("a", "a", "b"))
+    assert first == again != other
+
+
+def test_a_derived_formula_that_disagrees_with_the_forward_formula_stops_the_sheet() -> None:
+    messages = Messages(ZOO["linear"].module())
+    subject = Subject(messages)
+    sizes = choices(messages.module, 1)
+    point = Draws(messages.module, EXACT, sizes, Pool.of(EXACT, frozenset()), ()).point(0)
+    with pytest.raises(VerificationError, match="the derived formula gives 10"):
+        list(following(subject, point, lambda indices, value: lambda p, at: 10**6))
+
+
+def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
+    solution = solve(Path(__file__).parents[1] / "cards" / "layers" / "network_shapes.md")
+    assert any(digit in table(solution.sheet)[r"$\partial L / \partial W_1$"] for digit in "123456789")

@@ -1,0 +1,79 @@
+"""The picture of the receptive fields shows the windows that there are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from derive.figures import receptive_fields
+from derive.receptive_field import receptive_field
+from derive.scene import Cell, Label, Line, Outline, Scene
+from tests.figures.scenes import field, letters, scenes
+
+
+def drawn(scene: Scene, role: str) -> int:
+    """Full-size cells of a role: those of the legend are smaller."""
+    return sum(isinstance(i, Cell) and i.role == role and i.width == 1 for i in scene.items)
+
+
+@given(st.tuples(*[st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 1), st.integers(3, 6))] * 2))
+def test_cells_by_role_are_those_of_the_windows(axes: tuple[tuple[int, int, int, int], ...]) -> None:
+    kernel, stride, padding, shape = zip(*axes, strict=True)
+    if any(p >= k for p, k in zip(padding, kernel, strict=True)):
+        return
+    windows = receptive_field(kernel, stride, padding)
+    scene = receptive_fields(windows, shape, letters(2), "max")
+    assert scene is not None
+    outputs = list(windows.outputs(shape))
+    first = set(windows.window(outputs[0], shape))
+    named = [i for i in scene.items if isinstance(i, Cell) and i.text]
+    assert len(named) == min(2, len(outputs))
+    second: set[tuple[int, ...]] = set()
+    if len(named) == 2:
+        other = (0, 1) if windows.output_shape(shape)[1] > 1 else (1, 0)
+        second = set(windows.window(other, shape))
+    covered = {c for at in outputs for c in windows.window(at, shape)}
+    inside = len(first) + len(second) - len(first & second)
+    assert drawn(scene, "both") == len(first & second)
+    assert drawn(scene, "first") == len(first - second) + 1
+    assert drawn(scene, "second") == len(second - first) + bool(second)
+    assert drawn(scene, "gap") == shape[0] * shape[1] - len(covered)
+    assert drawn(scene, "cell") == len(covered) - inside + len(outputs) - len(named)
+
+
+def test_padding_is_drawn_where_windows_reach_it() -> None:
+    scene = scenes()["windows: padded"]
+    assert drawn(scene, "padding") == 7 * 7 - 5 * 5
+    outlines = [(i.width, i.height) for i in scene.items if isinstance(i, Outline)]
+    assert outlines.count((3, 3)) == 2
+    assert [i.text for i in scene.items if isinstance(i, Label) and i.role == "legend"][1:] == [
+        r"$\Omega(0, 0)$", r"$\Omega(0, 1)$", "in both", "padding"]
+
+
+def test_a_dilated_window_is_outlined_cell_by_cell() -> None:
+    scene = scenes()["windows: dilated"]
+    assert [(i.width, i.height) for i in scene.items if isinstance(i, Outline)] == [(1, 1)] * (4 + 4 + 2)
+    assert (drawn(scene, "first"), drawn(scene, "second"), drawn(scene, "both")) == (5, 5, 0)
+
+
+def test_a_row_joins_each_window_with_its_output() -> None:
+    scene = scenes()["windows: overlapping row"]
+    assert [i.role for i in scene.items if isinstance(i, Line)] == ["first", "first", "second", "second", "forward"]
+
+
+def test_three_axes_and_no_window_have_no_picture() -> None:
+    assert receptive_fields(receptive_field((2, 2, 2)), (4, 4, 4), letters(2), "max") is None
+    assert receptive_fields(receptive_field((5, 5)), (4, 4), letters(2), "max") is None
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("tile", ["4 × 4 cells", "output of 2 × 2 cells", "rows 0 to 1 and columns 2 to 3"]),
+    ("overlapping row", ["7 cells", "covers cells −1 to 1", "covers cells 1 to 3"]),
+])
+def test_the_description_says_what_is_seen(name: str, words: list[str]) -> None:
+    windows, shape = field(name)
+    scene = receptive_fields(windows, shape, letters(len(shape)), "max")
+    assert scene is not None
+    for word in words:
+        assert word in scene.description

@@ -1,0 +1,109 @@
+"""The handout as LaTeX: what each kind holds, and that it compiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from derive.card import Card
+from derive.errors import CardError, VerificationError
+from derive.handout import MODES, Head, Item, document
+from derive.render.formulas import displayed
+from derive.render.pdf import compile_latex, engine
+from derive.solve import solve
+from derive.verify.report import Check, Report, Verdict
+
+CARDS = Path(__file__).parents[1] / "cards"
+HAND = r"""---
+id: by_hand
+course: Other course
+tags: [cnn]
+---
+# Question
+(3 pts) What is 50 % of $x_1$? \input{/etc/passwd}
+
+# Solution
+It is $\frac{x_1}{2}$, **half** of it.
+"""
+BARE = "---\nid: bare\n---\n# Question\nNothing is known of this.\n"
+
+
+@cache
+def items() -> tuple[Item, ...]:
+    cards = [Card.read(CARDS / f"{name}.md") for name in ("czech", "overlapping", "one_d")]
+    return (*(Item(card, solve(card)) for card in cards), Item(Card.parse(HAND)), Item(Card.parse(BARE)))
+
+
+@cache
+def made(mode: str) -> str:
+    return document(items(), Head("Exam & test", "A_B", "3 June"), mode)
+
+
+def test_room_to_write_in_proportion_to_the_points_and_no_answer() -> None:
+    text = made("space")
+    assert [int(part.split("mm")[0]) for part in text.split(r"\writingspace{")[1:]] == [90, 90, 90, 54, 90]
+    assert r"\question[5]" in text and r"\question[3]" in text and r"Points & 5 & -- & -- & 3 & -- & 8 \\" in text
+    assert "Name:" in text and "half" not in text.partition(r"\begin{document}")[2]
+    assert displayed(text) == []
+
+
+def test_the_whole_solution_or_the_cards_own() -> None:
+    text = made("solutions")
+    assert text.count(r"\begin{worked}") == 4 and text.count(r"\writingspace{") == 1
+    assert r"It is $\frac{x_1}{2}$, \textbf{half} of it." in text and "Worked example" in text
+    every = [" ".join(f.latex.split()) for item in items() if item.solution for f in item.solution.sheet.formulas()]
+    assert displayed(text) == every
+
+
+def test_the_key_has_the_answers_alone() -> None:
+    text = made("key")
+    assert "Uvažujte" not in text and "Worked example" not in text and "No solution." in text
+    assert r"\textbf{Max pooling: messages}" in text and r"\textbf{by\_hand}" in text
+
+
+def test_the_guide_to_marking() -> None:
+    text = made("marking")
+    assert text.count(r"\step{") > 12 and "Typical mistakes" in text and "out of 5" in text
+
+
+def test_text_is_escaped_and_courses_have_headings() -> None:
+    text = made("space")
+    assert r"Exam \& test" in text and r"A\_B" in text and r"\input{" not in text and r"50 \%" in text
+    assert text.count(r"\fullwidth{\section*{") == 1
+    assert r"\fullwidth" not in document(items(), Head(), "space", by_course=False)
+
+
+def test_many_questions_have_a_table_of_several_rows() -> None:
+    text = document(items() * 5, Head(), "space")
+    assert text.count("Reached &") == 3 and r"& 25 & Total \\" in text and r"& 40 \\" in text
+
+
+def test_a_question_that_cannot_be_set_names_its_line() -> None:
+    card = Card.parse(BARE.replace("Nothing", r"$\write$ 1"), "q.md")
+    with pytest.raises(CardError, match=r"q\.md:5: `\\write`"):
+        document([Item(card)], Head(), "space")
+
+
+def test_a_solution_of_its_own_that_cannot_be_set_is_left_out() -> None:
+    card = Card.parse(HAND.replace(r"\frac{x_1}{2}", r"\write"))
+    assert r"\begin{worked}" not in document([Item(card)], Head(), "solutions").partition(r"\begin{document}")[2]
+
+
+def test_a_refuted_sheet_is_not_printed() -> None:
+    bad = Report((Check("jacobian", "f = x", Verdict.REFUTED, "", "x = 1"),))
+    item = items()[0]
+    assert item.solution is not None
+    with pytest.raises(VerificationError):
+        document([replace(item, solution=replace(item.solution, report=bad))], Head(), "key")
+
+
+@pytest.mark.skipif(engine() is None, reason="no TeX with the packages of a sheet")
+@pytest.mark.parametrize("program", ["pdflatex", "lualatex"])
+@pytest.mark.parametrize("mode", MODES)
+def test_it_compiles_without_a_box_that_sticks_out(mode: str, program: str) -> None:
+    compiled = compile_latex(made(mode), program, seconds=120)
+    assert compiled.pdf.startswith(b"%PDF")
+    assert [line for line in compiled.overfull if "hbox" in line] == []

@@ -1,0 +1,154 @@
+"""Listings in code: executed against the derivation, for every layer and every geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import derive
+from derive.calculus.results import Messages
+from derive.errors import CardError, VerificationError
+from derive.listing import listings
+from derive.listing.layout import broken
+from derive.listing.run import executed
+from derive.testing import assert_backward
+from tests.calculus.zoo import ZOO
+
+GEOMETRIES: list[dict[str, Any]] = [
+    {"kernel_size": 2},
+    {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": (2, 3), "stride": (1, 2), "padding": ((0, 1), (2, 0)), "dilation": (2, 1)},
+    {"kernel_size": 3, "stride": 2, "dims": 1, "ceil_mode": True},
+    {"kernel_size": 3, "stride": 3, "padding": 1, "ceil_mode": True},
+    {"kernel_size": 2, "stride": 1, "dims": 3},
+    {"kernel_size": 3, "stride": 2, "padding": 2, "dilation": 2, "ceil_mode": True, "dims": 1},
+]
+ODD: list[dict[str, Any]] = [  # windows that a median accepts
+    {"kernel_size": 3}, {"kernel_size": (3, 1), "stride": 1, "dilation": (2, 1)}, {"kernel_size": 5, "stride": 2, "dims": 1},
+]  # fmt: skip
+POOLS = ("max", "min", "avg", "sum", "lp", "lse", "lme", "softmax", "max_abs", "median")
+RULES = {"max": ("first", "last", "split"), "min": ("last",), "max_abs": ("first", "split")}
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_layer_has_listings_that_agree_with_its_derivation(name: str) -> None:
+    found, reason = listings(Messages(ZOO[name].module()))
+    assert found[0].style == "loops" and found[0].trial.points >= 20
+    assert (reason == "") == (not name.startswith("differences"))
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_every_reduction_over_every_geometry(pool: str) -> None:
+    for geometry in ODD if pool == "median" else GEOMETRIES:
+        for rule in RULES.get(pool, (None,)):
+            found, reason = listings(Messages(derive.layer(f"{pool}_pool", tie_rule=rule, **geometry)))
+            assert [f.style for f in found] == ["loops", "arrays"], (geometry, reason)
+            assert all(f.trial.points >= 10 and len(f.trial.shapes) == 2 for f in found), geometry
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_global_and_adaptive_pooling(pool: str) -> None:
+    for name, options in ((f"global_{pool}_pool", {}), (f"adaptive_{pool}_pool", {"output_size": (3, 2)})):
+        if name == "adaptive_median_pool":
+            continue
+        for rule in RULES.get(pool, (None,)):
+            found, reason = listings(Messages(derive.layer(name, tie_rule=rule, **options)))
+            assert len(found) == (1 if "global" in name and "_m" in name else 2), (name, reason)
+
+
+def functions(name: str, style: str, **options: Any) -> dict[str, Any]:
+    found, _ = listings(Messages(derive.layer(name, **options)))
+    space: dict[str, Any] = {}
+    exec(next(f.source for f in found if f.style == style), space)
+    return space
+
+
+@pytest.mark.parametrize("style", ["loops", "arrays"])
+@pytest.mark.parametrize("options", GEOMETRIES)
+def test_a_listing_passes_as_anybody_s_function_would(style: str, options: dict[str, Any]) -> None:
+    assert_backward(functions("max_pool", style, **options)["max_pool_backward"], "max_pool", **options)
+
+
+def test_a_listing_is_what_one_would_write() -> None:
+    loops, arrays = listings(Messages(derive.layer("max_pool", kernel_size=2)))[0]
+    assert loops.source.endswith("""
+def max_pool_backward(upstream, x):
+    dx = np.zeros(x.shape)
+    for k, l in np.ndindex(upstream.shape):
+        window = np.s_[2 * k:2 * k + 2, 2 * l:2 * l + 2]
+        region = x[window]
+        best = np.unravel_index(np.argmax(region), region.shape)
+        dx[window][best] += upstream[k, l]
+    return dx
+""")
+    assert "sliding_window_view(x, (2, 2))[::2, ::2]" in arrays.source
+    attention = listings(Messages(ZOO["attention"].module()))[0][1].source
+    assert "s = K @ q / np.sqrt(d)" in attention and "dV = np.outer(a, upstream)" in attention
+    convolution = listings(Messages(ZOO["conv2d"].module()))[0][1].source
+    assert "dx[p:p + 2 * n:2, q:q + 2 * m:2] += upstream * w[p, q]" in convolution
+
+
+def test_no_line_is_too_long() -> None:
+    for name in ZOO:
+        for listed in listings(Messages(ZOO[name].module()))[0]:
+            assert max(map(len, listed.source.split("\n"))) <= 88, name
+
+
+def test_lines_break_where_a_bracket_allows_it() -> None:
+    line = "    y = " + " + ".join(f"f(alpha_{n}, beta_{n})" for n in range(8))
+    assert max(map(len, broken(line))) <= 88
+    assert "".join(p.strip() + " " for p in broken(line)).replace("( ", "(").replace(" )", ")").strip() == (
+        line.strip().replace("y = ", "y = (") + ")")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [
+    ("+= upstream[k, l]", "= upstream[k, l]"), ("np.argmax", "np.argmin"), ("2 * k + 3", "2 * k + 2"),
+    ("np.max(region)", "np.mean(region)"), ("return dx", "return -dx"), ("+= upstream", "+= no_such_name"),
+])  # fmt: skip
+def test_a_wrong_listing_is_never_printed(right: str, wrong: str) -> None:
+    messages = Messages(derive.layer("max_pool", kernel_size=3, stride=2))
+    source = listings(messages)[0][0].source
+    assert right in source
+    with pytest.raises(VerificationError, match="the listing in code"):
+        executed(source.replace(right, wrong), messages)
+
+
+CARD = """---
+id: mse
+{key}
+---
+
+# Question
+Derive the backward message of $\\ell = \\frac{{1}}{{2}} \\sum_k (y_k - t_k)^2$ with target $t$.
+
+---
+# Solution
+"""
+
+
+def solved(key: str, **options: Any) -> derive.Solution:
+    return derive.solve(derive.Card.parse(CARD.format(key=key)), **options)
+
+
+def test_the_sheet_carries_the_code_where_it_is_asked_for() -> None:
+    assert "```python" not in str(derive.render(solved("status: new"), "md"))
+    for solution in (solved("code: true"), solved("status: new", code=True)):
+        text = str(derive.render(solution, "md"))
+        assert "## In code" in text and "def layer_backward(upstream, y, t):" in text
+        assert "The listings were executed" in text
+        assert "return upstream * (y - t)" in text
+        assert r"\begin{listing}" in str(derive.render(solution, "tex"))
+        assert "<pre><code>" in str(derive.render(solution, "html"))
+    assert "```python" not in str(derive.render(solved("code: true", code=False), "md"))
+
+
+def test_the_key_is_true_or_false() -> None:
+    with pytest.raises(CardError, match="line 3: `code: numpy` is neither `true` nor `false`"):
+        solved("code: numpy")
+
+
+def test_an_integer_input_loses_nothing() -> None:
+    backward = functions("avg_pool", "loops", kernel_size=2)["avg_pool_backward"]
+    assert np.array_equal(backward(np.array([[1]]), np.array([[1, 2], [3, 4]])), np.full((2, 2), 0.25))

@@ -1,0 +1,110 @@
+"""New question cards: for every layer of the catalogue, and solved where a sheet of it is covered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import derive
+from derive.commands.layers import layers
+from derive.commands.new import new
+from derive.errors import CardError
+from derive.layers import LAYERS
+from derive.layers.catalogue import Layer
+from derive.new import question_card
+from derive.notation import gather, read
+from derive.question import module_of
+
+GEOMETRY: dict[str, dict[str, Any]] = {"window": {"kernel_size": (3, 2), "stride": 2, "padding": (1, 0)}, "global": {},
+                                       "adaptive": {"output_size": (2, 3)}}
+ODD: dict[str, list[dict[str, Any]]] = {  # of medians
+    "window": [{"kernel_size": 3}, {"kernel_size": (3,), "stride": 2}, {"kernel_size": (3, 1, 3), "dilation": (2, 1, 1)}],
+    "global": [{}, {"dims": 1}, {"dims": 3}, {"input_size": (3, 5)}],
+    "adaptive": [{"output_size": 3, "input_size": (9, 3)}, {"output_size": (2,), "input_size": (5,)}],
+}
+
+
+def geometry(spec: Layer) -> dict[str, Any]:
+    return ODD[spec.form][0] if "median" in spec.name else GEOMETRY[spec.form]
+
+
+@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
+def test_a_card_holds_the_layer_s_own_formula(spec: Layer) -> None:
+    card = derive.Card.parse(question_card(spec.name, geometry(spec)))
+    assert card.front_matter["layer"] == spec.name and spec.words in card.question
+    (formula,) = [line.strip("$ ") for line in card.question.splitlines() if line.startswith("$$")]
+    module = derive.layer(spec.name, **geometry(spec))
+    table = module.table.extended(s for s in gather([formula]).symbols if module.table.named(s.name) is None)
+    assert read(formula, table) is module.equations[0]
+    assert card.solution.strip() == ""
+
+
+WINDOWS: list[dict[str, Any]] = [
+    {"kernel_size": 3}, {"kernel_size": (3,), "stride": 2, "padding": 1}, {"kernel_size": 3, "input_size": (4, 6)},
+    {"kernel_size": (3, 1, 3), "stride": (2, 1, 1), "padding": (1, 0, 1)}, {"kernel_size": 3, "dilation": 2, "stride": 1},
+    {"kernel_size": 3, "padding": ((0, 1), 2), "ceil_mode": True}, {"kernel_size": 3, "stride": 1, "padding": "same"},
+    {"kernel_size": (3,), "tie_rule": "split"},
+]
+ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "window": WINDOWS, "global": [{"dims": 1}, {}, {"dims": 3}, {"input_size": (3, 5)}],
+    "adaptive": [{"output_size": 3}, {"output_size": (2,)}, {"output_size": (3, 2), "input_size": (5, 6)}],
+}
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "norm": [{"norm": 3}, {"norm": 2.5}], "sharpness": [{"sharpness": -2}],
+    "count_include_pad": [{"count_include_pad": False}], "divisor_override": [{"divisor_override": 5}],
+}
+
+
+@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
+def test_a_new_card_is_read_as_it_was_meant(spec: Layer) -> None:
+    options = [o for name in spec.options for o in OPTIONS.get(name, [])]
+    geometries = (ODD if "median" in spec.name else ARGUMENTS)[spec.form]
+    for arguments in [*geometries, *({**geometries[0], **o} for o in options)]:
+        meant = derive.layer(spec.name, **arguments)
+        found = module_of(derive.Card.parse(question_card(spec.name, arguments)))
+        assert (found.equations, found.receptive_field) == (meant.equations, meant.receptive_field), arguments
+        assert (found.tie_rule, found.input_size, found.name) == (meant.tie_rule, meant.input_size, meant.name), arguments
+        assert found.asked == ("jacobian", "vjp")
+
+
+def test_a_formula_may_have_its_terms_in_another_order() -> None:
+    text = question_card("avg_pool", {"kernel_size": 3, "stride": 2, "ceil_mode": True})
+    other = text.replace("n - 2k", "- 2k + n").replace(r"\min(3, m - 2l)", r"\min(m - 2l, 3)")
+    assert other != text and module_of(derive.Card.parse(other)).inputs == ("x",)
+
+
+def test_no_card_that_cannot_be_solved() -> None:
+    with pytest.raises(CardError, match="can have an even number of entries"):
+        question_card("median_pool", {"kernel_size": 3, "padding": 1})
+
+
+def run(command: click.Command, *arguments: str) -> Any:
+    return CliRunner().invoke(command, arguments, catch_exceptions=True)
+
+
+def test_the_command_reads_sizes_per_axis(tmp_path: Any) -> None:
+    target = tmp_path / "card.md"
+    found = run(new, "max_pool", "--kernel-size", "3x2", "--stride", "2", "--padding", "0+1,2", "--ceil-mode", "-o", str(target))
+    assert found.exit_code == 0 and found.output.strip() == str(target)
+    text = target.read_text("utf-8")
+    assert "kernel_size: [3, 2]\nstride: [2, 2]\npadding: [[0, 1], 2]\nceil_mode: true\n" in text
+    assert "windows of size 3×2, stride 2 and padding ((0, 1), 2); the last window may run beyond the end" in text
+    again = run(new, "max_pool", "--kernel-size", "3", "-o", str(target))
+    assert again.exit_code == 2 and "exists" in again.output
+
+
+def test_numbers_of_a_layer_s_own() -> None:
+    assert "norm: 2.5\n" in run(new, "lp_pool", "--kernel-size", "2", "--norm", "5/2").output
+    assert "sharpness: 1/3\n" in run(new, "global_lse_pool", "--sharpness", "1/3").output
+    assert run(new, "lp_pool", "--kernel-size", "2", "--norm", "two").exit_code == 2
+    assert run(new, "max_pool", "--kernel-size", "two").exit_code == 2
+    assert run(new, "max_pool").exit_code == 2
+
+
+def test_the_catalogue_is_listed_with_its_formulas() -> None:
+    lines = run(layers).output.splitlines()
+    assert [line.split()[0] for line in lines] == [spec.name for spec in LAYERS]
+    assert lines[0].endswith("  f_{k,l} = max_{(i, j) ∈ Ω(k, l)} x_{i,j}")

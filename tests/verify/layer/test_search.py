@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_maximum_of_linear_units_is_decided(asked_before: int) -> None:
     values = Searcher(found).values(path, others[asked_before:] + others[:asked_before])
     assert values is not None and values == Searcher(found).values(path, others)
     at = [Fraction(str(p.evaluate([(found.ring.gens[g], v) for g, v in values.items()]))) for p in s]
-    assert all(a < b for a, b in zip(at, at[1:], strict=False))
+    assert all(a < b for a, b in itertools.pairwise(at))
 
 
 def test_decisions_in_a_circle_have_no_point() -> None:

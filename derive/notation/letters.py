@@ -37,7 +37,7 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         return r.raised(Entry(identifier(token.text), ()), item)
     if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
         return undeclared(r, token, item, c)
-    if is_index(r, token.text):
+    if is_index(r, token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):
         return index(r, token, scripts, c)
     name = token.text
     if scripts is not None and scripts.primes == 1 and f"{name}_prime" in r.words:
@@ -100,6 +100,12 @@ def is_index(r: Reader, name: str) -> bool:
         return True
     known = r.words.get(name)
     return known.kind is Kind.INDEX if known is not None else r.in_index
+
+
+def _primed_index(r: Reader, name: str, primes: int) -> bool:
+    """i'' of y_{i'' j''}, where i alone is nothing."""
+    known = r.words.get(name + "_prime" * primes)
+    return known is not None and known.kind is Kind.INDEX
 
 
 def index(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:

@@ -26,16 +26,16 @@ class ActiveSet:
 
 
 def selection(module: Module) -> Reduce:
-    """The one maximum, minimum or median of the layer's forward formula.
+    """The maximum, minimum or median that the layer's forward formula is.
 
-    Raises :class:`UnsupportedError` where there is none, or its values are not functions of one entry each.
+    Raises :class:`UnsupportedError` where it is none, or its values are not functions of one entry each.
     """
-    found = [n for n in walk(module.definition(module.output)[1]) if isinstance(n, Reduce)]
-    if len(found) == 1 and found[0].op in ("max", "min", "median") and len(module.equations) == 1:
-        inside = [n for n in walk(found[0].body) if isinstance(n, Entry) and n.indices]
-        if len(set(inside)) == 1 and inside[0].indices == found[0].binder.variables and (
-                free_indices(found[0].body) <= set(found[0].binder.variables)):
-            return found[0]
+    node = module.definition(module.output)[1]
+    if isinstance(node, Reduce) and node.op in ("max", "min", "median") and len(module.equations) == 1:
+        inside = [n for n in walk(node.body) if isinstance(n, Entry) and n.indices]
+        if len(set(inside)) == 1 and inside[0].indices == node.binder.variables and (
+                free_indices(node.body) <= set(node.binder.variables)):
+            return node
     raise UnsupportedError("only a layer that takes the maximum, minimum or median of its windows has active sets")
 
 

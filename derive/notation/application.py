@@ -79,7 +79,8 @@ def refuse_scalars(
     if not scalar or len(names) > 1 or (at_start and (c.peek(1) is None or is_token(c.peek(1), "REL"))):
         return
     raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
-                         r"Write `\cdot` before it for a factor, or leave the argument out")
+                         rf"Write `\cdot` before it for a factor; a function is defined, as in "
+                         rf"`{found.latex}(u) = …`; or leave the argument out")
 
 
 def refuse_unless_product(r: Reader, found: Symbol, group: Group, item: Item) -> None:

@@ -6,12 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from derive.expr import (
-    Arg,
-    Expr,
-    Idx,
-    SetOf,
-)
+from derive.expr import Arg, Expr, Idx, SetOf
 
 Index = tuple[int, ...]
 
@@ -47,6 +42,24 @@ class Point(Protocol):
     def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any: ...
     def directional(self, of: str, wrt: str, along: str) -> Any: ...
     def supports(self, of: str, active: frozenset[int]) -> bool: ...
+
+
+class Remembering:
+    """A point's memo: a value computed once; that it is undefined is remembered too."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Any] = {}
+
+    def remember(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """The value under this key; raises :class:`Undefined` where it has none."""
+        if key not in self._kept:
+            try:
+                self._kept[key] = compute()
+            except Undefined:
+                self._kept[key] = Undefined
+        if self._kept[key] is Undefined:
+            raise Undefined
+        return self._kept[key]
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,8 @@ def _refuse_too_large(reader: Reader, found: ReceptiveField, size: Stated | None
         elif not axis.output_size(n):
             reader.refuse(
                 f"the {'dilated ' if axis.dilation > 1 else ''}kernel spans {axis.span} cells, but the padded input "
-                f"has only {n + axis.padding + axis.padding_after} ({size.source})",
+                f"has only {n + axis.padding + axis.padding_after} ({size.source}): make the input "
+                "larger or the kernel smaller",
                 size.line,
             )
 

@@ -16,7 +16,7 @@ from typing import Any
 from derive.expr import Idx, Reduce
 from derive.module import Module
 from derive.numeric.evaluator import evaluate, jacobian_by_differences
-from derive.numeric.point import Index, Undefined
+from derive.numeric.point import Index, Remembering, Undefined
 from derive.verify.instance import Instance, letter_ranges
 
 LOSS = "loss"  # L = Σ δ_f f, a linear readout: ∂L/∂f = δ_f
@@ -43,7 +43,7 @@ class _Sparse(dict[Index, Any]):
         raise KeyError(key)
 
 
-class Sample:
+class Sample(Remembering):
     """One input of one layer, with everything a printed statement may mention.
 
     ``functions`` evaluate tensors that the sheet defines.
@@ -51,6 +51,7 @@ class Sample:
 
     def __init__(self, module: Module, arrays: dict[str, dict[Index, Any]], shapes: dict[str, Index],
                  scalars: Mapping[str, Any], origin: int = 0) -> None:
+        super().__init__()
         self.module, self.origin, self.shapes = module, origin, dict(shapes)
         self.arrays = arrays
         self.functions: Mapping[str, Callable[[Any, Index], Any]] = {}
@@ -62,7 +63,6 @@ class Sample:
         self._sides: tuple[dict[tuple[Index, Index], Any], ...] | None = None
         self._shifted: dict[tuple[Index, int], Sample] = {}
         self._scalars = dict(scalars)
-        self._kept: dict[Any, Any] = {}
         self._windows: dict[Index, list[Any]] = {}
         self._directional: dict[tuple[Any, ...], Any] = {}
         self.sizes = {size: extent for s in module.table.symbols if s.name in self.shapes
@@ -147,17 +147,6 @@ class Sample:
         if name not in self._values and name == f"delta_{self.wrt}":
             self._values[name] = self._message()
         return self._values[name]
-
-    def remember(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """A value computed once per point; a tie is remembered too."""
-        if key not in self._kept:
-            try:
-                self._kept[key] = compute()
-            except Undefined:
-                self._kept[key] = Undefined
-        if self._kept[key] is Undefined:
-            raise Undefined
-        return self._kept[key]
 
     @cached_property
     def instance(self) -> Instance:

@@ -16,14 +16,14 @@ from derive.module import Module
 from derive.numeric.dual import Dual, dual, slopes_of
 from derive.numeric.evaluator import evaluate, windows
 from derive.numeric.numbers import Arithmetic
-from derive.numeric.point import Index, Undefined
+from derive.numeric.point import Index, Remembering, Undefined
 
 Values = Mapping[Index, Any]
 Slots = tuple[tuple[str, int], ...]
 LOSS = "loss"
 
 
-class Point:
+class Point(Remembering):
     """Values of the given tensors, an upstream gradient, and what the evaluator makes of them.
 
     L = Σ_k δ_k y_k, so that δ_t = ∂L/∂t for every tensor t.  ∂s/∂t is the total derivative with
@@ -33,6 +33,7 @@ class Point:
 
     def __init__(self, module: Module, kind: Arithmetic, given: Mapping[str, Values],
                  shapes: Mapping[str, Index], free: Mapping[str, Any]) -> None:
+        super().__init__()
         self.module, self.kind, self.given = module, dual(kind), given
         self.free = free
         self._input_shapes = {name: shapes[name] for name in given}
@@ -40,7 +41,6 @@ class Point:
         self.values |= {name: {(): value} for name, value in free.items()}
         self.shapes: dict[str, Index] = {name: _shape(values) for name, values in self.values.items()}
         self._slopes: dict[str, Mapping[str, Values] | None] = {}
-        self._kept: dict[Any, Any] = {}
         self._spans: dict[Slots, range] = {}
         self._sets: dict[str, tuple[Mapping[Index, list[Any]], Index]] = {}
 
@@ -107,17 +107,6 @@ class Point:
             raise UnsupportedError(f"`{name}` is no vector and no matrix")
         rows = itertools.groupby(sorted(values), lambda at: at[0])
         return tuple(tuple(values[at] for at in row) for _, row in rows)
-
-    def remember(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """A value computed once per point; that it is undefined is remembered too."""
-        if key not in self._kept:
-            try:
-                self._kept[key] = compute()
-            except Undefined:
-                self._kept[key] = Undefined
-        if self._kept[key] is Undefined:
-            raise Undefined
-        return self._kept[key]
 
     # derivatives
 

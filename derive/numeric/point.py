@@ -82,6 +82,17 @@ def best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
     return found[0]
 
 
+def first_best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
+    """The first of the indices with the largest (sign 1) or smallest (−1) value."""
+    if not candidates:
+        raise Undefined
+    found, at = candidates[0]
+    for value, other in candidates[1:]:
+        if value * sign > found * sign:
+            found, at = value, other
+    return at
+
+
 def middle(candidates: list[tuple[Any, Any]], _: int) -> Any:
     """The one index with the median value; :class:`Undefined` at a tie or where no entry is the middle one."""
     if len(candidates) % 2 == 0:

@@ -36,7 +36,7 @@ from derive.expr import (
 from derive.module import Module
 from derive.numeric.coder import RELATIONS, Coder
 from derive.numeric.numbers import Arithmetic
-from derive.numeric.point import Definitions, TwoCases, best, median, middle, no_case, noted
+from derive.numeric.point import Definitions, TwoCases, first_best, median, middle, no_case, noted
 
 KNOWN = ("exp", "log", "sqrt", "tanh", "abs", "sign", "sin", "cos", "sinh", "cosh", "arctan", "pi")
 
@@ -214,10 +214,12 @@ def names(kind: Arithmetic, same: Any) -> dict[str, Any]:
     """What the source refers to."""
     import math
 
-    return {"F": Fraction, "INF": math.inf, "floor": math.floor, "ceil": math.ceil, "prod": math.prod, "best": best,
-            "middle": middle, "median": median, "noted": noted, "agreed": agreed, "no_case": no_case,
-            "extreme": extreme, "side": side, "hit": hit, "Fraction": Fraction, "NUMBER": kind.number,
-            "POWER": kind.power, "FUNCTIONS": kind.functions, "SAME": same}
+    return {
+        "F": Fraction, "INF": math.inf, "floor": math.floor, "ceil": math.ceil, "prod": math.prod,
+        "best": first_best, "middle": middle, "median": median, "noted": noted, "agreed": agreed, "no_case": no_case,
+        "extreme": extreme, "side": side, "hit": hit, "Fraction": Fraction, "NUMBER": kind.number,
+        "POWER": kind.power, "FUNCTIONS": kind.functions, "SAME": same,
+    }
 
 
 def hit(hits: set[int], number: int, value: Any) -> Any:

@@ -22,7 +22,7 @@ _VERB = (
 _NEAR = r"[^.?!;¶]{0,120}?"
 _JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\b|\bdifferentiat|\bsubgradient|\bderivac\w*|\bjakobián|\bjakobi")
 _VJP = re.compile(
-    r"\bvector[- ]jacobian|\bvjp\b"
+    rf"\bvector[- ]jacobian|\bvjp\b|\b{_VERB}{_NEAR}\bback-?ward(?=\s*(?:[.,;:¶]|and\b|$))"
     r"|\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
     r"|(?<!vanishing )(?<!exploding )\bgradients?\b(?![- ](?:descent|ascent|steps?\b|methods?\b|based|clipping))"
     r"|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"

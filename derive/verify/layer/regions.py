@@ -19,7 +19,7 @@ from derive.verify.layer.sizes import given
 
 MOST_REGIONS = 32
 MOST_ENTRIES = 300  # of all tensors: of more a layer is tested, not proved
-_MOST_DECISIONS = 5  # on the way to one region
+_MOST_DECISIONS = 9  # on the way to one region
 _TRIES = 10
 _SPARE = 3  # further points kept for a region: a statement may divide it
 

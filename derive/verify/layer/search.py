@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import z3
@@ -39,14 +40,28 @@ class Searcher:
         generic = sorted(set(generic), key=PolyElement.terms)
         claims = [*self._relations(), *self._stated(),
                   *(related(self._term(p), ">" if above else "<", number(0)) for p, above in path)]
-        if _model(claims, self._variables) is None:
+        if self._model(claims) is None:
             return None
-        model = _model([*claims, *(related(self._term(p), "≠", number(0)) for p in generic)], self._variables)
+        model = self._model([*claims, *(related(self._term(p), "≠", number(0)) for p in generic)])
         if model is None:
             raise TooLarge("every point lies on a boundary")
         about = (*generic, *(p for p, _ in path))
         used = {g for poly in about for m in poly.monoms() for g, power in enumerate(m) if power} | self._bound()
-        return {g: model[g] for g in used}
+        return {g: _fraction(model.eval(self._variable(g).translate(self._own), model_completion=True)) for g in used}
+
+    def _model(self, claims: Iterable[Any]) -> Any:
+        """A model of the claims, None where there is none; raises :class:`TooLarge` where Z3 gives up."""
+        solver = z3.Tactic("qfnra-nlsat", ctx=self._own).solver()
+        solver.set("rlimit", _RLIMIT)
+        solver.add(*(claim.translate(self._own) for claim in claims))
+        found = solver.check()
+        if found not in (z3.sat, z3.unsat):
+            raise TooLarge("Z3 gives up")
+        return solver.model() if found == z3.sat else None
+
+    @cached_property
+    def _own(self) -> Any:
+        return z3.Context()
 
     def _relations(self) -> Iterator[Any]:
         for g, generator in enumerate(self.algebra.generators):
@@ -88,24 +103,6 @@ class Searcher:
                 parts.append(product([number(Fraction(str(coefficient))), *factors]))
             self._terms[poly] = total(parts) if parts else number(0)
         return self._terms[poly]
-
-
-def _model(claims: Iterable[Any], variables: Iterable[Any]) -> list[Fraction] | None:
-    """Values of the variables that meet the claims, in order; None where there are none.
-
-    Raises :class:`TooLarge` where Z3 gives up.
-    """
-    ctx = z3.Context()
-    solver = z3.Tactic("qfnra-nlsat", ctx=ctx).solver()
-    solver.set("rlimit", _RLIMIT)
-    solver.add(*(claim.translate(ctx) for claim in claims))
-    found = solver.check()
-    if found == z3.unsat:
-        return None
-    if found != z3.sat:
-        raise TooLarge("Z3 gives up")
-    model = solver.model()
-    return [_fraction(model.eval(v.translate(ctx), model_completion=True)) for v in variables]
 
 
 def _fraction(value: Any) -> Fraction:

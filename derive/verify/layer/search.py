@@ -16,7 +16,7 @@ from derive.verify.layer.facts import Facts
 from derive.verify.layer.formal import Path
 from derive.verify.smt import number, product, related, total
 
-_RLIMIT = 500_000  # of Z3, so that what is proved does not depend on the machine
+_RLIMIT = 50_000  # of Z3, so that what is proved does not depend on the machine
 
 
 class Searcher:

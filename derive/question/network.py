@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.names import name_of
-from derive.question.naming import Mention, bare_letters
-from derive.question.part_words import UNITS, Named
-from derive.question.prose import Prose
+from derive.question.naming import Mention
+from derive.question.part_words import ONE_UNIT, UNITS, Named
+from derive.question.prose import Gap, Prose
+from derive.question.qualifiers import Qualifiers, behind
 from derive.question.stated_loss import StatedLoss
 
 # What each computes of a number {x}; {a} is its slope.
@@ -18,6 +19,7 @@ ELEMENTWISE = {
     "relu": r"\max(0, {x})",
     "sigmoid": r"\frac{1}{1 + e^{-{x}}}",
     "tanh": r"\tanh({x})",
+    "modulus": "|{x}|",
     "softplus": r"\log(1 + e^{{x}})",
     "prelu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
     "leaky": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
@@ -31,6 +33,7 @@ _WRITTEN = {  # without spaces; what stands behind the names of parts that have 
     "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
 }
 _WRITTEN["leaky"] = _WRITTEN["prelu"]
+_OTHER = {"softmax": "binary", "sigmoid": "categorical"}  # cross-entropies that do not follow these
 _SLOPES = {"prelu": "a", "leaky": "a", "elu": r"\alpha"}
 
 
@@ -43,8 +46,9 @@ class Network:
 
     def __init__(
         self, prose: Prose, parts: list[Named], letter: Callable[[str], str | None], formulas: Sequence[Formula],
-        functions: list[tuple[str, str]], loss: StatedLoss | None = None,
+        functions: list[tuple[str, str]], qualifiers: Qualifiers, loss: StatedLoss | None = None,
     ) -> None:
+        self.named, self.said = parts, qualifiers
         self.prose, self.parts, self.letter, self.functions = prose, parts, letter, functions
         self.taken = {c for f in formulas for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
         self.found: list[Formula] = []
@@ -56,7 +60,8 @@ class Network:
         if losses and losses[0] is not parts[-1]:
             self.parts = [*(n for n in parts if not n.part.loss), losses[0]]
         softmax = any(n.part.name == "softmax" for n in parts)
-        self.scalar = bool(losses) and not UNITS.search(prose.text) and not softmax and not (loss and loss.whole)
+        several = UNITS.search(prose.text) or softmax or (loss and loss.whole)
+        self.scalar = not several and (bool(losses) or ONE_UNIT.search(prose.text) is not None)
         self.stated = loss
         self.prediction: str | None = None
         self.target: str | None = None
@@ -100,15 +105,22 @@ class Network:
             return out
         body = ELEMENTWISE[name]
         if "{a}" in body:
-            slope = self.slope_written(named) or self.letter_near(named) or self.own(_SLOPES[name], r"\alpha", "c")
-            body = body.replace("{a}", slope)
-            self.role(named, "trainable" if name == "prelu" else "fixed", slope)
+            slope = self.slope_written(named) or self.slope_said(named, sub) or self.own(_SLOPES[name], r"\alpha", "c")
+            body = body.replace("{a} (" if slope == "1" else "{a}", "(" if slope == "1" else slope)
+            if not slope[0].isdigit():
+                letter, _, _ = slope.partition("_")
+                self.role(named, "fixed" if self.said.is_fixed(named, letter) else "trainable", letter)
         self.write(named, f"{out}{sub} = {body.replace('{x}', source + sub)}")
         return out
 
     def predicted(self, named: Named) -> str | None:
-        """The letter that the loss's own formula gives to the output of the part before it."""
-        return self.prediction if len(self.parts) > 1 and named is self.parts[-2] else None
+        """The letter that the words, or the loss's own formula, give to the output of the part before it."""
+        said = self.said.outputs.get(named.part.name)
+        written = self.prediction if len(self.parts) > 1 and named is self.parts[-2] else None
+        if said and written and said != written:
+            raise CardError(Problem(f"the output of {self.quoted(named)} is `{said}`, and its loss has `{written}`: "
+                                    "write the forward formulas", line=self.prose.plain.line(named.start)))
+        return said or written
 
     def ends_in_loss(self) -> bool:
         return self.parts[-1].part.loss
@@ -117,8 +129,10 @@ class Network:
         out = self.predicted(named) or self.letter("preactivation") or self.own("s", "z", "a", "v")
         if len(self.parts) == 1:
             out = self.own("y") if "y" not in self.taken else out
-        weight = self.letter("weight")
-        bias = self.letter("bias")
+        parameters = (*self.said.parameters, None, None)
+        weight, bias = parameters[0] or self.letter("weight"), parameters[1] or self.letter("bias")
+        if self.said.bias and bias is None:
+            bias = self.own("b", "c")
         if self.scalar:
             weight = weight or self.own("w")
             ending = f" + {bias}" if bias else ""
@@ -126,9 +140,11 @@ class Network:
             self.role(named, "weights", weight, *filter(None, [bias]))
         else:
             weight = weight or self.own("W")
-            bias = bias or self.own("b")
-            self.write(named, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}} + {bias}_{{k}}")
-            self.role(named, "weights", weight, bias)
+            if self.said.bias is not False and not self.said.parameters:
+                bias = bias or self.own("b")
+            ending = f" + {bias}_{{k}}" if bias else ""
+            self.write(named, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}}{ending}")
+            self.role(named, "weights", weight, *filter(None, [bias]))
         return out
 
     def loss(self, named: Named, source: str, sub: str) -> str:
@@ -142,23 +158,36 @@ class Network:
         before = [n.part.name for n in self.parts][-2:-1]
         match named.part.name:
             case "squared" if sub and self.quoted(named).lower().startswith("“mean"):
-                raise CardError(Problem(f"{self.quoted(named)}: the mean over the outputs or over samples? Write its "
-                                        "formula", line=self.prose.plain.line(named.start)))
+                raise self.unclear(named, ": the mean over the outputs or over samples? Write its formula")
             case "squared":
                 value = f"{total}({x} - {t})^2"
             case "absolute":
                 value = f"{total}|{x} - {t}|"
+            case "hinge" if sub:
+                raise self.unclear(named, " of several units: write its formula")
             case "hinge":
                 value = rf"{total}\max(0, 1 - {t} {x})"
+            case _ if before not in (["softmax"], ["sigmoid"]) or _OTHER[before[0]] in self.quoted(named).lower():
+                raise self.unclear(named, " is covered behind softmax, and the binary one behind a logistic sigmoid; "
+                                   "write its formula")
             case _ if before == ["softmax"]:
                 value = rf"-\sum_{{k}} {t} \log {x}"
             case _:
                 value = rf"-{total}({t} \log {x} + (1 - {t}) \log(1 - {x}))"
-        self.write(named, f"{out} = {value}")
+        self.write(named, f"{out} = {self.halved(value)}")
         return out
+
+    def unclear(self, named: Named, why: str) -> CardError:
+        return CardError(Problem(f"{self.quoted(named)}{why}", line=self.prose.plain.line(named.start)))
+
+    def halved(self, value: str) -> str:
+        return rf"\frac{{1}}{{2}} {value}" if self.said.half else value
 
     def written(self, named: Named, stated: StatedLoss, target: str, sub: str) -> str:
         """The loss as the card writes it, summed over the outputs where it is that of one."""
+        if self.said.half:
+            raise CardError(Problem(f"{self.quoted(named)} is halved in words, and its formula stands beside it; write "
+                                    "the loss with its factor", line=self.prose.plain.line(named.start)))
         out = stated.letter or self.letter("loss") or self.own(r"\ell", "L", "E")
         value = stated.value
         if sub and not stated.whole:
@@ -180,8 +209,8 @@ class Network:
 
     def function_near(self, named: Named) -> str | None:
         """The card's own function, written right behind the part's name."""
-        for gap in self.prose.gaps:
-            if named.end <= gap.start <= named.end + 30:
+        for gap in self.behind(named):
+            if gap.start <= named.end + 30:
                 name = next((f for latex, f in self.functions if latex == gap.formula.latex), None)
                 if name is not None:
                     return name
@@ -198,8 +227,8 @@ class Network:
 
     def slope_written(self, named: Named) -> str | None:
         r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
-        for gap in self.prose.gaps:
-            if named.end <= gap.start <= named.end + 20 and _BODY.search(gap.formula.latex):
+        for gap in self.behind(named):
+            if gap.start <= named.end + 20 and _BODY.search(gap.formula.latex):
                 latex = _plain(gap.formula.latex)
                 found = next((m for p in _WRITTEN[named.part.name] if (m := p.fullmatch(latex))), None)
                 if found is None:
@@ -208,13 +237,17 @@ class Network:
                 return found["a"]
         return None
 
-    def letter_near(self, named: Named) -> str | None:
-        """The slope's letter: «PReLU with slope $a$»."""
-        for gap in self.prose.gaps:
-            between = self.prose.text[named.end : gap.start]
-            bare = bare_letters(gap.formula)
-            if named.end <= gap.start <= named.end + 50 and not re.search(r"[.;¶∎]", between) and bare and re.search(
-                r"slope|param\w*|coefficient|leak|constant|koeficient|konstant", between
-            ):
-                return bare[0]
-        return None
+    def slope_said(self, named: Named, sub: str) -> str | None:
+        """The slope's letter or number: «PReLU with slope $a$», with an index where each output has its own."""
+        slope = self.said.slopes.get(named.part.name)
+        if slope is None or "_" not in slope:
+            return slope
+        if not sub:
+            raise CardError(Problem(f"{self.quoted(named)}: `{slope}` has an index, and the network one unit; write "
+                                    "the forward formulas", line=self.prose.plain.line(named.start)))
+        return slope.partition("_")[0] + sub
+
+    def behind(self, named: Named) -> list[Gap]:
+        """The formulas between this part's name and the next."""
+        start, stop = behind(self.prose, self.named, self.named.index(named))
+        return [gap for gap in self.prose.gaps if start <= gap.start < stop]

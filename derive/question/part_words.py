@@ -39,10 +39,12 @@ PARTS = (
         r"\blogistick\w+ sigmoid\w*",
     )),
     Part("tanh", one_of(rf"{_PLAIN}\btanh\b", r"\bhyperbolic tangent", r"\bhyperbolick\w+ tangen\w*")),
+    Part("modulus", one_of(r"\babsolute value\b(?! (?:loss|error))", r"\babsolutní hodnot\w*")),
     Part("softplus", one_of(r"\bsoft-?plus\b")),
     Part("softmax", one_of(r"\bsoft-?max\b")),
     Part("squared", one_of(
         r"\b(?:mean[- ])?squared?[- ](?:error|loss|difference)", r"\bquadratic (?:loss|error)",
+        r"\b(?:kvadratick|čtvercov)\w+ ztrátov\w+ funkc\w*",
         r"\bkvadratick\w+ (?:chyb\w*|ztrát\w*)", r"\bčtvercov\w+ (?:chyb\w*|ztrát\w*)",
     ), True),
     Part("cross_entropy", one_of(r"\b(?:binary |categorical )?cross[- ]entropy", r"\bkřížov\w+ entropi\w*"), True),
@@ -51,12 +53,13 @@ PARTS = (
 )  # fmt: skip
 JOINED = one_of(
     r"\bfollow\w*", r"\bconsist\w*", r"\bthen\b", r"\bcompos\w+", r"\bnetwork\b", r"\bwith\b", r"\band\b", "→",
-    r"\+", r"\bskládá", r"\bnásledova\w*", r"\bsít\w*",
+    r"\+", r"\bskládá", r"\bnásledova\w*", r"\bsí[tť]\w*", r"\bslož\w*", r"\b(?:pak|potom|poté)\b",
 )  # fmt: skip
 UNITS = one_of(
     r"∎ (?:output )?(?:units|neurons|outputs|jednot\w*|neuron\w*|výstup\w*)",
     r"\b(?:k|m|n|\d+) (?:output )?(?:units|neurons|outputs)",
 )
+ONE_UNIT = one_of(r"\b(?:one|a single|1) (?:output )?(?:unit|neuron|output)\b")
 SEVERAL = one_of(
     r"\b(?:two|three|four|several|dv[ěa]|tři|[2-9])\b[^.?!;¶]{0,30}\blayers?\b",
     r"\bsecond (?:linear |hidden )?layer",

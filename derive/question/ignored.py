@@ -1,0 +1,133 @@
+"""Words and letters beside parts that only words name, of which the network has nothing: they are refused."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from derive.errors import CardError, Problem
+from derive.notation.formulas import Formula
+from derive.question.claims import computes_nothing
+from derive.question.naming import bare_letters
+from derive.question.neutral_words import CHANGING, NEUTRAL, PHRASES
+from derive.question.part_words import Named
+from derive.question.patterns import one_of
+from derive.question.plain_text import GAP
+from derive.question.prose import Gap, Prose
+
+_DECIDED = one_of(r"\bfixed\b", r"\bnot (?:trainable|learn\w*|trained)", r"\bslopes?\b", r"\bpevn\w+")
+_TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d+(?:[./]\d+)*|½")
+_NEXT = re.compile(rf"\s+(?:([^\W\d_][\w-]*)|\d[\d./]*|{GAP})")
+_DERIVED = re.compile(r"\\partial|\\nabla|\\delta|\\mathrm\s*\{?\s*d|\\Delta")
+_VALUE = re.compile(r"^\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*$")
+_COMMAND = re.compile(
+    r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:frac|sum|log|max|tanh|ln|exp)(?![a-z])")
+_LETTER = re.compile(r"\\?[A-Za-z]+")
+_INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
+_ALONE = re.compile(
+    r"\b(?:neurons?|perceptrons?)\b|\b(?:networks?|layers?|models?|nets?|units?)\s+(?:with|using|has)\b")
+_CHAINED = one_of(r"\bnetworks?\b", r"\bmodules?\b", r"\bmodels?\b", r"\bcompos\w+", r"\bconsist\w*", r"\bfollow\w*",
+                  r"\bthen\b", "→", r"\bchain\w*", r"\bone after\b", r"\border\b", r"\bsí[tť]\w*", r"\bsklád\w*",
+                  r"\bnásled\w*", r"\bpotom\b", r"\bpak\b")  # fmt: skip
+_ASKS = one_of(r"\bmessages?\b", r"(?<!vanishing )(?<!exploding )\bgradients?\b", r"\bderivatives?\b", r"\bjacobian",
+               r"\\partial", r"\bzpráv\w*", r"\bderivac\w*", r"\bbackpropag\w*")  # fmt: skip
+
+
+def refuse_ignored(
+    prose: Prose, parts: Sequence[Named], understood: Sequence[tuple[int, int]], network: Sequence[Formula],
+    used: Sequence[Formula], sizes: Sequence[str],
+) -> None:
+    """Raise :class:`CardError` for what the question says of the parts and their ``network`` does not have.
+
+    ``understood`` are the words that were read, ``used`` the formulas of the card that the network took, ``sizes``
+    the letters of numbers of units.
+    """
+    if not _ASKS.search(prose.text):
+        return
+    _refuse_no_layer(prose, parts)
+    _refuse_reversed(prose, parts)
+    for start, stop in sorted({prose.sentence(p.start) for p in parts}):
+        for found in _words(prose, [*understood, *((p.start, p.end) for p in parts)], start, stop):
+            raise _error(prose, *found)
+    for other in (*CHANGING.finditer(prose.text), *_unsaid_of(prose)):
+        if not any(a <= other.start() < b for a, b in (*understood, *((p.start, p.end) for p in parts))):
+            raise _error(prose, *other.span())
+    letters = {m[0] for f in (*network, *used) for m in _LETTER.finditer(_COMMAND.sub(" ", f.latex))} | {*sizes}
+    taken = {start for a, b in understood for start in range(a, b)}
+    for gap in prose.gaps:
+        if gap.start in taken or gap.formula in used:
+            continue
+        if _VALUE.search(gap.formula.latex):
+            raise CardError(Problem(f"`{gap.formula.latex.strip()}`: write the number beside the name of its part, "
+                                    "e.g. “PReLU with slope $0.2$”, or the forward formula", line=gap.formula.line))
+        if (left := _left(gap, letters)):
+            raise CardError(Problem(f"`{left}` is nothing in the layers that only words name; write the forward "
+                                    "formula of the network with it", line=gap.formula.line))
+
+
+def _words(prose: Prose, understood: Sequence[tuple[int, int]], start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """The words of a sentence that may change what the parts compute."""
+    text = list(prose.text[:stop])
+    for a, b in understood:
+        text[a:b] = " " * (min(b, stop) - a) if a < stop else ""
+    bare = PHRASES.sub(lambda m: " " * len(m[0]), "".join(text)[start:stop])
+    for word in _WORD.finditer(bare):
+        if not NEUTRAL.fullmatch(word[0]):
+            yield start + word.start(), start + word.end()
+
+
+def _unsaid_of(prose: Prose) -> Iterator[re.Match[str]]:
+    """«The slope is fixed»: in a sentence without a letter."""
+    for found in _DECIDED.finditer(prose.text):
+        if GAP not in prose.text[slice(*prose.sentence(found.start()))]:
+            yield found
+
+
+def _left(gap: Gap, letters: set[str]) -> str | None:
+    """A letter of the gap that the network does not have."""
+    formula = gap.formula
+    if _DERIVED.search(formula.latex):
+        return None
+    bare = bare_letters(formula)
+    if not bare and computes_nothing(formula):
+        return None
+    if "=" in formula.latex:
+        return None
+    return next((letter for letter in bare if letter not in letters), None)
+
+
+def _refuse_no_layer(prose: Prose, parts: Sequence[Named]) -> None:
+    """«A neuron with logistic sigmoid»: its weighted sum is not named; «sigmoid and ReLU»: are they joined?"""
+    if any(p.part.name == "linear" for p in parts):
+        return
+    chained = any(_CHAINED.search(prose.text, *prose.sentence(p.start)) for p in parts)
+    if len(parts) > 1 and not chained:
+        first, second = (prose.plain.quote(p.start, p.end) for p in parts[:2])
+        raise CardError(Problem(f"“{first}” and “{second}”: one after the other, or each alone? Write e.g. “{first} "
+                                f"followed by {second}”, or the forward formula",
+                                line=prose.plain.line(parts[1].start)))
+    found = _ALONE.search(prose.text, 0, parts[0].start)
+    if found:
+        quoted = prose.plain.quote(found.start(), parts[0].end)
+        raise CardError(Problem(f"“{quoted}”: no weights are named; write e.g. “a linear layer followed by …”, or the "
+                                "forward formula", line=prose.plain.line(found.start())))
+
+
+def _refuse_reversed(prose: Prose, parts: Sequence[Named]) -> None:
+    """«A PReLU network with a linear layer»: the order of the names need not be that of the layers."""
+    for first, second in itertools.pairwise(parts):
+        between = _INSIDE.search(prose.text, first.end, second.start)
+        if between and second.part.name == "linear" and not first.part.loss:
+            quoted = prose.plain.quote(first.start, second.end)
+            raise CardError(Problem(f"“{quoted}”: which comes first? Write e.g. “a linear layer followed by …”, or the "
+                                    "forward formulas", line=prose.plain.line(first.start)))
+
+
+def _error(prose: Prose, start: int, stop: int) -> CardError:
+    """Names the words up to the next neutral one: «weight decay $\\lambda$»."""
+    while (more := _NEXT.match(prose.text, stop)) and not (more[1] and NEUTRAL.fullmatch(more[1])):
+        stop = more.end()
+    quoted = prose.plain.quote(start, stop)
+    return CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=prose.plain.line(start)))

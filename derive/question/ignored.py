@@ -11,20 +11,25 @@ from derive.notation.formulas import Formula
 from derive.question.claims import computes_nothing
 from derive.question.naming import bare_letters
 from derive.question.neutral_words import CHANGING, NEUTRAL, PHRASES
-from derive.question.part_words import Named
+from derive.question.part_words import ACTIVATIONS, Named
 from derive.question.patterns import one_of
 from derive.question.plain_text import GAP
 from derive.question.prose import Gap, Prose
 
-_DECIDED = one_of(r"\bfixed\b", r"\bnot (?:trainable|learn\w*|trained)", r"\bslopes?\b", r"\bpevn\w+")
+_DECIDED = one_of(r"\bfixed\b", r"\bnot (?:trainable|learn\w*|trained)", r"\bpevn\w+",
+                  r"\bslopes?\b(?=[^.?!;¶]*\b(?:is|are|has|have|equals?)\b)")  # fmt: skip
 _TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d+(?:[./]\d+)*|½")
 _NEXT = re.compile(rf"\s+(?:([^\W\d_][\w-]*)|\d[\d./]*|{GAP})")
+_LOSS = re.compile(r"loss|error|cost|objective|criterion|ztrát\w*|chyb\w*")
+_ACTIVATION = re.compile(r"activations?|non-?linearit(?:y|ies)|aktivač\w*|aktivac\w*")
+_LAYER = re.compile(r"\b(?:output|input) layers?\b|\blayers? with\b")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta|\\mathrm\s*\{?\s*d|\\Delta")
 _VALUE = re.compile(r"^\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*$")
 _COMMAND = re.compile(
     r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:frac|sum|log|max|tanh|ln|exp)(?![a-z])")
 _LETTER = re.compile(r"\\?[A-Za-z]+")
+_INDEXED = re.compile(r".*_\s*(?:\{[^{}]*\}|\w)")
 _INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
 _ALONE = re.compile(
     r"\b(?:neurons?|perceptrons?)\b|\b(?:networks?|layers?|models?|nets?|units?)\s+(?:with|using|has)\b")
@@ -48,13 +53,14 @@ def refuse_ignored(
         return
     _refuse_no_layer(prose, parts)
     _refuse_reversed(prose, parts)
+    spans = [*understood, *((p.start, p.end) for p in parts)]
     for start, stop in sorted({prose.sentence(p.start) for p in parts}):
-        for found in _words(prose, [*understood, *((p.start, p.end) for p in parts)], start, stop):
+        for found in _words(prose, parts, spans, start, stop):
             raise _error(prose, *found)
     for other in (*CHANGING.finditer(prose.text), *_unsaid_of(prose)):
-        if not any(a <= other.start() < b for a, b in (*understood, *((p.start, p.end) for p in parts))):
+        if not any(a <= other.start() < b for a, b in spans):
             raise _error(prose, *other.span())
-    letters = {m[0] for f in (*network, *used) for m in _LETTER.finditer(_COMMAND.sub(" ", f.latex))} | {*sizes}
+    written = " ; ".join(_COMMAND.sub(" ", f.latex) for f in (*network, *used))
     taken = {start for a, b in understood for start in range(a, b)}
     for gap in prose.gaps:
         if gap.start in taken or gap.formula in used:
@@ -62,19 +68,26 @@ def refuse_ignored(
         if _VALUE.search(gap.formula.latex):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: write the number beside the name of its part, "
                                     "e.g. “PReLU with slope $0.2$”, or the forward formula", line=gap.formula.line))
-        if (left := _left(gap, letters)):
+        if (left := _left(gap, written, sizes)):
             raise CardError(Problem(f"`{left}` is nothing in the layers that only words name; write the forward "
                                     "formula of the network with it", line=gap.formula.line))
 
 
-def _words(prose: Prose, understood: Sequence[tuple[int, int]], start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The words of a sentence that may change what the parts compute."""
+def _words(
+    prose: Prose, parts: Sequence[Named], understood: Sequence[tuple[int, int]], start: int, stop: int
+) -> Iterator[tuple[int, int]]:
+    """The words of a sentence that may change what the parts compute, or that speak of a part without its name."""
     text = list(prose.text[:stop])
     for a, b in understood:
         text[a:b] = " " * (min(b, stop) - a) if a < stop else ""
+    no_loss = not any(p.part.loss for p in parts)
+    no_activation = not any(p.part.name in ACTIVATIONS for p in parts)
     bare = PHRASES.sub(lambda m: " " * len(m[0]), "".join(text)[start:stop])
+    if layer := _LAYER.search(bare):
+        yield start + layer.start(), start + layer.end()
     for word in _WORD.finditer(bare):
-        if not NEUTRAL.fullmatch(word[0]):
+        unnamed = no_loss and _LOSS.fullmatch(word[0]) or no_activation and _ACTIVATION.fullmatch(word[0])
+        if unnamed or not NEUTRAL.fullmatch(word[0]):
             yield start + word.start(), start + word.end()
 
 
@@ -85,16 +98,18 @@ def _unsaid_of(prose: Prose) -> Iterator[re.Match[str]]:
             yield found
 
 
-def _left(gap: Gap, letters: set[str]) -> str | None:
-    """A letter of the gap that the network does not have."""
+def _left(gap: Gap, written: str, sizes: Sequence[str]) -> str | None:
+    """A letter of the gap that the network, as ``written``, does not have, or does not have with an index."""
     formula = gap.formula
     if _DERIVED.search(formula.latex):
         return None
     bare = bare_letters(formula)
-    if not bare and computes_nothing(formula):
+    if "=" in formula.latex or (not bare and computes_nothing(formula)):
         return None
-    if "=" in formula.latex:
-        return None
+    letters = {*_LETTER.findall(written), *sizes}
+    indexed = len(bare) == 1 and _INDEXED.fullmatch(formula.latex.strip())
+    if indexed and not re.search(rf"(?<![A-Za-z\\]){re.escape(bare[0])}_", written):
+        return formula.latex.strip()
     return next((letter for letter in bare if letter not in letters), None)
 
 

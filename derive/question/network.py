@@ -33,7 +33,8 @@ _WRITTEN = {  # without spaces; what stands behind the names of parts that have 
     "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
 }
 _WRITTEN["leaky"] = _WRITTEN["prelu"]
-_OTHER = {"softmax": "binary", "sigmoid": "categorical"}  # cross-entropies that do not follow these
+# The cross-entropies that do not follow these.
+_OTHER = {"softmax": re.compile(r"(?i)binary"), "sigmoid": re.compile(r"(?i)categorical")}
 _SLOPES = {"prelu": "a", "leaky": "a", "elu": r"\alpha"}
 
 
@@ -167,7 +168,7 @@ class Network:
                 raise self.unclear(named, " of several units: write its formula")
             case "hinge":
                 value = rf"{total}\max(0, 1 - {t} {x})"
-            case _ if before not in (["softmax"], ["sigmoid"]) or _OTHER[before[0]] in self.quoted(named).lower():
+            case _ if before not in (["softmax"], ["sigmoid"]) or _OTHER[before[0]].search(self.quoted(named)):
                 raise self.unclear(named, " is covered behind softmax, and the binary one behind a logistic sigmoid; "
                                    "write its formula")
             case _ if before == ["softmax"]:

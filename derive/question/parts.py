@@ -21,6 +21,7 @@ from derive.question.size_words import sizes_said
 from derive.question.stated_loss import StatedLoss, refuse_unused, stated_loss, unnamed_loss
 
 _CHAINED = one_of(r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
+_LISTED = re.compile(r"[,→]|\b(?:a|and)\b")
 _ASIDE = re.compile(r"\b(?:to|by|over|per|for|podle|w\s*r\s*t)\b")
 _LETTER = r"\\?[A-Za-z]+"
 _SIGNATURE = re.compile(
@@ -57,7 +58,9 @@ def stated_parts(
                   if not (loss and d.formula == loss.formula)]
     spoken = list(mentions(prose, bare_letters))
     qualifiers = Qualifiers(prose, named, spoken)
-    network = Network(prose, named, partial(_letter, spoken=spoken), written, functions, qualifiers, loss)
+    letters = {c for slope in qualifiers.slopes.values() for c in (slope, slope.partition("_")[0])}
+    free = [m for m in spoken if not letters & {*m.letters}]
+    network = Network(prose, named, partial(_letter, spoken=free), written, functions, qualifiers, loss)
     found = network.formulas()
     used = [formula for _, formula in defined.functions.values()] + [d.formula for d in defined.tensors.values()]
     used += [loss.formula] if loss else []
@@ -77,7 +80,7 @@ def _in_words(prose: Prose, named: list[Named], defined: Definitions, loss: Stat
     functions = bool(defined.functions or defined.tensors)
     if len(named) == 1:
         return not functions
-    listed = re.compile("[,→]").search(prose.text, named[0].end, named[1].start)
+    listed = _LISTED.search(prose.text, named[0].end, named[1].start)
     joined = listed or JOINED.search(prose.text, named[0].end)
     return joined is not None and (not functions or any(n.part.loss or n.part.name == "linear" for n in named))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.question.naming import Mention, bare_letters
-from derive.question.part_words import Named
+from derive.question.part_words import SLOPED, Named
 from derive.question.patterns import one_of
 from derive.question.prose import Prose
 
@@ -26,7 +26,7 @@ _BIAS = one_of(
 )
 _WEIGHTS = one_of(
     rf"{_WITH}(?:trainable |learnable )?\bweights?\b(?: vectors?| matri(?:x|ces))?(?:\s+∎)?",
-    rf"{_WITH}\bvah\w*(?:\s+∎)?"
+    rf"{_WITH}\bv[aá]h\w*(?:\s+∎)?"
 )
 _PARAMETERS = one_of(
     rf"{_WITH}(?:trainable |learnable )?\bparam(?:eter)?s?\s+(?P<first>∎)(?:\s*(?:,\s*and|,|and)\s*(?P<second>∎))?",
@@ -54,6 +54,7 @@ _SCALED = re.compile(r"[\s,(]*\b(?:(?:scaled|multiplied) by (?:a factor of )?(?:
 _TIMES = re.compile(r"(?P<gap>∎)\s*(?:of |times )?(?:the )?$")
 _HALF_FORMULA = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 _OUTPUT = re.compile(rf"{_WITH}(?:whose )?\boutputs?\s+(?P<gap>∎)")
+_IS = r"(?:is|be|being|denotes|je|značí)"
 _VALUE = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 
 
@@ -77,14 +78,16 @@ class Qualifiers:
             start, stop = behind(self.prose, self.parts, n)
             if (found := self._take(_OUTPUT, start, stop)) and (letters := self._letters(found, "gap")):
                 self.outputs[part.part.name] = letters[0]
+            self._named_output(part)
             if part.part.name == "linear":
                 self._linear(start, stop)
-            elif part.part.name in ("prelu", "leaky", "elu"):
+            elif part.part.name in SLOPED:
                 self._sloped(part, start, stop)
             elif part.part.loss:
                 self._halved(part, self.parts[n - 1].end if n else 0, start, stop)
         if any(p.part.name == "linear" for p in self.parts) and self.bias is None and not self.parameters:
-            self.bias = True if _BIAS.search(self.prose.text) else None
+            apart = _NO_BIAS.search(self.prose.text) is None
+            self.bias = apart if _BIAS.search(self.prose.text) else None
 
     def _take(self, pattern: re.Pattern[str], start: int, stop: int) -> re.Match[str] | None:
         """The first match, whose words are understood from now on."""
@@ -100,6 +103,15 @@ class Qualifiers:
     def _letters(self, found: re.Match[str], *groups: str) -> tuple[str, ...]:
         formula = self._formula(found, *groups)
         return bare_letters(formula) if formula else ()
+
+    def _named_output(self, part: Named) -> None:
+        """«$z$ is the output of PReLU»"""
+        words = part.part.words.pattern
+        for pattern in (rf"(?P<gap>∎),? {_IS} (?:the )?(?:outputs? of|výstup\w*) (?:the )?(?:{words})",
+                        rf"\boutput (?P<gap>∎) of (?:the )?(?:{words})"):
+            if (found := self._take(re.compile(pattern), 0, len(self.prose.text))) and (
+                    letters := self._letters(found, "gap")):
+                self.outputs[part.part.name] = letters[0]
 
     def _linear(self, start: int, stop: int) -> None:
         if self._take(_NO_BIAS, start, stop):

@@ -22,13 +22,16 @@ _BY = re.compile(r"(?:with respect to|in respect to|w\s*r\s*t\b|\bwrt\b|podle|vz
 _PARAMETERS = one_of(
     r"\bparameters? messages?", r"\b(?:weights?|parameters?) (?:update|gradient)",
     r"\b(?:gradient|derivative|message)\w*[^.?!;¶]{0,60}\b(?:parameters?|weights?|bias|váh\w*|parametr\w*)\b",
+    r"\b(?:zpráv|gradient|derivac)\w* (?:pro|podle|vzhledem k) (?:\w+ )?(?:váh|vah|parametr|prah|práh)\w*",
+    r"\bparametrick\w+ zpráv\w*",
     r"\bgradients? (?:of|for|on) (?:the )?(?:\w+ )?(?:filters?|kernels?|coefficients?)\b",
 )
 _WHOLE = (
     ("parameters", one_of(
         r"\bparameters? messages?", r"\b(?:messages?|gradients?|derivatives?) (?:of|for|with respect to|by) "
-        r"(?:all |the |its |both |these )*(?:trainable |learnable )?(?:parameters|weights)\b")),
-    ("inputs", re.compile(r"\bbackward message")),
+        r"(?:all |the |its |both |these )*(?:trainable |learnable )?(?:parameters|weights)\b",
+        r"\b(?:zpráv|gradient|derivac)\w* (?:pro|podle) (?:\w+ )?(?:parametr|váh|vah)\w*")),
+    ("inputs", re.compile(r"\bbackward message|\bzpětn\w+ zpráv")),
 )
 _OF_LETTERS = re.compile(r"(?:sub)?gradients?\b|derivatives?\b|differentiat")  # by the letters named behind it
 _ALL = re.compile(r"\b(?:all|three|the) (?:the )?messages\b(?! (?:of|for|with)\b(?! (?:the|this|such an?|an?) "
@@ -140,7 +143,7 @@ class Asking:
                             self.kinds.setdefault("parameters", f"asked for the message of `{name}` ({said})")
 
         def counts(match: re.Match[str]) -> bool:
-            if in_words and not requested(prose.text, match.start()) or discussed(prose.text, match.start()):
+            if in_words and not requested(prose.text, match.end()) or discussed(prose.text, match.start()):
                 return False
             sentence = prose.sentence(match.start())
             particular = any(sentence == prose.sentence(at) and match.end() <= at for at in by_letter)

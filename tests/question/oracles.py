@@ -164,6 +164,9 @@ ORACLES: dict[str, Oracle] = {
     "prelu_bank_squared": Oracle(
         lambda w, x, b, a, t: ((np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2).sum(), (M, V, (3,), (3,), (3,))),
     "leaky01_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, 1, 0.1) * (w @ x) - t) ** 2, (V, V, S)),
+    "abs_prelu": Oracle(lambda w, x, a, t: abs(np.where(w @ x > 0, 1, a) * (w @ x) - t), (V, V, S, S)),
+    "prelu_bank_one": Oracle(
+        lambda w, x, b, a, t: ((np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2).sum(), (M, V, (3,), S, (3,))),
     "elu_one_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, w @ x, np.exp(w @ x) - 1) - t) ** 2, (V, V, S)),
     "linear_sigmoid_nb": Oracle(lambda w, x: sigmoid(w @ x), (M, V)),
     "dot_tanh_nb": Oracle(lambda w, x, t: (np.tanh(w @ x) - t) ** 2, (V, V, S)),

@@ -19,7 +19,7 @@ from derive.question.prose import Gap, Prose
 _DECIDED = one_of(r"\bfixed\b", r"\bnot (?:trainable|learn\w*|trained)", r"\bpevn\w+",
                   r"\bslopes?\b(?=[^.?!;¶]*\b(?:is|are|has|have|equals?)\b)")  # fmt: skip
 _TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d+(?:[./]\d+)*|½")
+_WORD = re.compile(r"[^\W\d_]\w*(?:[-'’]\w+)*|\d+(?:[./]\d+)*|½")
 _NEXT = re.compile(rf"\s+(?:([^\W\d_][\w-]*)|\d[\d./]*|{GAP})")
 _LOSS = re.compile(r"loss|error|cost|objective|criterion|ztrát\w*|chyb\w*")
 _ACTIVATION = re.compile(r"activations?|non-?linearit(?:y|ies)|aktivač\w*|aktivac\w*")
@@ -29,7 +29,10 @@ _VALUE = re.compile(r"^\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*$")
 _COMMAND = re.compile(
     r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:frac|sum|log|max|tanh|ln|exp)(?![a-z])")
 _LETTER = re.compile(r"\\?[A-Za-z]+")
-_INDEXED = re.compile(r".*_\s*(?:\{[^{}]*\}|\w)")
+_INDEX = re.compile(r"_\s*(?:\{[^{}]*\}|\w)")
+_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:\^\s*(\{[^{}]*\}|\w))?")
+_APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
+_NUMBER = re.compile(r"[\d.]+")
 _INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
 _ALONE = re.compile(
     r"\b(?:neurons?|perceptrons?)\b|\b(?:networks?|layers?|models?|nets?|units?)\s+(?:with|using|has)\b")
@@ -61,6 +64,7 @@ def refuse_ignored(
         if not any(a <= other.start() < b for a, b in spans):
             raise _error(prose, *other.span())
     written = " ; ".join(_COMMAND.sub(" ", f.latex) for f in (*network, *used))
+    starts = [p.start for p in parts]
     taken = {start for a, b in understood for start in range(a, b)}
     for gap in prose.gaps:
         if gap.start in taken or gap.formula in used:
@@ -68,9 +72,10 @@ def refuse_ignored(
         if _VALUE.search(gap.formula.latex):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: write the number beside the name of its part, "
                                     "e.g. “PReLU with slope $0.2$”, or the forward formula", line=gap.formula.line))
-        if (left := _left(gap, written, sizes)):
-            raise CardError(Problem(f"`{left}` is nothing in the layers that only words name; write the forward "
-                                    "formula of the network with it", line=gap.formula.line))
+        beside = any(a <= gap.start < b for a, b in map(prose.sentence, starts))
+        if problem := _problem(gap, written, sizes, beside):
+            raise CardError(Problem(f"{problem}; write the forward formula of the network with it",
+                                    line=gap.formula.line))
 
 
 def _words(
@@ -98,19 +103,41 @@ def _unsaid_of(prose: Prose) -> Iterator[re.Match[str]]:
             yield found
 
 
-def _left(gap: Gap, written: str, sizes: Sequence[str]) -> str | None:
-    """A letter of the gap that the network, as ``written``, does not have, or does not have with an index."""
+def _problem(gap: Gap, written: str, sizes: Sequence[str], beside: bool) -> str | None:
+    """What of the gap the network, as ``written``, does not have; ``beside``: it stands with the parts' names."""
     formula = gap.formula
-    if _DERIVED.search(formula.latex):
+    latex = formula.latex.strip()
+    if _DERIVED.search(latex) or "=" in latex or _APPLIED.fullmatch(latex):
         return None
     bare = bare_letters(formula)
-    if "=" in formula.latex or (not bare and computes_nothing(formula)):
-        return None
+    if not bare and beside and not _NUMBER.fullmatch(latex):
+        return f"`{latex}` is not understood beside layers that only words name"
     letters = {*_LETTER.findall(written), *sizes}
-    indexed = len(bare) == 1 and _INDEXED.fullmatch(formula.latex.strip())
-    if indexed and not re.search(rf"(?<![A-Za-z\\]){re.escape(bare[0])}_", written):
-        return formula.latex.strip()
-    return next((letter for letter in bare if letter not in letters), None)
+    for letter in bare or _LETTER.findall(_COMMAND.sub(" ", latex)):
+        if letter not in letters and (bare or not computes_nothing(formula)):
+            return f"`{letter}` is nothing in the layers that only words name"
+    declared = _declared_rank(latex) if len(bare) == 1 and bare[0] not in sizes else None
+    if declared is not None and declared not in _ranks(bare[0], written):
+        return f"`{latex}` has other indices than in the layers that only words name"
+    return None
+
+
+def _declared_rank(latex: str) -> int | None:
+    r"""2 of $w_{ij}$ and of $W \in \mathbb{R}^{m \times n}$; None where nothing says it."""
+    if space := _SPACE.search(latex):
+        return space[1].count("\\times") + 1 if space[1] else 0
+    index = _INDEX.search(latex)
+    return None if index is None else _order(index[0])
+
+
+def _ranks(letter: str, written: str) -> set[int]:
+    """How many indices the letter has where the network is ``written``."""
+    places = re.finditer(rf"(?<![A-Za-z\\]){re.escape(letter)}(?![A-Za-z])\s*(_(?:\{{[^{{}}]*\}}|\w))?", written)
+    return {_order(place[1] or "") for place in places}
+
+
+def _order(subscript: str) -> int:
+    return len(re.findall(r"\\[A-Za-z]+|\w", subscript.replace("_", "")))
 
 
 def _refuse_no_layer(prose: Prose, parts: Sequence[Named]) -> None:

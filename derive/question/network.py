@@ -106,7 +106,7 @@ class Network:
             return out
         body = ELEMENTWISE[name]
         if "{a}" in body:
-            slope = self.slope_written(named) or self.slope_said(named, sub) or self.own(_SLOPES[name], r"\alpha", "c")
+            slope = self.slope_said(named, sub) or self.slope_written(named) or self.own(_SLOPES[name], r"\alpha", "c")
             body = body.replace("{a} (" if slope == "1" else "{a}", "(" if slope == "1" else slope)
             if not slope[0].isdigit():
                 letter, _, _ = slope.partition("_")

@@ -42,6 +42,8 @@ PHRASES = one_of(
 # Words of another sentence that would change what the parts compute.
 CHANGING = one_of(
     r"\baverag\w*", r"\bmean\b", r"\bregulari\w*", r"\bpenal\w*", r"\bdecay\w*", r"\bsamples?\b", r"\bbatch\w*",
-    r"\bhalf\b", r"\bscaled\b", r"\bshared\b", r"\bmomentum\b", r"\bclip\w*",
+    r"\bhalf\b", r"\bscaled\b", r"\bshared\b", r"\bmomentum\b", r"\bclip\w*", r"\bdoubl\w*",
+    r"\badd(?:s|ed|ing|ition\w*)\b", r"\bplus\b", r"\bsubtract\w*", r"\bmultipl\w*", r"\bdivided\b", r"\bweighted\b",
+    r"\btied\b", r"\bskip\w*", r"\bnormali\w*", r"\btemperature\b", r"\bnoise\b", r"\bpřičt\w*", r"\bpřid\w*",
     r"\bprůměr\w*", r"\bregulariz\w*", r"\bvzork\w*", r"\bdávk\w*", r"\bpolovin\w*",
 )  # fmt: skip

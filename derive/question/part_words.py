@@ -58,6 +58,7 @@ JOINED = one_of(
 UNITS = one_of(
     r"∎ (?:output )?(?:units|neurons|outputs|jednot\w*|neuron\w*|výstup\w*)",
     r"\b(?:k|m|n|\d+) (?:output )?(?:units|neurons|outputs)", r"\b(?:output|target) vectors?\b", r"\bone-hot\b",
+    r"\b(?:weight|parameter) matri(?:x|ces)\b", r"\bbias vectors?\b", r"\bmati[cč]\w+ vah\b",
 )
 ONE_UNIT = one_of(r"\b(?:one|a single|single|1) (?:output )?(?:unit|neuron|output)\b", r"\bscalar output\b",
                   r"\bjedn\w+ (?:výstupn\w+ )?(?:jednotk\w*|neuron\w*|výstup\w*)")  # fmt: skip

@@ -137,9 +137,10 @@ class Qualifiers:
         if number is None and formula is not None and len(letters) != 1:
             self.understood.pop()  # a function behind the name, not a slope
         elif number is not None:
-            self.slopes[name] = number.replace(" ", ".")
+            self.slopes[name] = f"{float(number.replace(' ', '.')):g}"
         elif formula is not None:
-            self.slopes[name] = re.sub(r"\s", "", formula.latex)
+            index = re.search(rf"{re.escape(letters[0])}\s*\}}?\s*(_\s*(?:\{{[^{{}}]*\}}|\w))", formula.latex)
+            self.slopes[name] = letters[0] + (index[1] if index else "")
 
     def _halved(self, part: Named, before: int, start: int, stop: int) -> None:
         found = [self._take(_HALF, before, part.start), self._take(_TIMES, before, part.start),

@@ -149,7 +149,8 @@ FIXED: dict[str, tuple[tuple[int, ...] | str, str]] = {
         "",
         r"\bconvolution(?:s|al)?\b(?! (?:neural )?net)|\bfully[- ]connected|\b(?:dense|linear|affine) layer"
         r"|\bsoftmax(?![ -]pool)|\brelu\b|\bsigmoid|\bbatch norm\w*|\bdropout"
-        r"|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+",
+        r"|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+|\btanh\b|\bp?relu\b|\bsoft-?plus"
+        r"|\bpool\w* (?:of|over|applied to|on) (?:the |all )?(?:absolute|magnitud|squar|exponential|logarithm)\w*",
     ),
     "whole": ("global", r"\bglobal(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
     "adaptive": ("adaptive", r"\badaptive(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),

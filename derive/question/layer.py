@@ -135,6 +135,7 @@ def _wanted(output: str, used: list[Definition], roles: dict[str, Role], table: 
         asking.derivative(formula, derivative)
     asking.by_words(prose, in_words)
     asking.unread(read_.failures)
+    asking.second(prose)
     wanted = asking.found()
     if not wanted.kinds:
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"

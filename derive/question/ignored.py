@@ -67,13 +67,13 @@ def refuse_ignored(
     starts = [p.start for p in parts]
     taken = {start for a, b in understood for start in range(a, b)}
     for gap in prose.gaps:
-        if gap.start in taken or gap.formula in used:
+        if gap.formula in used or (gap.start in taken and "=" in gap.formula.latex):
             continue
         if _VALUE.search(gap.formula.latex):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: write the number beside the name of its part, "
                                     "e.g. “PReLU with slope $0.2$”, or the forward formula", line=gap.formula.line))
         beside = any(a <= gap.start < b for a, b in map(prose.sentence, starts))
-        if problem := _problem(gap, written, sizes, beside):
+        if problem := _problem(gap, written, sizes, beside, gap.start in taken):
             raise CardError(Problem(f"{problem}; write the forward formula of the network with it",
                                     line=gap.formula.line))
 
@@ -103,14 +103,19 @@ def _unsaid_of(prose: Prose) -> Iterator[re.Match[str]]:
             yield found
 
 
-def _problem(gap: Gap, written: str, sizes: Sequence[str], beside: bool) -> str | None:
-    """What of the gap the network, as ``written``, does not have; ``beside``: it stands with the parts' names."""
+def _problem(
+    gap: Gap, written: str, sizes: Sequence[str], beside: bool, read: bool
+) -> str | None:
+    """What of the gap the network, as ``written``, does not have.
+
+    ``beside``: it stands in a sentence with the parts' names; ``read``: with words that were understood.
+    """
     formula = gap.formula
     latex = formula.latex.strip()
     if _DERIVED.search(latex) or "=" in latex or _APPLIED.fullmatch(latex):
         return None
     bare = bare_letters(formula)
-    if not bare and beside and not _NUMBER.fullmatch(latex):
+    if not bare and beside and not read and not _NUMBER.fullmatch(latex):
         return f"`{latex}` is not understood beside layers that only words name"
     letters = {*_LETTER.findall(written), *sizes}
     for letter in bare or _LETTER.findall(_COMMAND.sub(" ", latex)):

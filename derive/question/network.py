@@ -8,38 +8,16 @@ from collections.abc import Callable, Sequence
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.names import name_of
+from derive.question.activations import ELEMENTWISE, function_near, other_letters, slope_written
 from derive.question.naming import Mention
-from derive.question.part_words import ONE_UNIT, UNITS, Named
+from derive.question.part_words import ACTIVATIONS, ONE_UNIT, UNITS, Named
 from derive.question.prose import Gap, Prose
 from derive.question.qualifiers import Qualifiers, behind
 from derive.question.stated_loss import StatedLoss
 
-# What each computes of a number {x}; {a} is its slope.
-ELEMENTWISE = {
-    "relu": r"\max(0, {x})",
-    "sigmoid": r"\frac{1}{1 + e^{-{x}}}",
-    "tanh": r"\tanh({x})",
-    "modulus": "|{x}|",
-    "softplus": r"\log(1 + e^{{x}})",
-    "prelu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
-    "leaky": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
-    "elu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} (e^{{x}} - 1) & \text{otherwise} \end{cases}",
-}
-_BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
-_A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
-_BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"
-_WRITTEN = {  # without spaces; what stands behind the names of parts that have a slope
-    "prelu": [re.compile(rf"\\max[({{]{_S},(?P<a>[a-z]|\\[a-z]+?)(?P=s)[)}}]"), re.compile(_BRANCHES)],
-    "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
-}
-_WRITTEN["leaky"] = _WRITTEN["prelu"]
 # The cross-entropies that do not follow these.
 _OTHER = {"softmax": re.compile(r"(?i)binary"), "sigmoid": re.compile(r"(?i)categorical")}
 _SLOPES = {"prelu": "a", "leaky": "a", "elu": r"\alpha"}
-
-
-def _plain(latex: str) -> str:
-    return re.sub(r"\s|\\(?:left|right|[,;:! ])(?![a-z])", "", latex).replace(r"\{", "{").replace(r"\}", "}")
 
 
 class Network:
@@ -98,15 +76,16 @@ class Network:
         if name == "softmax":
             self.write(named, rf"{out}_{{k}} = \frac{{e^{{{source}_{{k}}}}}}{{\sum_{{j}} e^{{{source}_{{j}}}}}}")
             return out
-        applied = self.function_near(named)
+        applied = self.applied(named)
         if applied is not None:
             self.write(named, f"{out}{sub} = {applied}({source}{sub})")
             if name == "prelu":
-                self.role(named, "trainable", *self.others(applied))
+                self.role(named, "trainable", *other_letters(applied, self.functions))
             return out
         body = ELEMENTWISE[name]
         if "{a}" in body:
-            slope = self.slope_said(named, sub) or self.slope_written(named) or self.own(_SLOPES[name], r"\alpha", "c")
+            slope = self.slope_said(named, sub) or slope_written(named, self.quoted(named), self.behind(named)) or \
+                self.own(_SLOPES[name], r"\alpha", "c")
             body = body.replace("{a} (" if slope == "1" else "{a}", "(" if slope == "1" else slope)
             if not slope[0].isdigit():
                 letter, _, _ = slope.partition("_")
@@ -208,35 +187,11 @@ class Network:
         self.mentions.append(Mention(names, what, "", self.prose.said(named.start, named.end), self.found[-1]
                                      if self.found else Formula("", 0, 0, False)))
 
-    def function_near(self, named: Named) -> str | None:
-        """The card's own function, written right behind the part's name."""
-        for gap in self.behind(named):
-            if gap.start <= named.end + 30:
-                name = next((f for latex, f in self.functions if latex == gap.formula.latex), None)
-                if name is not None:
-                    return name
-        return self.functions[0][1] if len(self.functions) == 1 else None
-
-    def others(self, function: str) -> tuple[str, ...]:
-        """a of f(s) = max(s, a s)"""
-        latex = next(latex for latex, name in self.functions if name == function)
-        head, _, body = latex.partition("=")
-        body = re.sub(r"\\(?:text|begin|end)\{[^}]*\}", "", body)
-        letters = re.findall(r"(?<![A-Za-z\\{])(\\?[a-z]+)(?![A-Za-z}])", body)
-        symbols = [c for c in letters if len(c) == 1 or c in (r"\alpha", r"\beta", r"\lambda")]
-        return tuple(dict.fromkeys(c for c in symbols if c not in re.findall(r"\\?[A-Za-z]+", head)))
-
-    def slope_written(self, named: Named) -> str | None:
-        r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
-        for gap in self.behind(named):
-            if gap.start <= named.end + 20 and _BODY.search(gap.formula.latex):
-                latex = _plain(gap.formula.latex)
-                found = next((m for p in _WRITTEN[named.part.name] if (m := p.fullmatch(latex))), None)
-                if found is None:
-                    raise CardError(f"{self.quoted(named)} is followed by ${gap.formula.latex}$: write the function "
-                                    "with its argument, as in `f(s) = …`")
-                return found["a"]
-        return None
+    def applied(self, named: Named) -> str | None:
+        """The card's own function: right behind the part's name, or anywhere where there is one for one activation."""
+        near = function_near(named, self.behind(named), self.functions)
+        alone = len(self.functions) == 1 == sum(n.part.name in ACTIVATIONS for n in self.parts)
+        return near or (self.functions[0][1] if alone else None)
 
     def slope_said(self, named: Named, sub: str) -> str | None:
         """The slope's letter or number: «PReLU with slope $a$», with an index where each output has its own."""

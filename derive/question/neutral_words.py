@@ -17,10 +17,11 @@ NEUTRAL = re.compile(
     r"|simple|small|goes|passes|passed|through|fed|uses?|using|trainable|together|sequence|sequential\w*"
     r"|derive|derivation|compute|calculate|find|determine|give|write|state|express|formulate|obtain|show|what|how"
     r"|messages?|forward|backward|parameters?|gradients?|derivatives?|jacobians?|partial|back-?propagat\w*|pass"
-    r"|rules?|formulas?|equations?|respect|wrt|w|r|t|down|out|work|please|stages?|parts?|task|problem|question"
+    r"|compris\w*|series|do|does|trained|training|stochastic|descent|sgd|minimi[sz]\w*|predictions?"
+    r"|draw|computational|graph|explain|why|needed|rules?|formulas?|equations?|respect|wrt|w|r|t|down|out|work|please|stages?|parts?|task|problem|question"
     # Czech
     r"|s|se|z|ze|a|na|v|ve|do|k|je|jsou|po|pak|poté|potom|dále|pro|podle|vzhledem|všech\w*|mějme|uvažujte|uvažujme"
-    r"|nechť|neuronov\w*|síť|sít\w*|modul\w*|skládá|sklád\w*|složen\w*|tvoř\w*|obsahuj\w*|následova\w*|následuje|za"
+    r"|nechť|neuronov\w*|síť|sít\w*|modul\w*|skládá|sklád\w*|složen\w*|tvoř\w*|obsahuj\w*|následova\w*|následuje|za|dán\w*|definuj\w*|nakresl\w*|výpočetn\w*|graf"
     r"|vrst\w*|funkc\w*|aktivač\w*|aktivac\w*|ztrát\w*|chyb\w*|cíl\w*|požadovan\w*|hodnot\w*|vstup\w*|výstup\w*"
     r"|kter\w*|jej\w*|jednotk\w*|odvoď\w*|odvod\w*|spočt\w*|vypočt\w*|určet\w*|napi\w*|zapi\w*|sestav\w*|uveď\w*"
     r"|zpráv\w*|dopředn\w*|zpětn\w*|parametr\w*|gradient\w*|derivac\w*|výsledn\w*|jednoduch\w*"
@@ -37,7 +38,8 @@ PHRASES = one_of(
     r"\b(?:with |of |and |has |having |s |se )?(?:∎|\b[kmn]\b|\d+) (?:output |input |výstupní\w* |vstupní\w* )?"
     r"(?:units|neurons|outputs|inputs|jednot\w*|neuron\w*|výstup\w*|vstup\w*)",
     r"\b(?:one|a single|single|1|jedn\w+) (?:output )?(?:unit|neuron|output|jednotk\w*|neuron\w*|výstup\w*)\b",
-    r"\bin the order (?:named|given)", r"\bone after (?:the other|another)",
+    r"\bcompared (?:with|to) (?:the |a |an |its )?targets?\b",
+    r"(?:^|[,:;¶])(?: and)?\s*\d+[.)]", r"\bin the order (?:named|given)", r"\bone after (?:the other|another)",
 )  # fmt: skip
 # Words of another sentence that would change what the parts compute.
 CHANGING = one_of(

@@ -75,7 +75,7 @@ REFERENCE = re.compile(r"\b(?:the|this|that|its|outputs? of|výstup\w*|tato|tét
 LETTERS = {
     "input": one_of(r"\binputs?\b", r"\bvstup\w*"),
     "weight": one_of(r"\bweights?\b", r"\bvah\w*", r"\bváh\w*"),
-    "bias": one_of(r"\bbias\b", r"\bpráh\w*"),
+    "bias": one_of(r"\bbias(?:es|em)?\b", r"\bpráh\w*"),
     "target": one_of(
         r"\btargets?\b", r"\blabels?\b", r"\bground[- ]truth\b", r"\bdesired\b", r"\bcílov\w*", r"\bpožadovan\w*"
     ),

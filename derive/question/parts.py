@@ -20,7 +20,7 @@ from derive.question.qualifiers import Qualifiers
 from derive.question.size_words import sizes_said
 from derive.question.stated_loss import StatedLoss, refuse_unused, stated_loss, unnamed_loss
 
-_CHAINED = one_of(r"\b(?:network|síť)\s*:", "→", r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
+_CHAINED = one_of(r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
 _LISTED = re.compile(r"[,→]|\b(?:a|and)\b")
 _ASIDE = re.compile(r"\b(?:to|by|over|per|for|podle|w\s*r\s*t)\b")
 _LETTER = r"\\?[A-Za-z]+"

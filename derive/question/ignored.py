@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
+from derive.question.asking import requested
 from derive.question.claims import computes_nothing
 from derive.question.naming import bare_letters
 from derive.question.neutral_words import CHANGING, NEUTRAL, PHRASES
@@ -21,6 +22,11 @@ _DECIDED = one_of(r"\bfixed\b", r"\bnot (?:trainable|learn\w*|trained)", r"\bpev
 _TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"
 _WORD = re.compile(r"[^\W\d_]\w*(?:[-'’]\w+)*|\d+(?:[./]\d+)*|½")
 _NEXT = re.compile(rf"\s+(?:([^\W\d_][\w-]*)|\d[\d./]*|{GAP})")
+_SAYS = re.compile(
+    r"\b(?:it|(?:outputs?|inputs?|loss|error|layers?|weights?|slopes?|units?|activations?|targets?|result|network)"
+    r"(?: of [^.?!;¶]{0,30}?)?) (?:is|are|has|have|gets?|must be|should be)\s+(?:(?:also|then|not|only|the|an?)\s+)*"
+    r"([^\W\d_][\w-]*)")
+_KNOWN = re.compile(r"(?:no |a )?bias|called|denoted")
 _LOSS = re.compile(r"loss|error|cost|objective|criterion|ztrát\w*|chyb\w*")
 _ACTIVATION = re.compile(r"activations?|non-?linearit(?:y|ies)|aktivač\w*|aktivac\w*")
 _LAYER = re.compile(r"\b(?:output|input) layers?\b|\blayers? with\b")
@@ -60,7 +66,7 @@ def refuse_ignored(
     for start, stop in sorted({prose.sentence(p.start) for p in parts}):
         for found in _words(prose, parts, spans, start, stop):
             raise _error(prose, *found)
-    for other in (*CHANGING.finditer(prose.text), *_unsaid_of(prose)):
+    for other in (*CHANGING.finditer(prose.text), *_unsaid_of(prose, parts)):
         if not any(a <= other.start() < b for a, b in spans):
             raise _error(prose, *other.span())
     written = " ; ".join(_COMMAND.sub(" ", f.latex) for f in (*network, *used))
@@ -96,10 +102,15 @@ def _words(
             yield start + word.start(), start + word.end()
 
 
-def _unsaid_of(prose: Prose) -> Iterator[re.Match[str]]:
-    """«The slope is fixed»: in a sentence without a letter."""
+def _unsaid_of(prose: Prose, parts: Sequence[Named]) -> Iterator[re.Match[str]]:
+    """«The slope is fixed», in a sentence without a letter; «Its output is squared»."""
     for found in _DECIDED.finditer(prose.text):
         if GAP not in prose.text[slice(*prose.sentence(found.start()))]:
+            yield found
+    named = {prose.sentence(p.start) for p in parts}
+    for found in _SAYS.finditer(prose.text):
+        known = NEUTRAL.fullmatch(found[1]) or _KNOWN.match(prose.text, found.start(1))
+        if not known and prose.sentence(found.start()) not in named and not requested(prose.text, found.start()):
             yield found
 
 

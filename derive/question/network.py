@@ -9,7 +9,7 @@ from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.names import name_of
 from derive.question.activations import ELEMENTWISE, function_near, other_letters, slope_written
-from derive.question.naming import Mention
+from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import ACTIVATIONS, ONE_UNIT, UNITS, Named
 from derive.question.prose import Gap, Prose
 from derive.question.qualifiers import Qualifiers, behind
@@ -17,6 +17,8 @@ from derive.question.stated_loss import StatedLoss
 
 # The cross-entropies that do not follow these.
 _OTHER = {"softmax": re.compile(r"(?i)binary"), "sigmoid": re.compile(r"(?i)categorical")}
+# Sets of labels that the losses are not written for here.
+_NOT_LABELS = {"cross_entropy": re.compile(r"-\s*1|\\pm"), "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
 _SLOPES = {"prelu": "a", "leaky": "a", "elu": r"\alpha"}
 
 
@@ -79,8 +81,10 @@ class Network:
         applied = self.applied(named)
         if applied is not None:
             self.write(named, f"{out}{sub} = {applied}({source}{sub})")
-            if name == "prelu":
-                self.role(named, "trainable", *other_letters(applied, self.functions))
+            if self.said.slopes.get(name, "a")[0].isdigit():
+                raise self.unclear(named, " has its formula and a number beside it: write the number in the formula")
+            for letter in other_letters(applied, self.functions) if name == "prelu" else ():
+                self.role(named, "fixed" if self.said.is_fixed(named, letter) else "trainable", letter)
             return out
         body = ELEMENTWISE[name]
         if "{a}" in body:
@@ -132,6 +136,9 @@ class Network:
             return self.written(named, self.stated, self.target, sub)
         target = self.letter("target") or self.own("y", "t", "d")
         self.role(named, "target", target)
+        if any(_NOT_LABELS[named.part.name].search(g.formula.latex) for g in self.prose.gaps
+               if named.part.name in _NOT_LABELS and target in bare_letters(g.formula)):
+            raise self.unclear(named, f": its formula for these labels `{target}` is not covered; write it")
         out = self.letter("loss") or self.own(r"\ell", "L", "E")
         x, t = f"{source}{sub}", f"{target}{sub}"
         total = r"\sum_{k} " if sub else ""

@@ -78,8 +78,7 @@ def layer_module(card: Card) -> Module:
     refuse_undefined(named, given)
     refuse_two_readings([d.formula for d in used], given)
     refuse_computed(named, given)
-    if not of_parts:
-        refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named, given)
+    refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named, given)
     roles = roles_of(given, named, card, table)
     used, given, roles = with_numbers(used, found, given, roles, {d.wrt for _, d in asked}, prose)
     wanted = _wanted(output, used, roles, table, asked, prose, bool(of_parts), read_)

@@ -16,6 +16,7 @@ from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.question.bias_column import with_biases
 from derive.question.cases_said import with_cases_said
 from derive.question.claims import computes_nothing, without_claims
+from derive.question.continued import continued_parts
 from derive.question.definitions import definitions
 from derive.question.dots import without_dots
 from derive.question.entries import with_entries
@@ -24,6 +25,7 @@ from derive.question.layers_above import with_layers
 from derive.question.likelihoods import with_likelihoods
 from derive.question.named import with_named, with_words
 from derive.question.naming import Mention, bare_letters, mentions
+from derive.question.part_words import named_parts
 from derive.question.parts import stated_parts
 from derive.question.prose import Prose, prose_of
 from derive.question.ranges_said import with_ranges_said
@@ -66,6 +68,8 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
     new, letters = stated_parts(prose, found, defined, derived)
+    if not new and defined.tensors:
+        new, letters = continued_parts(prose, found, defined, read_.table, named_parts(prose))
     return (_read_all([*found, *with_named(new, prose)], prose, counted) if new else read_), prose, letters
 
 

@@ -58,9 +58,10 @@ class Network:
         self.taken.add(chosen)
         return chosen
 
-    def formulas(self) -> list[Formula]:
-        """One formula for each part, the last that of the output."""
-        source = self.letter("input") or "x"
+    def formulas(self, source: str | None = None, scalar: bool | None = None) -> list[Formula]:
+        """One formula for each part, the last that of the output; from the letter of a formula on the card, or x."""
+        source = source or self.letter("input") or "x"
+        self.scalar = self.scalar if scalar is None else scalar
         self.taken.add(source)
         for named in self.parts:
             source = self.add(named, source)

@@ -60,7 +60,7 @@ def stated_parts(
     qualifiers = Qualifiers(prose, named, spoken)
     letters = {c for slope in qualifiers.slopes.values() for c in (slope, slope.partition("_")[0])}
     free = [m for m in spoken if not letters & {*m.letters}]
-    network = Network(prose, named, partial(_letter, spoken=free), written, functions, qualifiers, loss)
+    network = Network(prose, named, partial(letter_said, spoken=free), written, functions, qualifiers, loss)
     found = network.formulas()
     used = [formula for _, formula in defined.functions.values()] + [d.formula for d in defined.tensors.values()]
     used += [loss.formula] if loss else []
@@ -120,7 +120,7 @@ def _head(formula: Formula) -> str:
     return match[1] if match else formula.latex.split("(")[0].strip()
 
 
-def _letter(what: str, spoken: list[Mention]) -> str | None:
+def letter_said(what: str, spoken: list[Mention]) -> str | None:
     """The letter that the words call an input, a weight, a bias or a target."""
     for mention in spoken:
         before = _ASIDE.split(mention.before)[-1]  # «the gradient of the loss with respect to $w$»: w is no loss

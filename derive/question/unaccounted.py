@@ -107,6 +107,11 @@ def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:
                                         f"e.g. `{name} = …`", line=mention.formula.line))
 
 
+def shown(name: str, values: Iterable[Expr]) -> bool:
+    """Whether these formulas show that they compute the part of this name."""
+    return name in _SHOWN and _SHOWN[name](_Formulas.of(values))
+
+
 def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for a part that the words name and that none of the formulas computes.
 

@@ -334,6 +334,10 @@ ORACLES: dict[str, Oracle] = {
     "experts": Oracle(lambda x, v, u: softmax(u @ x) @ (v @ x), (V, (3, 4), (3, 4))),
     "pooled_relu": Oracle(lambda w, x, b: max(0, conv1d(w, x, b).max()), ((3,), (8,), S)),
     "max_sq_win": Oracle(lambda x: windows(x**2, (2, 2), (2, 2), np.max), ((4, 6),)),
+    "linear_relu_first": Oracle(lambda w, x, b: np.maximum(0, w @ x + b), (M, V, (3,))),
+    "neuron_sig": Oracle(lambda w, x, b: sigmoid(w @ x + b), (V, V, S)),
+    "prelu_sq": Oracle(lambda s, a, y: (np.maximum(0, s) + a * np.minimum(0, s) - y) ** 2, (S, S, S)),
+    "scores_ce": Oracle(lambda w, x, y: -(y * np.log(softmax(w @ x))).sum(), (M, V, (3,)), {2: "onehot"}),
     "clip1": Oracle(lambda x: np.clip(x, -1, 1), (S,)),
     "hard_tanh_relu": Oracle(lambda x: np.clip(np.maximum(0, x), -1, 1), (V,)),
 }

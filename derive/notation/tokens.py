@@ -35,7 +35,7 @@ _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
 
 _FUNCTION = re.compile(r"[A-Za-z]{2,}\d?$")
-_APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:\\left\s*|\\!)?\(")
+_APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
+from derive.question.patterns import OPENED
 
 _LETTER = r"(?:\\[a-zA-Z]+|[a-zA-Z])"
 _FACE = r"\\(?:mathbf|mathrm|boldsymbol|bm|mathsf|text|operatorname)"
@@ -37,7 +38,7 @@ _DIAGONAL = re.compile(  # diag(γ) x
     r"\\(?:(?:operatorname|mathrm|text|textrm)\*?\s*\{\s*diag\s*\}|diag(?![a-z]))\s*(?:\\left\s*)?\(\s*"
     rf"((?:{_FACE}\s*\{{\s*\\?[A-Za-z]+\s*\}}|{_LETTER})(?:_\w)?)\s*(?:\\right\s*)?\)(?:\\[,;! ]|\s|\\cdot)*"
     rf"(?=(?:{_FACE}\s*\{{?\s*)?(?:\(|[a-z]|\\(?!cdot|right|quad|in)[a-z]+))")
-_NAMED = re.compile(r"\\text(?=\s*\{\s*[A-Za-z]{2,}\s*\}\s*(?:\(|\\left\s*\())")
+_NAMED = re.compile(r"\\text(?=\s*\{\s*[A-Za-z]{2,}\s*\}" + OPENED + ")")
 
 
 def in_notation(formulas: Iterable[Formula]) -> list[Formula]:

@@ -123,6 +123,7 @@ ORACLES: dict[str, Oracle] = {
     "logistic": Oracle(lambda w, x, t: np.log1p(np.exp(-t * (w @ x))), (V, V, S), {2: "sign"}),
     "logistic_samples": Oracle(lambda w, x, t: bce(sigmoid(x @ w), t).sum(), (V, (5, 4), (5,)), {2: "binary"}),
     "softmax": Oracle(softmax, (V,)),
+    "softmax_linear": Oracle(lambda x, w, b: softmax(w @ x + b), (V, M, (3,))),
     "softmax_ce": Oracle(lambda z, t: -(t * np.log(softmax(z))).sum(), (V, V), {1: "onehot"}),
     "softmax_regression": Oracle(lambda w, x, b, t: -(t * np.log(softmax(w @ x + b))).sum(),
                                  (M, V, (3,), (3,)), {3: "onehot"}),

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
-from derive.question.patterns import OPENED
+from derive.question.naming import collected
+from derive.question.patterns import CLOSED, OPENED
 
 _LETTER = r"(?:\\[a-zA-Z]+|[a-zA-Z])"
 _FACE = r"\\(?:mathbf|mathrm|boldsymbol|bm|mathsf|text|operatorname)"
@@ -44,14 +45,27 @@ _NAMED = re.compile(r"\\text(?=\s*\{\s*[A-Za-z]{2,}\s*\}" + OPENED + ")")
 def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     """The formulas with the same meaning in the notation's spelling; lines stay, columns nearly.
 
-    [z]_+ = max(0, z) and x^i = (x^i_1, …, x^i_n) say what the notation knows, and are left out.
+    [z]_+ = max(0, z) and x^i = (x^i_1, …, x^i_n) say what the notation knows, and are left out; so is θ = (W, b) where
+    no formula computes with θ.
     """
     found = [f for f in formulas if not _POSITIVE_PART.fullmatch(f.latex) and not _SAMPLE.fullmatch(f.latex)]
+    found = [f for f in found if not _names_only(f, found)]
     found = [replace(f, latex=_between(f.latex)) for f in found]
     outs = any(_OUT.search(f.latex) for f in found)
     found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
     applied = {name for f in found for name in _SIGNATURE.findall(f.latex)}
     return [replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found]
+
+
+def _names_only(formula: Formula, formulas: Iterable[Formula]) -> bool:
+    """θ = (W, b), a name for all the parameters, where θ stands elsewhere as in J(θ), in f_θ or alone."""
+    if not collected(formula.latex):
+        return False
+    name = formula.latex.partition("=")[0].strip()
+    letter = re.escape(name) if name.endswith("}") else re.escape(name) + r"(?![A-Za-z])"
+    aside = re.compile(rf"{OPENED}\s*{letter}\s*{CLOSED}|_\s*\{{?\s*{letter}\s*\}}?")
+    rest = [aside.sub("", f.latex) for f in formulas if f is not formula and f.latex.strip() != name]
+    return not any(re.search(rf"(?<![A-Za-z\\]){letter}" if name[0] != "\\" else letter, latex) for latex in rest)
 
 
 def _between(latex: str) -> str:

@@ -34,6 +34,7 @@ from derive.question.reading import Read
 from derive.question.roles import ROLES, Role, roles_of
 from derive.question.sizes import with_extents
 from derive.question.stated import Reader
+from derive.question.stated_factors import with_stated_factors
 from derive.question.strides import refuse_other_stride
 from derive.question.unknown import refuse_parts, refuse_two_readings, refuse_undefined, refuse_unknown
 from derive.question.unread import of_the_layer, refuse_open, refuse_unplaced, refuse_unread
@@ -46,6 +47,7 @@ def layer_module(card: Card) -> Module:
     """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
     read_, prose, of_parts = read_layer(card)
     read_, chosen = with_chosen(read_, prose)
+    read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
     found = inlined(definitions(nodes, read_.table))
     table = read_.table
@@ -99,7 +101,7 @@ def layer_module(card: Card) -> Module:
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = with_known_ranges(with_extents(with_output_ranges(module, nodes, written), found))
     short = likelihoods_said(formulas(card.question, card.question_line))
-    readings = (*_said(used, functions, found), *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
+    readings = (*_said(used, functions, found), *numbers, *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
     return replace(module, readings=tuple(dict.fromkeys(readings)))
 
 

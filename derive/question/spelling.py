@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
+from derive.question.entry_functions import without_entry_functions
 from derive.question.naming import collected
 from derive.question.patterns import CLOSED, OPENED
 
@@ -54,7 +55,7 @@ def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     outs = any(_OUT.search(f.latex) for f in found)
     found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
     applied = {name for f in found for name in _SIGNATURE.findall(f.latex)}
-    return [replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found]
+    return without_entry_functions(replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found)
 
 
 def _names_only(formula: Formula, formulas: Iterable[Formula]) -> bool:

@@ -91,6 +91,8 @@ ORACLES: dict[str, Oracle] = {
     "leaky01": Oracle(lambda x: np.where(x > 0, x, 0.01 * x), (V,)),
     "max_prelu": Oracle(lambda x, a: np.maximum(x, a * x), (V, S)),
     "max_prelu_s": Oracle(lambda x, a: np.maximum(x, a * x), (S, S)),
+    "prelu_slope": Oracle(lambda x, a: np.maximum(0, x) + a * np.minimum(0, x), (V, S), {1: "unit"}),
+    "linear_relu0": Oracle(lambda w, x: np.maximum(0, w @ x), (M, V)),
     "prelu_k": Oracle(lambda x, a: np.where(x > 0, x, a * x), (V, V)),
     "elu": Oracle(lambda x, a: np.where(x > 0, x, a * (np.exp(x) - 1)), (V, S)),
     "elu_one": Oracle(lambda x: np.where(x > 0, x, np.exp(x) - 1), (S,)),

@@ -42,6 +42,8 @@ _INPUTS = one_of(
     r"\binputs?\b", r"\bactivations?\b", r"\bpre-?activations?\b", r"\blogits?\b", r"\bscores?\b", r"\bfeatures?\b",
     r"\bsignals?\b", r"\bpredict(?:ions?|ed)\b", r"\bimages?\b", r"\bquer(?:y|ies)\b", r"\bkeys?\b", r"\bvstup\w*",
 )  # fmt: skip
+_THRESHOLD = re.compile(r"\bthresholds?\b")
+_POSITIVE = re.compile(r">|\\(?:gt|geq?)(?![a-z])")
 _NOUNS = {"parameters": _PARAMETERS, "constants": _CONSTANTS, "inputs": _INPUTS}
 _ASIDE = re.compile(r"\b(?:at|to(?! be\b)|by|into|with|from|via|before|after)\b")
 
@@ -80,8 +82,8 @@ def _role(mention: Mention) -> str | None:
     for text, whole, behind in (
         (_ASIDE.split(mention.after)[0], mention.after, True), (mention.before, mention.before, False)
     ):  # fmt: skip
-        if _FIXED.search(text):
-            return "constants"
+        if _FIXED.search(text) or (_THRESHOLD.search(text) and _POSITIVE.search(mention.formula.latex)):
+            return "constants"  # a neuron's threshold, which is learnt, has either sign
         if (trained := _TRAINED.search(whole)) and trained.start() < len(text):
             return "parameters"
         nouns = [(m.start(), role) for role, pattern in _NOUNS.items() for m in pattern.finditer(text)]

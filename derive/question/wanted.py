@@ -11,6 +11,7 @@ from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, walk
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
+from derive.question import second
 from derive.question.asking import KINDS, discussed, partials, requested, spoken
 from derive.question.naming import letters_of
 from derive.question.patterns import one_of
@@ -83,7 +84,7 @@ class Asking:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:
                 return
-            if wrt.tensor in self.roles:
+            if wrt.tensor in known:
                 self.of_loss[self._indexed(Entry("loss", ()), wrt)] = None
         elif of.tensor in self.defined:
             self.named[self._indexed(of, wrt)] = None
@@ -127,6 +128,8 @@ class Asking:
                 if found.start(1) <= gap.start < found.end(1):
                     said = prose.said(found.start(), gap.start + 1)
                     before = prose.text[prose.sentence(found.start())[0] : found.start()]
+                    if second.alone(before):
+                        continue
                     if self._letters(letters_of(gap.formula, self.table), said, "deriv" not in before):
                         by_letter.append(found.start())
 
@@ -142,6 +145,8 @@ class Asking:
         def counts(match: re.Match[str]) -> bool:
             if in_words and not requested(prose.text, match.start()) or discussed(prose.text, match.start()):
                 return False
+            if second.begins(prose.text, match.start()):
+                return False
             sentence = prose.sentence(match.start())
             particular = any(sentence == prose.sentence(at) and match.end() <= at for at in by_letter)
             return self.output.indices != () or not particular or _OF_LETTERS.match(match[0]) is None
@@ -154,7 +159,7 @@ class Asking:
             if any(requested(prose.text, m.start()) for m in pattern.finditer(prose.text)):
                 self.whole[role] = None
         for gap in prose.gaps:
-            if _DERIVED.match(gap.formula.latex) and not self.kinds:
+            if _DERIVED.match(gap.formula.latex) and not self.kinds and not second.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         match = _ALL.search(prose.text)
         for kind in ("forward", "jacobian", "vjp", "parameters") if match else ():
@@ -170,13 +175,16 @@ class Asking:
     def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool) -> bool:
         """Ask for the derivatives by these letters, of a loss too; whether one of them is the layer's."""
         for name in letters:
+            if name in self.defined and name != self.output.tensor:
+                self.kinds.setdefault("jacobian", f"asked for the derivative by `{name}` ({said})")
+                self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of_loss
                 kind = "parameters" if self._trained(name) else "jacobian"
                 self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
                 if not self.output.indices:
                     self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
-        return any(name in self.roles for name in letters)
+        return any(name in self.roles or name in self.defined for name in letters)
 
     def _trained(self, name: str) -> bool:
         return name in self.roles and self.roles[name].role == "parameters"
@@ -199,6 +207,18 @@ class Asking:
         if self.output.indices and of_loss:
             yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
+    def second(self, prose: Prose) -> None:
+        """Say that second derivatives are not answered, where first ones are.
+
+        Raises :class:`UnsupportedError` where nothing else is asked for.
+        """
+        found = second.asked(prose)
+        if found is not None and not self.kinds:
+            raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",
+                                           line=found[1]))
+        if found is not None:
+            self.unanswered.append(f"not answered, since it is a second derivative: {found[0]} (line {found[1]})")
+
     def unread(self, failures: Iterable[tuple[Formula, DeriveError]]) -> None:
         """Say of each derivative that could not be read that it is not answered, where others are."""
         for formula, _ in failures:
@@ -208,7 +228,8 @@ class Asking:
 
     def found(self) -> Wanted:
         loss = next(iter(self.losses)) if len(self.losses) == 1 else None
-        named = (*self.named, *self._besides()) if self.named else ()
+        inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
+        named = (*self.named, *self._besides()) if self.named or inner else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
         return Wanted(tuple(self.kinds), named, tuple(said), loss)

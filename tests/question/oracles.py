@@ -326,5 +326,7 @@ ORACLES: dict[str, Oracle] = {
     "cosine_logits": Oracle(lambda x, w, s: s * (w @ x) / np.linalg.norm(w, axis=1) / np.linalg.norm(x), (V, (3, 4), S)),
     "experts": Oracle(lambda x, v, u: softmax(u @ x) @ (v @ x), (V, (3, 4), (3, 4))),
     "pooled_relu": Oracle(lambda w, x, b: max(0, conv1d(w, x, b).max()), ((3,), (8,), S)),
+    "max_sq_win": Oracle(lambda x: windows(x**2, (2, 2), (2, 2), np.max), ((4, 6),)),
+    "clip1": Oracle(lambda x: np.clip(x, -1, 1), (S,)),
     "hard_tanh_relu": Oracle(lambda x: np.clip(np.maximum(0, x), -1, 1), (V,)),
 }

@@ -30,6 +30,7 @@ from derive.question.order import in_order, output_of
 from derive.question.output_ranges import with_known_ranges, with_output_ranges
 from derive.question.places import place
 from derive.question.prose import Prose
+from derive.question.reaches import reaches_said
 from derive.question.reading import Read
 from derive.question.roles import ROLES, Role, roles_of
 from derive.question.sizes import with_extents
@@ -104,7 +105,8 @@ def layer_module(card: Card) -> Module:
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = with_known_ranges(with_extents(with_output_ranges(module, nodes, written), found))
     short = likelihoods_said(formulas(card.question, card.question_line))
-    readings = (*_said(used, functions, found), *numbers, *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
+    reaches = reaches_said(d.formula for d in used)
+    readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
     return replace(module, readings=tuple(dict.fromkeys(readings)))
 
 

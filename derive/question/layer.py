@@ -106,7 +106,8 @@ def layer_module(card: Card) -> Module:
     module = with_known_ranges(with_extents(with_output_ranges(module, nodes, written), found))
     short = likelihoods_said(formulas(card.question, card.question_line))
     reaches = reaches_said(d.formula for d in used)
-    readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
+    readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *_roles_said(roles), *said,
+                *wanted.readings)
     return replace(module, readings=tuple(dict.fromkeys(readings)))
 
 

@@ -29,6 +29,7 @@ _RAISED = rf"((?:{_FACE}\s*\{{\w\}}|{_LETTER})\s*\^\s*(?:\{{[^{{}}]*\}}|\w))"
 _SAMPLE = re.compile(
     rf"\s*{_RAISED}\s*=\s*\(\s*\1\s*_1\s*,\s*\\[cl]?dots\s*,\s*\1\s*_(?:\w|\{{\w+\}})\s*\)"
     r"\s*(?:\^\s*\{?\s*(?:T|\\top)\s*\}?)?[\s.,]*")
+_DEFINED = re.compile(r":=|\\(?:coloneqq|triangleq|doteq|equiv)(?![a-z])")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _INTERVAL = re.compile(
     rf"\s*(?P<letter>{_LETTER}(?:\s*[_^]\s*(?:\{{[^{{}}]*\}}|\w))*)\s*\\in\s*(?:\\left\s*)?(?P<open>[(\[\]])\s*"
@@ -49,6 +50,7 @@ def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     [z]_+ = max(0, z) and x^i = (x^i_1, …, x^i_n) say what the notation knows, and are left out; so is θ = (W, b) where
     no formula computes with θ.
     """
+    formulas = [replace(f, latex=_equated(f.latex)) for f in formulas]
     found = [f for f in formulas if not _POSITIVE_PART.fullmatch(f.latex) and not _SAMPLE.fullmatch(f.latex)]
     found = [f for f in found if not _names_only(f, found)]
     found = [replace(f, latex=_between(f.latex)) for f in found]
@@ -67,6 +69,11 @@ def _names_only(formula: Formula, formulas: Iterable[Formula]) -> bool:
     aside = re.compile(rf"{OPENED}\s*{letter}\s*{CLOSED}|_\s*\{{?\s*{letter}\s*\}}?")
     rest = [aside.sub("", f.latex) for f in formulas if f is not formula and f.latex.strip() != name]
     return not any(re.search(rf"(?<![A-Za-z\\]){letter}" if name[0] != "\\" else letter, latex) for latex in rest)
+
+
+def _equated(latex: str) -> str:
+    r"""y := …, y \triangleq … and y \equiv … → y = …; x \equiv 0 \pmod 2 is no equation."""
+    return latex if "mod" in latex and r"\equiv" in latex else _DEFINED.sub(lambda m: "=".ljust(len(m[0])), latex)
 
 
 def _between(latex: str) -> str:

@@ -13,7 +13,12 @@ from derive.question.patterns import CLOSED, OPENED
 
 _LETTER = r"(?:\\[a-zA-Z]+|[a-zA-Z])"
 _FACE = r"\\(?:mathbf|mathrm|boldsymbol|bm|mathsf|text|operatorname)"
-_SIGNATURE = re.compile(rf"(?:^|,|&|\\\\|quad)\s*({_LETTER})\s*\[\s*(?:{_LETTER}|{_FACE}\{{\w+\}})\s*\]\s*&?\s*:?=")
+_WORD = r"\\(?:mathrm|operatorname|mathsf|text)\s*\{\s*[A-Za-z]+\s*\}"
+_SIZE = r"(?:\s|\\!|\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z]))*"
+_WHOLE = rf"\s*(?:{_FACE}\{{\s*\\?\w+\s*\}}|{_LETTER})\s*"
+_SIGNATURE = re.compile(
+    rf"(?:^|,|&|\\\\|quad)\s*({_WORD}|{_LETTER})(?:\s*_\s*\{{?\w\}}?)?{_SIZE}\[{_WHOLE}(?:,{_WHOLE})*{_SIZE}\]\s*&?\s*=")
+_NAMED_FUNCTION = re.compile(r"\\(?:mathrm|operatorname|text)\s*\{\s*[A-Za-z]{3,}\s*\}(?=" + _SIZE + r"\[)")
 _LEFT = rf"({_FACE}\{{[^{{}}]*\}}|\\hat\s*\{{?\w\}}?|{_LETTER})"
 _ASSIGNED = re.compile(rf"{_LEFT}([^=]*?)&?\s*(\\leftarrow)(?![a-z])(.*)", re.DOTALL)
 _LABEL = re.compile(
@@ -56,7 +61,7 @@ def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     found = [replace(f, latex=_between(f.latex)) for f in found]
     outs = any(_OUT.search(f.latex) for f in found)
     found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
-    applied = {name for f in found for name in _SIGNATURE.findall(f.latex)}
+    applied = {name for f in found for p in (_SIGNATURE, _NAMED_FUNCTION) for name in p.findall(f.latex)}
     return without_entry_functions(replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found)
 
 
@@ -94,9 +99,9 @@ def _between(latex: str) -> str:
 
 
 def _applied(latex: str, names: set[str]) -> str:
-    """a[z] → a(z) for the functions that are defined with such brackets."""
+    """a[z] → a(z) for the functions that are defined with such brackets, and for words."""
     for name in names:
-        start = re.compile(rf"(?<![a-zA-Z\\]){re.escape(name)}(\}}?)\s*(\\left\s*)?\[")
+        start = re.compile(rf"(?<![a-zA-Z\\]){re.escape(name)}\}}?(?:\s*_\s*\{{?\w\}}?)?{_SIZE}\[")
         at = 0
         while match := start.search(latex, at):
             opening = match.end() - 1

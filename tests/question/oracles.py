@@ -222,6 +222,7 @@ ORACLES: dict[str, Oracle] = {
                             {2: "positive"}),
     "weighted_sum": Oracle(np.dot, (V, V)),
     "tanh_cell": Oracle(lambda w, x, u, h, b: np.tanh(w * x + u * h + b), (S, S, S, S, S)),
+    "relu_unit": Oracle(lambda w, x, b: np.maximum(0, w * x + b), (S, S, S)),
     "tanh_unit": Oracle(lambda w, x, b: np.tanh(w * x + b), (S, S, S)),
     "two_tanh_linear": Oracle(lambda w, x, b, u, c: u @ np.tanh(w @ x + b) + c, (M, V, (3,), (2, 3), (2,))),
     "divergence": Oracle(lambda p, q: (p * np.log(p / q)).sum(), (V, V), {0: "positive", 1: "positive"}),

@@ -151,6 +151,7 @@ ORACLES: dict[str, Oracle] = {
     "relu_regression": Oracle(lambda w, c, x, v, b, y: (y - v @ np.maximum(0, x @ w + c) - b) ** 2,
                               ((4, 3), (3,), V, (3,), S, S)),
     "maxout": Oracle(lambda w, x, b: (np.einsum("rkj,j->rk", w, x) + b).max(0), ((3, 2, 4), V, (3, 2))),
+    "maxout_units": Oracle(lambda x, w, b: (np.einsum("c,cij->ij", x, w) + b).max(1), (V, (4, 2, 3), (2, 3))),
     "maxout1": Oracle(lambda w, x, b: (w @ x + b).max(), (M, V, (3,))),
     "conv1d": Oracle(conv1d, ((3,), (8,))),
     "conv1d_b": Oracle(conv1d, ((3,), (8,), S)),

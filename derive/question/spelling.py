@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from derive.notation.formulas import Formula
 from derive.question.entry_functions import without_entry_functions
@@ -35,6 +36,8 @@ _SAMPLE = re.compile(
     rf"\s*{_RAISED}\s*=\s*\(\s*\1\s*_1\s*,\s*\\[cl]?dots\s*,\s*\1\s*_(?:\w|\{{\w+\}})\s*\)"
     r"\s*(?:\^\s*\{?\s*(?:T|\\top)\s*\}?)?[\s.,]*")
 _DEFINED = re.compile(r":=|\\(?:coloneqq|triangleq|doteq|equiv)(?![a-z])")
+_LISTED = re.compile(  # x^1, \dots, x^m \in
+    rf"({_FACE}\{{\s*\w\s*\}}|{_LETTER})\s*\^\s*\{{?1\}}?\s*,\s*\\[cl]?dots[bc]?\s*,\s*\1\s*\^\s*\{{?([a-zA-Z])\}}?\s*\\in(?![a-z])")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _INTERVAL = re.compile(
     rf"\s*(?P<letter>{_LETTER}(?:\s*[_^]\s*(?:\{{[^{{}}]*\}}|\w))*)\s*\\in\s*(?:\\left\s*)?(?P<open>[(\[\]])\s*"
@@ -57,12 +60,21 @@ def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     """
     formulas = [replace(f, latex=_equated(f.latex)) for f in formulas]
     found = [f for f in formulas if not _POSITIVE_PART.fullmatch(f.latex) and not _SAMPLE.fullmatch(f.latex)]
+    found = [replace(f, latex=_LISTED.sub(partial(_any_sample, found), f.latex)) for f in found]
     found = [f for f in found if not _names_only(f, found)]
     found = [replace(f, latex=_between(f.latex)) for f in found]
     outs = any(_OUT.search(f.latex) for f in found)
     found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
     applied = {name for f in found for p in (_SIGNATURE, _NAMED_FUNCTION) for name in p.findall(f.latex)}
     return without_entry_functions(replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found)
+
+
+def _any_sample(formulas: Iterable[Formula], listed: re.Match[str]) -> str:
+    r"""x^1, \dots, x^m \in \mathbb{R}^n → x^i \in \mathbb{R}^n, with the letter that stands above x elsewhere."""
+    above = re.compile(rf"(?<![A-Za-z\\]){re.escape(listed[1])}\s*\^\s*(?:\{{\s*([a-z])\s*\}}|([a-z])(?![a-z]))")
+    letters = [m[1] or m[2] for f in formulas for m in above.finditer(f.latex)]
+    letter = next((c for c in letters if c not in (listed[2], "T")), None)
+    return listed[0] if letter is None else rf"{listed[1]}^{letter} \in"
 
 
 def _names_only(formula: Formula, formulas: Iterable[Formula]) -> bool:

@@ -37,7 +37,7 @@ from derive.question.sizes import with_extents
 from derive.question.stated import Reader
 from derive.question.stated_factors import with_stated_factors
 from derive.question.strides import refuse_other_stride
-from derive.question.unaccounted import refuse_unaccounted
+from derive.question.unaccounted import refuse_computed, refuse_unaccounted
 from derive.question.unknown import refuse_parts, refuse_two_readings, refuse_undefined, refuse_unknown
 from derive.question.unread import of_the_layer, refuse_open, refuse_unplaced, refuse_unread
 from derive.question.wanted import Asking, Wanted, derivatives, differentiated_in_words
@@ -80,6 +80,7 @@ def layer_module(card: Card) -> Module:
     named = [*mentions(prose, partial(letters_of, table=table)), *of_parts]
     refuse_undefined(named, given)
     refuse_two_readings([d.formula for d in used], given)
+    refuse_computed(named, given)
     if not of_parts:
         refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named, given)
     roles = roles_of(given, named, card, table)

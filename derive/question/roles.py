@@ -63,12 +63,18 @@ def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table
     """
     letters = tuple(letters)
     roles = {name: Role("inputs") for name in letters}
+    strong: dict[str, Role] = {}
+    stated = _front_matter(card, letters, table)
     for mention in found:
         role = _role(mention)
         for name in mention.letters:
             if name in roles and role is not None and (not roles[name].said or _strong(mention)):
                 roles[name] = Role(role, mention.said)
-    roles.update(_front_matter(card, letters, table))
+                other = strong.setdefault(name, roles[name]) if _strong(mention) else roles[name]
+                if other.role != role and name not in stated:
+                    raise CardError(Problem(f"`{name}` is one of the {other.role} ({other.said}) and of the {role} "
+                                            f"({mention.said}); keep one", line=mention.formula.line))
+    roles.update(stated)
     return roles
 
 

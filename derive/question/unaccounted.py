@@ -87,6 +87,26 @@ _SHOWN: dict[str, Callable[[_Formulas], bool]] = {
 }
 
 
+_COMPUTED = one_of(
+    r"\b(?:(?:dot|inner|scalar|outer|matrix|vector) product|(?:weighted )?sum|mean|average|variance|(?:squared )?norm"
+    r"|difference|product|convolution|ratio|maximum|minimum|square|softmax|logarithm|exponential|concatenation)\b"
+    r"(?: [\w-]+){0,2}? (?:of|between|over)\b",
+    r"\b(?:normali[sz]ed|standardi[sz]ed) (?:input|value|version|activation)",
+)  # fmt: skip
+_HELD = re.compile(r"\b(?:fixed|constant|given|running|known|precomputed)\b")
+
+
+def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:
+    """Raise :class:`CardError` for a given letter of which the words say how it is computed: «$s$ is the sum of …»."""
+    given = {*given}
+    for mention in said:
+        found = _COMPUTED.search(mention.after)
+        for name in mention.letters if found and not _HELD.search(mention.after) else ():
+            if name in given:
+                raise CardError(Problem(f"`{name}` is computed ({mention.said}), and no formula says how: write it, "
+                                        f"e.g. `{name} = …`", line=mention.formula.line))
+
+
 def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for a part that the words name and that none of the formulas computes.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from derive.errors import DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, walk
+from derive.letters import unused
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
@@ -58,6 +59,7 @@ class Asking:
         self.of_loss: dict[Partial, None] = {}
         self.by_name: dict[str, bool] = {}  # letters of «with respect to $W$»; whether a loss is differentiated
         self.whole: dict[str, None] = {}  # roles whose messages are asked for as such
+        self.everything = False  # all messages
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
 
@@ -107,7 +109,7 @@ class Asking:
             symbol = self.table.named(entry.tensor)
             letters = []
             for axis in symbol.axes[len(entry.indices) :] if symbol else ():
-                spare = (c for c in (axis, *"ijklmpqruv") if c not in taken and self._is_index(c))
+                spare = (c for c in (axis, *"ijklpqruv") if c not in taken and self._is_index(c))
                 letters.append(next(spare, axis + "'"))
                 taken.add(letters[-1])
             found.append(Entry(entry.tensor, (*entry.indices, *map(Idx, letters))))
@@ -115,7 +117,8 @@ class Asking:
 
     def _is_index(self, letter: str) -> bool:
         known = self.table.named(letter)
-        return known is None or known.kind is Kind.INDEX
+        own = known is not None and known.kind is Kind.INDEX
+        return own or any(letter in s.axes for s in self.table.symbols) or unused(self.table, letter) == (letter,)
 
     def by_words(self, prose: Prose, in_words: bool) -> None:
         """«the gradient with respect to $W$ and $b$», «derive the backward message».
@@ -162,6 +165,7 @@ class Asking:
             if _DERIVED.match(gap.formula.latex) and not self.kinds and not second.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         match = _ALL.search(prose.text)
+        self.everything = match is not None
         for kind in ("forward", "jacobian", "vjp", "parameters") if match else ():
             assert match is not None
             self._kind(kind, prose.said(*match.span()))
@@ -229,7 +233,8 @@ class Asking:
     def found(self) -> Wanted:
         loss = next(iter(self.losses)) if len(self.losses) == 1 else None
         inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
-        named = (*self.named, *self._besides()) if self.named or inner else ()
+        only = (self.of_loss or self.by_name) and not (self.whole or self.everything or "forward" in self.kinds)
+        named = (*self.named, *self._besides()) if self.named or inner or only else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
         return Wanted(tuple(self.kinds), named, tuple(said), loss)

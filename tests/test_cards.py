@@ -1,4 +1,4 @@
-"""Every card that the tests hold: its sheet is whole, each check of it passes."""
+"""Every card that the tests hold: its sheet is whole and can be typeset, each check of it passes."""
 
 from __future__ import annotations
 
@@ -15,5 +15,7 @@ SOLVED = [path for path in CARDS if "Error: " not in str(Card.read(path).front_m
 
 @pytest.mark.parametrize("path", SOLVED, ids=lambda path: path.stem)
 def test_every_check_of_its_sheet_passes(path: Path) -> None:
-    report = derive.solve(path).report
+    solution = derive.solve(path)
+    report = solution.report
     assert [f"{c.name} {c.verdict.value}: {c.latex} {c.counterexample or c.evidence}" for c in report.failures] == []
+    assert derive.render(solution, "tex")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from derive.expr import Arg, Binder, Entry, Expr, Extremum, Idx, Reduce, SetApp, free_indices
+from derive.expr import Arg, Binder, Entry, Expr, Extremum, Idx, Reduce, SetApp, free_indices, walk
 from derive.notation import ranges
 from derive.notation.cursor import Cursor, starts_factor
 from derive.notation.errors import NotationError
 from derive.notation.pieces import divided
 from derive.notation.products import negated, product
-from derive.notation.tree import Command, Group, Item, Items, Scripted, Token, has, split, unwrap
+from derive.notation.tree import Command, Group, Item, Items, Scripted, Token, has, is_group, split, unwrap
 
 if TYPE_CHECKING:
     from derive.notation.reader import Reader
@@ -43,7 +43,16 @@ def _over(r: Reader, base: Token, sub: Items, sup: Items | None, item: Item, c: 
         return _over_set(r, base, sub, item, c)
     binder, names = found
     c.opened += [(name, r.shown(base)) for name in names]
-    return _node(base.text, binder, body(r, base, names, c))
+    inside = body(r, base, names, c)
+    if any(is_group(i, "LBRACK") for i in sub) and not _indexed(inside) >= {Idx(name) for name in names}:
+        raise r.error(item, r"whole numbers or all numbers between the two? Write `j \in \{1, \dots, n\}` for an index")
+    return _node(base.text, binder, inside)
+
+
+def _indexed(inside: Expr) -> set[Idx]:
+    """The letters that stand in indices."""
+    terms = (term for n in walk(inside) if isinstance(n, Entry) for term in n.indices)
+    return {i for term in terms for i in free_indices(term)}
 
 
 def _node(op: str, binder: Binder, inside: Expr) -> Expr:

@@ -47,10 +47,12 @@ def variable(r: Reader, items: Items, at: Item) -> Expr:
 
 
 def partial(r: Reader, c: Cursor) -> Expr:
-    r"""∂f_{kl} / ∂x_{ij}, or ∂f alone: the subdifferential."""
+    r"""∂f_{kl} / ∂x_{ij}, \partial_{x_{ij}} f_{kl}, or ∂f alone: the subdifferential."""
     sign = c.take()
+    if isinstance(sign, Scripted) and len(sign.subs) == 1 and not sign.sups and not sign.primes:
+        return _by(r, sign, c, "derivative")
     if isinstance(sign, Scripted):
-        raise r.error(sign, "a derivative of higher order, or with respect to a subscript, is outside the notation")
+        raise r.error(sign, "a derivative of higher order, or without one letter, is outside the notation")
     if not starts_factor(c.peek()):
         raise r.error(sign, r"`\partial` of what?")
     of = product(r.factor(c))
@@ -70,7 +72,12 @@ def gradient(r: Reader, c: Cursor) -> Expr:
     sign = c.take()
     if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
         raise r.error(sign, r"a gradient with respect to what? Write `\nabla_w L`")
+    return _by(r, sign, c, "gradient")
+
+
+def _by(r: Reader, sign: Scripted, c: Cursor, what: str) -> Expr:
+    """The derivative of the next factor by the letter in the subscript."""
     wrt = variable(r, sign.subs[0], sign)
     if not starts_factor(c.peek()):
-        raise r.error(sign, "a gradient of what?")
+        raise r.error(sign, f"a {what} of what?")
     return Partial(product(r.factor(c)), wrt)

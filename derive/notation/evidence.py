@@ -226,13 +226,13 @@ class Evidence:
         return replace(o, name=name, sub=None, bare=True)
 
     def constants_in_indices(self) -> None:
-        """s of x_{sk+p}: a letter that runs nowhere and is no index by itself is a size."""
+        """s of x_{sk+p}: a letter that runs nowhere and is no index by itself is a size, whatever number it equals."""
         single: set[str] = set()
         composite: set[str] = set()
         for o in self.seen.all:
             for run in split_runs(o.sub, None) if o.sub is not None else []:
                 (single if len(run) == 1 else composite).update(names_in(run))
-        left = {n for d in self.seen.definitions for n in names_in(d.left)}
+        left = {n for d in self.seen.definitions if not _is_whole_number(d.right) for n in names_in(d.left)}
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
 
     def samples(self) -> None:
@@ -334,6 +334,10 @@ def _below(item: Item) -> Iterable[str]:
 def _primes(item: Item) -> int:
     item = normal(item)
     return item.primes if isinstance(item, Scripted) else 0
+
+
+def _is_whole_number(items: Items) -> bool:
+    return len(items) == 1 and is_token(items[0], "NUMBER") and str(items[0]).isdigit()
 
 
 def _is_square(left: Items) -> bool:

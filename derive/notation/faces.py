@@ -73,6 +73,24 @@ def ranks_by_face(latexes: Iterable[str]) -> tuple[dict[str, int], set[str]]:
     return ranks, set() if any(map(_has_bold_entries, latexes)) else bold_subscripts - plain_subscripts
 
 
+_NUMBERED = r"\s*_\s*(?:\{\s*(\d+)\s*\}|(\d))"
+_BOLD_NUMBERED = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + f"(?:{_NUMBERED})?")
+_PLAIN_NUMBERED = re.compile(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)" + _NUMBERED)
+
+
+def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
+    r"""b_2 beside \mathbf{b}_1: its face does not say that it is a vector as b_1 is, so its equation has to."""
+    bold: dict[str, set[str]] = {}
+    plain: dict[str, set[str]] = {}
+    for latex in map(_unaccented, latexes):
+        for match in _BOLD_NUMBERED.finditer(latex):
+            bold.setdefault(name_of(match[2] or match[3]), set()).add(match[4] or match[5] or "")
+        for match in _PLAIN_NUMBERED.finditer(_BOLD.sub(" ", latex)):
+            plain.setdefault(name_of(match[1]), set()).add(match[2] or match[3])
+    return {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
+            for number in numbers - bold[name]}
+
+
 _BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")
 
 

@@ -12,6 +12,7 @@ from derive.expr import (
     Bracket,
     Cardinality,
     Cond,
+    Entry,
     Expr,
     Extremum,
     Fn,
@@ -190,10 +191,24 @@ def function(r: Reader, c: Cursor) -> Expr:
         factors = r.factor(c)
         while doubled and (behind := c.peek()) is not None and is_token(base_of(behind), "NAME"):
             factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
+        summed = isinstance(argument, Command) and (behind := c.peek()) is not None and str(base_of(behind)) == "sum"
+        if summed and _is_share(factors):
+            factors = [*factors, *r.factor(c)]  # \log \frac{1}{n} \sum_i e^{x_i}: of the mean
         found = product(factors)
         if starts_factor(c.peek()):
             raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
     return r.raised(Fn(base.text, (found,)), item)
+
+
+def _is_share(factors: list[Expr]) -> bool:
+    """1/n, 1/|Ω| or 1/2: a fraction that makes a mean of the sum behind it."""
+    def counts(node: Expr) -> bool:
+        return isinstance(node, (Num, Size, Cardinality)) or (isinstance(node, Entry) and not node.indices)
+
+    below = [f.base for f in factors if isinstance(f, Pow) and f.exponent is MINUS_ONE]
+    above = [f for f in factors if not isinstance(f, Pow)]
+    whole = len(below) + len(above) == len(factors)
+    return whole and all(map(counts, below)) and all(isinstance(f, Num) for f in above)
 
 
 def indicator(r: Reader, c: Cursor) -> Expr:

@@ -11,7 +11,7 @@ from derive.notation.cursor import normal
 from derive.notation.definitions import base_of, sampled
 from derive.notation.errors import NotationError, Source
 from derive.notation.evidence import Evidence
-from derive.notation.faces import is_capital, layered, numbered_above, ranks_by_face
+from derive.notation.faces import is_capital, layered, numbered_above, plain_beside_bold, ranks_by_face
 from derive.notation.formulas import Formula
 from derive.notation.inference import inferred
 from derive.notation.names import identifier, labelled, latex_of, lexicon
@@ -61,7 +61,7 @@ def gather(
             trees.append((source, named))
     by_face, numbered = ranks_by_face(written)
     gathering = _Gathering(seen, table, {**by_face, **ranks}, numbered - {n for n, r in ranks.items() if not r},
-                           numbered_above(written))
+                           numbered_above(written), plain_beside_bold(written) - ranks.keys())
     found = replace(gathering.table(), rows=rows)
     return inferred(found, trees, gathering.undecided()) if gathering.has_vectors(found) else found
 
@@ -74,9 +74,9 @@ def lists_letters(items: Items) -> bool:
 
 class _Gathering(Evidence):
     def __init__(self, seen: Occurrences, known: SymbolTable, ranks: Mapping[str, int], numbered: set[str],
-                 raised: set[str]) -> None:
+                 raised: set[str], unsaid: set[str]) -> None:
         super().__init__(seen, lexicon(known))
-        self.ranks, self.numbered, self.raised = ranks, numbered, raised
+        self.ranks, self.numbered, self.raised, self.unsaid = ranks, numbered, raised, unsaid
         self.known = known
         self.symbols: dict[str, Symbol] = {}  # by the name that their LaTeX reads as
         self.letter_of: dict[int | str, str] = {}  # an axis letter for each extent
@@ -254,7 +254,7 @@ class _Gathering(Evidence):
         """The axes of letters without subscripts that are bold, or that words call vectors or matrices."""
         bases = {o.name: layered(self.unlabelled.get(o.name, o.name)) for o in self.seen.all if not o.in_index}
         for name, rank in [(n, self.ranks[n if n in self.ranks else b]) for n, b in bases.items()
-                           if n in self.ranks or b in self.ranks]:
+                           if n in self.ranks or (b in self.ranks and n not in self.unsaid)]:
             here = [o for o in self.seen.all if o.name == name and not o.in_index]
             if not here or name in self.words or name in self.symbols or name in self.indices | self.functions:
                 continue

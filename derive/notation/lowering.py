@@ -35,7 +35,7 @@ from derive.expr import (
     open_binder,
     walk,
 )
-from derive.notation.shapes import Shaped, ShapeError, Shapes, number, summed, times, together, transposed
+from derive.notation.shapes import Shaped, ShapeError, Shapes, number, spread, summed, times, together, transposed
 from derive.notation.symbols import Kind, SymbolTable
 
 TRANSPOSE, NORM, INNER, HADAMARD, ONES = "⊤", "‖", "⟨", "⊙", "𝟏"
@@ -75,7 +75,7 @@ class Lowering:
             case Entry():
                 return self.shapes.entry(node)
             case Add(terms):
-                parts = list(map(self.value, terms))
+                parts = spread(list(map(self.value, terms)))
                 loose = self.shapes.strict and not any(isinstance(t, Num) for t in terms)
                 return together(parts, lambda *found: Add(found), loose, "a sum")
             case Mul(factors):

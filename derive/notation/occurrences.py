@@ -121,8 +121,8 @@ class Occurrences:
                 self._local = scopes.get(id(raw), ())
             behind_if = self._cond or phrases.kind(raw) == "IF"
             self._cond = behind_if or _holds_condition(normal(raw)) or id(raw) in self._ranged
-            self.item(source, normal(raw), following, in_index, n in words, top and n == 0, n and is_token(
-                normal(items[n - 1]), "PARTIAL") or False)
+            derived = n > 0 and is_token(base_of(items[n - 1]), "PARTIAL")
+            self.item(source, normal(raw), following, in_index, n in words, top and n == 0, derived)
             self._cond = known[1] if is_token(raw, "CR") else behind_if
         self._right, self._cond, self._local = known
 

@@ -59,6 +59,15 @@ def listed_values(items: Items) -> list[Items] | None:
     return list(split(items[0].items, "COMMA"))
 
 
+def interval(items: Items) -> list[Items] | None:
+    r"""First and last of the whole numbers in [1, k]; None for any other set."""
+    items = unwrap(items)
+    if len(items) != 1 or not isinstance(items[0], Group) or items[0].bracket != "LBRACK":
+        return None
+    ends = split(items[0].items, "COMMA", "SEMI")
+    return [ends[0], [DOTS], ends[1]] if len(ends) == 2 and all(ends) else None
+
+
 def _run_on(first: Items, following: list[list[Item]]) -> list[Items] | None:
     r"""First and last of ``1, \dots, n``, or all of ``2i, 2i+1``, behind ``k =``; their pieces are taken."""
     if len(following) >= 2 and following[1] and len(following[0]) == 1 and is_token(following[0][0], "DOTS"):
@@ -125,7 +134,7 @@ class Pieces:
         names = pending + own
         if not set(own) <= set(self.names):
             self.bind(names, part[0])
-        values = listed_values(right)
+        values = listed_values(right) or interval(right)
         if values is not None:
             self.listed += [(name, values) for name in names]
         else:

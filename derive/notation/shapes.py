@@ -90,6 +90,22 @@ def together(parts: list[Shaped], build: Callable[..., Expr], strict: bool, what
     return Shaped(sizes, lambda *idx: build(*(p.at(*idx) if p.rank else p.at() for p in parts)), first.row)
 
 
+def spread(parts: list[Shaped]) -> list[Shaped]:
+    """The terms of a sum, a bias vector among matrices at each row or column: where its stated length fits only one."""
+    matrices = [p for p in parts if p.rank == 2]
+    sizes = [next((p.sizes[axis] for p in matrices if p.sizes[axis] is not None), None) for axis in (0, 1)]
+    if not matrices or None in sizes or sizes[0] == sizes[1]:
+        return parts
+
+    def along(part: Shaped) -> Shaped:
+        if part.rank != 1 or part.sizes[0] not in sizes:
+            return part
+        axis = sizes.index(part.sizes[0])
+        return Shaped((sizes[0], sizes[1]), lambda *idx: part.at(idx[axis]))
+
+    return list(map(along, parts))
+
+
 def summed(body: Callable[[Idx], Expr], op: str = "sum") -> Expr:
     """Σ_j body(j), over all j that keep every index in range."""
     j = fresh_index()

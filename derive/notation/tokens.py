@@ -28,6 +28,7 @@ _INDICATOR = re.compile(r"\\(?:mathbb|mathds|mathbbm|mathbf|boldsymbol|bm|bf|mat
                         r"|\\(?:mathbb|mathds)\s*(?:\{\s*I\s*\}|I\b)")
 _ARGUMENT = re.compile(r"\s*(?:\{\s*(\\?[A-Za-z]+|[^\W\d_])\s*\}|(\\[A-Za-z]+|[^\W\d_]))")
 _DEFINED = re.compile(r"\\(?:stackrel|overset)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*\{\s*:?=\s*\}")
+_MODULO = re.compile(r"mod(?![a-z])")
 _NOT = re.compile(r"\\not\s*(=|\\in\b)")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
 _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|matrix)\}(?:\s*\{[^{}]*\})?")
@@ -35,7 +36,7 @@ _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
 
 _FUNCTION = re.compile(r"[A-Za-z]{2,}\d?$")
-_APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:\\left\s*|\\!)?\(")
+_APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
@@ -150,6 +151,8 @@ class _Lexer:
             if letter is not None:
                 return self.emit("NAME", name_of(letter[1]), letter.end())  # \mathbf{W} is W
             self.at = end
+        elif name == "equiv" and not _MODULO.search(self.text, end):
+            self.emit("REL", "=", end)  # σ(z) ≡ 1/(1 + e^{-z})
         elif name in GREEK:
             self.emit("NAME", name, end)
         elif name in ACCENTS or name in ALPHABETS:

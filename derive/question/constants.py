@@ -15,7 +15,7 @@ def constants(nodes: Iterable[Node]) -> dict[str, int]:
     nodes = tuple(nodes)
     indices = {i for node in nodes for part in walk(node) for i in _positions(part)}
     found: dict[str, set[int]] = {}
-    for letter, value in (pair for node in nodes for pair in _equated(node)):
+    for letter, value in (pair for node in nodes for pair in equated(node)):
         if letter not in indices:
             found.setdefault(_name(letter), set()).add(value)
     return {name: values.pop() for name, values in found.items() if len(values) == 1}
@@ -25,7 +25,7 @@ def with_numbers(node: _N, known: Mapping[str, int]) -> _N:
     """The formula with the numbers in place of their letters; an equation that gives one stays as it is."""
     if isinstance(node, And):
         return cast(_N, And(tuple(with_numbers(part, known) for part in node.conds)))
-    if not known or any(True for _ in _equated(node)):
+    if not known or any(True for _ in equated(node)):
         return node
     letters = {part for part in walk(node) if _is_letter(part) and _name(part) in known}
     return subst(node, {letter: Num(known[_name(letter)]) for letter in letters})
@@ -35,11 +35,11 @@ def _positions(part: Node) -> tuple[Expr, ...]:
     return part.indices if isinstance(part, Entry) else part.args if isinstance(part, SetApp) else ()
 
 
-def _equated(node: Node) -> Iterator[tuple[Node, int]]:
+def equated(node: Node) -> Iterator[tuple[Node, int]]:
     """(letter, number) of F = 2, also in a chain F = S = 2 and in a list of equations."""
     if isinstance(node, And):
         for part in node.conds:
-            yield from _equated(part)
+            yield from equated(part)
     elif isinstance(node, Rel) and set(node.ops) == {"="}:
         *letters, last = node.terms
         if isinstance(last, Num) and last.value.denominator == 1 and all(map(_is_letter, letters)):

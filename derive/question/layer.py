@@ -30,10 +30,12 @@ from derive.question.order import in_order, output_of
 from derive.question.output_ranges import with_known_ranges, with_output_ranges
 from derive.question.places import place
 from derive.question.prose import Prose
+from derive.question.reaches import reaches_said
 from derive.question.reading import Read
 from derive.question.roles import ROLES, Role, roles_of
 from derive.question.sizes import with_extents
 from derive.question.stated import Reader
+from derive.question.stated_factors import with_stated_factors
 from derive.question.strides import refuse_other_stride
 from derive.question.unaccounted import refuse_computed, refuse_unaccounted
 from derive.question.unknown import refuse_parts, refuse_two_readings, refuse_undefined, refuse_unknown
@@ -47,6 +49,7 @@ def layer_module(card: Card) -> Module:
     """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
     read_, prose, of_parts = read_layer(card)
     read_, chosen = with_chosen(read_, prose)
+    read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
     found = inlined(definitions(nodes, read_.table))
     table = read_.table
@@ -102,7 +105,9 @@ def layer_module(card: Card) -> Module:
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = with_known_ranges(with_extents(with_output_ranges(module, nodes, written), found))
     short = likelihoods_said(formulas(card.question, card.question_line))
-    readings = (*_said(used, functions, found), *short, *chosen, *_roles_said(roles), *said, *wanted.readings)
+    reaches = reaches_said(d.formula for d in used)
+    readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *_roles_said(roles), *said,
+                *wanted.readings)
     return replace(module, readings=tuple(dict.fromkeys(readings)))
 
 

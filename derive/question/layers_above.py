@@ -32,9 +32,11 @@ def with_layers(formulas: Iterable[Formula]) -> list[Formula]:
     below = {c for _, m in raised for c in re.findall(r"[A-Za-z]", (m["below"] or "") + (m["after"] or ""))}
     layers = {letter for letter in steps - below if any(letter in script for _, script in heads)}
     digits = {_base(m) for _, m in raised if _script(m) in ("0", "1")} | {b for b, s in heads if s.isdigit()}
-    if not any(s.isdigit() for _, s in heads) or not any(_script(m) in ("0", "1") for _, m in raised):
+    listed = set(_listed(found))  # the 1 of x^1, \dots, x^m is no layer's number, and says nothing of σ^2
+    if not any(s.isdigit() for _, s in heads) or not any(
+            _script(m) in ("0", "1") and _base(m) not in listed for _, m in raised):
         digits = set()
-    lettered = {_base(m) for _, m in raised if _script(m)[0].isalpha()} | set(_listed(found))
+    lettered = {_base(m) for _, m in raised if _script(m)[0].isalpha()} | listed
     numbered = digits - lettered - {"e"}
     if not layers and not numbered:
         return found

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from derive.notation.formulas import Formula
 from derive.question.part_words import PARTS
+from derive.question.patterns import OPENED
 from derive.question.prose import Prose
 from derive.question.softmax import without_softmax
 
@@ -34,12 +35,11 @@ _WORDS = {part.name: part.words for part in PARTS if part.name in FUNCTIONS} | {
     "swish": re.compile(r"\bswish\b|\bsilu\b"), "identity": re.compile(r"\bidentity\b")
 }  # fmt: skip
 _LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
-_OPENED = r"\s*(?:\\left\s*|\\!|\\[bB]igg?l?\s*)?\("
 _WORD = re.compile(
-    rf"(\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{{([A-Za-z]{{3,}})\}}){_OPENED}"
+    rf"(\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{{([A-Za-z]{{3,}})\}}){OPENED}"
 )
 _LETTER = re.compile(
-    rf"(\\(?:sigma|phi|varphi|psi|rho|theta|eta)(?![A-Za-z])|(?<![A-Za-z\\{{_])[fgh](?![A-Za-z]))()\s*'?{_OPENED}"
+    rf"(\\(?:sigma|phi|varphi|psi|rho|theta|eta)(?![A-Za-z])|(?<![A-Za-z\\{{_])[fgh](?![A-Za-z]))()\s*'?{OPENED}"
 )
 _PLAIN = re.compile(r"(?:^|[,;&]|\\q?quad|\\\\)\s*([A-Za-z]{3,})\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=)")
 
@@ -80,7 +80,7 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
 
 def _defines(letter: str, latex: str) -> bool:
     """f(…) = at the start of an equation, or f(…) = inside a chain whose next side is written out."""
-    arguments = r"\s*(?:\\left\s*)?\([^()=]*(?:\([^()]*\)[^()=]*)*\)\s*(?:_\{?\w\}?)?"
+    arguments = OPENED + r"[^()=]*(?:\([^()]*\)[^()=]*)*\)\s*(?:_\{?\w\}?)?"
     return re.search(rf"{re.escape(letter)}{arguments}\s*&?\s*(?::?=|\\equiv|\\coloneqq)", latex) is not None
 
 

@@ -17,6 +17,7 @@ from derive.question.prose import Gap, Prose
 
 _LEFT = re.compile(r"\\in\b|[=<>:]|\\(?:geq?|leq?|neq?|sim|coloneqq|gt|lt)(?![a-zA-Z])|\\(?:q?quad|dots|ldots)\b")
 _BRACES = re.compile(r"^\s*(?:\\left)?(?:\(|\\\{|\\lbrace)(.*?)(?:\\right)?(?:\)|\\\}|\\rbrace)\s*$", re.DOTALL)
+_TUPLE = re.compile(r"[^=,]*=\s*((?:\\left\s*)?(?:\(|\\\{|\\lbrace).*)", re.DOTALL)
 _PART = re.compile(r",(?![^{]*\})|\\text\s*\{\s*(?:and|a)\s*\}|\\(?:quad|;|,)")
 _JOINED = re.compile(r"[\s,&()]*(?:and|or|a|i|as well as|resp|respectively)?[\s,&()]*(?:the |its |a |an )?[\s]*")
 _IS = re.compile(
@@ -41,6 +42,7 @@ _VERB = re.compile(r"∎[\s,)]*(?:both |all )?(?:is|are|denotes?)\s[^.?!;¶]*\ba
 _BEFORE = re.compile(r"[^.?!;:,¶∎()]*$")
 _COMMAND = r"\\(?:mathbf|boldsymbol|bm|pmb|vec|mathrm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?"
 _BARE = re.compile(rf"\s*(?:{_COMMAND}|(\\[A-Za-z]+(?:\{{\w\}})?|[A-Za-z]))\s*(?:_\s*(?:\{{[^{{}}]*\}}|\w))?\s*")
+_NAME = re.compile(rf"\s*(?:{_COMMAND}|\\?[A-Za-z]+)\s*")
 
 
 @dataclass(frozen=True)
@@ -122,20 +124,34 @@ def _noun(prose: Prose, gap: Gap) -> str:
 
 def bare_letters(formula: Formula) -> tuple[str, ...]:
     r"""The letters, as LaTeX without weight, that a formula merely lists: x and t of $\mathbf{x}, t$, w of $w_j$."""
-    left = _LEFT.split(formula.latex, maxsplit=1)[0]
-    braced = _BRACES.match(left)
-    parts = [p for p in _PART.split(braced[1] if braced else left) if p.strip()]
+    parts = _listed(formula.latex)
     found = [_BARE.fullmatch(part) for part in parts]
     return tuple(m[1] or m[2] for m in found if m) if all(found) else ()
 
 
 def letters_of(formula: Formula, table: SymbolTable) -> tuple[str, ...]:
     """The tensors and sizes that a formula merely names: W and b of $W, b$ and of $W \\in \\mathbb{R}^n$."""
-    left = _LEFT.split(formula.latex, maxsplit=1)[0]
+    parts = _listed(formula.latex)
+    found = [name for part in parts if (name := letter_of(part, table)) is not None]
+    return tuple(dict.fromkeys(found)) if len(found) == len(parts) else ()
+
+
+def _listed(latex: str) -> list[str]:
+    r"""W and b of $W, b$, of $\{W, b\}$, and of $\theta = (W, b)$."""
+    members = collected(latex)
+    if members:
+        return members
+    left = _LEFT.split(latex, maxsplit=1)[0]
     braced = _BRACES.match(left)
-    parts = _PART.split(braced[1] if braced else left)
-    found = [name for part in parts if part.strip() and (name := letter_of(part, table)) is not None]
-    return tuple(dict.fromkeys(found)) if len(found) == sum(bool(p.strip()) for p in parts) else ()
+    return [part for part in _PART.split(braced[1] if braced else left) if part.strip()]
+
+
+def collected(latex: str) -> list[str]:
+    r"""The letters of \theta = (W, b): one name for several tensors; empty for any other formula."""
+    match = _TUPLE.fullmatch(latex.rstrip(" .,;"))
+    braced = _BRACES.match(match[1]) if match and _NAME.fullmatch(latex.partition("=")[0]) else None
+    parts = [part for part in _PART.split(braced[1]) if part.strip()] if braced else []
+    return parts if len(parts) > 1 and all(_BARE.fullmatch(part) for part in parts) else []
 
 
 def letter_of(latex: str, table: SymbolTable) -> str | None:

@@ -38,6 +38,9 @@ def with_extents(module: Module, found: Definitions) -> Module:
         if not _attached(name, module):
             slot = _slot(name, module, found)
             if slot is None:
+                if any(n is Size(name) for e in module.equations for entry in walk(e) if isinstance(entry, Entry)
+                       for term in entry.indices for n in walk(term)):
+                    raise CardError(f"`{name}` stands in an index and has no value: state it, as in `{name} = 2`")
                 raise CardError(f"the size `{name}` belongs to no axis: write it at the sum whose terms it counts, "
                                 rf"e.g. `\sum_{{i=1}}^{{{name}}}`, or state a shape, `x \in \mathbb{{R}}^{{{name}}}`")
             module = _sized(module, slot, name)

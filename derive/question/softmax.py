@@ -7,15 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
+from derive.question.patterns import CLOSED, OPENED, inside
 
 _NAME = r"\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{\s*[sS]oft[mM]ax\s*\}\s*"
 _INDEX = r"(?:_\{?\w\}?\s*)?"
 _SOFTMAX = re.compile(
     r"(?P<left>(?:^|(?<=[,;&])|(?<=\\quad)|(?<=\\\\)|(?<=\\ ))\s*[^=,;&]*?)=\s*" + _NAME + _INDEX
-    + r"(?:\\left\s*)?\((?P<inner>[^()]*(?:\([^()]*\)[^()]*)*?)(?:\\right\s*)?\)\s*" + _INDEX
+    + OPENED + r"(?P<inner>[^()]*(?:\([^()]*\)[^()]*)*?)" + CLOSED + r"\s*" + _INDEX
     + r"(?=\s*(?:[.,;&]|\\q?quad|\\\\|\\text|\\end|$))"
 )  # fmt: skip
-_DEFINED = re.compile(_NAME + _INDEX + r"\([^()]*\)\s*" + _INDEX + r"&?\s*=")
+_DEFINED = re.compile(_NAME + _INDEX + OPENED + r"[^()]*\)\s*" + _INDEX + r"&?\s*=")
 _BOLD = re.compile(r"^\\(?:mathbf|boldsymbol|bm|vec)\s*\{\s*(\\?[A-Za-z]+)\s*\}$")
 _BASE = re.compile(r"^(?:\s|\\q?quad|\\text\{[^{}]*\}|\\begin\{\w+\*?\})*(.*?)(?:_\{?\w+\}?)?\s*$", re.DOTALL)
 
@@ -26,7 +27,7 @@ def without_softmax(formula: Formula, formulas: Sequence[Formula]) -> Iterator[F
     if match is None or any(_DEFINED.search(f.latex) for f in formulas):
         yield formula
         return
-    left, inner = _BASE.match(match["left"]), match["inner"].strip()
+    left, inner = _BASE.match(match["left"]), inside(match["inner"])
     assert left is not None
     written = "".join(f.latex for f in formulas)
     used = set(re.findall(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", written))

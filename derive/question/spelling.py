@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from derive.notation.formulas import Formula
+from derive.question.entry_functions import without_entry_functions
+from derive.question.naming import collected
+from derive.question.patterns import CLOSED, OPENED
 
 _LETTER = r"(?:\\[a-zA-Z]+|[a-zA-Z])"
 _FACE = r"\\(?:mathbf|mathrm|boldsymbol|bm|mathsf|text|operatorname)"
-_SIGNATURE = re.compile(rf"(?:^|,|&|\\\\|quad)\s*({_LETTER})\s*\[\s*(?:{_LETTER}|{_FACE}\{{\w+\}})\s*\]\s*&?\s*:?=")
+_WORD = r"\\(?:mathrm|operatorname|mathsf|text)\s*\{\s*[A-Za-z]+\s*\}"
+_SIZE = r"(?:\s|\\!|\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z]))*"
+_WHOLE = rf"\s*(?:{_FACE}\{{\s*\\?\w+\s*\}}|{_LETTER})\s*"
+_SIGNATURE = re.compile(
+    rf"(?:^|,|&|\\\\|quad)\s*({_WORD}|{_LETTER})(?:\s*_\s*\{{?\w\}}?)?{_SIZE}\[{_WHOLE}(?:,{_WHOLE})*{_SIZE}\]\s*&?\s*=")
+_NAMED_FUNCTION = re.compile(r"\\(?:mathrm|operatorname|text)\s*\{\s*[A-Za-z]{3,}\s*\}(?=" + _SIZE + r"\[)")
 _LEFT = rf"({_FACE}\{{[^{{}}]*\}}|\\hat\s*\{{?\w\}}?|{_LETTER})"
 _ASSIGNED = re.compile(rf"{_LEFT}([^=]*?)&?\s*(\\leftarrow)(?![a-z])(.*)", re.DOTALL)
 _LABEL = re.compile(
@@ -26,6 +35,9 @@ _RAISED = rf"((?:{_FACE}\s*\{{\w\}}|{_LETTER})\s*\^\s*(?:\{{[^{{}}]*\}}|\w))"
 _SAMPLE = re.compile(
     rf"\s*{_RAISED}\s*=\s*\(\s*\1\s*_1\s*,\s*\\[cl]?dots\s*,\s*\1\s*_(?:\w|\{{\w+\}})\s*\)"
     r"\s*(?:\^\s*\{?\s*(?:T|\\top)\s*\}?)?[\s.,]*")
+_DEFINED = re.compile(r":=|\\(?:coloneqq|triangleq|doteq|equiv)(?![a-z])")
+_LISTED = re.compile(  # x^1, \dots, x^m \in
+    rf"({_FACE}\{{\s*\w\s*\}}|{_LETTER})\s*\^\s*\{{?1\}}?\s*,\s*\\[cl]?dots[bc]?\s*,\s*\1\s*\^\s*\{{?([a-zA-Z])\}}?\s*\\in(?![a-z])")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _INTERVAL = re.compile(
     rf"\s*(?P<letter>{_LETTER}(?:\s*[_^]\s*(?:\{{[^{{}}]*\}}|\w))*)\s*\\in\s*(?:\\left\s*)?(?P<open>[(\[\]])\s*"
@@ -37,20 +49,48 @@ _DIAGONAL = re.compile(  # diag(γ) x
     r"\\(?:(?:operatorname|mathrm|text|textrm)\*?\s*\{\s*diag\s*\}|diag(?![a-z]))\s*(?:\\left\s*)?\(\s*"
     rf"((?:{_FACE}\s*\{{\s*\\?[A-Za-z]+\s*\}}|{_LETTER})(?:_\w)?)\s*(?:\\right\s*)?\)(?:\\[,;! ]|\s|\\cdot)*"
     rf"(?=(?:{_FACE}\s*\{{?\s*)?(?:\(|[a-z]|\\(?!cdot|right|quad|in)[a-z]+))")
-_NAMED = re.compile(r"\\text(?=\s*\{\s*[A-Za-z]{2,}\s*\}\s*(?:\(|\\left\s*\())")
+_NAMED = re.compile(r"\\text(?=\s*\{\s*[A-Za-z]{2,}\s*\}" + OPENED + ")")
 
 
 def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     """The formulas with the same meaning in the notation's spelling; lines stay, columns nearly.
 
-    [z]_+ = max(0, z) and x^i = (x^i_1, …, x^i_n) say what the notation knows, and are left out.
+    [z]_+ = max(0, z) and x^i = (x^i_1, …, x^i_n) say what the notation knows, and are left out; so is θ = (W, b) where
+    no formula computes with θ.
     """
+    formulas = [replace(f, latex=_equated(f.latex)) for f in formulas]
     found = [f for f in formulas if not _POSITIVE_PART.fullmatch(f.latex) and not _SAMPLE.fullmatch(f.latex)]
+    found = [replace(f, latex=_LISTED.sub(partial(_any_sample, found), f.latex)) for f in found]
+    found = [f for f in found if not _names_only(f, found)]
     found = [replace(f, latex=_between(f.latex)) for f in found]
     outs = any(_OUT.search(f.latex) for f in found)
     found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
-    applied = {name for f in found for name in _SIGNATURE.findall(f.latex)}
-    return [replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found]
+    applied = {name for f in found for p in (_SIGNATURE, _NAMED_FUNCTION) for name in p.findall(f.latex)}
+    return without_entry_functions(replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found)
+
+
+def _any_sample(formulas: Iterable[Formula], listed: re.Match[str]) -> str:
+    r"""x^1, \dots, x^m \in \mathbb{R}^n → x^i \in \mathbb{R}^n, with the letter that stands above x elsewhere."""
+    above = re.compile(rf"(?<![A-Za-z\\]){re.escape(listed[1])}\s*\^\s*(?:\{{\s*([a-z])\s*\}}|([a-z])(?![a-z]))")
+    letters = [m[1] or m[2] for f in formulas for m in above.finditer(f.latex)]
+    letter = next((c for c in letters if c not in (listed[2], "T")), None)
+    return listed[0] if letter is None else rf"{listed[1]}^{letter} \in"
+
+
+def _names_only(formula: Formula, formulas: Iterable[Formula]) -> bool:
+    """θ = (W, b), a name for all the parameters, where θ stands elsewhere as in J(θ), in f_θ or alone."""
+    if not collected(formula.latex):
+        return False
+    name = formula.latex.partition("=")[0].strip()
+    letter = re.escape(name) if name.endswith("}") else re.escape(name) + r"(?![A-Za-z])"
+    aside = re.compile(rf"{OPENED}\s*{letter}\s*{CLOSED}|_\s*\{{?\s*{letter}\s*\}}?")
+    rest = [aside.sub("", f.latex) for f in formulas if f is not formula and f.latex.strip() != name]
+    return not any(re.search(rf"(?<![A-Za-z\\]){letter}" if name[0] != "\\" else letter, latex) for latex in rest)
+
+
+def _equated(latex: str) -> str:
+    r"""y := …, y \triangleq … and y \equiv … → y = …; x \equiv 0 \pmod 2 is no equation."""
+    return latex if "mod" in latex and r"\equiv" in latex else _DEFINED.sub(lambda m: "=".ljust(len(m[0])), latex)
 
 
 def _between(latex: str) -> str:
@@ -71,9 +111,9 @@ def _between(latex: str) -> str:
 
 
 def _applied(latex: str, names: set[str]) -> str:
-    """a[z] → a(z) for the functions that are defined with such brackets."""
+    """a[z] → a(z) for the functions that are defined with such brackets, and for words."""
     for name in names:
-        start = re.compile(rf"(?<![a-zA-Z\\]){re.escape(name)}(\}}?)\s*(\\left\s*)?\[")
+        start = re.compile(rf"(?<![a-zA-Z\\]){re.escape(name)}\}}?(?:\s*_\s*\{{?\w\}}?)?{_SIZE}\[")
         at = 0
         while match := start.search(latex, at):
             opening = match.end() - 1

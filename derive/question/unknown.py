@@ -9,7 +9,7 @@ from derive.errors import DeriveError, Problem, UnsupportedError
 from derive.notation.cursor import normal
 from derive.notation.errors import Source
 from derive.notation.formulas import Formula
-from derive.notation.names import identifier
+from derive.notation.names import GREEK, identifier
 from derive.notation.parse import parse
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, split, unwrap
@@ -33,7 +33,8 @@ def refuse_unknown(formulas: Iterable[Formula], given: Iterable[str], tensors: I
 def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> None:
     """Raise :class:`UnsupportedError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
     parsed = list(_parsed(formulas))
-    suspects = {*given} & _FUNCTIONS - {n for _, items in parsed for n, group in _letters(items) if group is None}
+    factors = {n for _, items in parsed for n, group in _letters(items) if group is None}
+    suspects = {n for n in given if n in _FUNCTIONS or _is_word(n)} - factors
     for formula, items in parsed:
         for name, group in _letters(items):
             if group is not None and name in suspects and any(_letters(group.items)):
@@ -70,6 +71,13 @@ def _inside(item: Item, base: Item) -> Iterator[Items]:
 
 
 _FUNCTIONS = frozenset("sigma phi varphi psi f g h".split())  # the field's letters for functions
+
+
+def _is_word(name: str) -> bool:
+    """softmax and net: no letter of an alphabet."""
+    return len(name) > 2 and name.isascii() and name.isalpha() and name not in GREEK
+
+
 _FUNCTION = one_of(
     r"\b(?:activation|transfer|nonlinear|non-linear|aktivační)\w* fun\w+", r"\bnon-?linearity", r"\bnelinearit\w*"
 )

@@ -86,7 +86,8 @@ def refuse_open(used: list[Definition]) -> None:
             names = ", ".join(f"`{i.name}`" for i in sorted(left, key=lambda i: i.name))
             held = dict.fromkeys(f"`{n.tensor}`" for n in walk(definition.value) if isinstance(n, Entry)
                                  and left & {*n.indices})
+            otherwise = (f"a label of {', '.join(held)}, give what it labels a letter of its own" if held else
+                         "a number such as a stride, state its value, as in `s = 2`")
             raise CardError(Problem(
                 f"{place(definition.formula)}: the index {names} stands on the right and not on the left; write it on "
-                f"the left, or sum over it; if it is no index but a label of {', '.join(held)}, give what it labels a "
-                "letter of its own", line=definition.formula.line))
+                f"the left, or sum over it; if it is no index but {otherwise}", line=definition.formula.line))

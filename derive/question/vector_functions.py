@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from derive.notation.formulas import Formula
+from derive.question.patterns import CLOSED, OPENED, inside
 from derive.question.reading import one_equation
 
 _FACE = r"\\(?:mathbf|boldsymbol|bm|vec|mathrm|hat|tilde|bar)"
 _LETTER = rf"(?:{_FACE}\s*\{{\s*\\?[A-Za-z]+\s*\}}|\\[A-Za-z]+|[A-Za-z])"
 _LABEL = r"(?:_\s*(?:\{[^{}]*\}|\\[A-Za-z]+|\w))?"
-_OPENED = r"\s*(?:\\left\s*)?\("
 _SIGNATURE = re.compile(
-    rf"\s*(?P<name>{_LETTER}{_LABEL}){_OPENED}(?P<arguments>\s*{_LETTER}(?:\s*[,;|]\s*{_LETTER})*\s*)(?:\\right\s*)?\)"
+    rf"\s*(?P<name>{_LETTER}{_LABEL}){OPENED}(?P<arguments>\s*{_LETTER}(?:\s*[,;|]\s*{_LETTER})*\s*){CLOSED}"
     r"\s*&?\s*(?::?=|\\coloneqq)\s*(?P<body>.*?)[\s.,;]*",
     re.DOTALL)
 _PARTS = re.compile(r"\s*[,;|]\s*")
@@ -72,13 +72,13 @@ def _is_vector(letter: str, body: str) -> bool:
 def _calls(latex: str, function: _Function) -> list[tuple[tuple[str, ...], int, int]]:
     """(arguments, begin, end) of each h(…)."""
     found = []
-    opened = re.compile(rf"(?<![A-Za-z\\]){re.escape(function.name)}(?:\\!)?{_OPENED}")
+    opened = re.compile(rf"(?<![A-Za-z\\]){re.escape(function.name)}{OPENED}")
     for match in opened.finditer(latex):
         depth, at = 1, match.end()
         while at < len(latex) and depth:
             depth += {"(": 1, ")": -1}.get(latex[at], 0)
             at += 1
-        arguments = tuple(_PARTS.split(re.sub(r"\\right\s*$", "", latex[match.end() : at - 1]).strip()))
+        arguments = tuple(_PARTS.split(inside(latex[match.end() : at - 1])))
         if not depth and len(arguments) == len(function.parameters):
             found.append((arguments, match.start(), at))
     return found

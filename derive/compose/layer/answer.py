@@ -47,16 +47,13 @@ def bracket(b: Builder, subject: Subject) -> None:
 
 
 def stars(b: Builder, subject: Subject) -> None:
-    """r^*(k), where a formula of the answer names it."""
+    """r^*(k) of each maximum: the answer, its remark on ties or the derivation names it, also where terms cancel."""
     found = [cast(Expr, subject.messages.message(t.wrt).after) for t in subject.targets if t in subject.backward]
     shown = dict.fromkeys(n for value in (*found, *(t.value for t in subject.targets)) for n in walk(value)
                           if isinstance(n, Star))
-    named = {s.name for s in shown}
-    for extremiser in extremisers(subject.module):
-        if named & {s.name for s in extremiser.stars}:
-            maximiser(b, subject, extremiser, [s for s in shown if s not in extremiser.stars
-                                               and s.name == extremiser.stars[0].name and not _is_bound(s)])
-            named -= {s.name for s in extremiser.stars}
+    for extremiser in extremisers(subject.module) if subject.targets else ():
+        maximiser(b, subject, extremiser, [s for s in shown if s not in extremiser.stars
+                                           and s.name == extremiser.stars[0].name and not _is_bound(s)])
 
 
 def _is_bound(star: Star) -> bool:

@@ -90,8 +90,8 @@ class _Draws(Draws):
         """Whole numbers of both signs, unless they fail: then now and again numbers elsewhere."""
         self._tried += 1
         if self._tried % 3:
-            return dict.fromkeys(given(self.module), "any") | self._expected
-        modes = super()._modes()  # above 0 what is expected there, but perhaps elsewhere
+            return {name: self._expected.get(name, "any") for name in given(self.module)}
+        modes = dict(super()._modes())  # above 0 what is expected there, but perhaps elsewhere
         return modes | {name: "positive" if mode == "unit" and modes[name] != "unit" else mode
                         for name, mode in self._expected.items()}
 

@@ -23,7 +23,7 @@ WORDS: list[tuple[dict[str, Any], list[str]]] = [
      ["(length 3, stride 2", "The last window may run beyond the end of the input"]),
     ({"kernel_size": 2, "dims": 3}, ["(2 × 2 × 2, stride 2, no padding) tile"]),
     ({"kernel_size": 2, "padding": 2}, ["shifted by the padding", "lie wholly in padding", r"their value is $-\infty$"]),
-    ({"kernel_size": 2, "padding": ((0, 1), (0, 0))}, ["padding (0, 1) × 0) meet edge to edge"]),
+    ({"kernel_size": 2, "padding": ((0, 1), (0, 0))}, ["padded by one row at the bottom) meet edge to edge. An"]),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,10 @@ from derive.notation.symbols import SymbolTable
 from derive.scene import Scene
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment
+
+_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+# a sum with wide limits and the sum behind it: without a gap their limits would run together
+_SUMS = re.compile(rf"(\\sum(?:_{_GROUP}\^{_GROUP}|_\{{\\substack{_GROUP}\}})) (?=\\sum)")
 
 
 @dataclass
@@ -59,7 +64,7 @@ class Builder:
              ties: bool = False) -> None:
         """A displayed formula, a side that prints as the one before it left out; for the flags see :class:`Math`."""
         node = self._once(node, scope)
-        latex = write_lines(node, self.tables[scope])
+        latex = _SUMS.sub(r"\1 \\; ", write_lines(node, self.tables[scope]))
         self.blocks.append(Math(latex, node, name, scope, definition, general, ties))
 
     def _once(self, node: Node, scope: str) -> Node:

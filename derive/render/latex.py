@@ -113,7 +113,7 @@ def _block(block: Block) -> dict[str, Any]:
     match block:
         case Math():
             latex = block.latex.strip()
-            tall = r"\end{pmatrix}" in latex and r"\frac" in latex
+            tall = r"\frac" in latex and (r"\end{pmatrix}" in latex or r"\end{cases}" in latex)
             return {"kind": "formula", "latex": NoEscape(latex), "breakable": prose.breakable(latex), "tall": tall}
         case Heading():
             command = _COMMANDS.get(max(block.level, 2), r"\subsubsection*")

@@ -196,7 +196,7 @@ def test_what_is_no_number_is_marked_and_leaves_the_rest() -> None:
     (shown,) = visit(page(CARDS[0]), FILL, [one]).result
     assert shown["output"][0][0][0] == "–"
     assert shown["output"][1][1][0] != "–"
-    assert shown["status"] == "Numbers are missing: 1."
+    assert shown["status"] == "1 entry is not a number."
 
 
 # --- without a browser ---------------------------------------------------------

@@ -6,14 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from derive.expr import Node, Rel, eq
+from derive.expr import Entry, Node, Rel, eq
 from derive.notation import write
 from derive.notation.lines import write_lines
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import Kind, SymbolTable
 from derive.scene import Scene
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment
 
+_NAME = re.compile(r"“[^”]*”|`(\w+)`")
 _GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 # a sum with wide limits and the sum behind it: without a gap their limits would run together
 _SUMS = re.compile(rf"(\\sum(?:_{_GROUP}\^{_GROUP}|_\{{\\substack{_GROUP}\}})) (?=\\sum)")
@@ -37,6 +38,16 @@ class Builder:
         latex = write(node, self.tables[scope], display=False)
         self.inline.append(Math(latex, node, "inline", scope))
         return f"${latex}$"
+
+    def lettered(self, words: str) -> str:
+        """The words with the names of tensors, `W_f`, as the letters that stand for them; quotations stay."""
+        table = self.tables.get("layer")
+
+        def letter(found: re.Match[str]) -> str:
+            known = table.named(found[1]) if table is not None and found[1] else None
+            return self.m(Entry(known.name, ())) if known is not None and known.kind is Kind.TENSOR else found[0]
+
+        return _NAME.sub(letter, words)
 
     def heading(self, macro: str, level: int = 2, **context: Any) -> None:
         self.blocks.append(Heading(self.say(macro, **context), level))

@@ -39,9 +39,14 @@ class Choice:
     rank: int | None = None
 
 
+def comparable(node: Reduce) -> bool:
+    """The windows compare their entries, or the absolute values of these."""
+    return isinstance(node.body, Entry) or (isinstance(node.body, Fn) and node.body.name == "abs")
+
+
 def choice(window: ActiveSet, node: Reduce, x: Mapping[Index, Any], weight: Fraction) -> Choice:
     """What one window can choose at x: its active places, each with the slope of what the window compares."""
-    if not isinstance(node.body, (Entry, Fn)) or (isinstance(node.body, Fn) and node.body.name != "abs"):
+    if not comparable(node):
         raise UnsupportedError("joint choices are known for the entries of a window or their absolute values")
     absolute = isinstance(node.body, Fn)
     slopes = tuple(((1, -1) if not x[p] else (1 if x[p] > 0 else -1,)) if absolute else (1,) for p in window.active)

@@ -27,7 +27,8 @@ _VJP = re.compile(
     r"|(?<!vanishing )(?<!exploding )\bgradients?\b(?![- ](?:descent|ascent|steps?\b|methods?\b|based|clipping))"
     r"|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"
 )
-_FORWARD = re.compile(rf"\b{_VERB}{_NEAR}\bforward (?:message|pass)|\b{_VERB}{_NEAR}\bdopředn\w+")
+_FORWARD = re.compile(rf"\b{_VERB}{_NEAR}\bforward (?:message|pass)|\b{_VERB}{_NEAR}\bdopředn\w+"
+                      rf"|\b{_VERB}{_NEAR}\bforward(?:,| and)[^.?!;¶]{{0,40}}\bmessages\b")
 _PARAMETERS = re.compile(rf"\b{_VERB}{_NEAR}\bparameters? message")
 _DISCUSSED = re.compile(
     r"\b(?:explain|discuss|comment|interpret|argue|motivate|justify|why|vysvětl\w*|diskut\w*|proč)\b"

@@ -17,6 +17,7 @@ from derive.module import Module
 from derive.notation import read
 from derive.notation.formulas import Formula
 from derive.question.asking import asked, partials
+from derive.question.claims import computes_nothing
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems
 from derive.question.identification import equations_of
 from derive.question.options import options
@@ -51,7 +52,7 @@ def named_layer(card: Card, words: Words, formulas_read: Read) -> Named | None:
         except CardError as error:
             raise error.located(card.path, line) from None
         return None if spec in EXTREMA else Named(spec, f"line {line}: `layer: {card.front_matter['layer']}`", line)
-    if equations_of(formulas_read):
+    if equations_of(formulas_read) or any(_computes(formula) for formula, _ in formulas_read.failures):
         return None
     found = _spoken(words.plain)
     specs = {n.spec.name for n in found}
@@ -61,6 +62,16 @@ def named_layer(card: Card, words: Words, formulas_read: Read) -> Named | None:
         raise UnsupportedError(Problem(f"“{other.quote}”: the question is about more than {found[0].spec.words}; "
                                        "add the forward formula", card.path, other.line))
     return found[0]
+
+
+_ENTRY = re.compile(
+    r"\s*\\?[A-Za-z]+(?:\{[^{}]*\})?\s*_\s*(?:\{[^{}]*\}|\w)\s*(?:\([^()=]*(?:\([^()]*\))?\))?\s*&?\s*:?="
+)
+
+
+def _computes(formula: Formula) -> bool:
+    """f_{kl}(x) = …, though it could not be read."""
+    return _ENTRY.match(formula.latex) is not None and not computes_nothing(formula)
 
 
 def _spoken(plain: PlainText) -> list[Named]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
+from fractions import Fraction
+
 from derive.card import Card
 from derive.errors import CardError, Problem
-from derive.expr import Reduce, SetApp, SetOf, walk
+from derive.expr import Mul, Num, Reduce, SetApp, SetOf, walk
 from derive.layers.intervals import Interval, intervals
 from derive.question.definitions import Definition, Definitions
 from derive.question.geometry import window_geometry
@@ -12,8 +16,9 @@ from derive.question.places import place
 from derive.question.stated import Reader
 from derive.question.windows import refuse_other_pooling
 from derive.question.wording import Words
-from derive.receptive_field import ReceptiveField
+from derive.receptive_field import ReceptiveField, WindowAxis
 
+_AVERAGE = re.compile(r"\b(?:average|mean|avg)[- ]?pool\w*")
 Fields = tuple[tuple[str, ReceptiveField], ...]
 
 
@@ -33,6 +38,7 @@ def fields_of(card: Card, words: Words, used: list[Definition], found: Definitio
     _refuse_contradiction(words, used)
     reader = Reader(card, words, len(applied.args), definition.formula.line)
     field, _ = window_geometry(reader, _spelt(applied, found), place(definition.formula))
+    _refuse_other_count(words, definition, name, field)
     return ((name, field),), tuple(reader.readings)
 
 
@@ -53,3 +59,17 @@ def _refuse_contradiction(words: Words, used: list[Definition]) -> None:
             where = place(used[-1].formula)
             raise CardError(Problem(f"“{found.quote}” contradicts the formula ({where}), which has no \\{found.value}; "
                                     "change one of them", line=found.line))
+
+
+def _refuse_other_count(words: Words, definition: Definition, name: str, field: ReceptiveField) -> None:
+    """Raise :class:`CardError` where an average over windows of n entries is written as 1/m of their sum."""
+    value = definition.value
+    if not (isinstance(value, Mul) and isinstance(field.axes[0], WindowAxis) and _AVERAGE.search(words.plain.text)):
+        return
+    sums = [f for f in value.factors if isinstance(f, Reduce) and f.op == "sum" and any(
+        isinstance(n, SetApp) and n.name == name for n in walk(f.binder))]
+    numbers = [f.value for f in value.factors if isinstance(f, Num)]
+    count = math.prod(field.kernel_size)
+    if len(sums) == 1 and numbers and math.prod(numbers, start=Fraction(1)) != Fraction(1, count):
+        raise CardError(Problem(f"{place(definition.formula)}: the average over {count} entries is 1/{count} of their "
+                                "sum; change the factor, the window or the name", line=definition.formula.line))

@@ -35,6 +35,7 @@ from derive.question.roles import ROLES, Role, roles_of
 from derive.question.sizes import with_extents
 from derive.question.stated import Reader
 from derive.question.strides import refuse_other_stride
+from derive.question.unaccounted import refuse_computed, refuse_unaccounted
 from derive.question.unknown import refuse_parts, refuse_two_readings, refuse_undefined, refuse_unknown
 from derive.question.unread import of_the_layer, refuse_open, refuse_unplaced, refuse_unread
 from derive.question.wanted import Asking, Wanted, derivatives, differentiated_in_words
@@ -76,6 +77,9 @@ def layer_module(card: Card) -> Module:
     named = [*mentions(prose, partial(letters_of, table=table)), *of_parts]
     refuse_undefined(named, given)
     refuse_two_readings([d.formula for d in used], given)
+    refuse_computed(named, given)
+    if not of_parts:
+        refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named, given)
     roles = roles_of(given, named, card, table)
     used, given, roles = with_numbers(used, found, given, roles, {d.wrt for _, d in asked}, prose)
     wanted = _wanted(output, used, roles, table, asked, prose, bool(of_parts), read_)
@@ -132,6 +136,7 @@ def _wanted(output: str, used: list[Definition], roles: dict[str, Role], table: 
         asking.derivative(formula, derivative)
     asking.by_words(prose, in_words)
     asking.unread(read_.failures)
+    asking.second(prose)
     wanted = asking.found()
     if not wanted.kinds:
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"

@@ -14,6 +14,7 @@ from derive.notation.formulas import Formula, formulas
 from derive.notation.names import latex_of, name_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.question.bias_column import with_biases
+from derive.question.cases_said import with_cases_said
 from derive.question.claims import computes_nothing, without_claims
 from derive.question.definitions import definitions
 from derive.question.dots import without_dots
@@ -48,6 +49,8 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     written = with_likelihoods(with_layers(formulas(card.question, card.question_line)))
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
+    written = with_cases_said(written, prose)
+    prose = replace(prose, formulas=tuple(written))
     said = equations_said(prose, written)
     written = with_ranges_said(written, prose)
     prose = replace(prose, formulas=tuple(written))

@@ -30,7 +30,9 @@ _ONE = re.compile(r"[\s,)]*(?:here |also )*(?:is|denotes|represents|stands for|s
 _SPACE = re.compile(r"\\in\s*\\mathbb")
 _FURTHER = re.compile(r"\b(?:and|by|from|to|of|between|in|at|for|with|on|that|which)\b")
 _AND = re.compile(r"\b(?:and|a)\b")
-_LISTED = re.compile(r"\s*,?\s*(?:and|or|a|i)?\s*(?:(?:the|its|a|an) )?(?:[\w-]+ ){0,3}")
+_APART = r"where|with|for|given|such|let|so|which|when|if|then|kde|pro"
+_LISTED = re.compile(rf"\s*,?\s*(?:and|or|a|i)?\s*(?:(?:the|its|a|an) )?(?:(?!(?:{_APART})\b)[\w-]+ ){{0,3}}")
+_PLURAL = re.compile(r"\b(?:parameters|constants|inputs|targets|labels)\s*$")  # not «weights $w$, $x$»
 _ARE = re.compile(r"\s+(?:both |all )?(?:are|denote|jsou)\s+([^.?!;¶∎]*)")
 _NOUNS = re.compile(  # «$W$ is a matrix and $b$ a vector», «$T$ are weight matrices and $c$, $b$ bias vectors»
     r"\s+((?:an? )?(?:[a-z-]+ ){0,2}(?:vectors?|matri(?:x|ces)|weights?|bias(?:es)?|parameters?|constants?"
@@ -56,7 +58,7 @@ def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Itera
     """The places where the prose names letters; ``named`` says which a formula names."""
     before, start = "", 0
     for n, gap in enumerate(prose.gaps):
-        if not (n and _shares_noun(prose, prose.gaps[n - 1], gap)):
+        if not (n and _shares_noun(prose, prose.gaps[n - 1], gap, before)):
             before = _noun(prose, gap)
             start = gap.start - len(before)
         found = named(gap.formula)
@@ -67,11 +69,12 @@ def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Itera
             yield Mention(found, before.strip(), said, prose.said(start, stop), gap.formula)
 
 
-def _shares_noun(prose: Prose, previous: Gap, gap: Gap) -> bool:
+def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
     """The noun in front of $w$ goes on for the $v$ of «weights $w$, $v$»."""
     between = prose.text[previous.start + 1 : gap.start]
     listed = _JOINED.fullmatch(between) is not None and "=" not in previous.formula.latex
-    return listed and ("and" in between or _SPACE.search(previous.formula.latex) is None)
+    shared = "and" in between or _SPACE.search(previous.formula.latex) is None or _PLURAL.search(noun) is not None
+    return listed and shared
 
 
 def _predicate(prose: Prose, n: int) -> re.Match[str] | None:

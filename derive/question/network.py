@@ -8,34 +8,18 @@ from collections.abc import Callable, Sequence
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.names import name_of
+from derive.question.activations import ELEMENTWISE, function_near, other_letters, slope_written
 from derive.question.naming import Mention, bare_letters
-from derive.question.part_words import UNITS, Named
-from derive.question.prose import Prose
+from derive.question.part_words import ACTIVATIONS, ONE_UNIT, UNITS, Named
+from derive.question.prose import Gap, Prose
+from derive.question.qualifiers import Qualifiers, behind
 from derive.question.stated_loss import StatedLoss
 
-# What each computes of a number {x}; {a} is its slope.
-ELEMENTWISE = {
-    "relu": r"\max(0, {x})",
-    "sigmoid": r"\frac{1}{1 + e^{-{x}}}",
-    "tanh": r"\tanh({x})",
-    "softplus": r"\log(1 + e^{{x}})",
-    "prelu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
-    "leaky": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
-    "elu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} (e^{{x}} - 1) & \text{otherwise} \end{cases}",
-}
-_BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
-_A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
-_BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"
-_WRITTEN = {  # without spaces; what stands behind the names of parts that have a slope
-    "prelu": [re.compile(rf"\\max[({{]{_S},(?P<a>[a-z]|\\[a-z]+?)(?P=s)[)}}]"), re.compile(_BRANCHES)],
-    "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
-}
-_WRITTEN["leaky"] = _WRITTEN["prelu"]
+# The cross-entropies that do not follow these.
+_OTHER = {"softmax": re.compile(r"(?i)binary"), "sigmoid": re.compile(r"(?i)categorical")}
+# Sets of labels that the losses are not written for here.
+_NOT_LABELS = {"cross_entropy": re.compile(r"-\s*1|\\pm"), "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
 _SLOPES = {"prelu": "a", "leaky": "a", "elu": r"\alpha"}
-
-
-def _plain(latex: str) -> str:
-    return re.sub(r"\s|\\(?:left|right|[,;:! ])(?![a-z])", "", latex).replace(r"\{", "{").replace(r"\}", "}")
 
 
 class Network:
@@ -43,8 +27,9 @@ class Network:
 
     def __init__(
         self, prose: Prose, parts: list[Named], letter: Callable[[str], str | None], formulas: Sequence[Formula],
-        functions: list[tuple[str, str]], loss: StatedLoss | None = None,
+        functions: list[tuple[str, str]], qualifiers: Qualifiers, loss: StatedLoss | None = None,
     ) -> None:
+        self.named, self.said = parts, qualifiers
         self.prose, self.parts, self.letter, self.functions = prose, parts, letter, functions
         self.taken = {c for f in formulas for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
         self.found: list[Formula] = []
@@ -56,7 +41,8 @@ class Network:
         if losses and losses[0] is not parts[-1]:
             self.parts = [*(n for n in parts if not n.part.loss), losses[0]]
         softmax = any(n.part.name == "softmax" for n in parts)
-        self.scalar = bool(losses) and not UNITS.search(prose.text) and not softmax and not (loss and loss.whole)
+        several = UNITS.search(prose.text) or softmax or (loss and loss.whole)
+        self.scalar = not several and (bool(losses) or ONE_UNIT.search(prose.text) is not None)
         self.stated = loss
         self.prediction: str | None = None
         self.target: str | None = None
@@ -92,23 +78,33 @@ class Network:
         if name == "softmax":
             self.write(named, rf"{out}_{{k}} = \frac{{e^{{{source}_{{k}}}}}}{{\sum_{{j}} e^{{{source}_{{j}}}}}}")
             return out
-        applied = self.function_near(named)
+        applied = self.applied(named)
         if applied is not None:
             self.write(named, f"{out}{sub} = {applied}({source}{sub})")
-            if name == "prelu":
-                self.role(named, "trainable", *self.others(applied))
+            if self.said.slopes.get(name, "a")[0].isdigit():
+                raise self.unclear(named, " has its formula and a number beside it: write the number in the formula")
+            for letter in other_letters(applied, self.functions) if name == "prelu" else ():
+                self.role(named, "fixed" if self.said.is_fixed(named, letter) else "trainable", letter)
             return out
         body = ELEMENTWISE[name]
         if "{a}" in body:
-            slope = self.slope_written(named) or self.letter_near(named) or self.own(_SLOPES[name], r"\alpha", "c")
-            body = body.replace("{a}", slope)
-            self.role(named, "trainable" if name == "prelu" else "fixed", slope)
+            slope = self.slope_said(named, sub) or slope_written(named, self.quoted(named), self.behind(named)) or \
+                self.own(_SLOPES[name], r"\alpha", "c")
+            body = body.replace("{a} (" if slope == "1" else "{a}", "(" if slope == "1" else slope)
+            if not slope[0].isdigit():
+                letter, _, _ = slope.partition("_")
+                self.role(named, "fixed" if self.said.is_fixed(named, letter) else "trainable", letter)
         self.write(named, f"{out}{sub} = {body.replace('{x}', source + sub)}")
         return out
 
     def predicted(self, named: Named) -> str | None:
-        """The letter that the loss's own formula gives to the output of the part before it."""
-        return self.prediction if len(self.parts) > 1 and named is self.parts[-2] else None
+        """The letter that the words, or the loss's own formula, give to the output of the part before it."""
+        said = self.said.outputs.get(named.part.name)
+        written = self.prediction if len(self.parts) > 1 and named is self.parts[-2] else None
+        if said and written and said != written:
+            raise CardError(Problem(f"the output of {self.quoted(named)} is `{said}`, and its loss has `{written}`: "
+                                    "write the forward formulas", line=self.prose.plain.line(named.start)))
+        return said or written
 
     def ends_in_loss(self) -> bool:
         return self.parts[-1].part.loss
@@ -117,8 +113,10 @@ class Network:
         out = self.predicted(named) or self.letter("preactivation") or self.own("s", "z", "a", "v")
         if len(self.parts) == 1:
             out = self.own("y") if "y" not in self.taken else out
-        weight = self.letter("weight")
-        bias = self.letter("bias")
+        parameters = (*self.said.parameters, None, None)
+        weight, bias = parameters[0] or self.letter("weight"), parameters[1] or self.letter("bias")
+        if self.said.bias and bias is None:
+            bias = self.own("b", "c")
         if self.scalar:
             weight = weight or self.own("w")
             ending = f" + {bias}" if bias else ""
@@ -126,9 +124,11 @@ class Network:
             self.role(named, "weights", weight, *filter(None, [bias]))
         else:
             weight = weight or self.own("W")
-            bias = bias or self.own("b")
-            self.write(named, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}} + {bias}_{{k}}")
-            self.role(named, "weights", weight, bias)
+            if self.said.bias is not False and not self.said.parameters:
+                bias = bias or self.own("b")
+            ending = f" + {bias}_{{k}}" if bias else ""
+            self.write(named, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}}{ending}")
+            self.role(named, "weights", weight, *filter(None, [bias]))
         return out
 
     def loss(self, named: Named, source: str, sub: str) -> str:
@@ -136,29 +136,45 @@ class Network:
             return self.written(named, self.stated, self.target, sub)
         target = self.letter("target") or self.own("y", "t", "d")
         self.role(named, "target", target)
+        if any(_NOT_LABELS[named.part.name].search(g.formula.latex) for g in self.prose.gaps
+               if named.part.name in _NOT_LABELS and target in bare_letters(g.formula)):
+            raise self.unclear(named, f": its formula for these labels `{target}` is not covered; write it")
         out = self.letter("loss") or self.own(r"\ell", "L", "E")
         x, t = f"{source}{sub}", f"{target}{sub}"
         total = r"\sum_{k} " if sub else ""
         before = [n.part.name for n in self.parts][-2:-1]
         match named.part.name:
             case "squared" if sub and self.quoted(named).lower().startswith("“mean"):
-                raise CardError(Problem(f"{self.quoted(named)}: the mean over the outputs or over samples? Write its "
-                                        "formula", line=self.prose.plain.line(named.start)))
+                raise self.unclear(named, ": the mean over the outputs or over samples? Write its formula")
             case "squared":
                 value = f"{total}({x} - {t})^2"
             case "absolute":
                 value = f"{total}|{x} - {t}|"
+            case "hinge" if sub:
+                raise self.unclear(named, " of several units: write its formula")
             case "hinge":
                 value = rf"{total}\max(0, 1 - {t} {x})"
+            case _ if before not in (["softmax"], ["sigmoid"]) or _OTHER[before[0]].search(self.quoted(named)):
+                raise self.unclear(named, " is covered behind softmax, and the binary one behind a logistic sigmoid; "
+                                   "write its formula")
             case _ if before == ["softmax"]:
                 value = rf"-\sum_{{k}} {t} \log {x}"
             case _:
                 value = rf"-{total}({t} \log {x} + (1 - {t}) \log(1 - {x}))"
-        self.write(named, f"{out} = {value}")
+        self.write(named, f"{out} = {self.halved(value)}")
         return out
+
+    def unclear(self, named: Named, why: str) -> CardError:
+        return CardError(Problem(f"{self.quoted(named)}{why}", line=self.prose.plain.line(named.start)))
+
+    def halved(self, value: str) -> str:
+        return rf"\frac{{1}}{{2}} {value}" if self.said.half else value
 
     def written(self, named: Named, stated: StatedLoss, target: str, sub: str) -> str:
         """The loss as the card writes it, summed over the outputs where it is that of one."""
+        if self.said.half:
+            raise CardError(Problem(f"{self.quoted(named)} is halved in words, and its formula stands beside it; write "
+                                    "the loss with its factor", line=self.prose.plain.line(named.start)))
         out = stated.letter or self.letter("loss") or self.own(r"\ell", "L", "E")
         value = stated.value
         if sub and not stated.whole:
@@ -178,43 +194,23 @@ class Network:
         self.mentions.append(Mention(names, what, "", self.prose.said(named.start, named.end), self.found[-1]
                                      if self.found else Formula("", 0, 0, False)))
 
-    def function_near(self, named: Named) -> str | None:
-        """The card's own function, written right behind the part's name."""
-        for gap in self.prose.gaps:
-            if named.end <= gap.start <= named.end + 30:
-                name = next((f for latex, f in self.functions if latex == gap.formula.latex), None)
-                if name is not None:
-                    return name
-        return self.functions[0][1] if len(self.functions) == 1 else None
+    def applied(self, named: Named) -> str | None:
+        """The card's own function: right behind the part's name, or anywhere where there is one for one activation."""
+        near = function_near(named, self.behind(named), self.functions)
+        alone = len(self.functions) == 1 == sum(n.part.name in ACTIVATIONS for n in self.parts)
+        return near or (self.functions[0][1] if alone else None)
 
-    def others(self, function: str) -> tuple[str, ...]:
-        """a of f(s) = max(s, a s)"""
-        latex = next(latex for latex, name in self.functions if name == function)
-        head, _, body = latex.partition("=")
-        body = re.sub(r"\\(?:text|begin|end)\{[^}]*\}", "", body)
-        letters = re.findall(r"(?<![A-Za-z\\{])(\\?[a-z]+)(?![A-Za-z}])", body)
-        symbols = [c for c in letters if len(c) == 1 or c in (r"\alpha", r"\beta", r"\lambda")]
-        return tuple(dict.fromkeys(c for c in symbols if c not in re.findall(r"\\?[A-Za-z]+", head)))
+    def slope_said(self, named: Named, sub: str) -> str | None:
+        """The slope's letter or number: «PReLU with slope $a$», with an index where each output has its own."""
+        slope = self.said.slopes.get(named.part.name)
+        if slope is None or "_" not in slope:
+            return slope
+        if not sub:
+            raise CardError(Problem(f"{self.quoted(named)}: `{slope}` has an index, and the network one unit; write "
+                                    "the forward formulas", line=self.prose.plain.line(named.start)))
+        return slope.partition("_")[0] + sub
 
-    def slope_written(self, named: Named) -> str | None:
-        r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
-        for gap in self.prose.gaps:
-            if named.end <= gap.start <= named.end + 20 and _BODY.search(gap.formula.latex):
-                latex = _plain(gap.formula.latex)
-                found = next((m for p in _WRITTEN[named.part.name] if (m := p.fullmatch(latex))), None)
-                if found is None:
-                    raise CardError(f"{self.quoted(named)} is followed by ${gap.formula.latex}$: write the function "
-                                    "with its argument, as in `f(s) = …`")
-                return found["a"]
-        return None
-
-    def letter_near(self, named: Named) -> str | None:
-        """The slope's letter: «PReLU with slope $a$»."""
-        for gap in self.prose.gaps:
-            between = self.prose.text[named.end : gap.start]
-            bare = bare_letters(gap.formula)
-            if named.end <= gap.start <= named.end + 50 and not re.search(r"[.;¶∎]", between) and bare and re.search(
-                r"slope|param\w*|coefficient|leak|constant|koeficient|konstant", between
-            ):
-                return bare[0]
-        return None
+    def behind(self, named: Named) -> list[Gap]:
+        """The formulas between this part's name and the next."""
+        start, stop = behind(self.prose, self.named, self.named.index(named))
+        return [gap for gap in self.prose.gaps if start <= gap.start < stop]

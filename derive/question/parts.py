@@ -10,14 +10,19 @@ from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Mul, walk
 from derive.notation.formulas import Formula
 from derive.question.definitions import Definitions
+from derive.question.ignored import refuse_ignored
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.network import Network
 from derive.question.part_words import JOINED, LETTERS, REFERENCE, SEVERAL, UNWRITTEN, Named, named_parts
 from derive.question.patterns import one_of
 from derive.question.prose import Prose
+from derive.question.qualifiers import Qualifiers
+from derive.question.size_words import sizes_said
 from derive.question.stated_loss import StatedLoss, refuse_unused, stated_loss, unnamed_loss
 
 _CHAINED = one_of(r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
+_LISTED = re.compile(r"[,→]|\b(?:a|and)\b")
+_ASIDE = re.compile(r"\b(?:to|by|over|per|for|podle|w\s*r\s*t)\b")
 _LETTER = r"\\?[A-Za-z]+"
 _SIGNATURE = re.compile(
     rf"\s*({_LETTER}(?:_\{{?{_LETTER}\}}?)?)\s*\(\s*{_LETTER}(?:\s*[,;]\s*{_LETTER})*\s*\)\s*="
@@ -51,11 +56,17 @@ def stated_parts(
     functions = [(formula.latex, _head(formula)) for _, formula in defined.functions.values()]
     functions += [(d.formula.latex, _head(d.formula)) for d in defined.tensors.values()
                   if not (loss and d.formula == loss.formula)]
-    letter = partial(_letter, spoken=list(mentions(prose, bare_letters)))
-    network = Network(prose, named, letter, written, functions, loss)
+    spoken = list(mentions(prose, bare_letters))
+    qualifiers = Qualifiers(prose, named, spoken)
+    letters = {c for slope in qualifiers.slopes.values() for c in (slope, slope.partition("_")[0])}
+    free = [m for m in spoken if not letters & {*m.letters}]
+    network = Network(prose, named, partial(_letter, spoken=free), written, functions, qualifiers, loss)
     found = network.formulas()
     used = [formula for _, formula in defined.functions.values()] + [d.formula for d in defined.tensors.values()]
-    refuse_unused(prose, named, [*used, *([loss.formula] if loss else [])])
+    used += [loss.formula] if loss else []
+    refuse_unused(prose, named, used)
+    understood = [*qualifiers.understood, *_references(prose, named)]
+    refuse_ignored(prose, named, understood, found, used, [*sizes_said(prose)])
     return found, network.mentions
 
 
@@ -69,8 +80,9 @@ def _in_words(prose: Prose, named: list[Named], defined: Definitions, loss: Stat
     functions = bool(defined.functions or defined.tensors)
     if len(named) == 1:
         return not functions
-    joined = JOINED.search(prose.text, named[0].end) is not None
-    return joined and (not functions or any(n.part.loss or n.part.name == "linear" for n in named))
+    listed = _LISTED.search(prose.text, named[0].end, named[1].start)
+    joined = listed or JOINED.search(prose.text, named[0].end)
+    return joined is not None and (not functions or any(n.part.loss or n.part.name == "linear" for n in named))
 
 
 def _refuse_linear(prose: Prose, named: list[Named], defined: Definitions) -> None:
@@ -97,6 +109,11 @@ def _refuse_repeated(prose: Prose, named: list[Named]) -> None:
                                     "clear", line=prose.plain.line(again.start())))
 
 
+def _references(prose: Prose, named: list[Named]) -> list[tuple[int, int]]:
+    """Where the parts are named again."""
+    return [m.span() for n in named for m in n.part.words.finditer(prose.text, n.end)]
+
+
 def _head(formula: Formula) -> str:
     """f of f(s) = …"""
     match = _SIGNATURE.match(formula.latex)
@@ -106,7 +123,8 @@ def _head(formula: Formula) -> str:
 def _letter(what: str, spoken: list[Mention]) -> str | None:
     """The letter that the words call an input, a weight, a bias or a target."""
     for mention in spoken:
-        for text, last in ((mention.after, False), (mention.before, True)):
+        before = _ASIDE.split(mention.before)[-1]  # «the gradient of the loss with respect to $w$»: w is no loss
+        for text, last in ((mention.after, False), (before, True)):
             places = {name: [m.start() for m in pattern.finditer(text)] for name, pattern in LETTERS.items()}
             said = {name: at[-1] if last else -at[0] for name, at in places.items() if at}
             if said and len(mention.letters) == 1:

@@ -21,6 +21,7 @@ _TOKEN = re.compile(
 )
 _NUMERIC = re.compile(r"(?!.*\\(?:max|min|frac|sum|partial|in\b))[^_^&]*\d[^_^&]*", re.DOTALL)
 _SIZES = re.compile(r"(?:\$|\\\()\s*\(?\w+(?:\s*(?:\\times|,|\\cdot)\s*\w+)*\s*\)?\s*(?:\$|\\\))")  # K, K \times K
+_ARROW = re.compile(r"(?:\$|\\\()\s*\\(?:to|[Ll]?(?:ong)?[Rr]ightarrow)\s*(?:\$|\\\))")  # linear layer $\to$ ELU
 _MATH = re.compile(
     r"(?P<times>\\times|\\cdot)|(?P<drop>\\text|\\mathrm|[{}$]|\\[()!])|(?P<space>\\[,;: ]|~|\s+)|(?P<char>.)",
     re.DOTALL,
@@ -66,7 +67,8 @@ def plain_text(
         if found["display"] or found["code"] or kind == "blank":
             pieces.append((BREAK, at))
         elif kind == "inline":
-            pieces += [(GAP, at)] if gaps else _inline(found[0], at, known or {})
+            joins = _ARROW.fullmatch(found[0]) is not None
+            pieces += [("→" if joins else GAP, at)] if gaps else _inline(found[0], at, known or {})
         elif kind == "space":
             pieces.append((" ", at))
         elif kind == "char":

@@ -42,6 +42,8 @@ _INPUTS = one_of(
     r"\binputs?\b", r"\bactivations?\b", r"\bpre-?activations?\b", r"\blogits?\b", r"\bscores?\b", r"\bfeatures?\b",
     r"\bsignals?\b", r"\bpredict(?:ions?|ed)\b", r"\bimages?\b", r"\bquer(?:y|ies)\b", r"\bkeys?\b", r"\bvstup\w*",
 )  # fmt: skip
+_THRESHOLD = re.compile(r"\bthresholds?\b")
+_POSITIVE = re.compile(r">|\\(?:gt|geq?)(?![a-z])")
 _NOUNS = {"parameters": _PARAMETERS, "constants": _CONSTANTS, "inputs": _INPUTS}
 _ASIDE = re.compile(r"\b(?:at|to(?! be\b)|by|into|with|from|via|before|after)\b")
 
@@ -61,12 +63,18 @@ def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table
     """
     letters = tuple(letters)
     roles = {name: Role("inputs") for name in letters}
+    strong: dict[str, Role] = {}
+    stated = _front_matter(card, letters, table)
     for mention in found:
         role = _role(mention)
         for name in mention.letters:
             if name in roles and role is not None and (not roles[name].said or _strong(mention)):
                 roles[name] = Role(role, mention.said)
-    roles.update(_front_matter(card, letters, table))
+                other = strong.setdefault(name, roles[name]) if _strong(mention) else roles[name]
+                if other.role != role and name not in stated:
+                    raise CardError(Problem(f"`{name}` is one of the {other.role} ({other.said}) and of the {role} "
+                                            f"({mention.said}); keep one", line=mention.formula.line))
+    roles.update(stated)
     return roles
 
 
@@ -80,8 +88,8 @@ def _role(mention: Mention) -> str | None:
     for text, whole, behind in (
         (_ASIDE.split(mention.after)[0], mention.after, True), (mention.before, mention.before, False)
     ):  # fmt: skip
-        if _FIXED.search(text):
-            return "constants"
+        if _FIXED.search(text) or (_THRESHOLD.search(text) and _POSITIVE.search(mention.formula.latex)):
+            return "constants"  # a neuron's threshold, which is learnt, has either sign
         if (trained := _TRAINED.search(whole)) and trained.start() < len(text):
             return "parameters"
         nouns = [(m.start(), role) for role, pattern in _NOUNS.items() for m in pattern.finditer(text)]

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from derive.errors import DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, walk
+from derive.letters import unused
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
+from derive.question import second
 from derive.question.asking import KINDS, discussed, partials, requested, spoken
 from derive.question.naming import letters_of
 from derive.question.patterns import one_of
@@ -22,13 +24,16 @@ _BY = re.compile(r"(?:with respect to|in respect to|w\s*r\s*t\b|\bwrt\b|podle|vz
 _PARAMETERS = one_of(
     r"\bparameters? messages?", r"\b(?:weights?|parameters?) (?:update|gradient)",
     r"\b(?:gradient|derivative|message)\w*[^.?!;¶]{0,60}\b(?:parameters?|weights?|bias|váh\w*|parametr\w*)\b",
+    r"\b(?:zpráv|gradient|derivac)\w* (?:pro|podle|vzhledem k) (?:\w+ )?(?:váh|vah|parametr|prah|práh)\w*",
+    r"\bparametrick\w+ zpráv\w*",
     r"\bgradients? (?:of|for|on) (?:the )?(?:\w+ )?(?:filters?|kernels?|coefficients?)\b",
 )
 _WHOLE = (
     ("parameters", one_of(
         r"\bparameters? messages?", r"\b(?:messages?|gradients?|derivatives?) (?:of|for|with respect to|by) "
-        r"(?:all |the |its |both |these )*(?:trainable |learnable )?(?:parameters|weights)\b")),
-    ("inputs", re.compile(r"\bbackward message")),
+        r"(?:all |the |its |both |these )*(?:trainable |learnable )?(?:parameters|weights)\b",
+        r"\b(?:zpráv|gradient|derivac)\w* (?:pro|podle) (?:\w+ )?(?:parametr|váh|vah)\w*")),
+    ("inputs", re.compile(r"\bbackward message|\bzpětn\w+ zpráv")),
 )
 _OF_LETTERS = re.compile(r"(?:sub)?gradients?\b|derivatives?\b|differentiat")  # by the letters named behind it
 _ALL = re.compile(r"\b(?:all|three|the) (?:the )?messages\b(?! (?:of|for|with)\b(?! (?:the|this|such an?|an?) "
@@ -57,6 +62,7 @@ class Asking:
         self.of_loss: dict[Partial, None] = {}
         self.by_name: dict[str, bool] = {}  # letters of «with respect to $W$»; whether a loss is differentiated
         self.whole: dict[str, None] = {}  # roles whose messages are asked for as such
+        self.everything = False  # all messages
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
 
@@ -83,7 +89,7 @@ class Asking:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:
                 return
-            if wrt.tensor in self.roles:
+            if wrt.tensor in known:
                 self.of_loss[self._indexed(Entry("loss", ()), wrt)] = None
         elif of.tensor in self.defined:
             self.named[self._indexed(of, wrt)] = None
@@ -106,7 +112,7 @@ class Asking:
             symbol = self.table.named(entry.tensor)
             letters = []
             for axis in symbol.axes[len(entry.indices) :] if symbol else ():
-                spare = (c for c in (axis, *"ijklmpqruv") if c not in taken and self._is_index(c))
+                spare = (c for c in (axis, *"ijklpqruv") if c not in taken and self._is_index(c))
                 letters.append(next(spare, axis + "'"))
                 taken.add(letters[-1])
             found.append(Entry(entry.tensor, (*entry.indices, *map(Idx, letters))))
@@ -114,7 +120,8 @@ class Asking:
 
     def _is_index(self, letter: str) -> bool:
         known = self.table.named(letter)
-        return known is None or known.kind is Kind.INDEX
+        own = known is not None and known.kind is Kind.INDEX
+        return own or any(letter in s.axes for s in self.table.symbols) or unused(self.table, letter) == (letter,)
 
     def by_words(self, prose: Prose, in_words: bool) -> None:
         """«the gradient with respect to $W$ and $b$», «derive the backward message».
@@ -127,6 +134,8 @@ class Asking:
                 if found.start(1) <= gap.start < found.end(1):
                     said = prose.said(found.start(), gap.start + 1)
                     before = prose.text[prose.sentence(found.start())[0] : found.start()]
+                    if second.alone(before):
+                        continue
                     if self._letters(letters_of(gap.formula, self.table), said, "deriv" not in before):
                         by_letter.append(found.start())
 
@@ -140,7 +149,9 @@ class Asking:
                             self.kinds.setdefault("parameters", f"asked for the message of `{name}` ({said})")
 
         def counts(match: re.Match[str]) -> bool:
-            if in_words and not requested(prose.text, match.start()) or discussed(prose.text, match.start()):
+            if in_words and not requested(prose.text, match.end()) or discussed(prose.text, match.start()):
+                return False
+            if second.begins(prose.text, match.start()):
                 return False
             sentence = prose.sentence(match.start())
             particular = any(sentence == prose.sentence(at) and match.end() <= at for at in by_letter)
@@ -154,9 +165,10 @@ class Asking:
             if any(requested(prose.text, m.start()) for m in pattern.finditer(prose.text)):
                 self.whole[role] = None
         for gap in prose.gaps:
-            if _DERIVED.match(gap.formula.latex) and not self.kinds:
+            if _DERIVED.match(gap.formula.latex) and not self.kinds and not second.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         match = _ALL.search(prose.text)
+        self.everything = match is not None
         for kind in ("forward", "jacobian", "vjp", "parameters") if match else ():
             assert match is not None
             self._kind(kind, prose.said(*match.span()))
@@ -170,13 +182,16 @@ class Asking:
     def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool) -> bool:
         """Ask for the derivatives by these letters, of a loss too; whether one of them is the layer's."""
         for name in letters:
+            if name in self.defined and name != self.output.tensor:
+                self.kinds.setdefault("jacobian", f"asked for the derivative by `{name}` ({said})")
+                self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of_loss
                 kind = "parameters" if self._trained(name) else "jacobian"
                 self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
                 if not self.output.indices:
                     self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
-        return any(name in self.roles for name in letters)
+        return any(name in self.roles or name in self.defined for name in letters)
 
     def _trained(self, name: str) -> bool:
         return name in self.roles and self.roles[name].role == "parameters"
@@ -199,6 +214,18 @@ class Asking:
         if self.output.indices and of_loss:
             yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
+    def second(self, prose: Prose) -> None:
+        """Say that second derivatives are not answered, where first ones are.
+
+        Raises :class:`UnsupportedError` where nothing else is asked for.
+        """
+        found = second.asked(prose)
+        if found is not None and not self.kinds:
+            raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",
+                                           line=found[1]))
+        if found is not None:
+            self.unanswered.append(f"not answered, since it is a second derivative: {found[0]} (line {found[1]})")
+
     def unread(self, failures: Iterable[tuple[Formula, DeriveError]]) -> None:
         """Say of each derivative that could not be read that it is not answered, where others are."""
         for formula, _ in failures:
@@ -208,7 +235,9 @@ class Asking:
 
     def found(self) -> Wanted:
         loss = next(iter(self.losses)) if len(self.losses) == 1 else None
-        named = (*self.named, *self._besides()) if self.named else ()
+        inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
+        only = (self.of_loss or self.by_name) and not (self.whole or self.everything or "forward" in self.kinds)
+        named = (*self.named, *self._besides()) if self.named or inner or only else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
         return Wanted(tuple(self.kinds), named, tuple(said), loss)

@@ -59,6 +59,9 @@ VALUED = {
         rf"\b{WINDOW}(?: ∎)? {OF}{SIZE}{IS}({VALUE}){NOT_INPUT}",
         rf"\b{WINDOW}[\s(]*(?:(?:of|is|are|over|covers?|has|:|=)[\s(]*)?({DIMS}|{PAIR}){NOT_INPUT}",
         rf"\b{_PLAIN_WINDOW} (?:of|covers?|spans?|over|contains?) ({DIMS}) {_THINGS}\b",
+        rf"\b{WINDOW} ∎,? (?:(?:is|are|be|being|each|all|a|of|have|has|both|{SIZE}|non-?overlapping|disjoint|square)"
+        rf"(?: and)? )+({DIMS}){NOT_INPUT}",
+        rf"\b{_PLAIN_WINDOW} (?:of|with) (?:side|edge)(?: {LENGTH})?s?{IS}({ALONE})",
         rf"\b{SIZE} (?:of )?(?:the |each |a )?(?:{KIND}[ -])?(?:pooling )?{WINDOW}{IS}({VALUE}){NOT_INPUT}",
         rf"\b{WINDOW} [a-z]\w?\s*=\s*({VALUE})",
         rf"({DIMS})\s*/\s*{N}",
@@ -69,6 +72,7 @@ VALUED = {
         rf"\b{WINDOW}(?: ∎)? {OF}{LENGTH}{IS}({N})",
         rf"\b{WINDOW}(?: ∎)? (?:of|over|covers?|spans?|contains?|holds?|with) ({N}) {_THINGS}",
         rf"({N})[- ](?:element|sample|entry)s? {WINDOW}\b",
+        rf"∎ (?:contains?|covers?|spans?|holds?|consists? of) ({N}) {_THINGS}",
     ),
     "stride": (
         rf"\b{STRIDE}{IS}({VALUE})(?!\s*(?:x|×)\s*\d)",
@@ -149,7 +153,8 @@ FIXED: dict[str, tuple[tuple[int, ...] | str, str]] = {
         "",
         r"\bconvolution(?:s|al)?\b(?! (?:neural )?net)|\bfully[- ]connected|\b(?:dense|linear|affine) layer"
         r"|\bsoftmax(?![ -]pool)|\brelu\b|\bsigmoid|\bbatch norm\w*|\bdropout"
-        r"|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+",
+        r"|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+|\btanh\b|\bp?relu\b|\bsoft-?plus"
+        r"|\bpool\w* (?:of|over|applied to|on) (?:the |all )?(?:absolute|magnitud|squar|exponential|logarithm)\w*",
     ),
     "whole": ("global", r"\bglobal(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
     "adaptive": ("adaptive", r"\badaptive(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),

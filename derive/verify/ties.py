@@ -17,7 +17,7 @@ from derive.expr import Entry, Reduce
 from derive.module import Module
 from derive.numbers import Numbers
 from derive.numeric.active import active_sets, selection
-from derive.numeric.clarke import Choice, contains
+from derive.numeric.clarke import Choice, comparable, contains
 from derive.numeric.point import Index
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.samples import Sample
@@ -70,6 +70,8 @@ def _clarke(module: Module) -> tuple[Check, ...]:
     try:
         node = selection(module)
     except UnsupportedError:
+        return ()
+    if not comparable(node):
         return ()
     evidence = (f"Under the tie rule `{module.tie_rule}` the message is an element of the Clarke subdifferential of "
                 "the sum of the outputs, each times its upstream gradient,")

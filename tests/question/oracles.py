@@ -159,6 +159,19 @@ ORACLES: dict[str, Oracle] = {
     "prelu_squared": Oracle(lambda w, x, b, a, t: (np.maximum(w @ x + b, a * (w @ x + b)) - t) ** 2, (V, V, S, S, S)),
     "prelu_squared_nb": Oracle(lambda w, x, a, t: (np.maximum(w @ x, a * (w @ x)) - t) ** 2, (V, V, S, S)),
     "prelu_cases_nb": Oracle(lambda w, x, a, t: (np.where(w @ x > 0, w @ x, a * (w @ x)) - t) ** 2, (V, V, S, S)),
+    "prelu_cases": Oracle(lambda w, x, b, a, t: (np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2, (V, V, S, S, S)),
+    "prelu_half": Oracle(lambda w, x, a, t: 0.5 * (np.where(w @ x > 0, 1, a) * (w @ x) - t) ** 2, (V, V, S, S)),
+    "prelu_bank_squared": Oracle(
+        lambda w, x, b, a, t: ((np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2).sum(), (M, V, (3,), (3,), (3,))),
+    "leaky01_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, 1, 0.1) * (w @ x) - t) ** 2, (V, V, S)),
+    "abs_prelu": Oracle(lambda w, x, a, t: abs(np.where(w @ x > 0, 1, a) * (w @ x) - t), (V, V, S, S)),
+    "prelu_bank_one": Oracle(
+        lambda w, x, b, a, t: ((np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2).sum(), (M, V, (3,), S, (3,))),
+    "elu_one_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, w @ x, np.exp(w @ x) - 1) - t) ** 2, (V, V, S)),
+    "linear_sigmoid_nb": Oracle(lambda w, x: sigmoid(w @ x), (M, V)),
+    "dot_tanh_nb": Oracle(lambda w, x, t: (np.tanh(w @ x) - t) ** 2, (V, V, S)),
+    "relu_squared": Oracle(lambda w, x, t: (np.maximum(0, w @ x) - t) ** 2, (V, V, S)),
+    "abs_squared": Oracle(lambda w, x, t: (abs(w @ x) - t) ** 2, (V, V, S)),
     "elu_squared_nb": Oracle(lambda w, x, a, t: (np.where(w @ x > 0, w @ x, a * (np.exp(w @ x) - 1)) - t) ** 2,
                              (V, V, S, S)),
     "sigmoid_squared_nb": Oracle(lambda w, x, t: (sigmoid(w @ x) - t) ** 2, (V, V, S)),
@@ -320,5 +333,7 @@ ORACLES: dict[str, Oracle] = {
     "cosine_logits": Oracle(lambda x, w, s: s * (w @ x) / np.linalg.norm(w, axis=1) / np.linalg.norm(x), (V, (3, 4), S)),
     "experts": Oracle(lambda x, v, u: softmax(u @ x) @ (v @ x), (V, (3, 4), (3, 4))),
     "pooled_relu": Oracle(lambda w, x, b: max(0, conv1d(w, x, b).max()), ((3,), (8,), S)),
+    "max_sq_win": Oracle(lambda x: windows(x**2, (2, 2), (2, 2), np.max), ((4, 6),)),
+    "clip1": Oracle(lambda x: np.clip(x, -1, 1), (S,)),
     "hard_tanh_relu": Oracle(lambda x: np.clip(np.maximum(0, x), -1, 1), (V,)),
 }

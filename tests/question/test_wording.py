@@ -34,6 +34,11 @@ A pooling layer with a pool size of 2 for a 6x6 feature map | kernel_size 2 | in
 max pooling with a 3 x 3 filter and a stride of 1 | kernel_size 3,3 | stride 1
 3×3/2 max pooling | kernel_size 3,3 | stride 2
 each receptive field is $2\times2$, moved by 2 | kernel_size 2,2 | stride 2
+the windows $\Omega(k,l)$ being $2 \times 2$ with stride 2 | kernel_size 2,2 | stride 2
+The receptive fields $\Omega(k,l)$ are $2 \times 3$ and the stride is 2 | kernel_size 2,3 | stride 2
+The windows $\Omega(k,l)$ are non-overlapping of size $2 \times 2$. | kernel_size 2,2 | disjoint
+where $\Omega(t)$ contains three consecutive inputs, stride 3 | length 3 | stride 3
+a square window of side 2, moved by 2 | kernel_size 2 | stride 2
 padding of zero and stride 2 | stride 2 | padding 0
 zero-padding of one cell | padding 1
 valid padding | padding 0

@@ -1,0 +1,89 @@
+"""Cases in words: «$y = x$ if $x > 0$ and $0$ otherwise» is one equation with two cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from derive.notation.formulas import Formula
+from derive.question.plain_text import GAP
+from derive.question.prose import Gap, Prose
+
+_IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
+_ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"
+_SAYS = r"(?:it (?:is|equals)\s+|by\s+|is\s+|equals?\s+|to\s+|je\s+)?"
+_GIVEN = rf"{GAP}|zero\b|0\b|nul[au]\b"
+_FIRST = re.compile(rf"(?P<value>{GAP})\s*{_IF}")
+_NEXT = re.compile(
+    rf"\s*[,;]?\s*(?:and|while|but|or|a|resp)?\s*,?\s*(?:{_ELSE}\s*,?\s*{_SAYS}(?P<later>{_GIVEN})"
+    rf"|{_SAYS}(?P<value>{_GIVEN})\s*(?:{_IF}|{_ELSE}))"
+)
+_HEAD = re.compile(r"\s*(?P<head>[^=<>]+?)\s*&?\s*:?=\s*(?P<value>[^=]+)", re.DOTALL)
+_RELATION = re.compile(r"[<>=]|\\(?:leq?|geq?|neq?|lt|gt|in)(?![A-Za-z])")
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A value and its condition, None for all other cases; the formulas that it takes."""
+
+    head: str | None
+    value: str
+    cond: str | None
+    formulas: tuple[Formula, ...]
+
+    def line(self) -> str:
+        return rf"{self.value} & \text{{if }} {self.cond}" if self.cond else rf"{self.value} & \text{{otherwise}}"
+
+
+def with_cases_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
+    """The formulas, one with cases in place of those that stand in the pieces of such a sentence.
+
+    Pieces with left sides of their own must agree in them; what does not fit is left as it is.
+    """
+    gaps = {gap.start: gap for gap in prose.gaps}
+    found, at = list(written), 0
+    while (first := _FIRST.search(prose.text, at)) is not None:
+        pieces, at = _pieces(first, prose, gaps)
+        if len(pieces) > 1:
+            place = pieces[0].formulas[0]
+            lines = r" \\ ".join(piece.line() for piece in pieces)
+            whole = replace(place, latex=rf"{pieces[0].head} = \begin{{cases}} {lines} \end{{cases}}")
+            taken = [f for piece in pieces for f in piece.formulas if f is not place]
+            found = [whole if f is place else f for f in found if not any(f is t for t in taken)]
+    return found
+
+
+def _pieces(first: re.Match[str], prose: Prose, gaps: dict[int, Gap]) -> tuple[list[_Piece], int]:
+    """The pieces that begin here, and where to go on; the first must be an equation."""
+    opening = _piece(first, gaps)
+    if opening is None or opening.head is None:
+        return [], first.start() + 1
+    found, end = [opening], first.end()
+    while found[-1].cond is not None and (match := _NEXT.match(prose.text, end)) is not None:
+        piece = _piece(match, gaps)
+        if piece is None or (piece.head is not None and _bare(piece.head) != _bare(opening.head)):
+            break
+        found.append(piece)
+        end = match.end()
+    return found, end
+
+
+def _piece(match: re.Match[str], gaps: dict[int, Gap]) -> _Piece | None:
+    groups = match.groupdict()
+    name = "value" if groups.get("value") else "later"
+    at = match.start(name)
+    value, cond = gaps.get(at), gaps.get(match.start("cond")) if groups.get("cond") else None
+    if (groups.get("cond") and (cond is None or not _RELATION.search(cond.formula.latex))) or (
+            value is None and groups[name] == GAP):
+        return None
+    latex, head = (value.formula.latex, None) if value is not None else ("0", None)
+    stated = _HEAD.fullmatch(latex.strip(" .,;"))
+    if stated:
+        head, latex = stated["head"], stated["value"]
+    taken = tuple(gap.formula for gap in (value, cond) if gap is not None)
+    return _Piece(head, latex.strip(" .,;&"), cond.formula.latex.strip(" .,;") if cond else None, taken)
+
+
+def _bare(latex: str) -> str:
+    return re.sub(r"\s|\\(?:left|right|[,;:! ])(?![A-Za-z])", "", latex)

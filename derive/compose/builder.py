@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from derive.expr import Entry, Node, Rel, eq
+from derive.expr import Entry, Idx, Node, Rel, eq
 from derive.notation import write
 from derive.notation.lines import write_lines
 from derive.notation.symbols import Kind, SymbolTable
@@ -45,7 +45,10 @@ class Builder:
 
         def letter(found: re.Match[str]) -> str:
             known = table.named(found[1]) if table is not None and found[1] else None
-            return self.m(Entry(known.name, ())) if known is not None and known.kind is Kind.TENSOR else found[0]
+            if known is None or known.kind is not Kind.TENSOR:
+                return found[0]
+            # x^(i): x alone would not say which sample
+            return self.m(Entry(known.name, tuple(map(Idx, known.axes)) if known.above else ()))
 
         return _NAME.sub(letter, words)
 

@@ -95,12 +95,13 @@ def _question(item: Item, mode: str) -> dict[str, Any]:
     """What the page needs of an item."""
     points = item.points
     data: dict[str, Any] = {"id": item.card.id, "points": points, "text": None, "answer": None, "marking": None,
-                            "space": None, "title": None, "short": False}  # fmt: skip
+                            "space": None, "title": None, "short": False, "displays": False}  # fmt: skip
     if item.solution is not None:
         refuse_failures(item.solution.report)
         data["title"] = prose.inline(item.solution.sheet.title)
     if mode in ("space", "solutions"):
         data["text"] = question_text(item.card)
+        data["displays"] = data["text"].startswith(r"\[")
         data["short"] = len(data["text"]) <= _SHORT
     if mode == "marking" and item.solution is not None:
         data["marking"] = _marking(item.solution, points)

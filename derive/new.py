@@ -67,11 +67,9 @@ def _geometry(field: ReceptiveField | None) -> dict[str, Any]:
 
 def _said(module: Module, geometry: Mapping[str, Any]) -> dict[str, Any]:
     """What the words say of the windows."""
-    padding = geometry.get("padding", [])
-    shown = [f"({p[0]}, {p[1]})" if isinstance(p, list) else str(p) for p in padding]
-    together = shown[0] if len(set(shown)) == 1 else "(" + ", ".join(shown) + ")"
+    padding = [p if isinstance(p, list) else [p, p] for p in geometry.get("padding", [])]
     return {"kernel_size": geometry.get("kernel_size"), "stride": geometry.get("stride"),
-            "paddings": together if any(p not in (0, [0, 0]) for p in padding) else "",
+            "paddings": padding,
             "dilation": geometry.get("dilation"), "ceil_mode": geometry.get("ceil_mode", False),
             "output_size": geometry.get("output_size"), "input_size": module.input_size}
 

@@ -60,6 +60,11 @@ def _along(axis: Axis) -> WindowFacts:
     return at_many(facts_at(axis, n) for n in sizes_of(axis))
 
 
+def shares(axis: Axis, n: int) -> bool:
+    """Two windows over n cells share one, where windows of this axis overlap at all."""
+    return not isinstance(axis, WindowAxis) or facts_at(axis, n).most > 1 or _along(axis).most == 1
+
+
 @lru_cache(maxsize=1024)
 def facts_at(axis: Axis, n: int) -> WindowFacts:
     """The facts for n cells, by the closed form of the windows around each."""

@@ -70,6 +70,19 @@ def test_a_new_card_is_read_as_it_was_meant(spec: Layer) -> None:
         assert found.asked == ("jacobian", "vjp")
 
 
+@pytest.mark.parametrize("padding", ["same", (1, 0), ((0, 1), (2, 0)), ((1, 2), (0, 3)), ((1, 1), (0, 3)), ((2, 3), 0), 1])
+@pytest.mark.parametrize("rest", [{}, {"dilation": 2}, {"stride": (2, 1)}, {"ceil_mode": True}])
+def test_the_words_alone_say_the_windows(padding: Any, rest: dict[str, Any]) -> None:
+    arguments = {"kernel_size": (4, 3), "stride": 2, "padding": padding, **rest}
+    if padding == "same":
+        arguments["stride"] = 1
+    text = question_card("max_pool", arguments)
+    keys = ("kernel_size:", "stride:", "padding:", "dilation:", "ceil_mode:")
+    bare = "\n".join(line for line in text.splitlines() if not line.startswith(keys))
+    meant = derive.layer("max_pool", **arguments)
+    assert "((" not in bare and module_of(derive.Card.parse(bare)).receptive_field == meant.receptive_field
+
+
 def test_a_formula_may_have_its_terms_in_another_order() -> None:
     text = question_card("avg_pool", {"kernel_size": 3, "stride": 2, "ceil_mode": True})
     other = text.replace("n - 2k", "- 2k + n").replace(r"\min(3, m - 2l)", r"\min(m - 2l, 3)")
@@ -91,7 +104,7 @@ def test_the_command_reads_sizes_per_axis(tmp_path: Any) -> None:
     assert found.exit_code == 0 and found.output.strip() == str(target)
     text = target.read_text("utf-8")
     assert "kernel_size: [3, 2]\nstride: [2, 2]\npadding: [[0, 1], 2]\nceil_mode: true\n" in text
-    assert "windows of size 3×2, stride 2 and padding ((0, 1), 2); the last window may run beyond the end" in text
+    assert "windows of size 3×2 and stride 2; the input is padded by one row at the bottom, and two columns on the left and right; the last window may run beyond the end" in text
     again = run(new, "max_pool", "--kernel-size", "3", "-o", str(target))
     assert again.exit_code == 2 and "exists" in again.output
 

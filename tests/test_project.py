@@ -17,7 +17,7 @@ STAGES = (
     ("notation",),
     ("front_matter", "module", "sheet", "card"),
     ("layers", "letters"),
-    ("axes",),
+    ("axes", "magnitudes"),
     ("question",),
     ("calculus", "symbolic", "numeric"),
     ("numbers",),

@@ -19,6 +19,7 @@ from derive.calculus.ranges import entry_ranges
 from derive.expr import (
     ONE,
     ZERO,
+    Add,
     Cases,
     Entry,
     Expr,
@@ -43,6 +44,7 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
+from derive.notation.product_writer import is_negative
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,18 @@ def kinks(tensor: str, module: Module) -> tuple[Kink, ...]:
 
 
 def _nodes(value: Expr, module: Module) -> Iterator[Expr]:
-    """The nodes with branches, from outside in; not those that only one branch of cases holds."""
-    if isinstance(value, (Extremum, Cases)) or (isinstance(value, Fn) and value.name == "abs"):
+    """The nodes with branches, from outside in; not those that only one branch of cases holds.
+
+    Of |u|^p and max(0, u)^p with p > 1 only what is inside: their slopes, p |u|^{p−1} sign(u), have no jump.
+    """
+    if isinstance(value, Pow) and _above_one(value.exponent, module) and (
+            _is_abs(value.base) or (isinstance(value.base, Extremum) and ZERO in value.base.args
+                                    and len(value.base.args) == 2)):
+        for part in value.base.children():
+            if isinstance(part, Expr):
+                yield from _nodes(part, module)
+        return
+    if isinstance(value, (Extremum, Cases)) or _is_abs(value):
         yield value
     if isinstance(value, Cases):
         return
@@ -90,6 +102,49 @@ def _nodes(value: Expr, module: Module) -> Iterator[Expr]:
     for part in parts:
         if isinstance(part, Expr):
             yield from _nodes(part, module)
+
+
+def _is_abs(node: Expr) -> bool:
+    return isinstance(node, Fn) and node.name == "abs"
+
+
+def _above_one(exponent: Expr, module: Module) -> bool:
+    """A number above 1, or a letter of which the question says so."""
+    if isinstance(exponent, Num):
+        return exponent.value > 1
+    return isinstance(exponent, Entry) and not possible(rel(exponent, "≤", ONE), module)
+
+
+def norm(tensor: str, module: Module) -> Rel | None:
+    """f = 0 for f = (Σ |u|^p)^{1/p}: the tip of a norm, where all that is summed is 0; None for other definitions."""
+    entry, value = module.definition(tensor)
+    if not isinstance(value, Pow):
+        return None
+    degree = _degree(value.base)
+    if degree is None or not _above_one(degree, module):
+        return None
+    root = Num(1 / degree.value) if isinstance(degree, Num) else Pow(degree, Num(-1))
+    return zero(entry) if value.exponent is root else None
+
+
+def _degree(node: Expr) -> Expr | None:
+    """p where the node is a sum of |u|^p, times a number above 0, and so is 0 only where every u is."""
+    match node:
+        case Pow(base, exponent) if _is_abs(base):
+            return exponent
+        case Pow(Entry() | Add(), Num(p) as exponent) if p > 0 and p % 2 == 0:
+            return exponent
+        case Reduce("sum", _, body):
+            return _degree(body)
+        case Mul(factors):
+            found = [d for f in factors if (d := _degree(f)) is not None]
+            others = [f for f in factors if _degree(f) is None]
+            positive = all(not any(isinstance(n, Entry) for n in walk(f)) and not is_negative(f) for f in others)
+            return found[0] if len(found) == 1 and positive else None
+        case Add(terms):
+            degrees = {_degree(t) for t in terms}
+            return degrees.pop() if len(degrees) == 1 else None
+    return None
 
 
 class _Here:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from derive.calculus.derivation import Step
 from derive.calculus.windows import inverses
 from derive.compose.builder import Builder
-from derive.compose.geometry import describe, edge, value_of_nothing
+from derive.compose.geometry import describe, described, edge, value_of_nothing
 from derive.expr import Entry, Expr, Rel, SetApp, Size, eq, tuple_of, walk
 from derive.letters import extent
 
@@ -33,7 +33,8 @@ def build(b: Builder, d: Derived) -> None:
         b.prose("answer_parameters", op=d.op)
     if "vjp" in asked:
         backward(b, d)
-    b.prose("answer_ties", op=d.op, rule=d.module.tie_rule, axes=len(d.field.axes))
+    if d.window.n > 1:
+        b.prose("answer_ties", op=d.op, rule=d.module.tie_rule, axes=len(d.field.axes))
 
 
 def backward(b: Builder, d: Derived) -> None:
@@ -48,6 +49,10 @@ def here(b: Builder, d: Derived) -> None:
     """δ_x in the form that holds for this geometry, and why."""
     symbol = d.sized.table.named(d.module.output)
     assert symbol is not None
+    if described(d.field, d.module.input_size)["identity"] and not d.field.padded:
+        describe(b, d.field, d.module.input_size, d.indices, sizes=[], conditional=False, formula=True)
+        b.math("message_here", eq(Entry(f"delta_{d.wrt}", d.indices), Entry(f"delta_{d.module.output}", d.indices)))
+        return
     written = {n.name for n in walk(d.message.after) if isinstance(n, Size)}
     sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
     conditional = any(inv.conds for inv in inverses(d.source.indices, d.sized))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from derive.expr import Node, Rel, eq
+from derive.expr import Entry, Idx, Node, Rel, eq
 from derive.notation import write
 from derive.notation.lines import write_lines
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import Kind, SymbolTable
 from derive.scene import Scene
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment
+
+_NAME = re.compile(r"“[^”]*”|`(\w+)`")
+_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+# a sum with wide limits and the sum behind it: without a gap their limits would run together
+_SUMS = re.compile(rf"(\\sum(?:_{_GROUP}\^{_GROUP}|_\{{\\substack{_GROUP}\}})) (?=\\sum)")
 
 
 @dataclass
@@ -32,6 +38,19 @@ class Builder:
         latex = write(node, self.tables[scope], display=False)
         self.inline.append(Math(latex, node, "inline", scope))
         return f"${latex}$"
+
+    def lettered(self, words: str) -> str:
+        """The words with the names of tensors, `W_f`, as the letters that stand for them; quotations stay."""
+        table = self.tables.get("layer")
+
+        def letter(found: re.Match[str]) -> str:
+            known = table.named(found[1]) if table is not None and found[1] else None
+            if known is None or known.kind is not Kind.TENSOR:
+                return found[0]
+            # x^(i): x alone would not say which sample
+            return self.m(Entry(known.name, tuple(map(Idx, known.axes)) if known.above else ()))
+
+        return _NAME.sub(letter, words)
 
     def heading(self, macro: str, level: int = 2, **context: Any) -> None:
         self.blocks.append(Heading(self.say(macro, **context), level))
@@ -59,7 +78,7 @@ class Builder:
              ties: bool = False) -> None:
         """A displayed formula, a side that prints as the one before it left out; for the flags see :class:`Math`."""
         node = self._once(node, scope)
-        latex = write_lines(node, self.tables[scope])
+        latex = _SUMS.sub(r"\1 \\; ", write_lines(node, self.tables[scope]))
         self.blocks.append(Math(latex, node, name, scope, definition, general, ties))
 
     def _once(self, node: Node, scope: str) -> Node:

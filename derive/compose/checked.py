@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from derive.compose.builder import Builder
 from derive.notation.symbols import SymbolTable
 from derive.sheet import Block
@@ -14,6 +16,6 @@ def closing(report: Report, tables: dict[str, SymbolTable]) -> tuple[Block, ...]
     b.heading("heading_checked")
     proved = [c for c in report.checks if c.verdict is Verdict.PROVED and c.latex]
     tested = [c for c in report.checks if c.verdict is Verdict.TESTED and c.latex]
-    routes = [c for c in report.checks if not c.latex]
+    routes = [replace(c, evidence=b.lettered(c.evidence)) for c in report.checks if not c.latex]
     b.bullets("checked", proved=proved, tested=tested, routes=routes, definitions=report.definitions)
     return tuple(b.blocks)

@@ -48,7 +48,7 @@ def reading(b: Builder, d: Derived) -> None:
     """What was read from the card."""
     if d.module.readings:
         b.heading("heading_reading")
-        b.bullets("readings", readings=d.module.readings)
+        b.bullets("readings", readings=list(map(b.lettered, d.module.readings)))
 
 
 def window(b: Builder, d: Derived) -> None:
@@ -80,7 +80,8 @@ def _edges(d: Derived) -> dict[str, bool]:
 
 def _some_entries(b: Builder, d: Derived) -> str:
     w = d.window
-    return f"{b.m(w.z(1), 'window')}" if w.n == 1 else f"{b.m(w.z(1), 'window')}, …, {b.m(w.z(w.n), 'window')}"
+    named = [b.m(w.z(q), "window") for q in (range(1, w.n + 1) if w.n < 4 else (1, w.n))]
+    return ", ".join(named) if w.n < 4 else f"{named[0]}, …, {named[1]}"
 
 
 def listing(d: Derived) -> Node:
@@ -253,7 +254,7 @@ def ties(b: Builder, d: Derived) -> None:
     b.prose("ties_member")
     b.math("tie_membership", one.tie_membership(w), "window", ties=True)
     b.prose("ties_message", rule=d.module.tie_rule, op=d.op, overlaps=d.field.overlaps)
-    written = b.say("ties_rows", axes=len(d.field.axes))
+    written = b.say("ties_rows", axes=len(d.field.axes), op=d.op)
     rows = tuple(tuple(cell.strip() for cell in row.split(" ~ ")) for row in written.split(" | "))
     header = tuple(b.say("ties_header").split(" ~ "))
     b.table(header, tuple(r for r in rows if len(r) == len(header)), "ll")

@@ -32,6 +32,7 @@ from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index
 from derive.sheet import Trial
 from derive.verify.samples import Sample
+from derive.window_facts import shares
 
 if TYPE_CHECKING:
     from derive.compose.sheet import Derived
@@ -102,14 +103,15 @@ def mask_sum(d: Derived) -> Rel:
 
 
 def example_shape(d: Derived) -> Index:
-    """The card's input size where it fits a page, else 4 × 4, or what holds two windows a side."""
+    """The card's input size where it fits a page, else 4 × 4, or what holds two windows, and what they share."""
     known = d.module.input_size
     if known is not None and max(known) <= LARGEST:
         return known
     shape: list[int] = []
     for axis in d.field.axes:
         n = axis.kernel_size if axis.kernel_size > 3 else 2 if len(d.field.axes) > 2 else 4
-        while axis.output_size(n) < (2 if len(d.field.axes) < 3 or not shape else 1):
+        least = 2 if len(d.field.axes) < 3 or not shape else 1
+        while axis.output_size(n) < least or (least > 1 and not shares(axis, n)):
             n += 1
         shape.append(n)
     return tuple(shape)

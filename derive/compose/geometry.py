@@ -25,11 +25,10 @@ def described(field: ReceptiveField, size: tuple[int, ...] | None) -> dict[str, 
     adaptive = [a.outputs for a in field.axes if isinstance(a, AdaptiveAxis)]
     axes = [a for a in field.axes if isinstance(a, WindowAxis)]
     ends = [(a.padding, a.padding_after) for a in axes]
-    padding: Sequence[object] = [a if a == b else f"({a}, {b})" for a, b in ends]
     return {
         "facts": facts, "output_size": adaptive, "rank": len(field.axes), "size": size,
         "kernel_size": [a.kernel_size for a in axes], "stride": [a.stride for a in axes],
-        "dilation": [a.dilation for a in axes], "padding": padding, "padded": any(map(any, ends)),
+        "dilation": [a.dilation for a in axes], "padding": ends, "padded": any(map(any, ends)),
         "ceil_mode": any(a.ceil_mode for a in axes),
         "identity": bool(axes) and facts.tiles and all(a.kernel_size == a.stride == 1 for a in axes),
         "larger": all(a.kernel_size > a.stride or a.kernel_size == a.stride == 1 for a in axes),

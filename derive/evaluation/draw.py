@@ -14,6 +14,7 @@ from derive.errors import DeriveError, UnsupportedError
 from derive.evaluation import forward
 from derive.evaluation.shapes import letters
 from derive.expr import Entry, In, Listed, Num, Reduce, Rel
+from derive.magnitudes import expected
 from derive.module import Module
 from derive.numeric.shapes import rank
 from derive.solve import Solution
@@ -81,7 +82,7 @@ def _values(module: Module, name: str, shape: tuple[int, ...], source: random.Ra
         count = int(np.prod(shape))
         return np.array(source.sample(range(1, max(20, count + 5)), count), np.float64).reshape(shape)
     drawn = _integers(shape, source, 30) / 10
-    return np.abs(drawn) if positive else drawn
+    return np.abs(drawn) if positive or name in expected(module) else drawn
 
 
 def _integers(shape: tuple[int, ...], source: random.Random, largest: int) -> Array:

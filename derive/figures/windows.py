@@ -8,6 +8,8 @@ from derive.figures.grids import Grid, legend
 from derive.figures.letters import Index, Letters, say
 from derive.receptive_field import Axis, ReceptiveField
 from derive.scene import Cell, Item, Label, Line, Outline, Scene
+from derive.window_axis import WindowAxis
+from derive.window_facts import shares
 
 _TOP, _LEFT = 1.25, 0.75  # room for a title and for coordinates
 _BETWEEN = 2.6
@@ -32,18 +34,24 @@ def picture_shape(field: ReceptiveField, known: Index | None) -> Index | None:
         return known
     shape = []
     for axis in field.axes:
-        sizes = (n for n in range(4, _LARGEST + 1) if axis.output_size(n) > 1 and not axis.misses(n))
+        sizes = (n for n in range(4, _LARGEST + 1) if axis.output_size(n) > 1 and not axis.misses(n)
+                 and shares(axis, n))
         shape.append(next(sizes, 0))
     return tuple(shape) if all(shape) else None
 
 
 def shown(field: ReceptiveField, shape: Index) -> list[Index]:
-    """The first output whose window has cells, and the next one along the last axis that has another."""
+    """The first output whose window has cells, and along the last axis that has another the next one, sharing cells
+    with it if any does."""
     outputs = field.output_shape(shape)
     first = tuple(next((k for k in range(count) if a.covered(k, n)), 0)
                   for a, n, count in zip(field.axes, shape, outputs, strict=True))
     axis = next((d for d in reversed(range(len(shape))) if first[d] + 1 < outputs[d]), None)
-    return [first] if axis is None else [first, tuple(k + (d == axis) for d, k in enumerate(first))]
+    if axis is None:
+        return [first]
+    row, n, k = field.axes[axis], shape[axis], first[axis]
+    shared = (later for later in range(k + 1, outputs[axis]) if {*row.covered(k, n)} & {*row.covered(later, n)})
+    return [first, (*first[:axis], next(shared, k + 1), *first[axis + 1:])]
 
 
 class _Picture:
@@ -139,8 +147,9 @@ def _cells(axis: Axis, k: int, n: int) -> range:
 
 
 def _reach(axis: Axis, n: int, outputs: int) -> range:
-    """All coordinates of an axis, with the padding that windows reach."""
-    return range(min(0, axis.start(0, n)), max(n, axis.stop(outputs - 1, n)))
+    """All coordinates of an axis, with its padding, and with what windows reach beyond."""
+    before, behind = (axis.padding, axis.padding_after) if isinstance(axis, WindowAxis) else (0, 0)
+    return range(min(-before, axis.start(0, n)), max(n + behind, axis.stop(outputs - 1, n)))
 
 
 def _extents(cells: list[Index]) -> list[range]:

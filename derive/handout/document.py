@@ -25,6 +25,7 @@ from derive.words import environment
 MODES = ("space", "solutions", "key", "marking")
 PACKAGES = tuple(name for name in latex.PACKAGES if name != "fancyhdr")  # the class sets heads and feet itself
 _ROW = 9  # questions in a row of the table of points
+_SHORT = 2000  # signs of a question that a page holds without a large blank before it
 _DEFAULT = 5  # points for which a card that states none leaves space
 
 
@@ -94,12 +95,14 @@ def _question(item: Item, mode: str) -> dict[str, Any]:
     """What the page needs of an item."""
     points = item.points
     data: dict[str, Any] = {"id": item.card.id, "points": points, "text": None, "answer": None, "marking": None,
-                            "space": None, "title": None}  # fmt: skip
+                            "space": None, "title": None, "short": False, "displays": False}  # fmt: skip
     if item.solution is not None:
         refuse_failures(item.solution.report)
         data["title"] = prose.inline(item.solution.sheet.title)
     if mode in ("space", "solutions"):
         data["text"] = question_text(item.card)
+        data["displays"] = data["text"].startswith(r"\[")
+        data["short"] = len(data["text"]) <= _SHORT
     if mode == "marking" and item.solution is not None:
         data["marking"] = _marking(item.solution, points)
     elif mode != "space":

@@ -42,7 +42,8 @@ def render(solution: Solved, detail: str = "full") -> str:
     head = _pages().get_template("preamble.tex").render(_data(solution))
     document = Document(
         documentclass="article", document_options=["a4paper", "11pt"], fontenc=None, inputenc=None, lmodern=False,
-        textcomp=False, microtype=False, indent=False, geometry_options={"margin": "25mm"},
+        textcomp=False, microtype=False, indent=False,
+        geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "24mm"},
     )  # fmt: skip
     for name in PACKAGES:
         document.packages.append(Package(name))
@@ -112,7 +113,8 @@ def _block(block: Block) -> dict[str, Any]:
     match block:
         case Math():
             latex = block.latex.strip()
-            return {"kind": "formula", "latex": NoEscape(latex), "breakable": prose.breakable(latex)}
+            tall = r"\frac" in latex and (r"\end{pmatrix}" in latex or r"\end{cases}" in latex)
+            return {"kind": "formula", "latex": NoEscape(latex), "breakable": prose.breakable(latex), "tall": tall}
         case Heading():
             command = _COMMANDS.get(max(block.level, 2), r"\subsubsection*")
             return {"kind": "heading", "command": NoEscape(command), "text": prose.inline(block.text)}

@@ -23,6 +23,7 @@ _DEEPEST = 4  # LaTeX nests four lists of a kind
 _BLOCK_NAME = re.compile(r"\s*\\\^\{\}[A-Za-z0-9-]+\s*$")  # Obsidian's ^block-id, escaped
 _UNBREAKABLE = re.compile(r"\\over(?:brace)?\b|\\underbrace\b")
 _SIGNS = re.compile(r"[-+=<>,]|\\(?:cdot|times|leq?|geq?|neq?|in|to|approx|iff|implies)\b")
+_PART, _HEAD = 36, 4  # lines of code that stay together; of more than those, the first
 _LINE = 100  # characters of LaTeX that fit a line, at least
 _EMPTY_LINES = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")  # between displays; they would end the paragraph
 _BREAKS = re.compile(r"([/_.,()=-]|\\_)(?=\w)")
@@ -60,8 +61,20 @@ def blocks(markdown: str, first_line: int = 0) -> NoEscape:
 def listing(code: str) -> NoEscape:
     """A program's text, line by line."""
     lines = code.rstrip("\n").expandtabs(4).split("\n")
-    body = "\n".join(rf"\codeline{{{_leading(line)}{_breakable(line.lstrip(' '), 80)}}}" for line in lines)
+    body = "\n".join(rf"\codeline{{{_leading(line)}{_breakable(line.lstrip(' '), 80)}}}{after}"
+                     for line, after in zip(lines, _kept(lines), strict=True))
     return NoEscape(f"\\begin{{listing}}\n{body}\n\\end{{listing}}")
+
+
+def _kept(lines: list[str]) -> list[str]:
+    """What follows each line: no page ends inside a part between blank lines, of a long one behind its first lines."""
+    found = [""] * len(lines)
+    starts = [n for n, line in enumerate(lines) if line and not (n and lines[n - 1])]
+    for start in starts:
+        end = next((n for n in range(start, len(lines)) if not lines[n]), len(lines))
+        for n in range(start, end - 1 if end - start <= _PART else start + _HEAD):
+            found[n] = r"\samepart"
+    return found
 
 
 class _Writer(TreeWriter):

@@ -18,7 +18,7 @@ for (const root of document.querySelectorAll(".trial")) {
     const plain = text.trim().replace("\u2212", "-").replace(",", ".");
     return plain === "" ? NaN : Number(plain);
   };
-  const shown = (value) => Number.isFinite(value) ? String(+value.toFixed(4)).replace("-", "\u2212") : "–";
+  const shown = (value) => Number.isFinite(value) ? String(+value.toFixed(3)).replace("-", "\u2212") : "–";
 
   // The entries of a window that attain its extreme value, row by row.
   function winners(values, rows, columns) {
@@ -76,7 +76,7 @@ for (const root of document.querySelectorAll(".trial")) {
       }));
     }
     const wrong = root.querySelectorAll("[aria-invalid=true]").length;
-    status.textContent = wrong ? body.dataset.wrong + wrong + "."
+    status.textContent = wrong ? (wrong === 1 ? body.dataset.wrongOne : wrong + body.dataset.wrong)
       : tied.length ? body.dataset.tie + tied.join(", ") + "." : body.dataset.noTie;
   }
 

@@ -8,7 +8,7 @@ import pytest
 
 import derive
 from derive.compose import compose
-from derive.sheet import Prose
+from derive.sheet import Bullets, Math, Prose
 
 WORDS: list[tuple[dict[str, Any], list[str]]] = [
     ({"kernel_size": 2}, ["(2 × 2, stride 2, no padding) tile the input", "lies in exactly one window"]),
@@ -23,7 +23,7 @@ WORDS: list[tuple[dict[str, Any], list[str]]] = [
      ["(length 3, stride 2", "The last window may run beyond the end of the input"]),
     ({"kernel_size": 2, "dims": 3}, ["(2 × 2 × 2, stride 2, no padding) tile"]),
     ({"kernel_size": 2, "padding": 2}, ["shifted by the padding", "lie wholly in padding", r"their value is $-\infty$"]),
-    ({"kernel_size": 2, "padding": ((0, 1), (0, 0))}, ["padding (0, 1) × 0) meet edge to edge"]),
+    ({"kernel_size": 2, "padding": ((0, 1), (0, 0))}, ["padded by one row at the bottom) meet edge to edge. An"]),
 ]
 
 
@@ -55,3 +55,22 @@ def test_what_an_average_counts(name: str, arguments: dict[str, Any], phrase: st
 def test_adaptive_windows() -> None:
     text = derive.render(derive.solve(derive.layer("adaptive_avg_pool", output_size=(3,), input_size=(5,))), "md")
     assert "the output has 3 entries whatever the size of the input" in text and "up to two windows" in text
+
+
+def test_windows_of_one_entry_pass_the_message_on() -> None:
+    solution = derive.solve(derive.layer("max_pool", kernel_size=1))
+    shown = {m.name: m.latex for m in solution.sheet.answer if isinstance(m, Math)}
+    assert shown["message_here"] == r"\delta_{x,ij} = \delta_{f,ij}"
+    assert "several entries of a window tie" not in words({"kernel_size": 1})
+
+
+def test_the_size_of_the_output_is_stated_and_checked() -> None:
+    solution = derive.solve(derive.layer("avg_pool", kernel_size=3, stride=2, padding=1))
+    sizes = next(c for c in solution.report.checks if c.name == "output_size")
+    assert sizes.verdict == "proved" and r"\frac{n - 1}{2}" in sizes.latex
+
+
+def test_names_of_tensors_are_shown_as_letters() -> None:
+    solution = derive.solve("tests/cards/layers/lstm_cell.md")
+    items = [i for block in solution.sheet.blocks() if isinstance(block, Bullets) for i in block.items]
+    assert any(i.startswith("input $h_{t-1}$") for i in items) and not any("`W_f`" in i for i in items)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+import derive
 from derive.calculus.results import Messages
 from derive.compose.layer import compose
 from derive.expr import Entry, Idx, Partial, Rel
@@ -78,7 +79,7 @@ def test_only_what_is_asked_for_is_answered() -> None:
 def test_a_maximiser_is_defined_before_it_is_used() -> None:
     sheet = asked("maxout")
     assert formulas(sheet.answer)[0].startswith(r"r^* = \arg\max_{r}")
-    assert "of several, the first" in words(sheet) and "`first`" in words(sheet)
+    assert "the first of them if there are several" in words(sheet) and "`first`" in words(sheet)
 
 
 def test_sums_have_the_limits_that_the_card_writes() -> None:
@@ -143,3 +144,12 @@ def test_every_inline_formula_is_known_to_the_sheet() -> None:
         cells = [c for b in sheet.blocks() if isinstance(b, Table) for row in b.rows for c in row]
         for text in (words(sheet), *cells):
             assert set(re.findall(r"\$([^$]+)\$", text)) <= known
+
+
+@pytest.mark.parametrize(("norm", "said", "missing"), [
+    (1, "$x_{ij} = 0$", "is a norm"), (3, "$f_{kl} = 0$, that is where all entries of a window", "$x_{ij} = 0$"),
+    (2.5, "$f_{kl} = 0$, that is where all entries of a window", "$x_{ij} = 0$"),
+])  # fmt: skip
+def test_a_power_above_1_has_no_kink(norm: float, said: str, missing: str) -> None:
+    shown = words(derive.solve(derive.layer("lp_pool", kernel_size=2, norm=norm)).sheet)
+    assert said in shown and missing not in shown

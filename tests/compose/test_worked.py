@@ -13,7 +13,8 @@ from derive.compose.layer import compose
 from derive.compose.layer.subject import Subject
 from derive.compose.layer.worked import following
 from derive.errors import VerificationError
-from derive.expr import Matrix, Rel
+from derive.expr import Entry, Matrix, Num, Rel
+from derive.magnitudes import expected
 from derive.numeric.numbers import EXACT
 from derive.sheet import Math, Sheet, Table
 from derive.solve import solve
@@ -94,3 +95,16 @@ def test_a_derived_formula_that_disagrees_with_the_forward_formula_stops_the_she
 def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
     solution = solve(Path(__file__).parents[1] / "cards" / "layers" / "network_shapes.md")
     assert any(digit in table(solution.sheet)[r"$\partial L / \partial W_1$"] for digit in "123456789")
+
+
+@pytest.mark.parametrize(("card", "letters"), [
+    ("huber_bank", {"delta"}), ("contrastive", {"m"}), ("triplet", {"alpha"}), ("insensitive", {"varepsilon"}),
+    ("elu_layer", {"a"}), ("layer_norm_bank", {"epsilon"}), ("batch_norm_words", {"varepsilon"}),
+    ("softmax_temperature", {"T"}), ("regression_ridge", {"lambda"}), ("leaky_cases", set()),
+])  # fmt: skip
+def test_thresholds_margins_and_slopes_are_above_0(card: str, letters: set[str]) -> None:
+    solution = solve(f"tests/cards/layers/{card}.md")
+    assert set(expected(solution.module)) == letters
+    shown = {str(m.expr.terms[0].tensor): m.expr.terms[1].value for m in numbers(solution.sheet) if m.definition
+             and isinstance(m.expr, Rel) and isinstance(m.expr.terms[0], Entry) and isinstance(m.expr.terms[1], Num)}
+    assert all(shown[name] > 0 for name in letters & set(shown))

@@ -44,7 +44,7 @@ def made(mode: str) -> str:
 
 def test_room_to_write_in_proportion_to_the_points_and_no_answer() -> None:
     text = made("space")
-    assert [int(part.split("mm")[0]) for part in text.split(r"\writingspace{")[1:]] == [90, 90, 90, 54, 90]
+    assert [int(part.split("}")[0]) for part in text.split(r"\writingspace{")[1:]] == [5, 5, 5, 3, 5]
     assert r"\question[5]" in text and r"\question[3]" in text and r"Points & 5 & -- & -- & 3 & -- & 8 \\" in text
     assert "Name:" in text and "half" not in text.partition(r"\begin{document}")[2]
     assert displayed(text) == []

@@ -10,6 +10,7 @@ from derive.module import Module
 from derive.numeric.shapes import extents
 from derive.verify.layer.sizes import Sizes
 from derive.window_axis import Axis, WindowAxis
+from derive.window_facts import shares
 
 MOST_CELLS = 36  # of an input that is still read
 _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes
@@ -40,4 +41,5 @@ def _side(axis: Axis, rank: int) -> int:
     if not isinstance(axis, WindowAxis):
         return max(_SIDES[rank], axis.output_size(0) + 2)
     return next(n for n in count(_SIDES[rank])
-                if sum(1 for k in range(axis.output_size(n)) if axis.covered(k, n)) >= least)
+                if sum(1 for k in range(axis.output_size(n)) if axis.covered(k, n)) >= least
+                and (least == 1 or shares(axis, n)))

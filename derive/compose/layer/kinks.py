@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from derive.calculus.extremum import extremisers
-from derive.calculus.kinks import Kink
+from derive.calculus.kinks import Kink, norm
 from derive.calculus.kinks import kinks as kinks_of
 from derive.compose.builder import Builder
 from derive.compose.layer import windows
@@ -13,8 +13,11 @@ from derive.expr import Cases, Expr, Extremum, Fn, tuple_of
 
 def found(subject: Subject) -> list[Kink]:
     """The boundaries in the definitions that the targets are computed through."""
-    used = dict.fromkeys(t for target in subject.targets for t in subject.path(target))
-    return [k for t in used for k in kinks_of(t, subject.module)]
+    return [k for t in _used(subject) for k in kinks_of(t, subject.module)]
+
+
+def _used(subject: Subject) -> list[str]:
+    return list(dict.fromkeys(t for target in subject.targets for t in subject.path(target)))
 
 
 def remark(b: Builder, subject: Subject) -> None:
@@ -23,19 +26,25 @@ def remark(b: Builder, subject: Subject) -> None:
     boundaries = list(dict.fromkeys(map(b.m, places)))
     tied = [b.m(tuple_of(e.stars)) for e in extremisers(subject.module)] if subject.targets else []
     b.prose("answer_kinks", boundaries=boundaries, tied=tied)
+    tip = norm(subject.module.output, subject.module) if subject.targets else None
+    if tip is not None:
+        b.prose("answer_tip", tip=b.m(tip), windowed=bool(subject.module.fields))
 
 
 def kinks(b: Builder, subject: Subject) -> None:
     """Each boundary, the slopes that meet there and the one that is taken; then ties of a maximum over an index."""
     boundaries = found(subject)
     tied = extremisers(subject.module) if subject.targets else ()
-    if not boundaries and not tied:
+    tips = [tip for tensor in _used(subject) if (tip := norm(tensor, subject.module)) is not None]
+    if not boundaries and not tied and not tips:
         return
     b.heading("heading_kinks")
     for kink in boundaries:
         _kink(b, kink)
     if any(k.jumps for k in boundaries):
         b.prose("clarke")
+    for tip in tips:
+        b.prose("tip", of=b.m(tip.terms[0]), tip=b.m(tip))
     for extremiser in tied:
         b.prose("ties", op=extremiser.arg.op, stars=b.m(tuple_of(extremiser.stars)), rule=subject.module.tie_rule)
     windows.ties(b, subject)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from derive.axes import axes
 from derive.calculus.ranges import conditions
 from derive.calculus.stages import upstream
-from derive.calculus.windows import covers
+from derive.calculus.windows import covers, output_sizes
 from derive.compose.builder import Builder
 from derive.compose.layer.subject import LOSS, Subject
-from derive.expr import ZERO, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
+from derive.expr import ZERO, And, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
 from derive.letters import extent
 from derive.notation.symbols import Symbol
 
@@ -17,7 +17,7 @@ def reading(b: Builder, subject: Subject) -> None:
     """What was read from the card, and a table of its letters."""
     b.heading("heading_reading")
     if subject.module.readings:
-        b.bullets("readings", readings=subject.module.readings)
+        b.bullets("readings", readings=list(map(b.lettered, subject.module.readings)))
     b.prose("letters", facts=[b.m(f) for f in subject.module.facts])
     rows = [row for name, role in _roles(subject) if (row := _row(b, subject, name, role))]
     b.table(tuple(b.say("letters_header").split(" ~ ")), tuple(rows), "lll")
@@ -61,6 +61,22 @@ def windows(b: Builder, subject: Subject) -> None:
         members, at = (tuple(map(Idx, letters)) for letters in (symbol.members, symbol.axes))
         b.prose("windows", window=b.m(SetApp(name, at)), members=b.m(tuple_of(members)), padded=field.padded,
                 ranges=[b.m(c) for c in conditions(covers(members, at, subject.module).right)])
+    sizes(b, subject)
+
+
+def sizes(b: Builder, subject: Subject) -> None:
+    """How many outputs a layer of one equation over windows has."""
+    module = subject.module
+    if len(module.equations) > 1 or len(module.inputs) > 1 or len(module.fields) != 1:
+        return
+    source, output = module.table.named(module.inputs[0]), module.table.named(module.output)
+    rank = len(module.fields[0][1].axes)
+    if source is None or output is None or not len(source.sizes) == len(output.sizes) == rank:
+        return
+    found = output_sizes(module)
+    if found and all(not isinstance(s.terms[1], Num) for s in found):
+        b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found])
+        b.math("output_size", found[0] if len(found) == 1 else And(found))
 
 
 def forward(b: Builder, subject: Subject) -> None:

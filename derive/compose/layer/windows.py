@@ -47,7 +47,8 @@ def ties(b: Builder, subject: Subject) -> None:
     absolute = isinstance(body, Fn) and body.name == "abs" and isinstance(body.args[0], Entry)
     if alone and (entry or absolute) and isinstance(value, Reduce):
         words = Builder(b.tables, "geometry", b.blocks, b.inline)
-        words.prose("ties", op=value.op, absolute=absolute, rule=subject.module.tie_rule)
+        words.prose("ties", op=value.op, absolute=absolute, rule=subject.module.tie_rule,
+                    one=not subject.output.indices)
 
 
 def _divisor(subject: Subject) -> str:

@@ -16,6 +16,7 @@ from derive.compose.layer.example_sizes import window_sizes
 from derive.compose.layer.subject import Subject
 from derive.errors import UnsupportedError, VerificationError
 from derive.expr import Entry, Expr, Idx, Num, Partial
+from derive.magnitudes import expected
 from derive.numeric.decimals import close
 from derive.numeric.numbers import EXACT, Arithmetic
 from derive.numeric.point import Definitions, Index, Undefined
@@ -83,17 +84,22 @@ class _Draws(Draws):
         seed = hashlib.sha256(subject.module.key.encode()).digest()
         self._source = random.Random(int.from_bytes(seed[:8], "big"))
         self._tried = 0
+        self._expected = expected(subject.module)
 
     def _modes(self) -> dict[str, str]:
         """Whole numbers of both signs, unless they fail: then now and again numbers elsewhere."""
         self._tried += 1
-        return super()._modes() if self._tried % 3 == 0 else dict.fromkeys(given(self.module), "any")
+        if self._tried % 3:
+            return {name: self._expected.get(name, "any") for name in given(self.module)}
+        modes = dict(super()._modes())  # above 0 what is expected there, but perhaps elsewhere
+        return modes | {name: "positive" if mode == "unit" and modes[name] != "unit" else mode
+                        for name, mode in self._expected.items()}
 
     def _apart(self, number: Callable[[], Any]) -> Callable[[], Any]:
-        """Whole numbers no two of which have the same size."""
+        """Whole numbers no two of which have the same size, of the sign that the mode gives."""
         most = max(math.prod(shape) for shape in self.sizes[0].shapes.values())
         sizes = iter(self._source.sample(range(1, most + max(3, 10 - most)), most))
-        return lambda: self.kind.number(self._source.choice((-1, 1)) * next(sizes))
+        return lambda: self.kind.number((1 if number() > 0 else -1) * next(sizes))
 
     def _upstream(self, point: Point) -> dict[Any, Any]:
         output = point.values[self.module.output]

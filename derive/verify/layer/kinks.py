@@ -33,7 +33,7 @@ def jumping(module: Module) -> list[tuple[Expr, Jump]]:
 
 def slopes(node: Expr, jump: Jump, subject: Subject) -> Check:
     """The one-sided derivatives of the node there are the two slopes stated; the one taken lies between them."""
-    evidence = f"The slopes by {jump.wrt.tensor} on both sides of a kink, and the one taken between them,"
+    evidence = f"The slopes by `{jump.wrt.tensor}` on both sides of a kink, and the one taken between them,"
     border = jump.boundary.terms[0]
     assert isinstance(border, Entry)
     terms = (Partial(node, jump.wrt), *jump.slopes, jump.chosen, jump.boundary.terms[1], *border.indices,

@@ -55,7 +55,7 @@ def forget() -> None:
 
 def adjointness(subject: Subject, messages: Messages, wrt: str) -> Check:
     """⟨δ_y, J v⟩ = ⟨δ_x, v⟩, J from the derived Jacobian and δ_x from the derived message."""
-    evidence = f"⟨δ, J v⟩ = ⟨Jᵀδ, v⟩ for the Jacobian and the message of {wrt}"
+    evidence = f"⟨δ, J v⟩ = ⟨Jᵀδ, v⟩ for the Jacobian and the message of `{wrt}`"
     jacobian, message = _formulas(subject, messages, wrt)
     points = 0
     for point in subject.points():

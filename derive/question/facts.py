@@ -38,6 +38,7 @@ _SIMPLEX = one_of(
     r"\bdistribution over (?:the )?classes\b", r"\bprobability mass",
 )  # fmt: skip
 _FOR = re.compile(r"\b(?:for|when|if|case|at|where)\s*$")
+_DESCRIBED = re.compile(r"\s+(?:is|are|denotes?|being|je|jsou|značí)\b")  # «where $δ > 0$ is a hyperparameter»
 _POSITIVE = re.compile(r"\bpositive\b|\bkladn\w*")
 
 
@@ -64,7 +65,7 @@ def _is_case(claim: Rel | In, formula: Formula, branching: set[str], prose: Pros
     if formula.display or not letters & branching:
         return False
     here = (gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == (formula.line, formula.column))
-    return any(_FOR.search(prose.text, 0, start) for start in here)
+    return any(_FOR.search(prose.text, 0, start) and not _DESCRIBED.match(prose.text, start + 1) for start in here)
 
 
 def _drawable(claim: Rel | In) -> bool:

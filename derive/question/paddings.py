@@ -34,12 +34,13 @@ class Padding:
 
     @property
     def words(self) -> str:
-        """1 in each axis, or (0, 1) × (2, 0) where the ends differ."""
+        """1 in each axis, or where the ends differ: 0 before and 1 behind along the first axis, …"""
         if self.same:
             return "“same”"
         if self.before == self.behind:
             return per_axis(self.before)
-        return " × ".join(f"({a}, {b})" for a, b in zip(self.before, self.behind, strict=True))
+        ends = zip(self.before, self.behind, ("first", "second", "third"), strict=False)
+        return ", ".join(f"{a} before and {b} behind along the {axis} axis" for a, b, axis in ends)
 
 
 def padding_of(reader: Reader) -> Padding | None:

@@ -79,7 +79,7 @@ _PLAIN_NUMBERED = re.compile(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)" + _NUMBERED)
 
 
 def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
-    r"""b_2 beside \mathbf{b}_1: its face does not say that it is a vector as b_1 is, so its equation has to."""
+    r"""b_2 beside \mathbf{b}_1, w_0 beside \mathbf{w}: its face says of no vector, so its equation has to."""
     bold: dict[str, set[str]] = {}
     plain: dict[str, set[str]] = {}
     for latex in map(_unaccented, latexes):
@@ -87,8 +87,9 @@ def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
             bold.setdefault(name_of(match[2] or match[3]), set()).add(match[4] or match[5] or "")
         for match in _PLAIN_NUMBERED.finditer(_BOLD.sub(" ", latex)):
             plain.setdefault(name_of(match[1]), set()).add(match[2] or match[3])
-    return {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
-            for number in numbers - bold[name]}
+    biases = {f"{name}_0" for name, numbers in plain.items() if bold.get(name) == {""} and numbers == {"0"}}
+    return biases | {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
+                     for number in numbers - bold[name]}
 
 
 _BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")

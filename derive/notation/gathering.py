@@ -235,6 +235,7 @@ class _Gathering(Evidence):
         if single:
             self.seen.all = [replace(o, name=f"{o.name}_{unwrap(o.sub or ())[0]}", sub=None, bare=True)
                              if o.name in single and not o.in_index else o for o in self.seen.all]
+        if biases or single:
             self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
     def is_bias(self, subs: list[Items]) -> bool:

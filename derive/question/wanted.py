@@ -35,6 +35,7 @@ _WHOLE = (
         r"\b(?:zpráv|gradient|derivac)\w* (?:pro|podle) (?:\w+ )?(?:parametr|váh|vah)\w*")),
     ("inputs", re.compile(r"\bbackward message|\bzpětn\w+ zpráv")),
 )
+_LETTERS_FOLLOW = re.compile(r"s?\s*(?:of (?:the|this) [\w-]+\s*)?(?:,|:|to|for|with respect to|w\s*r\s*t|i\s*e)?\s*∎")
 _OF_LETTERS = re.compile(r"(?:sub)?gradients?\b|derivatives?\b|differentiat")  # by the letters named behind it
 _ALL = re.compile(r"\b(?:all|three|the) (?:the )?messages\b(?! (?:of|for|with)\b(?! (?:the|this|such an?|an?) "
     r"(?:[\w-]+ )?(?:layer|network|module|unit|neuron|cell|block|model)))|\bvšechny zprávy|\bvšech zpráv")
@@ -61,7 +62,7 @@ class Asking:
         self.losses: dict[str, None] = {}
         self.of_loss: dict[Partial, None] = {}
         self.by_name: dict[str, bool] = {}  # letters of «with respect to $W$»; whether a loss is differentiated
-        self.whole: dict[str, None] = {}  # roles whose messages are asked for as such
+        self.whole: dict[str, bool] = {}  # roles whose messages are asked for as such, and whether no letters follow
         self.everything = False  # all messages
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
@@ -162,8 +163,9 @@ class Asking:
             if match:
                 self._kind(kind, prose.said(*match.span()))
         for role, pattern in _WHOLE:
-            if any(requested(prose.text, m.start()) for m in pattern.finditer(prose.text)):
-                self.whole[role] = None
+            places = [m for m in pattern.finditer(prose.text) if requested(prose.text, m.start())]
+            if places:
+                self.whole[role] = any(not _LETTERS_FOLLOW.match(prose.text, m.end()) for m in places)
         for gap in prose.gaps:
             if _DERIVED.match(gap.formula.latex) and not self.kinds and not second.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
@@ -203,9 +205,11 @@ class Asking:
         for name in [name for name in self.by_name if name not in letters]:
             yield from self._of_name(name, self.by_name[name])
         letters |= self.by_name.keys()
-        for role in self.whole:
+        for role, plain in self.whole.items():
             names = [name for name, known in self.roles.items() if known.role == role]
-            for name in names if role == "parameters" or not letters & {*names} else ():
+            if role == "parameters" and plain and not names:  # none is called so: nothing that is given is left out
+                names = [name for name, known in self.roles.items() if known.role == "inputs"]
+            for name in names if role == "parameters" or plain or not letters & {*names} else ():
                 if name not in letters:
                     yield from self._of_name(name)
 

@@ -116,6 +116,8 @@ ORACLES: dict[str, Oracle] = {
     "squared_log": Oracle(lambda y, t: (np.log1p(y) - np.log1p(t)) ** 2, (S, S), {0: "positive", 1: "positive"}),
     "squared_log_sum": Oracle(lambda y, t: ((np.log1p(y) - np.log1p(t)) ** 2).sum(), (V, V),
                               {0: "positive", 1: "positive"}),
+    "squared_log_mean": Oracle(lambda y, t: ((np.log1p(y) - np.log1p(t)) ** 2).mean(), (V, V),
+                               {0: "positive", 1: "positive"}),
     "hinge": Oracle(lambda w, x, b, t: np.maximum(0, 1 - t * (w @ x + b)), (V, V, S, S), {3: "sign"}),
     "hinge_s": Oracle(lambda s, t: np.maximum(0, 1 - t * s), (S, S), {1: "sign"}),
     "neuron_bce": Oracle(lambda w, x, b, t: bce(sigmoid(w @ x + b), t), (V, V, S, S), {3: "binary"}),

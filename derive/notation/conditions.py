@@ -194,14 +194,15 @@ def _units(r: Reader, c: Cursor) -> list[Cond]:
 def _listed_facts(r: Reader, c: Cursor) -> list[Cond]:
     r"""y_i, \hat{y}_i \ge 0 is one fact for each letter; empty, and nothing taken, for anything else."""
     start, entries = c.at, 1
-    while is_token(base_of(c.items[c.at]) if c.at < len(c.items) else None, "NAME") and is_token(c.peek(1), "COMMA"):
+    while (letter := c.peek()) is not None and is_token(base_of(letter), "NAME") and is_token(c.peek(1), "COMMA"):
         entries += 1
         c.at += 2
-    item, sign, bound = c.peek(), c.peek(1), c.peek(2)
-    ends = c.peek(3) is None or is_token(c.peek(3), *SEPARATORS)
+    item, sign = c.peek(), c.peek(1)
+    ends = is_token(c.peek(2), "NUMBER") and (c.peek(3) is None or is_token(c.peek(3), *SEPARATORS))
     c.at = start
-    compared = is_token(sign, "REL") and sign.text in (*_UPWARD, *_DOWNWARD) and is_token(bound, "NUMBER") and ends
-    if entries == 1 or item is None or not is_token(base_of(item), "NAME") or not compared:
+    if entries == 1 or item is None or not is_token(base_of(item), "NAME") or not ends:
+        return []
+    if not isinstance(sign, Token) or sign.type != "REL" or sign.text not in (*_UPWARD, *_DOWNWARD):
         return []
     heads = [r.value([c.items[start + 2 * n]], c.place) for n in range(entries)]
     if not all(isinstance(head, Entry) for head in heads):

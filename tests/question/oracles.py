@@ -149,6 +149,7 @@ ORACLES: dict[str, Oracle] = {
     "tanh_column": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
     "linear_tanh": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
     "mlp": Oracle(lambda w, x, b, u, c: u @ sigmoid(w @ x + b) + c, (M, V, (3,), (2, 3), (2,))),
+    "mlp_squared": Oracle(lambda x, u, w, y: 0.5 * ((u @ np.tanh(w @ x) - y) ** 2).sum(), (V, (2, 3), M, (2,))),
     "mlp_number": Oracle(lambda w, x, b, v, c: v @ np.tanh(w @ x + b) + c, (M, V, (3,), (3,), S)),
     "relu_regression": Oracle(lambda w, c, x, v, b, y: (y - v @ np.maximum(0, x @ w + c) - b) ** 2,
                               ((4, 3), (3,), V, (3,), S, S)),

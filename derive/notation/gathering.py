@@ -68,7 +68,8 @@ def gather(
             trees.append((source, named))
     by_face, numbered = ranks_by_face(written)
     gathering = _Gathering(seen, table, {**by_face, **ranks}, numbered - {n for n, r in ranks.items() if not r},
-                           numbered_above(written), plain_beside_bold(written) - ranks.keys(), sizes_beside_bold(written))
+                           numbered_above(written), plain_beside_bold(written) - ranks.keys(),
+                           sizes_beside_bold(written))
     found = replace(gathering.table(), rows=rows)
     return inferred(found, trees, gathering.undecided()) if gathering.has_vectors(found) else found
 

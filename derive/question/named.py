@@ -44,6 +44,18 @@ _LETTER = re.compile(
 _PLAIN = re.compile(r"(?:^|[,;&]|\\q?quad|\\\\)\s*([A-Za-z]{3,})\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=)")
 
 
+# a(\cdot) and a[\bullet] alone: a letter that the words call a function
+_HELD = re.compile(
+    r"\s*(\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\?[A-Za-z]+\s*\}|\\[A-Za-z]+|[A-Za-z])"
+    r"\s*[(\[]\s*\\(?:cdot|bullet)\s*[)\]][\s.,]*")
+_IS = re.compile(
+    r"\s*,?\s*(?:is|denotes|represents|stands for|being)\s+(?:the |an? )?"
+    r"(?:(?:usual|standard|ordinary|well-known|(?:element|component|entry)-?wise) )*")
+_ENDS = re.compile(
+    r"(?:[\s-]+(?:activation|function|non-?linearity|unit|applied|acting|(?:element|component|entry)-?wise|separately"
+    r"|to|on|each|every|all|of|its|the|arguments?|entry|entries|components?|elements?|coordinates?))*\s*(?:[.,;:)¶]|$)")
+
+
 def with_words(formulas: Sequence[Formula]) -> list[Formula]:
     r"""The formulas with \mathrm{net} for the net of net = …: a letter of several letters that an equation defines."""
     words = {word for f in formulas for word in _PLAIN.findall(f.latex)}
@@ -65,17 +77,40 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
     seen: set[str] = set()
     used = {letter for f in formulas for letter in re.findall(r"(?<![A-Za-z\\])[a-z](?![A-Za-z])", f.latex)}
     argument = next((letter for letter in "uvrzqa" if letter not in used), "u")
+    held = dict(_held(prose))
+    for name, meant in held.items():
+        applied = re.compile(rf"(?<![A-Za-z\\_]){re.escape(name)}{OPENED}(?!\s*\\(?:cdot|bullet))")
+        at = next((f for f in formulas if applied.search(f.latex)), None)
+        if at is not None and not any(_defines(name, f.latex) for f in formulas):
+            yield Formula(f"{name}({argument}) = {_of(argument, meant)}", at.line, at.column, False)
     for formula in formulas:
         for match in (*_WORD.finditer(formula.latex), *_LETTER.finditer(formula.latex)):
             letter, word = match[1], match[2].lower()
-            if letter in seen or any(_defines(letter, f.latex) for f in formulas):
+            if letter in held or letter in seen or any(_defines(letter, f.latex) for f in formulas):
                 continue
             seen.add(letter)
             name = _ALIASES.get(word, word)
             body = (sloped and _SLOPED.get(name)) or FUNCTIONS.get(name) if word else _said(letter, prose)
             if body is not None:
-                body = re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", argument, body)
-                yield Formula(f"{letter}({argument}) = {body}", formula.line, formula.column, False)
+                yield Formula(f"{letter}({argument}) = {_of(argument, body)}", formula.line, formula.column, False)
+
+
+def _of(argument: str, body: str) -> str:
+    """The body of a function of u with another letter for u."""
+    return re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", lambda _: argument, body)
+
+
+def _held(prose: Prose) -> Iterator[tuple[str, str]]:
+    r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes."""
+    for gap in prose.gaps:
+        letter = _HELD.fullmatch(gap.formula.latex)
+        said = _IS.match(prose.text, gap.start + 1)
+        if letter is None or said is None:
+            continue
+        found = {name: m for name, words in _WORDS.items() if (m := words.match(prose.text, said.end()))}
+        named = [name for name, m in found.items() if _ENDS.match(prose.text, m.end())]
+        if len(found) == len(named) == 1:
+            yield letter[1], FUNCTIONS[named[0]]
 
 
 def _defines(letter: str, latex: str) -> bool:

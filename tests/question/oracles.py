@@ -145,6 +145,7 @@ ORACLES: dict[str, Oracle] = {
     "linear_nobias": Oracle(lambda w, x: w @ x, (M, V)),
     "neuron": Oracle(lambda w, x, b: w @ x + b, (V, V, S)),
     "linear_relu": Oracle(lambda w, x, b: np.maximum(0, w @ x + b), (M, V, (3,))),
+    "linear_relu_b": Oracle(lambda b, w, x: np.maximum(0, w @ x + b), ((3,), M, V)),
     "linear_sigmoid": Oracle(lambda w, x, b: sigmoid(w @ x + b), (M, V, (3,))),
     "tanh_column": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
     "linear_tanh": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),

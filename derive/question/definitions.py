@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import (
@@ -15,9 +17,11 @@ from derive.expr import (
     Given,
     Idx,
     In,
+    Mul,
     Node,
     Num,
     Partial,
+    Pow,
     Reduce,
     Rel,
     SetApp,
@@ -122,10 +126,10 @@ def _sort(claim: Rel | In, formula: Formula, found: Definitions, table: SymbolTa
         found.sets.append(claim)
     elif isinstance(head, Fn) and all(isinstance(a, Entry) and not a.indices for a in head.args):
         _function(claim, head, formula, found, table)
-    elif len(values) == 1 and isinstance(values[0], Num) and (isinstance(head, Size) or (
+    elif len(values) == 1 and (number := _number(values[0])) is not None and (isinstance(head, Size) or (
         isinstance(head, Entry) and not head.indices)):
         name = head.name if isinstance(head, Size) else head.tensor
-        found.numbers.setdefault(name, (values[0], formula))
+        found.numbers.setdefault(name, (Num(number), formula))
     elif isinstance(head, Entry) and _defines(head, values, table):
         plain = isinstance(values[-1], Entry) and all(isinstance(i, Idx) for i in values[-1].indices)
         if plain and not formula.display:
@@ -153,6 +157,19 @@ def _defines(head: Entry, values: list[Expr], table: SymbolTable) -> bool:
     computed = any(not isinstance(v, (Num, Size)) for v in values)
     plain = all(isinstance(i, Idx) for i in head.indices) and len(set(head.indices)) == len(head.indices)
     return not message and computed and plain
+
+
+def _number(value: Expr) -> Fraction | None:
+    """The number of 0.01, of 10^{-5} and of 3 · 10^{-4}; None for what has letters."""
+    match value:
+        case Num(number):
+            return number
+        case Pow(Num(base), Num(exponent)) if exponent.denominator == 1 and base and abs(exponent) < 100:
+            return Fraction(base) ** exponent.numerator
+        case Mul(factors):
+            numbers = [_number(f) for f in factors]
+            return math.prod((n for n in numbers if n is not None), start=Fraction(1)) if None not in numbers else None
+    return None
 
 
 def _function(claim: Rel, head: Fn, formula: Formula, found: Definitions, table: SymbolTable) -> None:

@@ -18,6 +18,7 @@ _SIGNATURE = re.compile(
     rf"(?:^|[,;&]|\\\\|quad)\s*(?![pPq]\s*\()(?P<name>{_NAME}){OPENED}(?P<arguments>{_LIST}){CLOSED}"  # no p(x_i)
     r"\s*&?\s*:?=(?P<body>.*)", re.DOTALL)
 _PART = re.compile(rf"\s*(?P<letter>{_LETTER})(?:{_BELOW})?\s*")
+_DIFFERENTIATED = re.compile(r"\\partial\s*\{?\s*$")  # δ_i = ∂L/∂f(x_i) applies nothing
 _SPARE = "uvrzqa"
 
 
@@ -44,7 +45,7 @@ def without_entry_functions(formulas: Iterable[Formula]) -> list[Formula]:
     for function in [f for formula in found for f in _defined(formula)]:
         calls = [match for f in found for match in function.call.finditer(f.latex)]
         entries = all(not m["prime"] and _at_entries(m["arguments"] or "", function.letters) for m in calls)
-        applied = any("=" in m.string[: m.start()] for m in calls)
+        applied = any("=" in m.string[: m.start()] and not _DIFFERENTIATED.search(m.string[: m.start()]) for m in calls)
         local = _local(function, found) if applied or not entries else None
         if local is not None:
             found = [local if f is function.formula else f for f in found]

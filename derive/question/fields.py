@@ -14,6 +14,7 @@ from derive.question.definitions import Definition, Definitions
 from derive.question.geometry import window_geometry
 from derive.question.places import place
 from derive.question.stated import Reader
+from derive.question.unaccounted import is_aside
 from derive.question.windows import refuse_other_pooling
 from derive.question.wording import Words
 from derive.receptive_field import ReceptiveField, WindowAxis
@@ -55,7 +56,8 @@ def _refuse_contradiction(words: Words, used: list[Definition]) -> None:
     """«max pooling» over a formula without a maximum."""
     ops = {node.op for d in used for node in walk(d.value) if isinstance(node, Reduce)}
     for found in words.about("pooling"):
-        if found.value in ("max", "min") and found.value not in ops:
+        named = [s for s in re.split(r"[.?!;¶]", words.plain.text) if found.quote.lower() in s]
+        if found.value in ("max", "min") and found.value not in ops and not (named and all(map(is_aside, named))):
             where = place(used[-1].formula)
             raise CardError(Problem(f"“{found.quote}” contradicts the formula ({where}), which has no \\{found.value}; "
                                     "change one of them", line=found.line))

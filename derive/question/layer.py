@@ -81,9 +81,13 @@ def layer_module(card: Card) -> Module:
     refuse_undefined(named, given)
     refuse_two_readings([d.formula for d in used], given)
     refuse_computed(named, given)
-    refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named, given)
+    refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named,
+                       {*given, *(d.entry.tensor for d in used), *(f.name for f in functions)})
     roles = roles_of(given, named, card, table)
+    before = given
     used, given, roles = with_numbers(used, found, given, roles, {d.wrt for _, d in asked}, prose)
+    put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"
+              for n in before if n not in given]
     wanted = _wanted(output, used, roles, table, asked, prose, bool(of_parts), read_)
     fields, tie_rule, said = _windows(card, read_, used, found)
     inputs, parameters, constants = (tuple(n for n, r in roles.items() if r.role == kind) for kind in ROLES)
@@ -106,8 +110,8 @@ def layer_module(card: Card) -> Module:
     module = with_known_ranges(with_extents(with_output_ranges(module, nodes, written), found))
     short = likelihoods_said(formulas(card.question, card.question_line))
     reaches = reaches_said(d.formula for d in used)
-    readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *_roles_said(roles), *said,
-                *wanted.readings)
+    readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *put_in, *_roles_said(roles),
+                *said, *wanted.readings)
     return replace(module, readings=tuple(dict.fromkeys(readings)))
 
 

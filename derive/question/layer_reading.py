@@ -22,7 +22,7 @@ from derive.question.dots import without_dots
 from derive.question.entries import with_entries
 from derive.question.interleaved import with_interleaved
 from derive.question.layers_above import with_layers
-from derive.question.likelihoods import with_likelihoods
+from derive.question.likelihoods import with_likelihoods, with_posteriors
 from derive.question.named import with_named, with_words
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.part_words import named_parts
@@ -48,7 +48,7 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     Functions that are applied by name, and parts without a formula, are written out.
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
-    written = with_likelihoods(with_layers(formulas(card.question, card.question_line)))
+    written = with_posteriors(with_likelihoods(with_layers(formulas(card.question, card.question_line))))
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
     written = with_cases_said(written, prose)

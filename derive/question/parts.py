@@ -23,6 +23,9 @@ from derive.question.stated_loss import StatedLoss, refuse_unused, stated_loss, 
 _CHAINED = one_of(r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
 _LISTED = re.compile(r"[,→]|\b(?:a|and)\b")
 _ASIDE = re.compile(r"\b(?:to|by|over|per|for|podle|w\s*r\s*t)\b")
+_COMPARED = re.compile(  # «Unlike ReLU, ELU has …»
+    r"\b(?:unlike|contrary to|in contrast (?:to|with)|as opposed to|similar(?:ly)? to|instead of|rather than|than"
+    r"|such as|na rozdíl od|místo)\s+(?:the |an? )?$")
 _LETTER = r"\\?[A-Za-z]+"
 _SIGNATURE = re.compile(
     rf"\s*({_LETTER}(?:_\{{?{_LETTER}\}}?)?)\s*\(\s*{_LETTER}(?:\s*[,;]\s*{_LETTER})*\s*\)\s*="
@@ -38,7 +41,7 @@ def stated_parts(
     card is the part behind whose name it stands.  Raises :class:`UnsupportedError` for
     parts that have no formula here, and :class:`CardError` where the order is not clear.
     """
-    named = named_parts(prose)
+    named = [n for n in named_parts(prose) if not _COMPARED.search(prose.text[prose.sentence(n.start)[0] : n.start])]
     if not any(n.part.loss for n in named) and (unnamed := unnamed_loss(prose, named)) is not None:
         named.append(unnamed)
     loss = next((stated_loss(prose, n, named) for n in named if n.part.loss), None)

@@ -8,17 +8,40 @@ from dataclasses import dataclass
 
 from derive.errors import CardError, Problem
 from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Node, Num, Pow, Reduce, walk
+from derive.notation.names import name_of
 from derive.question.asking import discussed
-from derive.question.naming import Mention
+from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import PARTS
 from derive.question.patterns import one_of
+from derive.question.plain_text import GAP
 from derive.question.prose import Prose
 
-_ELSEWHERE = re.compile(  # «unlike the sigmoid», «a smooth version of the ReLU», «the ReLU is a special case»
-    r"\b(?:unlike|instead of|rather than|compar\w+ (?:to|with|it with)|than|without|not?|similar to|special cases?"
-    r"|generali[sz]\w+|approximat\w+|version of|as opposed to|preced\w+|before|contrast\w*|místo|než|bez)\b"
-    r"[^.?!;¶∎]{0,30}$"
+_ADJECTIVES = (
+    r"(?:an?|the|its|one|then|element-?wise|logistic|final|additional|subsequent|standard|mean|binary|categorical|average"
+    r"|softmax|nonlinear|non-linear)"
 )
+# What says that the output goes on through the part behind these words …
+_JOINED = re.compile(
+    r"\b(?:follow(?:ed|s) by|pass\w* (?:on )?(?:through|to|into)"
+    r"|(?:fed|put|sent|goes|go|run|enters?) (?:in)?(?:to|through)|through"
+    r"|after which|regulari[sz]ed (?:by|with)|gradients? of|derivatives? of|minimi[sz]\w*|consider|given"
+    rf"|trained (?:with|by|using))\s+(?:{_ADJECTIVES}\s+)*$"
+)
+# … and what does so in a sentence with a formula, or behind another part that is joined.
+_BESIDE = re.compile(rf"(?:\b(?:with|and|plus|then|uses?|using|has)|[,→:])\s+(?:{_ADJECTIVES}\s+)*$")
+_APPLIED = re.compile(r"(?:\s+\w+){0,2}?\s+(?:(?:is|are) (?:applied|used|added|minimi[sz]ed)\b|applied to ∎)")
+_CHAIN = re.compile(
+    r"∎|\bfollow(?:ed|s) by\b|\bpass\w* (?:through|to|into)\b|\bfed\b|\bnetwork\b|\bconsist\w*|\bcompos\w*")
+# Sentences that tell of other layers, of habits and of special cases.
+_ASIDE = one_of(
+    r"\b(?:usually|commonly|typically|often|frequently|in practice|normally|generally|sometimes|popular|nowadays)\b",
+    r"\b(?:modern|today|such as|e g|for (?:example|instance)|like|unlike|similar\w*|analog\w*|contrary|contrast\w*)\b",
+    r"\b(?:opposed|compar\w*|related|alternatives?|companion|supersed\w*|replac\w*|instead|variants?|networks)\b",
+    r"\b(?:generali[sz]\w*|special cases?|approach\w*|approximat\w*|interpolat\w*|becomes?|limit|would|could)\b",
+    r"\b(?:used to|was|were|seen|known|not|no|never|without|omit\w*|preced\w*|before|previous)\b",
+    r"\b(?:obvykle|často|například|podobn\w*|místo|bez)\b",
+)  # fmt: skip
+_BY_LETTER = re.compile(rf"\bfollow(?:ed|s) by\s+(?:an? |the )?{GAP}")  # «followed by $φ$»
 _MASK = re.compile(r"\bmasks?\b|\bbernoulli|\brandom|\bmask\w*")
 _OTHERS = {
     "max pooling": one_of(r"\bmax(?:imum)?[- ]?pool\w*"),
@@ -30,7 +53,8 @@ _OTHERS = {
     ),
     "dropout": one_of(r"\bdropout\b"),
     "huber": one_of(r"\bhuber\b"),
-    "cases": one_of(r"\b(?:otherwise|else|elsewhere|jinak)\b"),
+    "cases": one_of(rf"{GAP},?\s*(?:otherwise|else|elsewhere|jinak)\b", rf"\b(?:otherwise|jinak),?\s*(?:by )?{GAP}"),
+    "activation": one_of(r"\b(?:activations?|non-?linearit(?:y|ies)|aktivac\w+)\b(?: functions?)?"),
 }  # fmt: skip
 
 
@@ -84,6 +108,7 @@ _SHOWN: dict[str, Callable[[_Formulas], bool]] = {
     "average pooling": lambda f: f.reduces("sum"),
     "normalisation": lambda f: f.rooted,
     "penalty": lambda f: f.penalised,
+    "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
 }
 
 
@@ -115,17 +140,36 @@ def shown(name: str, values: Iterable[Expr]) -> bool:
 def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for a part that the words name and that none of the formulas computes.
 
-    A dropout is shown by its mask: one of the letters ``given``, and called so.
+    A dropout is shown by its mask: one of the letters ``given``, and called so.  ``given`` has the layer's letters.
     """
     formulas, given = _Formulas.of(values), {*given}
-    masked = any(given & {*m.letters} and _MASK.search(f"{m.before} {m.after}") for m in said)
+    for match in _BY_LETTER.finditer(prose.text):
+        gap = next((g for g in prose.gaps if g.start == match.end() - 1), None)
+        if gap is not None and "=" not in gap.formula.latex and not {*map(name_of, bare_letters(gap.formula))} & given:
+            raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
+                                    line=gap.formula.line))
+    masked = any(given & {*m.letters} and _MASK.search(f"{m.before} {m.after.partition('dropout')[0]}") for m in said)
     for name, words in (*((part.name, part.words) for part in PARTS), *_OTHERS.items()):
         shown = _SHOWN.get(name)
         if masked if name == "dropout" else shown is None or shown(formulas):
             continue
         for match in words.finditer(prose.text):
-            start, _ = prose.sentence(match.start())
-            if not discussed(prose.text, match.start()) and not _ELSEWHERE.search(prose.text[start : match.start()]):
+            if not discussed(prose.text, match.start()) and (name == "cases" or _goes_on(prose, match)):
                 quoted = prose.plain.quote(*match.span())
                 raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
                                         "of all that the output goes through", line=prose.plain.line(match.start())))
+
+
+def is_aside(words: str) -> bool:
+    """The words tell of other layers, of habits or of special cases."""
+    return _ASIDE.search(words) is not None
+
+
+def _goes_on(prose: Prose, named: re.Match[str]) -> bool:
+    """The words say that the output of the formulas goes through the part that they name here."""
+    start, stop = prose.sentence(named.start())
+    before, after = prose.text[start : named.start()], prose.text[named.end() : stop]
+    if is_aside(before) or is_aside(after):
+        return False
+    beside = _BESIDE.search(before) is not None and _CHAIN.search(before) is not None
+    return beside or _JOINED.search(before) is not None or _APPLIED.match(after) is not None

@@ -34,7 +34,7 @@ from derive.expr import (
 from derive.notation import environments, forms, letters, phrases
 from derive.notation.cursor import Cursor
 from derive.notation.declarations import SEPARATORS, without_declarations
-from derive.notation.definitions import labels_of
+from derive.notation.definitions import base_of, labels_of
 from derive.notation.pieces import divided, variable
 from derive.notation.symbols import Kind
 from derive.notation.tree import (
@@ -158,7 +158,7 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
     if not items:
         raise r.error(end, "a condition is missing here")
     c = r.cursor(items, end)
-    found = _units(r, c)
+    found = _listed_facts(r, c) or _units(r, c)
     commas = []
     while is_token(c.peek(), *SEPARATORS) or phrases.kind(c.peek()) == "AND":
         separator = c.take()
@@ -166,7 +166,8 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
         if phrases.kind(c.peek()) == "AND":
             c.take()
             commas[-1] = False
-        found += _units(r, c)
+        of_list = isinstance(found[-1], Rel) and isinstance(found[-1].terms[-1], (Entry, Idx))  # y = a, b, c > 0
+        found += (() if of_list else _listed_facts(r, c)) or _units(r, c)
     r.finish(c)
     for first, second, comma in zip(found, found[1:], commas, strict=False):
         if comma:
@@ -188,6 +189,28 @@ def _units(r: Reader, c: Cursor) -> list[Cond]:
     if not isinstance(found, Rel) or found.ops != ("≤", "≤"):
         raise r.error(c.place, "letters that run together end with their last value, as in `i, j = 1, \\dots, n`")
     return [*(Rel((found.terms[0], Idx(n), found.terms[2]), found.ops) for n in names), found]
+
+
+def _listed_facts(r: Reader, c: Cursor) -> list[Cond]:
+    r"""y_i, \hat{y}_i \ge 0 is one fact for each letter; empty, and nothing taken, for anything else."""
+    start, entries = c.at, 1
+    while (letter := c.peek()) is not None and is_token(base_of(letter), "NAME") and is_token(c.peek(1), "COMMA"):
+        entries += 1
+        c.at += 2
+    item, sign = c.peek(), c.peek(1)
+    ends = is_token(c.peek(2), "NUMBER") and (c.peek(3) is None or is_token(c.peek(3), *SEPARATORS))
+    c.at = start
+    if entries == 1 or item is None or not is_token(base_of(item), "NAME") or not ends:
+        return []
+    if not isinstance(sign, Token) or sign.type != "REL" or sign.text not in (*_UPWARD, *_DOWNWARD):
+        return []
+    heads = [r.value([c.items[start + 2 * n]], c.place) for n in range(entries)]
+    if not all(isinstance(head, Entry) for head in heads):
+        return []
+    c.at += 2 * entries
+    value = r.value(c.items[c.at : c.at + 1], c.place)
+    c.at += 1
+    return [Rel((head, value), (sign.text,)) for head in heads]
 
 
 def _unit(r: Reader, c: Cursor) -> Cond:

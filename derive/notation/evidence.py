@@ -10,7 +10,7 @@ from functools import cached_property
 
 from derive.notation.cursor import normal
 from derive.notation.definitions import Definition, base_of
-from derive.notation.names import labelled, latex_of
+from derive.notation.names import identifier, labelled, latex_of
 from derive.notation.occurrences import Occurrence, Occurrences, label_of, names_in
 from derive.notation.pieces import variable
 from derive.notation.subscripts import split_runs
@@ -18,6 +18,8 @@ from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import Item, Items, Scripted, Token, has, inside, is_token, split, unwrap
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
+_NUMBERING = frozenset("ijklmnpqruvabc")
+
 
 def called(o: Occurrence) -> str:
     r"""The function's name with its label: ``\ell_\delta(a)``."""
@@ -192,17 +194,33 @@ class Evidence:
         for d in self.seen.definitions:
             head = normal(d.left[0])
             own = head.subs[0] if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 else ()
-            time = variable(split_runs(own, None)[0][0]) if own and len(split_runs(own, None)[0]) == 1 else None
+            time = _time(split_runs(own, None)[0]) if own else None
             base = label_of(base_of(d.left[0]))
             if time is None or time in self.indices | self.sizes | self.tensors:
                 continue
             timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in names_in(o.sub)]
             firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
             single = all(_step(runs[0], time) and not any(time in names_in(r) for r in runs[1:]) for _, runs in firsts)
-            back = any(o.name == base and o.right and len(runs[0]) > 1 for o, runs in firsts)
+            if len(split_runs(own, None)[0]) > 1:  # h_{t+1} from h_t
+                back = any(o.name == base and o.right and len(runs[0]) == 1 for o, runs in firsts) and self.leads(d)
+            else:
+                back = any(o.name == base and o.right and len(runs[0]) > 1 for o, runs in firsts)
+            written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
+            single = single and len(written) == len({identifier(f"{name}_{step}") for name, step in written})
             plain = {o.name for o in self.seen.all if not o.in_index and o not in timed and not o.derived}
             if single and back and not plain & {o.name for o in timed}:
                 self.seen.all = [self.at_step(o) if o in timed else o for o in self.seen.all]
+
+    def leads(self, d: Definition) -> bool:
+        """Whether the right-hand side, written out by the other definitions, has the letter that is defined."""
+        base = label_of(base_of(d.left[0]))
+        reached: set[str] = set()
+        found = {*names_in(d.right)}
+        while found - reached:
+            reached |= found
+            found = {n for e in self.seen.definitions if label_of(base_of(e.left[0])) in reached - {base}
+                     for n in names_in(e.right)}
+        return base in reached
 
     def at_step(self, o: Occurrence) -> Occurrence:
         """h_{t-1,i} as the entry i of the letter h_{t-1}."""
@@ -303,6 +321,12 @@ class Evidence:
 def _below_as_written(name: str, label: str) -> str:
     """W_o, W_{hh}, h_{t-1}."""
     return f"{latex_of(name)}_{label}" if len(label) == 1 else f"{latex_of(name)}_{{{label}}}"
+
+
+def _time(run: Items) -> str | None:
+    """t of h_t and of h_{t+1}; not the k of h_{k+1}, as sheets number entries with such letters."""
+    further = len(run) == 3 and is_token(run[1], "PLUS") and str(run[2]) == "1" and str(run[0]) not in _NUMBERING
+    return variable(run[0]) if len(run) == 1 or further else None
 
 
 def _step(run: Items, time: str) -> bool:

@@ -99,3 +99,24 @@ def _has_bold_entries(latex: str) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
     return any(re.search(rf"\\sum\s*(?:\\limits\s*)?_\s*\{{?\s*{match[4]}(?![a-zA-Z])", latex)
                for match in _BOLD_ENTRY.finditer(latex))
+
+
+_SPACE_OF = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
+
+
+def sizes_beside_bold(latexes: Iterable[str]) -> set[str]:
+    r"""h of \mathbf{W} \in \mathbb{R}^{h \times d} beside a bold \mathbf{h}: plain, it is a size and nothing else.
+
+    Sheets write the vector plain, so the size goes without its letter.
+    """
+    latexes = list(map(_unaccented, latexes))
+    bold = {name_of(m[2] or m[3]) for latex in latexes for m in _BOLD.finditer(latex)}
+    extents = {name for latex in latexes for m in _SPACE_OF.finditer(latex) for name in _plain(m[1] or m[2])}
+    shown = [latex for latex in latexes if len(latex.strip()) > 1]  # «of $h$ units» computes nothing
+    elsewhere = {name for latex in shown for name in _plain(_SPACE_OF.sub(" ", latex))}
+    return (bold & extents) - elsewhere
+
+
+def _plain(latex: str) -> set[str]:
+    """The letters without a subscript that are not bold."""
+    return {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z])(?![A-Za-z])(?!\s*_)", _BOLD.sub(" ", latex))}

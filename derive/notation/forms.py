@@ -76,6 +76,8 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
             if item.subs or divided(g.items) is not None or has(g.items, "COMMA", "REL", "IN"):
                 raise r.error(item, "a set carries no scripts here")
             found = r.value(g.items, g.end - 1)  # \{ w^T x - t \}^2
+        case "LSET" if _encloses_factor(g, c):
+            found = r.value(g.items, g.end - 1)
         case "LSET":
             found = SetOf(*ranges.set_builder(r, g))
         case "LBRACK" if has(g.items, "REL", "IN"):
@@ -86,6 +88,20 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
                 found = Extremum("max", (ZERO, found))  # [u]_+
                 item = replace(item, subs=())
     return r.raised(found, item if item is not g else None)
+
+
+def _encloses_factor(g: Group, c: Cursor) -> bool:
+    r"""-\{ t \ln y + … \}, \sum_n \{ a_n + b_n \}: braces as brackets around a sum, where no set can stand.
+
+    Behind a letter they may hold its argument, behind a maximum its list, behind = a set: those are left.
+    """
+    if divided(g.items) is not None or not has(g.items, "PLUS", "MINUS") or has(
+            g.items, "COMMA", "SEMI", "REL", "IN", "TEXT", "DOTS", "BAR", "MID", "COLON"):
+        return False
+    before = base_of(c.items[c.at - 2]) if c.at > 1 else None
+    summed = is_token(before, "BIG") and before.text in ("sum", "prod")
+    number = isinstance(before, Command) and before.type == "FRAC"
+    return summed or number or is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
 
 
 def _norm(r: Reader, g: Group, item: Item) -> Expr:

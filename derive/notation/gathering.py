@@ -11,7 +11,14 @@ from derive.notation.cursor import normal
 from derive.notation.definitions import base_of, sampled
 from derive.notation.errors import NotationError, Source
 from derive.notation.evidence import Evidence
-from derive.notation.faces import is_capital, layered, numbered_above, plain_beside_bold, ranks_by_face
+from derive.notation.faces import (
+    is_capital,
+    layered,
+    numbered_above,
+    plain_beside_bold,
+    ranks_by_face,
+    sizes_beside_bold,
+)
 from derive.notation.formulas import Formula
 from derive.notation.inference import inferred
 from derive.notation.names import identifier, labelled, latex_of, lexicon
@@ -61,7 +68,8 @@ def gather(
             trees.append((source, named))
     by_face, numbered = ranks_by_face(written)
     gathering = _Gathering(seen, table, {**by_face, **ranks}, numbered - {n for n, r in ranks.items() if not r},
-                           numbered_above(written), plain_beside_bold(written) - ranks.keys())
+                           numbered_above(written), plain_beside_bold(written) - ranks.keys(),
+                           sizes_beside_bold(written))
     found = replace(gathering.table(), rows=rows)
     return inferred(found, trees, gathering.undecided()) if gathering.has_vectors(found) else found
 
@@ -74,9 +82,10 @@ def lists_letters(items: Items) -> bool:
 
 class _Gathering(Evidence):
     def __init__(self, seen: Occurrences, known: SymbolTable, ranks: Mapping[str, int], numbered: set[str],
-                 raised: set[str], unsaid: set[str]) -> None:
+                 raised: set[str], unsaid: set[str], unnamed: set[str]) -> None:
         super().__init__(seen, lexicon(known))
         self.ranks, self.numbered, self.raised, self.unsaid = ranks, numbered, raised, unsaid
+        self.unnamed = unnamed  # sizes that a vector has the letter of
         self.known = known
         self.symbols: dict[str, Symbol] = {}  # by the name that their LaTeX reads as
         self.letter_of: dict[int | str, str] = {}  # an axis letter for each extent
@@ -192,8 +201,8 @@ class _Gathering(Evidence):
     def shapes(self) -> None:
         alone = self.numbered_alone()
         for items, extents in self.seen.shapes:
-            sizes = tuple(_extent(e) for e in extents)
-            self.sizes |= {s for s in sizes if isinstance(s, str)}
+            sizes = tuple("" if (size := _extent(e)) in self.unnamed else size for e in extents)
+            self.sizes |= {s for s in sizes if isinstance(s, str) and s}
             for item in items:
                 base = item.base if isinstance(item, Scripted) else item
                 if not is_token(base, "NAME") or base.text in self.words or base.text in self.indices or None in sizes:
@@ -394,7 +403,8 @@ class _Gathering(Evidence):
             if known is None or known in found:
                 taken = {*found, *self.letter_of.values()}
                 known = next((c for c in self.spare(len(_SPARE)) if c not in taken), _SPARE[len(found)])
-                self.letter_of.setdefault(size, known)
+                if size != "":
+                    self.letter_of.setdefault(size, known)
             found.append(known)
         return tuple(found)
 

@@ -26,6 +26,7 @@ from derive.expr import (
 from derive.notation.lowering import MARKS, Lowering, letters
 from derive.notation.shapes import ShapeError, Shapes
 from derive.notation.symbols import Kind, SymbolTable
+from derive.notation.vocabulary import FUNCTIONS
 
 _LEFT_ALONE = (Matrix, Hull, Subdifferential, Directional, SetOf, Without, Arg)
 
@@ -55,6 +56,8 @@ def lowered(node: Node, table: SymbolTable) -> Node:
         claim = lowered(node.claim, table)
         return Given(claim, node.cond) if isinstance(claim, Cond) else node
     marks = marked(node)
+    if isinstance(node, Rel) and spells_out(node):
+        return node
     if isinstance(node, Rel) and defines_function(node, table):
         if marks:
             raise ShapeError("a function that is applied to numbers is defined here with vectors")
@@ -79,6 +82,17 @@ def defines_function(node: Rel, table: SymbolTable) -> bool:
     return of_card and isinstance(head, Fn) and all(isinstance(a, Entry) and not a.indices for a in head.args)
 
 
+def spells_out(node: Rel) -> bool:
+    r"""\tanh(z) = …, of nothing but the number z: the function's argument, whatever z is elsewhere."""
+    head, *values = node.terms
+    if not isinstance(head, Fn) or head.name not in FUNCTIONS.values() or head.name == "abs" or len(head.args) != 1:
+        return False
+    own = head.args[0]
+    entries = [n for value in values for n in walk(value) if isinstance(n, Entry)]
+    whole = isinstance(own, Entry) and not own.indices
+    return whole and set(node.ops) == {"="} and bool(entries) and all(n is own for n in entries) and not marked(node)
+
+
 def fits(node: Node, table: SymbolTable, ranks: dict[str, int]) -> bool:
     """Whether the shapes of a statement fit, with these numbers of axes left out."""
     lowering = Lowering(Shapes(table, ranks))
@@ -92,7 +106,7 @@ def fits(node: Node, table: SymbolTable, ranks: dict[str, int]) -> bool:
 
 def claims(node: Node, table: SymbolTable) -> Iterable[Rel]:
     """The relations that a statement makes, but for the definitions of functions."""
-    if isinstance(node, Rel) and not defines_function(node, table):
+    if isinstance(node, Rel) and not defines_function(node, table) and not spells_out(node):
         yield node
     elif isinstance(node, And):
         for cond in node.conds:

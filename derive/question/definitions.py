@@ -37,6 +37,7 @@ from derive.expr import (
 from derive.module import Function
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
+from derive.question.known_functions import contradicts
 from derive.question.places import place
 
 _NO_VALUES = (Partial, Subdifferential, Directional, Star)
@@ -177,6 +178,9 @@ def _function(claim: Rel, head: Fn, formula: Formula, found: Definitions, table:
     assert isinstance(body, Expr)
     symbol = table.named(head.name)
     if symbol is None or symbol.kind is not Kind.FUNCTION:
+        if any(isinstance(value, Expr) and contradicts(head, value) for value in claim.terms[1:]):
+            raise CardError(Problem(f"{place(formula)} is not the {head.name} that its sign means; correct it, or give "
+                                    "the function another letter", line=formula.line))
         if any(isinstance(n, Entry) and n.tensor in parameters for n in walk(body)):
             found.known.append((body, formula))
         else:

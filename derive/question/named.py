@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from derive.errors import Problem, UnsupportedError
 from derive.notation.formulas import Formula
 from derive.question.part_words import PARTS
 from derive.question.patterns import OPENED
@@ -44,6 +45,21 @@ _LETTER = re.compile(
 _PLAIN = re.compile(r"(?:^|[,;&]|\\q?quad|\\\\)\s*([A-Za-z]{3,})\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=)")
 
 
+# a(\cdot) and a[\bullet] alone: a letter that the words call a function
+_HELD = re.compile(
+    r"\s*(\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\?[A-Za-z]+\s*\}|\\[A-Za-z]+|[A-Za-z])"
+    r"\s*[(\[]\s*\\(?:cdot|bullet)\s*[)\]][\s.,]*")
+_IS = re.compile(
+    r"\s*,?\s*(?:is|denotes|represents|stands for|being)\s+(?:the |an? )?"
+    r"(?:(?:usual|standard|ordinary|well-known|(?:element|component|entry)-?wise) )*")
+_CHANGED = re.compile(
+    r"[^.;,:¶]{0,30}?\b(?:squared?|cubed?|scaled|shifted|clipped|capped|truncated|negat\w+|reversed|derivative|inverse"
+    r"|modified|noisy|randomi[sz]ed|smooth\w*)\b(?P<of>[^.;,:¶]{0,30})")
+_ENDS = re.compile(
+    r"(?:[\s-]+(?:activation|function|non-?linearity|unit|applied|acting|(?:element|component|entry)-?wise|separately"
+    r"|to|on|each|every|all|of|its|the|arguments?|entry|entries|components?|elements?|coordinates?))*\s*(?:[.,;:)¶]|$)")
+
+
 def with_words(formulas: Sequence[Formula]) -> list[Formula]:
     r"""The formulas with \mathrm{net} for the net of net = …: a letter of several letters that an equation defines."""
     words = {word for f in formulas for word in _PLAIN.findall(f.latex)}
@@ -65,17 +81,54 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
     seen: set[str] = set()
     used = {letter for f in formulas for letter in re.findall(r"(?<![A-Za-z\\])[a-z](?![A-Za-z])", f.latex)}
     argument = next((letter for letter in "uvrzqa" if letter not in used), "u")
+    held = dict(_held(prose, formulas))
+    for name, meant in held.items():
+        at = next(f for f in formulas if _applies(name, f.latex))
+        yield Formula(f"{name}({argument}) = {_of(argument, meant)}", at.line, at.column, False)
     for formula in formulas:
         for match in (*_WORD.finditer(formula.latex), *_LETTER.finditer(formula.latex)):
             letter, word = match[1], match[2].lower()
-            if letter in seen or any(_defines(letter, f.latex) for f in formulas):
+            if letter in held or letter in seen or any(_defines(letter, f.latex) for f in formulas):
                 continue
             seen.add(letter)
             name = _ALIASES.get(word, word)
             body = (sloped and _SLOPED.get(name)) or FUNCTIONS.get(name) if word else _said(letter, prose)
             if body is not None:
-                body = re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", argument, body)
-                yield Formula(f"{letter}({argument}) = {body}", formula.line, formula.column, False)
+                yield Formula(f"{letter}({argument}) = {_of(argument, body)}", formula.line, formula.column, False)
+
+
+def _of(argument: str, body: str) -> str:
+    """The body of a function of u with another letter for u."""
+    return re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", lambda _: argument, body)
+
+
+def _held(prose: Prose, formulas: Sequence[Formula]) -> Iterator[tuple[str, str]]:
+    r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes, where no formula defines it.
+
+    Raises :class:`UnsupportedError` for the squared ReLU and the like.
+    """
+    for gap in prose.gaps:
+        letter = _HELD.fullmatch(gap.formula.latex)
+        said = _IS.match(prose.text, gap.start + 1)
+        if letter is None or said is None or any(_defines(letter[1], f.latex) for f in formulas):
+            continue
+        if not any(_applies(letter[1], f.latex) for f in formulas):
+            continue
+        changed = _CHANGED.match(prose.text, said.end())
+        if changed is not None and any(words.search(changed["of"]) for words in _WORDS.values()):
+            quoted = prose.text[said.end() : changed.start("of")].strip()
+            raise UnsupportedError(Problem(f"`{gap.formula.latex}` is called a changed function (“{quoted} …”); write "
+                                           f"what it computes, as in `{letter[1]}(u) = …`", line=gap.formula.line))
+        found = {name: m for name, words in _WORDS.items() if (m := words.match(prose.text, said.end()))}
+        named = [name for name, m in found.items() if _ENDS.match(prose.text, m.end())]
+        if len(found) == len(named) == 1:
+            yield letter[1], FUNCTIONS[named[0]]
+
+
+def _applies(letter: str, latex: str) -> bool:
+    r"""a(…) of anything but the place that a(\cdot) shows."""
+    pattern = rf"(?<![A-Za-z\\_]){re.escape(letter)}{OPENED}(?!\s*\\(?:cdot|bullet))"
+    return re.search(pattern, latex) is not None
 
 
 def _defines(letter: str, latex: str) -> bool:

@@ -15,11 +15,13 @@ from derive.question.patterns import CLOSED, OPENED
 _LETTER = r"(?:\\[a-zA-Z]+|[a-zA-Z])"
 _FACE = r"\\(?:mathbf|mathrm|boldsymbol|bm|mathsf|text|operatorname)"
 _WORD = r"\\(?:mathrm|operatorname|mathsf|text)\s*\{\s*[A-Za-z]+\s*\}"
+_BOLD = r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\?[A-Za-z]+\s*\}"
 _SIZE = r"(?:\s|\\!|\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z]))*"
 _WHOLE = rf"\s*(?:{_FACE}\{{\s*\\?\w+\s*\}}|{_LETTER})\s*"
 _SIGNATURE = re.compile(
-    rf"(?:^|,|&|\\\\|quad)\s*({_WORD}|{_LETTER})(?:\s*_\s*\{{?\w\}}?)?{_SIZE}\[{_WHOLE}(?:,{_WHOLE})*{_SIZE}\]\s*&?\s*=")
+    rf"(?:^|,|&|\\\\|quad)\s*({_WORD}|{_BOLD}|{_LETTER})(?:\s*_\s*\{{?\w\}}?)?{_SIZE}\[{_WHOLE}(?:,{_WHOLE})*{_SIZE}\]\s*&?\s*=")
 _NAMED_FUNCTION = re.compile(r"\\(?:mathrm|operatorname|text)\s*\{\s*[A-Za-z]{3,}\s*\}(?=" + _SIZE + r"\[)")
+_HELD = re.compile(rf"\s*({_BOLD}|{_LETTER}){_SIZE}\[\s*\\(?:bullet|cdot)\s*\][\s.,]*")  # a[\bullet]
 _LEFT = rf"({_FACE}\{{[^{{}}]*\}}|\\hat\s*\{{?\w\}}?|{_LETTER})"
 _ASSIGNED = re.compile(rf"{_LEFT}([^=]*?)&?\s*(\\leftarrow)(?![a-z])(.*)", re.DOTALL)
 _LABEL = re.compile(
@@ -66,6 +68,7 @@ def in_notation(formulas: Iterable[Formula]) -> list[Formula]:
     outs = any(_OUT.search(f.latex) for f in found)
     found = [replace(f, latex=_labelled(f.latex, outs)) for f in found]
     applied = {name for f in found for p in (_SIGNATURE, _NAMED_FUNCTION) for name in p.findall(f.latex)}
+    applied |= {held[1] for f in found if (held := _HELD.fullmatch(f.latex))}
     return without_entry_functions(replace(f, latex=_assigned(_named(_applied(f.latex, applied)))) for f in found)
 
 

@@ -66,6 +66,8 @@ VALUED = {
         rf"\b{WINDOW} [a-z]\w?\s*=\s*({VALUE})",
         rf"({DIMS})\s*/\s*{N}",
         rf"\b{WINDOW}\s*[,:]\s*({DIMS}){NOT_INPUT}",
+        rf"\b{_PLAIN_WINDOW} (?:of|for) (?:the |an? |each )?(?:output|unit|neuron|entry|cell|pixel) ∎,? \(?here"
+        rf"(?: of {SIZE})?{IS}({DIMS}){NOT_INPUT}",
         rf"\(\s*({DIMS})\s*[,;]\s*(?:with )?(?:a )?{STRIDE}\b",
     ),
     "length": (

@@ -36,6 +36,10 @@ max pooling with a 3 x 3 filter and a stride of 1 | kernel_size 3,3 | stride 1
 each receptive field is $2\times2$, moved by 2 | kernel_size 2,2 | stride 2
 the windows $\Omega(k,l)$ being $2 \times 2$ with stride 2 | kernel_size 2,2 | stride 2
 The receptive fields $\Omega(k,l)$ are $2 \times 3$ and the stride is 2 | kernel_size 2,3 | stride 2
+where $\Omega(k, l)$ is the receptive field of the output $(k, l)$, here $2 \times 2$ with stride 1 | kernel_size 2,2 | stride 1
+the window of each output $y_k$, here of size $3 \times 2$, slides | kernel_size 3,2
+the receptive field of the output, here $2 \times 2$ | nothing
+the receptive field of the output $y_{kl}$, here the $4 \times 4$ input, is whole | input_size 4,4
 The windows $\Omega(k,l)$ are non-overlapping of size $2 \times 2$. | kernel_size 2,2 | disjoint
 where $\Omega(t)$ contains three consecutive inputs, stride 3 | length 3 | stride 3
 a square window of side 2, moved by 2 | kernel_size 2 | stride 2

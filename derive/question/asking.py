@@ -24,7 +24,8 @@ _JACOBIAN = re.compile(r"\bjacobian|\bderivatives?\b|\bdifferentiat|\bsubgradien
 _VJP = re.compile(
     rf"\bvector[- ]jacobian|\bvjp\b|\b{_VERB}{_NEAR}\bback-?ward(?=\s*(?:[.,;:¶]|and\b|$))"
     r"|\bback-?ward (?:message|pass|step|rule|computation|propagat)|\bback-?prop\w*|\bupstream|\berror signal"
-    r"|(?<!vanishing )(?<!exploding )\bgradients?\b(?![- ](?:descent|ascent|steps?\b|methods?\b|based|clipping))"
+    r"|(?<!vanishing )(?<!exploding )\bgradients?\b"
+    r"(?![- ](?:descent|ascent|steps?\b|methods?\b|based|clipping|boost\w*))"
     r"|(?<!forward )(?<!parameter )(?<!parameters )\bmessages?\b|\bzpětn\w*"
 )
 _FORWARD = re.compile(rf"\b{_VERB}{_NEAR}\bforward (?:message|pass)|\b{_VERB}{_NEAR}\bdopředn\w+"

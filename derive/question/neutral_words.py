@@ -18,10 +18,13 @@ NEUTRAL = re.compile(
     r"|derive|derivation|compute|calculate|find|determine|give|write|state|express|formulate|obtain|show|what|how"
     r"|messages?|forward|backward|parameters?|gradients?|derivatives?|jacobians?|partial|back-?propagat\w*|pass"
     r"|compris\w*|series|do|does|trained|training|stochastic|descent|sgd|minimi[sz]\w*|predictions?"
-    r"|draw|computational|graph|explain|why|needed|rules?|formulas?|equations?|respect|wrt|w|r|t|down|out|work|please|stages?|parts?|task|problem|question"
+    r"|draw|computational|graph|explain|why|needed|rules?|formulas?|equations?|respect|wrt|w|r|t|down|out|work|please"
+    r"|stages?|parts?|task|problem|question|join\w*|form(?:s|ed)?|creat\w*|built|builds?|stack\w*|regression|regressors?"
+    r"|classifiers?|classification|define|describe|called|one|single|architecture|pipeline|regression|arranged"
     # Czech
     r"|s|se|z|ze|a|na|v|ve|do|k|je|jsou|po|pak|poté|potom|dále|pro|podle|vzhledem|všech\w*|mějme|uvažujte|uvažujme"
-    r"|nechť|neuronov\w*|síť|sít\w*|modul\w*|skládá|sklád\w*|složen\w*|tvoř\w*|obsahuj\w*|následova\w*|následuje|za|dán\w*|definuj\w*|nakresl\w*|výpočetn\w*|graf"
+    r"|nechť|neuronov\w*|síť|sít\w*|modul\w*|skládá|sklád\w*|složen\w*|tvoř\w*|obsahuj\w*|následova\w*|následuje|za"
+    r"|dán\w*|definuj\w*|nakresl\w*|výpočetn\w*|graf"
     r"|vrst\w*|funkc\w*|aktivač\w*|aktivac\w*|ztrát\w*|chyb\w*|cíl\w*|požadovan\w*|hodnot\w*|vstup\w*|výstup\w*"
     r"|kter\w*|jej\w*|jednotk\w*|odvoď\w*|odvod\w*|spočt\w*|vypočt\w*|určet\w*|napi\w*|zapi\w*|sestav\w*|uveď\w*"
     r"|zpráv\w*|dopředn\w*|zpětn\w*|parametr\w*|gradient\w*|derivac\w*|výsledn\w*|jednoduch\w*"
@@ -32,7 +35,7 @@ PHRASES = one_of(
     r"\b(?:input|output|target|one-hot) vectors?\b", r"\bscalar (?:loss|outputs?|targets?)\b",
     r"[(\[]?\d+\s*(?:p|b|pts|points?|bod\w*)\b[.)\]]?",
     r"\b(?:messages?|gradients?|derivatives?|jacobians?|outputs?|inputs?|consist\w*|compos\w+|made up|chain|sequence"
-    r"|network|weights|parameters?|rules?|equations?|pass|module|model|order) of\b",
+    r"|network|layers|built|formed|weights|parameters?|rules?|equations?|pass|module|model|order) of\b",
     r"\b(?:applied to|of) (?:its|the|this) outputs?\b",
     r"\b(?:without|with no|and no) (?:an? |any )?(?:activation|non-?linearity)(?: function)?",
     r"\b(?:with |of |and |has |having |s |se )?(?:∎|\b[kmn]\b|\d+) (?:output |input |výstupní\w* |vstupní\w* )?"

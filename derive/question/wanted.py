@@ -35,6 +35,10 @@ _WHOLE = (
         r"\b(?:zpráv|gradient|derivac)\w* (?:pro|podle) (?:\w+ )?(?:parametr|váh|vah)\w*")),
     ("inputs", re.compile(r"\bbackward message|\bzpětn\w+ zpráv")),
 )
+_ARGUED = re.compile(  # «Show that $J$ is convex with respect to $w$»: no derivative
+    r"\b(?:prove|show|convex\w*|minim\w*|maxim\w*|decreas\w*|increas\w*|dokaž\w*|ukaž\w*)\b")
+_DIFFERENTIATED = re.compile(
+    r"\b(?:gradients?(?! descent)|derivatives?|differentiat\w*|jacobians?|messages?|derivac\w*)\b")
 _LETTERS_FOLLOW = re.compile(r"s?\s*(?:of (?:the|this) [\w-]+\s*)?(?:,|:|to|for|with respect to|w\s*r\s*t|i\s*e)?\s*∎")
 _OF_LETTERS = re.compile(r"(?:sub)?gradients?\b|derivatives?\b|differentiat")  # by the letters named behind it
 _ALL = re.compile(r"\b(?:all|three|the) (?:the )?messages\b(?! (?:of|for|with)\b(?! (?:the|this|such an?|an?) "
@@ -135,7 +139,7 @@ class Asking:
                 if found.start(1) <= gap.start < found.end(1):
                     said = prose.said(found.start(), gap.start + 1)
                     before = prose.text[prose.sentence(found.start())[0] : found.start()]
-                    if second.alone(before):
+                    if second.alone(before) or (_ARGUED.search(before) and not _DIFFERENTIATED.search(before)):
                         continue
                     if self._letters(letters_of(gap.formula, self.table), said, "deriv" not in before):
                         by_letter.append(found.start())

@@ -23,6 +23,7 @@ from derive.question.entries import with_entries
 from derive.question.interleaved import with_interleaved
 from derive.question.layers_above import with_layers
 from derive.question.likelihoods import with_likelihoods, with_posteriors
+from derive.question.local_arguments import with_local_arguments
 from derive.question.named import with_named, with_words
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.part_words import named_parts
@@ -56,7 +57,7 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     said = equations_said(prose, written)
     written = with_ranges_said(written, prose)
     prose = replace(prose, formulas=tuple(written))
-    spelt = without_vector_functions(without_dots(with_entries(in_notation(written))))
+    spelt = without_vector_functions(without_dots(with_entries(in_notation(with_local_arguments(written)))))
     found = with_named(with_words([*spelt, *said]), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}

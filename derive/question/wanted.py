@@ -216,6 +216,8 @@ class Asking:
             for name in names if role == "parameters" or plain or not letters & {*names} else ():
                 if name not in letters:
                     yield from self._of_name(name)
+                elif plain and self.output.indices:
+                    yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
     def _of_name(self, name: str, of_loss: bool = True) -> Iterator[Partial]:
         yield self._indexed(self.output, Entry(name, ()))
@@ -245,7 +247,7 @@ class Asking:
         loss = next(iter(self.losses)) if len(self.losses) == 1 else None
         inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
         only = (self.of_loss or self.by_name) and not (self.whole or self.everything or "forward" in self.kinds)
-        named = (*self.named, *self._besides()) if self.named or inner or only else ()
+        named = tuple(dict.fromkeys((*self.named, *self._besides()))) if self.named or inner or only else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
         return Wanted(tuple(self.kinds), named, tuple(said), loss)

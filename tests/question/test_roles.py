@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+import derive
 from derive.card import Card
 from derive.notation import gather
 from derive.notation.formulas import formulas
@@ -61,3 +62,9 @@ def test_sizes(phrase: str) -> None:
 @pytest.mark.parametrize("phrase", ["where $n$ is the input", "the slope $n$", "for $n = 3$", "with weights $n$"])
 def test_no_sizes(phrase: str) -> None:
     assert not list(sizes_said(prose_of(phrase, 1, formulas(phrase))))
+
+
+def test_messages_asked_for_beside_a_derivative_are_answered() -> None:
+    printed = derive.solve("tests/cards/layers/parameters_not_declared.md").sheet.answer
+    text = " ".join(block.latex for block in printed if hasattr(block, "latex"))
+    assert all(rf"\partial {letter}" in text for letter in ("x_", "w_", "b_"))

@@ -70,6 +70,14 @@ def lists_entries(r: Reader, group: Group) -> bool:
     return len(parts) > 1 and bool(known) and len(known) + len(dots) == len(parts)
 
 
+def lists_arguments(r: Reader, group: Group) -> bool:
+    """(s, c): letters parted by commas, of which one at least is a tensor; an index may stand among them."""
+    parts = [unwrap(part) for part in split(group.items, "COMMA", "SEMI")]
+    names = [str(part[0]) for part in parts if len(part) == 1 and is_token(part[0], "NAME")]
+    tensors = [n for n in names if n in r.words and r.words[n].kind is Kind.TENSOR]
+    return len(parts) > 1 and len(names) == len(parts) and bool(tensors)
+
+
 def refuse_scalars(
     r: Reader, found: Symbol, group: Group, indices: tuple[Expr, ...] | None, c: Cursor, at_start: bool
 ) -> None:

@@ -183,8 +183,10 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
     if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
     signature = at_start and len(indices or ()) == len(found.axes) and is_token(c.peek(1), "REL")
-    if signature and group.bracket == "LPAREN" and application.lists_entries(r, group):
-        c.take()  # f(x_1, …, x_n) = …, f_k(x_1, …, x_n) = …
+    if signature and group.bracket == "LPAREN" and (
+        application.lists_entries(r, group) or application.lists_arguments(r, group)
+    ):
+        c.take()  # f(x_1, …, x_n) = …, f_k(x_1, …, x_n) = …, ℓ(s, c) = … with an index c
         return Entry(found.name, indices or ())
     if group.bracket == "LPAREN" and application.dependency(r, group):
         application.refuse_scalars(r, found, group, indices, c, at_start)

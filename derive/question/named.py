@@ -11,7 +11,7 @@ from derive.notation.formulas import Formula
 from derive.question.part_words import PARTS
 from derive.question.patterns import OPENED
 from derive.question.prose import Prose
-from derive.question.softmax import without_softmax
+from derive.question.softmax import softmax_apart, without_softmax
 
 # What the field's names mean, of a number u.
 FUNCTIONS = {
@@ -71,7 +71,8 @@ def with_words(formulas: Sequence[Formula]) -> list[Formula]:
 
 def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
     """The formulas, and a definition for each function that is applied by name and not written out."""
-    found = [new for formula in formulas for new in without_softmax(formula, formulas)]
+    apart = softmax_apart(formulas)
+    found = [new for formula in apart for new in without_softmax(formula, apart)]
     return [*_missing(found, prose), *found]
 
 

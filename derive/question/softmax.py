@@ -43,3 +43,36 @@ def without_softmax(formula: Formula, formulas: Sequence[Formula]) -> Iterator[F
     written_out = rf"{out}_{{{i}}} = \frac{{{exponent % i}}}{{\sum_{{{j}}} {exponent % j}}}"
     latex = formula.latex[: match.start()] + head + written_out + formula.latex[match.end() :]
     yield replace(formula, latex=latex)
+
+
+_SIGN = re.compile(r"(?:[=+\-,;({\[]|\\(?:left|cdot|times|odot)|&)\s*$")  # no factor stands before
+_FACTOR = re.compile(r"(?P<before>[^=]*=\s*[^=]*?[^=\s&])\s*(?P<call>" + _NAME + OPENED + ")")
+
+
+def softmax_apart(formulas: Sequence[Formula]) -> list[Formula]:
+    r"""c = V^\top softmax(z) as a = softmax(z) and c = V^\top a, with a letter that nothing else has."""
+    used = set(re.findall(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", " ".join(f.latex for f in formulas)))
+    found: list[Formula] = []
+    for formula in formulas:
+        match = _FACTOR.match(formula.latex)
+        end = _closing(formula.latex, match.end()) if match else None
+        free = next((c for c in "apruvz" if c not in used), None)
+        if match is None or end is None or free is None or formula.latex[end:].strip(" .,;") or _SIGN.search(
+                match["before"]):
+            found.append(formula)
+            continue
+        used.add(free)
+        vector = rf"\mathbf{{{free}}}"
+        found.append(replace(formula, latex=f"{vector} = {formula.latex[match.start('call') : end]}"))
+        found.append(replace(formula, latex=f"{match['before']} {vector}"))
+    return found
+
+
+def _closing(latex: str, at: int) -> int | None:
+    """Where the bracket that was opened before this place is closed."""
+    depth = 1
+    for n in range(at, len(latex)):
+        depth += {"(": 1, ")": -1}.get(latex[n], 0)
+        if not depth:
+            return n + 1
+    return None

@@ -32,15 +32,21 @@ _BESIDE = re.compile(rf"(?:\b(?:with|and|plus|then|uses?|using|has)|[,→:])\s+(
 _APPLIED = re.compile(r"(?:\s+\w+){0,2}?\s+(?:(?:is|are) (?:applied|used|added|minimi[sz]ed)\b|applied to ∎)")
 _CHAIN = re.compile(
     r"∎|\bfollow(?:ed|s) by\b|\bpass\w* (?:through|to|into)\b|\bfed\b|\bnetwork\b|\bconsist\w*|\bcompos\w*")
-# Sentences that tell of other layers, of habits and of special cases.
-_ASIDE = one_of(
+# Sentences that tell of habits, whatever joins the part there …
+_HABIT = one_of(
     r"\b(?:usually|commonly|typically|often|frequently|in practice|normally|generally|sometimes|popular|nowadays)\b",
-    r"\b(?:modern|today|such as|e g|for (?:example|instance)|like|unlike|similar\w*|analog\w*|contrary|contrast\w*)\b",
-    r"\b(?:opposed|compar\w*|related|alternatives?|companion|supersed\w*|replac\w*|instead|variants?|networks)\b",
-    r"\b(?:generali[sz]\w*|special cases?|approach\w*|approximat\w*|interpolat\w*|becomes?|limit|would|could)\b",
-    r"\b(?:used to|was|were|seen|known|not|no|never|without|omit\w*|preced\w*|before|previous)\b",
-    r"\b(?:obvykle|často|například|podobn\w*|místo|bez)\b",
+    r"\b(?:modern|today|such as|e g|for (?:example|instance)|would|could|used to|was|were|networks|unlike)\b",
+    r"\b(?:contrary|interpolat\w*|obvykle|často|například)\b",
 )  # fmt: skip
+# … of other layers and of special cases …
+_ELSEWHERE = one_of(
+    r"\b(?:like|similar\w*|analog\w*|contrast\w*|opposed|compar\w*|related|alternatives?|companion|supersed\w*)\b",
+    r"\b(?:replac\w*|instead|variants?|generali[sz]\w*|special cases?|approach\w*|approximat\w*|becomes?|limit)\b",
+    r"\b(?:seen|known|preced\w*|before|previous|podobn\w*|místo)\b",
+)  # fmt: skip
+# … and of what is not there.
+_NOT_BEFORE = re.compile(r"\b(?:no|not|without|never|than|bez|než)\b(?:\s+[\w-]+){0,2}\s*$")
+_NOT_BEHIND = re.compile(r"(?:\s+[\w-]+){0,3}?\s+(?:not|never|omitted|omit)\b")
 _BY_LETTER = re.compile(rf"\bfollow(?:ed|s) by\s+(?:an? |the )?{GAP}")  # «followed by $φ$»
 _MASK = re.compile(r"\bmasks?\b|\bbernoulli|\brandom|\bmask\w*")
 _OTHERS = {
@@ -162,14 +168,16 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
 
 def is_aside(words: str) -> bool:
     """The words tell of other layers, of habits or of special cases."""
-    return _ASIDE.search(words) is not None
+    return _HABIT.search(words) is not None or _ELSEWHERE.search(words) is not None
 
 
 def _goes_on(prose: Prose, named: re.Match[str]) -> bool:
     """The words say that the output of the formulas goes through the part that they name here."""
     start, stop = prose.sentence(named.start())
     before, after = prose.text[start : named.start()], prose.text[named.end() : stop]
-    if is_aside(before) or is_aside(after):
+    if _HABIT.search(before) or _HABIT.search(after) or _NOT_BEFORE.search(before) or _NOT_BEHIND.match(after):
         return False
-    beside = _BESIDE.search(before) is not None and _CHAIN.search(before) is not None
-    return beside or _JOINED.search(before) is not None or _APPLIED.match(after) is not None
+    if _JOINED.search(before) or _APPLIED.match(after):
+        return True
+    return _BESIDE.search(before) is not None and _CHAIN.search(before) is not None and not (
+        _ELSEWHERE.search(before) or _ELSEWHERE.search(after))

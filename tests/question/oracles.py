@@ -358,6 +358,7 @@ ORACLES: dict[str, Oracle] = {
     "prelu_sq": Oracle(lambda s, a, y: (np.maximum(0, s) + a * np.minimum(0, s) - y) ** 2, (S, S, S)),
     "scores_ce": Oracle(lambda w, x, y: -(y * np.log(softmax(w @ x))).sum(), (M, V, (3,)), {2: "onehot"}),
     "ridge_one": Oracle(lambda w, x, b, y, a: (w @ x + b - y) ** 2 + a * (w @ w), (V, V, S, S, S)),
+    "attention_factor": Oracle(lambda k, q, v: v.T @ softmax(k @ q / np.sqrt(len(q))), ((5, 3), (3,), (5, 2))),
     "clip1": Oracle(lambda x: np.clip(x, -1, 1), (S,)),
     "hard_tanh_relu": Oracle(lambda x: np.clip(np.maximum(0, x), -1, 1), (V,)),
 }

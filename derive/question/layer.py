@@ -38,7 +38,13 @@ from derive.question.stated import Reader
 from derive.question.stated_factors import with_stated_factors
 from derive.question.strides import refuse_other_stride
 from derive.question.unaccounted import refuse_computed, refuse_unaccounted
-from derive.question.unknown import refuse_parts, refuse_two_readings, refuse_undefined, refuse_unknown
+from derive.question.unknown import (
+    refuse_parts,
+    refuse_two_readings,
+    refuse_undefined,
+    refuse_unknown,
+    refuse_unknown_outputs,
+)
 from derive.question.unread import of_the_layer, refuse_open, refuse_unplaced, refuse_unread
 from derive.question.wanted import Asking, Wanted, derivatives, differentiated_in_words
 from derive.question.windows import tie_rule_of
@@ -76,6 +82,7 @@ def layer_module(card: Card) -> Module:
                     table)
     table = with_letters(table, used, given)
     refuse_unknown([d.formula for d in used], given, (s.name for s in table.of_kind(Kind.TENSOR)))
+    refuse_unknown_outputs((f for _, f in found.aliases), {*given, *found.tensors, *found.functions})
     refuse_parts(given, table, prose)
     named = [*mentions(prose, partial(letters_of, table=table)), *of_parts]
     refuse_undefined(named, given)

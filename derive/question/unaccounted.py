@@ -48,6 +48,8 @@ _ELSEWHERE = one_of(
 _NOT_BEFORE = re.compile(r"\b(?:no|not|without|never|than|bez|než)\b(?:\s+[\w-]+){0,2}\s*$")
 _NOT_BEHIND = re.compile(r"(?:\s+[\w-]+){0,3}?\s+(?:not|never|omitted|omit)\b")
 _BY_LETTER = re.compile(rf"\bfollow(?:ed|s) by\s+(?:an? |the )?{GAP}")  # «followed by $φ$»
+_LOSS_IS = re.compile(r"\b(?:loss|cost|error|objective)(?: function)?(?: is)?\s*$")
+_NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # ℓ(φ(s), y)
 _MASK = re.compile(r"\bmasks?\b|\bbernoulli|\brandom|\bmask\w*")
 _OTHERS = {
     "max pooling": one_of(r"\bmax(?:imum)?[- ]?pool\w*"),
@@ -152,6 +154,11 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
     for match in _BY_LETTER.finditer(prose.text):
         gap = next((g for g in prose.gaps if g.start == match.end() - 1), None)
         if gap is not None and "=" not in gap.formula.latex and not {*map(name_of, bare_letters(gap.formula))} & given:
+            raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
+                                    line=gap.formula.line))
+    for gap in prose.gaps:
+        if "=" not in gap.formula.latex and _NESTED.match(gap.formula.latex) and _LOSS_IS.search(
+                prose.text, 0, gap.start):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
                                     line=gap.formula.line))
     masked = any(given & {*m.letters} and _MASK.search(f"{m.before} {m.after.partition('dropout')[0]}") for m in said)

@@ -30,6 +30,17 @@ def refuse_unknown(formulas: Iterable[Formula], given: Iterable[str], tensors: I
                     rf"`{name}(s) = \max(0, s)`, or write `\cdot` for a product", line=formula.line))
 
 
+def refuse_unknown_outputs(aliases: Iterable[Formula], known: Iterable[str]) -> None:
+    """Raise :class:`UnsupportedError` for y = a(f) where nothing defines a: what the layer's output goes through."""
+    known = {*known}
+    for formula, items in _parsed(aliases):
+        for name, arguments in _applied(items):
+            if name not in known and arguments and set(arguments) <= known:
+                raise UnsupportedError(Problem(
+                    f"`{name}({', '.join(arguments)})`: what does the function `{name}` compute? Define it, as in "
+                    rf"`{name}(s) = \max(0, s)`", line=formula.line))
+
+
 def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> None:
     """Raise :class:`UnsupportedError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
     parsed = list(_parsed(formulas))

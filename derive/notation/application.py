@@ -98,7 +98,7 @@ def refuse_unless_product(r: Reader, found: Symbol, group: Group, item: Item) ->
     if has(group.items, "PLUS", "MINUS") and group.bracket == "LPAREN" and not has(group.items, "COMMA", "SEMI"):
         return
     raise r.error(group, f"`{r.shown(item, group)}` is `{found.latex}` at {r.shown(group)} or a product; "
-                         r"write `\cdot` for a product")
+                         rf"define the function, as in `{found.latex}(u) = …`, or write `\cdot` for a product")
 
 
 def directional(r: Reader, of: Entry, item: Item, primes: int, c: Cursor) -> Expr:

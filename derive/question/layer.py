@@ -24,7 +24,7 @@ from derive.question.fields import Fields, fields_of
 from derive.question.layer_reading import read_layer
 from derive.question.letters import applied_functions, given_letters, with_letters
 from derive.question.likelihoods import likelihoods_said
-from derive.question.naming import letters_of, mentions
+from derive.question.naming import Mention, letters_of, mentions
 from derive.question.numbers import with_numbers
 from derive.question.order import in_order, output_of
 from derive.question.output_ranges import with_known_ranges, with_output_ranges
@@ -76,20 +76,10 @@ def layer_module(card: Card) -> Module:
     given = given_letters(used, functions)
     refuse_unread(of_the_layer(read_.failures, prose, given, (output, *differentiated)))
     refuse_unplaced(found.unplaced, prose, output, {*given, *(d.entry.tensor for d in used)})
-    refuse_open(used)
-    refuse_overruns(used, table)
-    refuse_branches((*used, *(Definition(Entry(f.name, ()), f.body, found.functions[f.name][1]) for f in functions)),
-                    table)
+    _refuse_ill_defined(used, functions, found, table)
     table = with_letters(table, used, given)
-    refuse_unknown([d.formula for d in used], given, (s.name for s in table.of_kind(Kind.TENSOR)))
-    refuse_unknown_outputs((f for _, f in found.aliases), {*given, *found.tensors, *found.functions})
-    refuse_parts(given, table, prose)
     named = [*mentions(prose, partial(letters_of, table=table)), *of_parts]
-    refuse_undefined(named, given)
-    refuse_two_readings([d.formula for d in used], given)
-    refuse_computed(named, given)
-    refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named,
-                       {*given, *(d.entry.tensor for d in used), *(f.name for f in functions)})
+    _refuse_incomplete(used, functions, found, given, table, prose, named)
     roles = roles_of(given, named, card, table)
     before = given
     used, given, roles = with_numbers(used, found, given, roles, {d.wrt for _, d in asked}, prose)
@@ -120,6 +110,32 @@ def layer_module(card: Card) -> Module:
     readings = (*_said(used, functions, found), *reaches, *numbers, *short, *chosen, *put_in, *_roles_said(roles),
                 *said, *wanted.readings)
     return replace(module, readings=tuple(dict.fromkeys(readings)))
+
+
+def _refuse_ill_defined(
+    used: list[Definition], functions: tuple[Function, ...], found: Definitions, table: SymbolTable
+) -> None:
+    """Raise :class:`CardError` for definitions that leave an index open, overrun a shape or overlap in their cases."""
+    refuse_open(used)
+    refuse_overruns(used, table)
+    bodies = (Definition(Entry(f.name, ()), f.body, found.functions[f.name][1]) for f in functions)
+    refuse_branches((*used, *bodies), table)
+
+
+def _refuse_incomplete(
+    used: list[Definition], functions: tuple[Function, ...], found: Definitions, given: tuple[str, ...],
+    table: SymbolTable, prose: Prose, named: list[Mention],
+) -> None:
+    """Raise an error of the card for what the formulas apply or the words name, and nothing computes."""
+    written = [d.formula for d in used]
+    refuse_unknown(written, given, (s.name for s in table.of_kind(Kind.TENSOR)))
+    refuse_unknown_outputs((f for _, f in found.aliases), {*given, *found.tensors, *found.functions})
+    refuse_parts(given, table, prose)
+    refuse_undefined(named, given)
+    refuse_two_readings(written, given)
+    refuse_computed(named, given)
+    refuse_unaccounted(prose, (*(d.value for d in used), *(f.body for f in functions)), named,
+                       {*given, *(d.entry.tensor for d in used), *(f.name for f in functions)})
 
 
 def _windows(

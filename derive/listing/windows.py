@@ -24,7 +24,6 @@ from derive.expr import (
     Reduce,
     Rel,
     SetApp,
-    Size,
     Star,
     Tuple,
     mul,
@@ -287,10 +286,3 @@ def output_size(axis: Axis, n: str) -> str:
         shift = min(shift + s - 1, axis.padding + s - 1)
     top = n if not shift else f"{n} {'+' if shift > 0 else '-'} {abs(shift)}"
     return top if s == 1 else f"{top} // {s}" if not shift else f"({top}) // {s}"
-
-
-def names_used(node: Node) -> set[str]:
-    """The sizes and indices that a formula names."""
-    return {n.name for n in walk(node) if isinstance(n, (Size, Idx))}
-
-

@@ -15,7 +15,6 @@ from derive.words import environment
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LIBRARIES = ("arrows.meta", "patterns")  # of TikZ
 _ANCHORS = {"start": "[left]", "middle": "", "end": "[right]"}  # which edge of a text lies at its place
 _INSET = {"first": 0.05, "second": 0.1}  # of an outline, so that two on one line are both seen
 

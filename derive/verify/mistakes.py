@@ -9,7 +9,6 @@ from derive.numeric.point import Index
 from derive.verify.samples import Sample
 
 Entries = Mapping[tuple[Index, Index], Any]
-Pick = Callable[[Mapping[Index, Any], list[Index]], dict[Index, Any]]
 
 
 def _winners(values: Mapping[Index, Any], sign: int) -> list[Index]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
 
-from derive.axes import with_axes
+import numpy as np
+
+from derive.axes import axes, with_axes
 from derive.calculus.results import Messages
 from derive.calculus.vanishing import at_kinks
 from derive.errors import CardError
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
-from derive.numeric import functions
-from derive.numeric.active import active_sets, selection
-from derive.numeric.clarke import choice, contains
+from derive.numeric import vectorised
+from derive.numeric.choice import names_in
+from derive.numeric.clarke import active_sets, choice, contains, selection
+from derive.numeric.dual import OneSided, one_sided
 from derive.numeric.evaluator import evaluate
-from derive.numeric.exactly import Index, Values, as_array, entries, given
-from derive.numeric.one_sided import OneSided, one_sided
-from derive.numeric.stars import names_in
+from derive.numeric.shapes import rank
+
+Index = tuple[int, ...]
+Values = dict[Index, Any]
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,11 @@ class Numbers:
 
     def forward(self, **arrays: Any) -> Any:
         """y = F(x; θ)."""
-        return functions.forward(self.module, arrays)
+        return vectorised.forward(self.module, arrays)
 
     def values(self, **arrays: Any) -> dict[str, Any]:
         """s, h, …, y: every tensor that the equations define, in their order."""
-        return functions.values(self.module, arrays)
+        return vectorised.values(self.module, arrays)
 
     def gradients(self, *, upstream: Any, **arrays: Any) -> dict[str, Any]:
         """δ_h, δ_s, …: the gradient of each tensor between output and input or parameter, from the output back."""
@@ -52,7 +59,7 @@ class Numbers:
         letters = (*module.inputs, *module.parameters)
         steps = {cast(Entry, s.before): s for wrt in letters for s in self.messages.stages(wrt)[:-1]}
         formulas = [(left, at_kinks(cast(Expr, step.after), module)) for left, step in steps.items()]
-        found = functions.stagewise(module, formulas, upstream, arrays, self.messages.star_definitions)
+        found = vectorised.stagewise(module, formulas, upstream, arrays, self.messages.star_definitions)
         return {name.removeprefix("delta_"): values for name, values in found.items()}
 
     def jacobian(self, wrt: str, *, sparse: bool = False, **arrays: Any) -> Any:
@@ -65,7 +72,7 @@ class Numbers:
         assert isinstance(step.before, Partial) and isinstance(step.after, Expr)
         module = self.messages.module
         formula = (step.before, at_kinks(step.after, module))
-        return functions.jacobian(module, formula, wrt, arrays, sparse, self.messages.star_definitions)
+        return vectorised.jacobian(module, formula, wrt, arrays, sparse, self.messages.star_definitions)
 
     def backward(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
         """δ_x = Jᵀ δ_y.
@@ -82,14 +89,14 @@ class Numbers:
         assert isinstance(step.before, Entry) and isinstance(step.after, Expr)
         module = self.messages.module
         formula = (step.before, at_kinks(step.after, module))
-        return functions.backward(module, formula, wrt, upstream, arrays, self.messages.star_definitions)
+        return vectorised.backward(module, formula, wrt, upstream, arrays, self.messages.star_definitions)
 
     def ties(self, **arrays: Any) -> dict[Index, tuple[Index, ...]]:
         """The active set of each window: output index → the places of the input where its value is attained.
 
         Compared exactly, as the numbers come: floats, integers or Fractions.  No batch axes.
         """
-        values, shapes = given(self.module, arrays)
+        values, shapes = _given(self.module, arrays)
         return {found.output: found.active for found in active_sets(with_axes(self.module), values, shapes)}
 
     def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
@@ -98,8 +105,8 @@ class Numbers:
         ``v`` has the shape of ``wrt``.  No batch axes.
         """
         self.known(wrt)
-        values, shapes = given(self.module, arrays)
-        along, shape = entries(self.module, wrt, v)
+        values, shapes = _given(self.module, arrays)
+        along, shape = _entries(self.module, wrt, v)
         if shape != shapes[wrt]:
             raise CardError(f"`v` has shape {shape}, but `{wrt}` has {shapes[wrt]}")
         try:
@@ -116,7 +123,7 @@ class Numbers:
         found = evaluate(self.module, moving, shapes)[self.module.output]
         slopes = {at: one_sided(y).derivative() for at, y in found.items()}
         exact = any(isinstance(n, Fraction) for tensor in (along, *values.values()) for n in tensor.values())
-        return as_array(slopes, exact)
+        return _as_array(slopes, exact)
 
     def is_subgradient(self, gradient: Any, *, upstream: Any, **arrays: Any) -> bool:
         """Whether ``gradient`` lies in the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x).
@@ -125,11 +132,11 @@ class Numbers:
         their windows; decided exactly, for as many ties as can be listed.
         """
         module = with_axes(self.module)
-        values, shapes = given(module, arrays)
+        values, shapes = _given(module, arrays)
         node = selection(module)
         (wrt,) = module.inputs
-        weights, _ = entries(module, f"delta_{module.output}", upstream)
-        found, _ = entries(module, wrt, gradient)
+        weights, _ = _entries(module, f"delta_{module.output}", upstream)
+        found, _ = _entries(module, wrt, gradient)
         choices = [choice(s, node, values[wrt], Fraction(weights[s.output]))
                    for s in active_sets(module, values, shapes) if weights[s.output]]
         return contains(found, choices)
@@ -139,3 +146,51 @@ class Numbers:
         if wrt not in self.messages.letters:
             names = ", ".join(f"`{name}`" for name in self.messages.letters)
             raise CardError(f"`{wrt}` is no input, parameter or constant of this layer; these are {names}")
+
+
+def _entries(module: Module, name: str, value: object) -> tuple[Values, Index]:
+    """(index, counted as the formula counts → number; shape) of one tensor.
+
+    Raises :class:`CardError` for a wrong rank and for what is no number.
+    """
+    array = np.asarray(value, dtype=object)
+    if array.ndim != rank(module, name):
+        raise CardError(f"`{name}` has shape {array.shape}, but it needs {rank(module, name)} axes; no batch axes here")
+    first = _origin(module, name)
+    found = {}
+    for at in itertools.product(*map(range, array.shape)):
+        number = array[at].item() if isinstance(array[at], np.generic) else array[at]
+        if not isinstance(number, (int, float, Fraction)):
+            raise CardError(f"`{name}` is not an array of numbers")
+        if math.isnan(number):
+            raise CardError(f"`{name}` is not a number (NaN) at ({', '.join(map(str, at))})")
+        found[tuple(map(sum, zip(at, first, strict=True)))] = int(number) if isinstance(number, bool) else number
+    return found, array.shape
+
+
+def _given(module: Module, arrays: Mapping[str, object]) -> tuple[dict[str, Values], dict[str, Index]]:
+    """The entries and the shapes of all that the layer is given."""
+    expected = (*module.inputs, *module.parameters, *module.constants)
+    problems = [f"unknown array `{name}`: the layer takes {', '.join(f'`{e}`' for e in expected)}"
+                for name in arrays if name not in expected]
+    problems += [f"`{name}` is missing: pass it by keyword, {name}=…" for name in expected if name not in arrays]
+    if problems:
+        raise CardError(*problems)
+    found = {name: _entries(module, name, arrays[name]) for name in expected}
+    return {n: v for n, (v, _) in found.items()}, {n: s for n, (_, s) in found.items()}
+
+
+def _origin(module: Module, name: str) -> Index:
+    return tuple(axes(module).origin(name, d) for d in range(rank(module, name)))
+
+
+def _as_array(values: Mapping[Index, Any], exact: bool) -> Any:
+    """An array of the values: Fractions if they are to stay exact and are rational, else float64."""
+    if not values:
+        return np.zeros(0)
+    lows, highs = ([f(c) for c in zip(*values, strict=True)] for f in (min, max))
+    exact = exact and all(isinstance(v, (int, Fraction)) for v in values.values())
+    array = np.empty([h - low + 1 for low, h in zip(lows, highs, strict=True)], object if exact else np.float64)
+    for at, value in values.items():
+        array[tuple(i - low for i, low in zip(at, lows, strict=True))] = Fraction(value) if exact else value
+    return array

@@ -28,8 +28,8 @@ from derive.expr import (
     over,
     tuple_of,
 )
-from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index
+from derive.numeric.statements import compile_value
 from derive.sheet import Trial
 from derive.verify.samples import Sample
 from derive.window_facts import shares

@@ -11,7 +11,7 @@ from typing import Any
 from derive.compose.builder import Builder
 from derive.expr import Expr, Infinity, Num, tuple_of
 from derive.module import Module
-from derive.numeric.decimals import DECIMAL, precision
+from derive.numeric.arithmetic import DECIMAL, precision
 from derive.numeric.evaluator import evaluate
 from derive.receptive_field import AdaptiveAxis, Axis, ReceptiveField, WindowAxis
 from derive.window_facts import window_facts

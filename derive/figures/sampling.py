@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from derive.errors import DeriveError
 from derive.expr import BINDING, Entry, walk
 from derive.module import Module
-from derive.numeric.functions import forward
+from derive.numeric.vectorised import forward
 
 GIVEN = (Fraction(1, 4), Fraction(1))  # values to try for every letter besides the variable
 _INTERVALS = ((-3.0, 3.0), (0.02, 4.0))  # the second for logarithms and roots

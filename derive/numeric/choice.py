@@ -1,18 +1,20 @@
-"""Which candidate of an argmax is chosen, under each tie rule, for whole arrays of windows."""
+"""Which candidate of an argmax is chosen, under each tie rule, for whole arrays of windows; medians; stars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.numeric.gather import Array, Indices, merged
-from derive.numeric.median import median
-
-Mask = NDArray[np.bool_]
+from derive.errors import CardError, UnsupportedError
+from derive.expr import Arg, Entry, Expr, Fn, Node, Star, subst, walk
+from derive.module import Module
+from derive.numeric.binders import items
+from derive.numeric.gather import Array, Indices, Mask, merged
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,31 @@ class Shares:
         return total
 
 
+@dataclass(frozen=True)
+class WholeChoice:
+    """Where a maximum over a whole tensor is attained: one place, or shares (lead, *sizes) under the rule ``split``."""
+
+    places: tuple[Indices, ...]
+    shares: Array | None
+    starts: tuple[int, ...]
+
+    def component(self, d: int) -> Indices:
+        return self.places[d]
+
+    def weight(self, target: tuple[Indices, ...]) -> Mask | Array:
+        """[target = chosen place], or the share of the target."""
+        if self.shares is None:
+            found: Mask = np.logical_and.reduce(np.broadcast_arrays(
+                *(t == p for t, p in zip(target, self.places, strict=True))))
+            return found
+        at = tuple(np.asarray(t) - s for t, s in zip(target, self.starts, strict=True))
+        inside = np.logical_and.reduce(np.broadcast_arrays(
+            *((a >= 0) & (a < n) for a, n in zip(at, self.shares.shape[-len(at):], strict=True))))
+        clipped = tuple(np.where(inside, a, 0) for a in at)
+        index: Any = (Ellipsis, *clipped)
+        return np.where(inside, self.shares[index], 0.0)
+
+
 def choose(candidates: Sequence[Candidate], op: str, tie_rule: str, grid: tuple[int, ...],
            lead: tuple[int, ...]) -> Choice:
     """The first (or last) candidate in row-major order that attains the max (or min)."""
@@ -110,3 +137,66 @@ def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
     better, worst = (np.maximum, -np.inf) if op == "max" else (np.minimum, np.inf)
     best = reduce(partial(merged, better), [c.value for c in candidates], np.asarray(worst))
     return [c.value == best if c.mask is None else (c.value == best) & c.mask for c in candidates]
+
+
+# The middle one of the values in each window.
+
+def median(values: Sequence[Array], masks: Sequence[NDArray[np.bool_] | None]) -> Array:
+    """The median of the values where their masks hold, point by point.
+
+    Raises :class:`CardError` where their number is even: no entry is then the middle one.
+    """
+    if not values:
+        raise CardError("a median of no entries")
+    counting = [np.True_ if mask is None else mask for mask in masks]
+    rows = np.stack(np.broadcast_arrays(*(np.where(c, v, np.inf) for c, v in zip(counting, values, strict=True))))
+    count = np.broadcast_to(sum(np.asarray(c, np.int64) for c in counting), rows.shape[1:])
+    if (count % 2 == 0).any():
+        even = int(count[count % 2 == 0].flat[0])
+        raise CardError(f"a window has {even} entries in the input: a median is one of them only where their number "
+                        "is odd; choose the padding so that no window is clipped to an even number")
+    middle: Array = np.take_along_axis(np.sort(rows, axis=0), count[None] // 2, axis=0)[0]
+    return middle
+
+
+# Stars: (i^*, j^*) are the components of the argmax that defines them.
+
+Definitions = Mapping[str, tuple[Expr, int]]  # a star's letter -> the argmax and which of its components it is
+
+
+@dataclass(frozen=True)
+class Names:
+    """The tensors, stars and functions that stand in a formula."""
+
+    tensors: frozenset[str]
+    stars: frozenset[str]
+    functions: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def names_in(node: Node) -> Names:
+    """All names in a formula, gathered once."""
+    nodes = list(walk(node))
+    return Names(frozenset(n.tensor for n in nodes if isinstance(n, Entry)),
+                 frozenset(n.name for n in nodes if isinstance(n, Star)),
+                 frozenset(n.name for n in nodes if isinstance(n, Fn)))
+
+
+def as_arg(node: Expr, definitions: Definitions, module: Module) -> Arg | None:
+    """The argmax that a node is, or all of whose coordinates (i^*, j^*) it lists in order."""
+    if isinstance(node, Arg):
+        return node
+    stars = [star_arg(s, definitions, module) for s in items(node) if isinstance(s, Star)]
+    if not stars or len(stars) < len(items(node)):
+        return None
+    arg = stars[0][0]
+    return arg if stars == [(arg, d) for d in range(len(arg.binder.variables))] else None
+
+
+def star_arg(star: Star, definitions: Definitions, module: Module) -> tuple[Arg, int]:
+    """The argmax at the star's own indices, and which of its components the star is."""
+    if star.name not in definitions:
+        raise UnsupportedError(f"`{star.name}^*` is not defined")
+    arg, component = definitions[star.name]
+    assert isinstance(arg, Arg)
+    return subst(arg, dict(zip(module.parameters_of(arg), star.at, strict=True))), component

@@ -41,17 +41,28 @@ from derive.expr import (
     Star,
     Tuple,
     free_indices,
+    mul,
     open_binder,
 )
 from derive.module import Module
-from derive.numeric import binders, exponentials, index_terms, whole
+from derive.numeric import binders
 from derive.numeric.binders import Env, items
-from derive.numeric.choice import Candidate, Choice, Mask, Shares, choose, share
-from derive.numeric.gather import Array, Indices, gather, merged
-from derive.numeric.median import median
-from derive.numeric.shapes import Extents, Shape
-from derive.numeric.stars import Definitions, as_arg, names_in, star_arg
-from derive.numeric.whole import WholeChoice
+from derive.numeric.choice import (
+    Candidate,
+    Choice,
+    Definitions,
+    Shares,
+    WholeChoice,
+    as_arg,
+    choose,
+    median,
+    names_in,
+    share,
+    star_arg,
+)
+from derive.numeric.gather import Array, Indices, Mask, gather, merged
+from derive.numeric.scaled import ONE, Scaled, scaled, total
+from derive.numeric.shapes import Extents, Shape, span
 
 _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
@@ -94,9 +105,9 @@ class Evaluation:
     # --- values -------------------------------------------------------------
 
     def value(self, node: Expr, env: Env) -> Any:
-        if index_terms.is_index_term(node):
+        if binders.is_index_term(node):
             return self.quotient(node, env).real()
-        return exponentials.value(self, node, env) if exponentials.has_exponentials(node) else self.plain(node, env)
+        return _exponential(self, node, env) if has_exponentials(node) else self.plain(node, env)
 
     def once(self, node: Reduce, env: Env, work: Callable[[Reduce, Env], Any]) -> Any:
         """The work's result, kept for later if no bound variable stands in the node."""
@@ -155,8 +166,8 @@ class Evaluation:
         whole = self.quotient(node, env).whole()
         return whole if whole.ndim >= len(self.shape) else whole.reshape((1,) * len(self.shape))
 
-    def quotient(self, node: Expr, env: Env) -> index_terms.Quotient:
-        return index_terms.evaluate(node, env, self.reach.sizes, lambda star: self.star(star, env))
+    def quotient(self, node: Expr, env: Env) -> binders.Quotient:
+        return binders.index_value(node, env, self.reach.sizes, lambda star: self.star(star, env))
 
     def product(self, factors: tuple[Expr, ...], env: Env) -> Any:
         """A product; where a bracket is false it is 0, even if another factor is undefined."""
@@ -178,8 +189,8 @@ class Evaluation:
         return np.where(left > 1e-12, np.nan, total)
 
     def reduction(self, node: Reduce, env: Env) -> Any:
-        if whole.is_whole(node):
-            return whole.reduced(self, node, None if node.op == "median" else _REDUCE[node.op][0])
+        if _is_whole(node):
+            return _reduced(self, node, None if node.op == "median" else _REDUCE[node.op][0])
         binder, body = self.opened(node)
         if node.op == "median":
             found = [(self.value(body, inner), mask) for inner, mask in self.steps(binder, body, env)]
@@ -260,8 +271,8 @@ class Evaluation:
         return self._chosen[arg]
 
     def _choice(self, arg: Arg, env: Env) -> Choice | Shares | WholeChoice:
-        if whole.is_whole(arg):
-            return whole.choice(self, arg)
+        if _is_whole(arg):
+            return _whole_choice(self, arg)
         binder, body = self.opened(arg)
         found = [Candidate(tuple(inner[v] for v in binder.variables), value, mask)
                  for inner, value, mask in self.counted(binder, body, env, np.inf if arg.op == "min" else -np.inf)]
@@ -297,3 +308,117 @@ def _joined(join: Any, parts: list[Any]) -> Any:
     return parts[0] if len(parts) == 1 else join(parts[0], _joined(join, parts[1:]))
 
 
+# Reductions over a whole tensor at once: the bound variables become axes of a grid, and these axes are reduced.
+
+def _is_whole(node: Reduce | Arg) -> bool:
+    """The variables run along whole axes, and nothing around the node stands in it."""
+    return node.binder.cond is None and not any(node.binder.lower) and not free_indices(node)
+
+
+def _grid_of(evaluation: Evaluation, node: Reduce | Arg) -> tuple[Evaluation, Expr]:
+    """The evaluation with the bound variables for axes, and the body in them."""
+    binder, body = evaluation.opened(node)
+    variables, reach = binder.variables, evaluation.reach
+    inner = evaluation.over(variables, tuple(span(v, body, reach) for v in variables))
+    inner.starts = tuple(reach.start(v, body) for v in variables)
+    return inner, body
+
+
+def _reduced(evaluation: Evaluation, node: Reduce, join: np.ufunc | None) -> Any:
+    """The reduction's value; without ``join`` the median."""
+    inner, body = _grid_of(evaluation, node)
+    rows = _rows(inner.value(body, inner.grid()), inner)
+    found = median(list(np.moveaxis(rows, -1, 0)), [None] * rows.shape[-1]) if join is None else join.reduce(rows, -1)
+    return _outside(found, evaluation)
+
+
+def _exponential_sum(evaluation: Evaluation, inner: Evaluation, term: Scaled) -> Scaled:
+    """Σ m e^c over the inner grid."""
+    mantissa, exponent = _rows(term.mantissa, inner), _rows(term.exponent, inner)
+    top = np.max(exponent, axis=-1, initial=-np.inf)
+    with np.errstate(invalid="ignore"):
+        gap = np.where(exponent == top[..., None], 0.0, exponent - top[..., None])
+        weighted = mantissa * np.exp(gap)
+    total = np.where(np.exp(gap) == 0, 0.0, weighted).sum(-1)
+    return Scaled(_outside(total, evaluation), _outside(top, evaluation))
+
+
+def _whole_choice(evaluation: Evaluation, arg: Arg) -> WholeChoice:
+    """The first or last place in row-major order that attains the maximum, or equal shares of all that do."""
+    inner, body = _grid_of(evaluation, arg)
+    rows = _rows(inner.value(body, inner.grid()), inner)
+    if arg.op == "median":
+        best = np.sort(rows, axis=-1)[..., rows.shape[-1] // 2]
+    else:
+        best = rows.max(-1) if arg.op == "max" else rows.min(-1)
+    active = rows == best[..., None]
+    if evaluation.module.tie_rule == "split":
+        shares = active / np.maximum(active.sum(-1, keepdims=True), 1)
+        return WholeChoice((), shares.reshape(*evaluation.lead, *inner.shape), inner.starts)
+    last = evaluation.module.tie_rule == "last"
+    flat = active.shape[-1] - 1 - active[..., ::-1].argmax(-1) if last else active.argmax(-1)
+    places = np.unravel_index(flat, inner.shape)
+    return WholeChoice(tuple(_outside(p + s, evaluation) for p, s in zip(places, inner.starts, strict=True)), None,
+                       inner.starts)
+
+
+def _rows(values: Any, inner: Evaluation) -> Array:
+    """(*lead, N): the inner grid in one axis."""
+    return np.broadcast_to(values, (*inner.lead, *inner.shape)).reshape(*inner.lead, -1)
+
+
+def _outside(values: Any, evaluation: Evaluation) -> Any:
+    """The same for every point of the outer grid."""
+    return np.reshape(values, (*evaluation.lead, *(1 for _ in evaluation.shape)))
+
+
+# Values with exponentials in them, kept as m e^c through sums, products and powers: e^{rx} / Σ e^{rx} at any x.
+
+def has_exponentials(node: Expr) -> bool:
+    return "exp" in names_in(node).functions
+
+
+def _exponential(evaluation: Evaluation, node: Expr, env: Env) -> Any:
+    """The value of a node with exponentials as an array."""
+    found = _kept(evaluation, node, env)
+    return found.value() if isinstance(found, Scaled) else found
+
+
+def _kept(evaluation: Evaluation, node: Expr, env: Env) -> Any:
+    """The value, as :class:`Scaled` where the node is made of exponentials by sums, products and powers."""
+    def go(part: Expr) -> Any:
+        return _kept(evaluation, part, env)
+
+    if not has_exponentials(node):
+        return evaluation.value(node, env)
+    match node:
+        case Fn("exp", (arg,)):
+            return Scaled(np.float64(1), evaluation.value(arg, env))
+        case Fn("log", (arg,)) if isinstance(inner := go(arg), Scaled):
+            return inner.log()
+        case Pow(base, Num(exponent)) if isinstance(inner := go(base), Scaled):
+            return inner.power(float(exponent))
+        case Mul(factors):
+            brackets = [f for f in factors if isinstance(f, Bracket)]
+            rest = reduce(Scaled.times, (scaled(go(f)) for f in factors if not isinstance(f, Bracket)), ONE)
+            if not brackets:
+                return rest
+            guard = evaluation.plain(mul(*brackets), env)  # several are a product once more
+            return rest.times(scaled(guard)).where(guard != 0)
+        case Add(terms):
+            return total([scaled(go(t)) for t in terms])
+        case Reduce("sum"):
+            return evaluation.once(node, env, lambda n, e: _sum(evaluation, n, e))
+    return evaluation.plain(node, env)
+
+
+def _sum(evaluation: Evaluation, node: Reduce, env: Env) -> Scaled:
+    if _is_whole(node):
+        grid, body = _grid_of(evaluation, node)
+        return _exponential_sum(evaluation, grid, scaled(_kept(grid, body, grid.grid())))
+    binder, body = evaluation.opened(node)
+    terms = []
+    for inner, mask in evaluation.steps(binder, body, env):
+        term = scaled(_kept(evaluation, body, inner))
+        terms.append(term if mask is None else term.where(mask))
+    return total(terms)

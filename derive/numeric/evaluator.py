@@ -9,6 +9,7 @@ i = s k − p + d a, 0 ≤ a < K, 0 ≤ i < n, and are deliberately not shared w
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,13 +19,15 @@ from derive.axes import with_axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Rel, walk
 from derive.module import Module
-from derive.numeric.nothing import NOTHING, windows_of
-from derive.numeric.numbers import Arithmetic, arithmetic
-from derive.numeric.source import Places, equation_source, window_places
+from derive.numeric.arithmetic import Arithmetic, arithmetic
+from derive.numeric.source import Places, equation_source, window_places, windows_of
 from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
 
 Index = tuple[int, ...]
 Values = dict[Index, Any]
+
+
+NOTHING = math.nan  # the value of a formula that has none over a window without entries
 
 
 class OutOfRange(CardError):

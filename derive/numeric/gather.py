@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 def gather(array: Array, indices: Sequence[Indices], grid: int, fill: float = np.nan) -> Array:

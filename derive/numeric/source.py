@@ -76,6 +76,16 @@ def _stands(v: Idx, body: Node) -> list[tuple[str, int]]:
     return [(e.tensor, d) for e in walk(body) if isinstance(e, Entry) for d, t in enumerate(e.indices) if t is v]
 
 
+def windows_of(equation: Rel, module: Module) -> tuple[str, tuple[int, ...]] | None:
+    """Ω(k, l) in the definition of y_{…k…l…}: its name, and the places of k and l among the indices of y."""
+    entry, value = equation.terms
+    for node in walk(value):
+        if isinstance(entry, Entry) and isinstance(node, SetApp) and node.name in dict(module.fields) \
+                and set(node.args) <= set(entry.indices):
+            return node.name, tuple(map(entry.indices.index, node.args))
+    return None
+
+
 class _Source:
     def __init__(self, module: Module) -> None:
         self.module, self.axes = module, axes(module)

@@ -18,9 +18,8 @@ import sympy
 
 from derive.expr import Entry, eq
 from derive.module import Module
-from derive.numeric.decimals import decimal_of
+from derive.numeric.arithmetic import Arithmetic, decimal_of
 from derive.numeric.evaluator import evaluate
-from derive.numeric.numbers import Arithmetic
 from derive.symbolic.gradient import Gradient
 
 Index = tuple[int, ...]

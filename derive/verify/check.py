@@ -24,9 +24,8 @@ from derive.expr import (
     walk,
 )
 from derive.notation import read
-from derive.numeric.exact import Statement, compile_statement
 from derive.numeric.point import Definitions, NoCase, Undefined
-from derive.numeric.products import componentwise
+from derive.numeric.statements import Statement, compile_statement, componentwise
 from derive.sheet import Math
 from derive.verify.instance import letter_ranges
 from derive.verify.report import ENOUGH, Check, Verdict

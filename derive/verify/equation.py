@@ -11,8 +11,8 @@ from derive.expr import Arg, Entry, Given, Idx, Node, Partial, Rel
 from derive.module import Module
 from derive.notation import read
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions
+from derive.numeric.statements import compile_value
 from derive.verify import mistakes, scopes
 from derive.verify.check import Refuted, test_at
 from derive.verify.report import ENOUGH

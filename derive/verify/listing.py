@@ -6,8 +6,8 @@ import itertools
 
 from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
 from derive.module import Module
-from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions
+from derive.numeric.statements import compile_value
 from derive.sheet import Math
 from derive.verify.instance import Instance
 from derive.verify.report import Check, Verdict

@@ -12,8 +12,8 @@ from sympy import StrictGreaterThan
 from derive.calculus.derivation import Step
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
-from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index, NoCase, Undefined
+from derive.numeric.statements import compile_value
 from derive.symbolic.window import case_list
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.samples import DIRECTION, Sample

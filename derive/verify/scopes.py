@@ -13,8 +13,8 @@ from derive.errors import UnsupportedError
 from derive.expr import Arg, Entry, Expr, Idx, Matrix, Node, Rel, SetApp, SetOf, Star, Tuple
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Index
+from derive.numeric.statements import compile_value
 from derive.receptive_field import Axis, ReceptiveField, receptive_field
 from derive.verify.instance import Instance
 from derive.verify.proof import Prover

@@ -14,8 +14,8 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, Idx, Matrix, Node, Num, Rel
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.exact import compile_value
 from derive.numeric.point import Definitions, Undefined
+from derive.numeric.statements import compile_value
 from derive.sheet import Math, Sheet
 from derive.verify import routes, scopes
 from derive.verify.canonical import Renaming

@@ -16,8 +16,7 @@ from derive.errors import DeriveError, UnsupportedError
 from derive.expr import Entry, Reduce
 from derive.module import Module
 from derive.numbers import Numbers
-from derive.numeric.active import active_sets, selection
-from derive.numeric.clarke import Choice, comparable, contains
+from derive.numeric.clarke import Choice, active_sets, comparable, contains, selection
 from derive.numeric.point import Index
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.samples import Sample

@@ -160,7 +160,7 @@ def numeric_rows() -> Iterator[Row]:
     """Forward and backward of 3×3, stride 2, padding 1 on 1×64×56×56 float64, and a sparse Jacobian."""
     import numpy as np
 
-    from derive.numeric.functions import backward, forward, jacobian
+    from derive.numeric.vectorised import backward, forward, jacobian
     from tests.numeric.modules import jacobian as jacobian_formula
 
     layer, rng = pooling((3, 3), (2, 2), (1, 1)), np.random.default_rng(0)

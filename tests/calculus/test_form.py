@@ -10,7 +10,7 @@ from derive.calculus.messages import jacobian, message
 from derive.errors import CardError, UnsupportedError
 from derive.expr import ONE, ZERO, Add, Idx, Mul, Num, Rel, Size, add, mul, sub, walk
 from derive.notation import read, write
-from derive.numeric import functions
+from derive.numeric import vectorised
 from tests.calculus.zoo import ZOO, Layer, module_from
 
 JACOBIANS = [
@@ -97,7 +97,7 @@ def test_what_has_no_value_is_refused(formula: str, shapes: dict[str, tuple[int,
 
     module = module_from(Layer("refused", (formula,), shapes))
     with pytest.raises(error, match=text):
-        functions.forward(module, {n: np.ones(s) for n, s in shapes.items()})
+        vectorised.forward(module, {n: np.ones(s) for n, s in shapes.items()})
 
 
 def test_a_letter_that_the_layer_does_not_have_is_refused() -> None:
@@ -123,4 +123,4 @@ def test_a_root_of_an_even_power_is_not_the_letter_itself() -> None:
     module = module_from(Layer("even", (r"y = \sqrt{x^2}",), {"x": ()}))
     arrays = {"x": -2.0}
     found = jacobian(module, "x")
-    assert functions.jacobian(module, (found.before, found.after), "x", arrays) == -1.0  # type: ignore[arg-type]
+    assert vectorised.jacobian(module, (found.before, found.after), "x", arrays) == -1.0  # type: ignore[arg-type]

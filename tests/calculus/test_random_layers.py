@@ -12,7 +12,7 @@ from derive.calculus.results import Messages
 from derive.expr import Entry, Rel
 from derive.module import Module
 from derive.notation import gather, read
-from derive.numeric import functions
+from derive.numeric import vectorised
 
 EXTENTS = {"i": 3, "j": 4, "k": 2}
 GIVEN = (("x", "j"), ("W", "kj"), ("b", "k"), ("a", ""), ("q", "j"), ("A", "ij"), ("c", "i"))
@@ -80,18 +80,18 @@ def test_every_message_of_a_random_layer_agrees_with_central_differences(formula
     arrays = {n: rng.normal(size=tuple(EXTENTS[a] for a in known[n])) for n in module.inputs}
     found = Messages(module)
     assert axes(module)
-    y = functions.forward(module, arrays)
+    y = vectorised.forward(module, arrays)
     upstream = rng.normal(size=y.shape)
     for wrt in module.inputs:
         slopes = central(module, arrays, wrt, y.shape)
         if slopes is None:
             continue  # a kink lies too near
         expected = (np.tensordot(upstream, slopes, axes=y.ndim), slopes)
-        jacobian = functions.jacobian(found.module, formula(found.jacobian(wrt)), wrt, arrays, False,
+        jacobian = vectorised.jacobian(found.module, formula(found.jacobian(wrt)), wrt, arrays, False,
                                       found.star_definitions)
-        message = functions.backward(found.module, formula(found.message(wrt)), wrt, upstream, arrays,
+        message = vectorised.backward(found.module, formula(found.message(wrt)), wrt, upstream, arrays,
                                      found.star_definitions)
-        stages = functions.stagewise(found.module, [formula(s) for s in found.stages(wrt)], upstream, arrays,
+        stages = vectorised.stagewise(found.module, [formula(s) for s in found.stages(wrt)], upstream, arrays,
                                      found.star_definitions)[f"delta_{wrt}"]
         for got, value in zip((message, jacobian, stages), (*expected, expected[0]), strict=True):
             scale = 1 + np.abs(value).max()
@@ -104,14 +104,14 @@ def formula(step: Step) -> tuple:  # type: ignore[type-arg]
 
 def central(module: Module, arrays: dict, wrt: str, shape: tuple[int, ...]) -> np.ndarray | None:  # type: ignore[type-arg]
     """Central differences, or None where the one-sided ones disagree."""
-    base, h = functions.forward(module, arrays), 1e-6
+    base, h = vectorised.forward(module, arrays), 1e-6
     slopes = np.zeros((*shape, *arrays[wrt].shape))
     for at in np.ndindex(*arrays[wrt].shape):
         sides = []
         for sign in (1, -1):
             moved = arrays[wrt].copy()
             moved[at] += sign * h
-            sides.append((functions.forward(module, {**arrays, wrt: moved}) - base) * sign / h)
+            sides.append((vectorised.forward(module, {**arrays, wrt: moved}) - base) * sign / h)
         scale = 1 + np.abs(base).max() + np.abs(sides[0]).max()
         if not np.allclose(*sides, atol=1e-2 * scale):
             return None

@@ -6,8 +6,8 @@ import pytest
 
 from derive.calculus.windows import inverse
 from derive.expr import Cond, Expr, Idx, Num, Size
-from derive.numeric.exact import compile_statement, compile_value
 from derive.numeric.point import Definitions
+from derive.numeric.statements import compile_statement, compile_value
 from derive.receptive_field import AdaptiveAxis, WindowAxis
 
 AXES = [WindowAxis(*a) for a in (

@@ -10,7 +10,7 @@ from derive.calculus.derivation import Step
 from derive.calculus.extremum import star_definitions
 from derive.calculus.messages import jacobian, message
 from derive.calculus.stages import stages
-from derive.numeric import functions
+from derive.numeric import vectorised
 from derive.numeric.evaluator import evaluate
 from tests.calculus.zoo import LAYERS, ZOO, Array, Layer, arrays_of
 
@@ -26,13 +26,13 @@ def by_differences(layer: Layer, wrt: str, arrays: dict[str, Array]) -> Array:
         up, down = arrays[wrt].copy(), arrays[wrt].copy()
         up[at] += H
         down[at] -= H
-        columns.append((functions.forward(module, {**arrays, wrt: up}) - functions.forward(module, {**arrays, wrt: down})) / (2 * H))
+        columns.append((vectorised.forward(module, {**arrays, wrt: up}) - vectorised.forward(module, {**arrays, wrt: down})) / (2 * H))
     return np.stack(columns, axis=-1).reshape((*columns[0].shape, *arrays[wrt].shape))
 
 
 def evaluated(layer: Layer, step: Step, wrt: str, arrays: dict[str, Array]) -> Array:
     module = layer.module()
-    return functions.jacobian(module, (step.before, step.after), wrt, arrays, definitions=star_definitions(module))  # type: ignore
+    return vectorised.jacobian(module, (step.before, step.after), wrt, arrays, definitions=star_definitions(module))  # type: ignore
 
 
 @pytest.mark.parametrize(("layer", "wrt"), CASES)
@@ -45,11 +45,11 @@ def test_the_messages_agree_with_differences(layer: Layer, wrt: str) -> None:
         if layer.ones and wrt not in layer.ones or not layer.ones:
             for step in (derived, *derived.premises):  # the simplified form and the raw one
                 np.testing.assert_allclose(evaluated(layer, step, wrt, arrays), expected, rtol=1e-5, atol=1e-6)
-        y = functions.forward(module, arrays)
+        y = vectorised.forward(module, arrays)
         upstream = rng.normal(size=y.shape)
         wanted = np.tensordot(upstream, expected, upstream.ndim)
         for step in (back, *back.premises[:1]):
-            found = functions.backward(module, (step.before, step.after), wrt, upstream, arrays, star_definitions(module))  # type: ignore
+            found = vectorised.backward(module, (step.before, step.after), wrt, upstream, arrays, star_definitions(module))  # type: ignore
             np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
@@ -64,11 +64,11 @@ def test_every_step_concludes_again_what_it_says(layer: Layer, wrt: str) -> None
 def test_the_stages_make_up_the_message(layer: Layer, wrt: str) -> None:
     module, rng = layer.module(), np.random.default_rng(1)
     arrays = arrays_of(layer, rng)
-    y = functions.forward(module, arrays)
+    y = vectorised.forward(module, arrays)
     upstream = rng.normal(size=y.shape)
     last = message(module, wrt)
-    expected = functions.backward(module, (last.before, last.after), wrt, upstream, arrays, star_definitions(module))  # type: ignore
-    found = functions.stagewise(module, [(s.before, s.after) for s in stages(module, wrt)], upstream, arrays,  # type: ignore
+    expected = vectorised.backward(module, (last.before, last.after), wrt, upstream, arrays, star_definitions(module))  # type: ignore
+    found = vectorised.stagewise(module, [(s.before, s.after) for s in stages(module, wrt)], upstream, arrays,  # type: ignore
                                 star_definitions(module))
     np.testing.assert_allclose(found[f"delta_{wrt}"], expected, rtol=1e-9, atol=1e-9)
 
@@ -83,7 +83,7 @@ def test_the_loops_give_the_arrays_forward_values(layer: Layer) -> None:
     places = axes(module)
     cells = {name: {tuple(i + places.origin(name, d) for d, i in enumerate(at)): float(a[at]) for at in np.ndindex(a.shape)}
              for name, a in arrays.items()}
-    expected = functions.forward(module, arrays)
+    expected = vectorised.forward(module, arrays)
     found = evaluate(module, cells, {n: a.shape for n, a in arrays.items()})[module.output]
     assert len(found) == expected.size
     for at, value in found.items():

@@ -15,7 +15,7 @@ from derive.compose.layer.worked import following
 from derive.errors import VerificationError
 from derive.expr import Entry, Matrix, Num, Rel
 from derive.magnitudes import expected
-from derive.numeric.numbers import EXACT
+from derive.numeric.arithmetic import EXACT
 from derive.sheet import Math, Sheet, Table
 from derive.solve import solve
 from derive.verify.layer import verify

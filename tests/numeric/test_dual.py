@@ -8,9 +8,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from derive.numeric.decimals import DECIMAL, close, precision
+from derive.numeric.arithmetic import DECIMAL, EXACT, close, precision
 from derive.numeric.dual import Dual, dual
-from derive.numeric.numbers import EXACT
 from derive.numeric.point import Undefined
 
 FUNCTIONS = {"exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "tanh": mpmath.tanh, "sin": mpmath.sin,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.numeric.evaluator import jacobian_by_differences
-from derive.numeric.functions import backward
+from derive.numeric.vectorised import backward
 from derive.symbolic.instance import instance_backward, symbolic_jacobian
 from derive.symbolic.lower import entry_symbol
 from tests.numeric.modules import message, pooling

@@ -5,8 +5,8 @@ from fractions import Fraction
 import sympy
 
 from derive.axes import with_axes
+from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
-from derive.numeric.numbers import EXACT
 from derive.symbolic.layer import Region, symbol
 from tests.calculus.zoo import ZOO
 

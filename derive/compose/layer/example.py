@@ -12,8 +12,7 @@ from derive.compose.layer.worked import Result, worked
 from derive.compose.matrices import in_rows
 from derive.expr import And, Entry, Expr, Matrix, Num, Partial, Rel, eq
 from derive.notation.symbols import SymbolTable
-from derive.numeric.decimals import precision
-from derive.numeric.numbers import EXACT
+from derive.numeric.arithmetic import EXACT, precision
 from derive.sheet import Math
 from derive.verify.layer.draw import arithmetic_of
 from derive.verify.layer.point import Values

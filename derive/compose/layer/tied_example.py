@@ -16,7 +16,7 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, Expr, Fn, Num, eq
 from derive.module import Module
 from derive.numbers import Numbers
-from derive.numeric.active import active_sets, selection
+from derive.numeric.clarke import active_sets, selection
 from derive.numeric.point import Index
 from derive.verify.layer.point import Point, Values
 

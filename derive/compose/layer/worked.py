@@ -17,8 +17,7 @@ from derive.compose.layer.subject import Subject
 from derive.errors import UnsupportedError, VerificationError
 from derive.expr import Entry, Expr, Idx, Num, Partial
 from derive.magnitudes import expected
-from derive.numeric.decimals import close
-from derive.numeric.numbers import EXACT, Arithmetic
+from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Definitions, Index, Undefined
 from derive.verify.layer.claims import Compiler
 from derive.verify.layer.draw import Draws, Pool

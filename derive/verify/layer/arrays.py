@@ -9,7 +9,7 @@ from typing import Any
 from derive.axes import axes
 from derive.errors import UnsupportedError
 from derive.module import Module
-from derive.numeric.decimals import precision
+from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions, Index
 from derive.verify.layer.point import Point
 from derive.verify.layer.sizes import given

@@ -13,13 +13,11 @@ from derive.axes import stands
 from derive.errors import UnsupportedError
 from derive.expr import And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Tuple, walk
 from derive.module import Module
-from derive.numeric.decimals import DECIMAL, close
+from derive.numeric.arithmetic import DECIMAL, Arithmetic, close
 from derive.numeric.dual import dual
-from derive.numeric.exact import bytecode
-from derive.numeric.numbers import Arithmetic
 from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
-from derive.numeric.real import Mark, RealCoder, names, variables_of
 from derive.numeric.source import Places, window_places
+from derive.numeric.statements import Mark, RealCoder, bytecode, names, variables_of
 from derive.verify.layer.point import Point
 
 MOST = 400  # index assignments that are tried at one point

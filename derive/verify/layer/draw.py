@@ -13,9 +13,8 @@ from derive.axes import axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Extremum, Fn, Node, Num, Pow, Reduce, Rel, walk
 from derive.module import Module
-from derive.numeric.decimals import DECIMAL
+from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic
 from derive.numeric.evaluator import OutOfRange
-from derive.numeric.numbers import EXACT, Arithmetic
 from derive.numeric.point import Index
 from derive.verify.layer.facts import Facts
 from derive.verify.layer.point import Point

@@ -8,7 +8,7 @@ from derive.calculus.results import Messages
 from derive.errors import UnsupportedError
 from derive.expr import Node
 from derive.notation import read
-from derive.numeric.decimals import precision
+from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions, Undefined
 from derive.verify.check import unbound
 from derive.verify.layer.claims import Claim, Refuted

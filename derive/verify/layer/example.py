@@ -10,7 +10,7 @@ from derive.axes import axes
 from derive.errors import DeriveError, UnsupportedError
 from derive.expr import Entry, Matrix, Node, Num, Rel
 from derive.module import Module
-from derive.numeric.numbers import EXACT
+from derive.numeric.arithmetic import EXACT
 from derive.sheet import Math
 from derive.verify.layer.claims import Refuted
 from derive.verify.layer.point import Point

@@ -11,7 +11,7 @@ from typing import Any
 from derive.errors import UnsupportedError
 from derive.expr import And, Entry, Idx, In, Listed, Node, Num, Reduce, Rel
 from derive.module import Module
-from derive.numeric.numbers import Arithmetic
+from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
 from derive.verify.layer.claims import Claim, Compiler, Refuted
 from derive.verify.layer.point import Point

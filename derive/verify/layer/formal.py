@@ -11,9 +11,8 @@ import sympy
 from sympy.polys.rings import PolyElement
 
 from derive.errors import UnsupportedError
-from derive.numeric.decimals import decimal_of
-from derive.numeric.numbers import Arithmetic
-from derive.numeric.ordered import Ordered
+from derive.numeric.arithmetic import Arithmetic, decimal_of
+from derive.numeric.dual import Ordered
 from derive.numeric.point import Undefined
 from derive.verify.layer.algebra import Algebra
 

@@ -12,7 +12,7 @@ from derive.calculus.kinks import Jump, kinks
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Expr, Partial, Rel
 from derive.module import Module
-from derive.numeric.decimals import decimal_of
+from derive.numeric.arithmetic import decimal_of
 from derive.numeric.dual import Dual
 from derive.numeric.point import Index, NoCase, TwoCases, Undefined
 from derive.verify.layer.claims import Claim, shown

@@ -13,9 +13,9 @@ from derive.axes import axes
 from derive.errors import UnsupportedError
 from derive.expr import Entry, eq
 from derive.module import Module
+from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.dual import Dual, dual, slopes_of
 from derive.numeric.evaluator import evaluate, windows
-from derive.numeric.numbers import Arithmetic
 from derive.numeric.point import Index, Remembering, Undefined
 
 Values = Mapping[Index, Any]

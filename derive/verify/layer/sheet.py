@@ -11,7 +11,7 @@ from derive.expr import Entry, Node, Partial, Rel, walk
 from derive.module import Module
 from derive.notation import read
 from derive.notation.symbols import SymbolTable
-from derive.numeric.decimals import precision
+from derive.numeric.arithmetic import precision
 from derive.sheet import Math, Sheet
 from derive.verify.geometry import geometry
 from derive.verify.layer.check import remembered

@@ -13,7 +13,7 @@ from derive.errors import CardError, DeriveError, UnsupportedError
 from derive.expr import Node, Num, Reduce, walk
 from derive.layers.medians import has_even_median
 from derive.module import Module
-from derive.numeric.decimals import DECIMAL
+from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
 from derive.verify.layer.extents import LARGEST, Choice, allowed, distinct, fixed, rests

@@ -12,7 +12,7 @@ from derive.expr import Arg as ArgMax
 from derive.expr import Entry, Expr, Fn, Idx, Matrix, Node, Partial, Rel, SetApp, SetOf, Star, Tuple, transform, walk
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.numbers import Arithmetic
+from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
 from derive.verify.layer.claims import Claim, Compiler
 from derive.verify.layer.draw import Draws, Pool, arithmetic_of, thresholds

@@ -9,7 +9,7 @@ import pytest
 
 from derive.calculus.kinks import Jump
 from derive.expr import Expr, Num
-from derive.numeric.decimals import precision
+from derive.numeric.arithmetic import precision
 from derive.verify.layer.kinks import jumping, slopes
 from derive.verify.report import Check, Verdict
 from tests.verify.layer.sheets import messages_of, subject

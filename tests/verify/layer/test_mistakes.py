@@ -2,7 +2,7 @@
 
 import pytest
 
-from derive.numeric.decimals import precision
+from derive.numeric.arithmetic import precision
 from derive.verify.report import Verdict
 from tests.verify.layer.sheets import verdict
 

@@ -4,7 +4,7 @@ import pytest
 
 from derive.errors import DeriveError
 from derive.notation import read
-from derive.numeric.decimals import precision
+from derive.numeric.arithmetic import precision
 from derive.sheet import Math
 from derive.verify.layer.proof import provers
 from derive.verify.report import Verdict

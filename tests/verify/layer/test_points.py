@@ -11,8 +11,7 @@ from derive.axes import with_axes
 from derive.errors import UnsupportedError
 from derive.module import Module
 from derive.notation import read
-from derive.numeric.decimals import DECIMAL, precision
-from derive.numeric.numbers import EXACT
+from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.numeric.point import Undefined
 from derive.verify.layer.draw import Draws, Pool, arithmetic_of
 from derive.verify.layer.point import Point

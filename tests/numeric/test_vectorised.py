@@ -33,7 +33,7 @@ from derive.module import Module
 from derive.notation import gather, read
 from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
-from derive.numeric.functions import backward, forward, jacobian
+from derive.numeric.vectorised import backward, forward, jacobian
 from tests.numeric.modules import arg, message, pooling, starred
 from tests.numeric.modules import jacobian as jacobian_formula
 

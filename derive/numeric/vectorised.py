@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import CardError
-from derive.expr import ONE, Entry, Expr, Idx, Mul, Partial, Reduce, free_indices, mul, walk
+from derive.expr import ONE, Entry, Expr, Idx, Mul, Partial, Reduce, Rel, free_indices, mul, walk
 from derive.module import Module
+from derive.numeric.choice import Definitions, names_in
 from derive.numeric.compile import Evaluation
-from derive.numeric.covering import covering_sum, summed
 from derive.numeric.gather import Array, first_nan
-from derive.numeric.nothing import missed
-from derive.numeric.scatter import scatter, scattered
+from derive.numeric.scatter import covering_sum, scatter, scattered, summed
 from derive.numeric.shapes import Shape, as_array, batch_shape, checked, extents, own_shape
-from derive.numeric.stars import Definitions, names_in
+from derive.numeric.source import windows_of
 
 Sparse = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 Jacobian = tuple[Partial, Expr]  # ∂f_{kl}/∂x_{ij}, and the formula for it
@@ -90,7 +89,7 @@ def _define(evaluation: Evaluation, tensors: dict[str, Array]) -> None:
         compiled, shape = compile_formula(entry, value, module), evaluation.reach.shapes[entry.tensor]
         values = compiled(evaluation, shape)
         if entry.tensor == module.output and first_nan(values) is not None:
-            where = missed(equation, module, evaluation.reach.shapes[module.inputs[0]], shape)
+            where = _missed(equation, module, evaluation.reach.shapes[module.inputs[0]], shape)
             _defined(np.where(where, 0.0, values), entry.tensor)
         else:
             _defined(values, entry.tensor)
@@ -225,3 +224,14 @@ def stagewise(module: Module, formulas: Sequence[Message], upstream: object, arr
         name = left.tensor
         tensors[name] = _defined(compiled(evaluation, reach.shapes[name.removeprefix("delta_")]), name)
     return {left.tensor: tensors[left.tensor] for left, _ in formulas}
+
+
+def _missed(equation: Rel, module: Module, shape: Sequence[int], out: Sequence[int]) -> NDArray[np.bool_]:
+    """Where the window of an output lies wholly in padding; ``shape`` that of the input, ``out`` of the output."""
+    found = np.zeros(tuple(out), bool)
+    windows = windows_of(equation, module)
+    field = module.field(windows[0]) if windows else None
+    for axis, n, place in zip(field.axes, shape, windows[1], strict=True) if field and windows else ():
+        empty = [not axis.covered(k, n) for k in range(out[place])]
+        found |= np.array(empty).reshape([-1 if d == place else 1 for d in range(len(out))])
+    return found

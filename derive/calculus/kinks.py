@@ -44,7 +44,7 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
-from derive.notation.product_writer import is_negative
+from derive.notation.term_writer import is_negative
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from derive.calculus.stages import stages
 from derive.expr import Arg, Idx
 from derive.letters import unused
 from derive.module import Module
-from derive.notation.names import latex_of
-from derive.notation.symbols import Kind, Symbol
+from derive.notation.symbols import Kind, Symbol, latex_of
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from derive.expr import Entry, Idx, Node, Rel, eq
 from derive.notation import write
-from derive.notation.lines import write_lines
 from derive.notation.symbols import Kind, SymbolTable
+from derive.notation.writer import write_lines
 from derive.scene import Scene
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment

@@ -11,7 +11,7 @@ from derive.axes import Slot, axes
 from derive.errors import CardError
 from derive.expr import Num
 from derive.module import Module
-from derive.notation.names import latex_of
+from derive.notation.symbols import latex_of
 from derive.numeric.shapes import as_array, rank
 from derive.render.unicode import inline
 

@@ -1,8 +1,8 @@
 """The notation: reading and writing the printed language."""
 
-from derive.notation.errors import NotationError
+from derive.notation.elaboration import read
+from derive.notation.formulas import NotationError
 from derive.notation.gathering import gather
-from derive.notation.reading import read
 from derive.notation.writer import write
 
 __all__ = ["NotationError", "gather", "read", "write"]

@@ -1,10 +1,10 @@
-"""Statements and conditions: chains of relations, membership, «and», «if», «⟺»."""
+"""Statements and conditions: chains of relations, membership, «and», «if», «⟺»; stated shapes claim nothing."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from derive.expr import (
     ONE,
@@ -31,31 +31,62 @@ from derive.expr import (
     tuple_of,
     walk,
 )
-from derive.notation import environments, forms, letters, phrases
-from derive.notation.cursor import Cursor
-from derive.notation.declarations import SEPARATORS, without_declarations
-from derive.notation.definitions import base_of, labels_of
-from derive.notation.pieces import divided, variable
+from derive.notation import vocabulary
+from derive.notation.pieces import divided
+from derive.notation.reader import SETS, Reader
 from derive.notation.symbols import Kind
 from derive.notation.tree import (
     Command,
+    Cursor,
     Env,
     Group,
     Item,
     Items,
     Scripted,
     Token,
+    base_of,
     has,
     is_group,
     is_token,
+    labels_of,
+    normal,
+    rows,
     split,
     unwrap,
+    variable,
 )
 from derive.notation.vocabulary import ALIGNED
 
-if TYPE_CHECKING:
-    from derive.notation.reader import Reader
+SEPARATORS = ("COMMA", "SEMI", "AND")
 
+
+def without_declarations(r: Reader, items: list[Item]) -> list[Item]:
+    """The items without «, where x, t ∈ R^n»: that says shapes, and claims nothing."""
+    segments: list[list[Item]] = [[]]  # each opens with its separator
+    for item in items:
+        if is_token(item, *SEPARATORS) or vocabulary.kind(item) in ("IF", "AND"):
+            segments.append([])
+        segments[-1].append(item)
+    drop = [any(is_token(i, "IN") and _is_reals(after) for i, after in itertools.pairwise(s)) for s in segments]
+    if not any(drop):
+        return items
+    for n in range(len(segments) - 1, 0, -1):
+        names = [i for i in segments[n - 1] if not is_token(i, *SEPARATORS) and vocabulary.kind(i) is None]
+        drop[n - 1] |= drop[n] and is_token(segments[n][0], "COMMA") and len(names) == 1  # the x of x, t ∈ R^n
+    kept = [item for segment, gone in zip(segments, drop, strict=True) if not gone for item in segment]
+    while kept and is_token(kept[0], *SEPARATORS):
+        kept.pop(0)
+    while kept and (is_token(kept[-1], *SEPARATORS) or vocabulary.kind(kept[-1]) in ("IF", "AND")):
+        kept.pop()
+    if not kept:
+        at = segments[drop.index(True)][-1]
+        raise r.error(at, rf"`{r.shown(at)}` declares a shape and claims nothing")
+    return kept
+
+
+def _is_reals(item: Item) -> bool:
+    item = normal(item)
+    return str(item.base if isinstance(item, Scripted) else item) == "R_bb"
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
 
 
@@ -67,9 +98,9 @@ def statement(r: Reader, items: Items) -> Expr | Cond:
     end = len(r.source.latex)
     items = without_declarations(r, items)
     for n, item in enumerate(items):
-        if phrases.kind(item) in ("IF", "ALL"):
+        if vocabulary.kind(item) in ("IF", "ALL"):
             return _given(r, items, n, end)
-    if any(phrases.kind(i) == "IFF" for i in items) or _is_condition(items):
+    if any(vocabulary.kind(i) == "IFF" for i in items) or _is_condition(items):
         return _equivalence(r, items, end)
     parts = split(items, "COMMA", "AND")
     if len(parts) > 1 and all(part and _is_derivative(part[0]) for part in parts):
@@ -83,7 +114,7 @@ def _is_derivative(item: Item) -> bool:
 
 
 def _is_condition(items: Items) -> bool:
-    return has(items, "REL", "IN") or any(phrases.kind(i) == "IN" or phrases.extremal(i) for i in items)
+    return has(items, "REL", "IN") or any(vocabulary.kind(i) == "IN" or vocabulary.extremal(i) for i in items)
 
 
 def _flat(items: list[Item]) -> list[Item]:
@@ -93,13 +124,13 @@ def _flat(items: list[Item]) -> list[Item]:
     if not has(items, "AMP", "CR"):
         return items
     found: list[Item] = []
-    for row in environments.rows(items):
+    for row in rows(items):
         cells = [i for i in row if not is_token(i, "AMP")]
         while cells and is_token(cells[-1], "COMMA", "DOT", "SEMI"):
             cells.pop()
         if not cells:
             continue
-        goes_on = is_token(cells[0], "REL", "PLUS", "MINUS", "TIMES") or phrases.kind(cells[0]) is not None
+        goes_on = is_token(cells[0], "REL", "PLUS", "MINUS", "TIMES") or vocabulary.kind(cells[0]) is not None
         if found and not goes_on:
             found.append(Token("AND", "and", cells[0].start, cells[0].start))
         found += cells
@@ -113,10 +144,10 @@ def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
     if not claim or not _is_condition(claim):
         raise r.error(items[n], f"`{r.shown(items[n])}` needs a claim before it")
     found = _equivalence(r, claim, items[n].start)
-    if phrases.kind(items[n]) == "ALL" and not _is_condition(cond):
+    if vocabulary.kind(items[n]) == "ALL" and not _is_condition(cond):
         return found  # «for all k, l»: as every claim with free indices
     given = condition(r, cond, end)
-    if phrases.defining(items[n]) and _all_define(found, given):
+    if vocabulary.defining(items[n]) and _all_define(found, given):
         return And((*_parts(found), *_parts(given)))  # where s_k = …
     return Given(found, given)
 
@@ -141,7 +172,7 @@ def _all_define(claim: Cond, given: Cond) -> bool:
 
 
 def _equivalence(r: Reader, items: Items, end: int) -> Cond:
-    places = [n for n, item in enumerate(items) if phrases.kind(item) == "IFF"]
+    places = [n for n, item in enumerate(items) if vocabulary.kind(item) == "IFF"]
     if not places:
         return condition(r, items, end)
     if len(places) > 1:
@@ -153,17 +184,17 @@ def _equivalence(r: Reader, items: Items, end: int) -> Cond:
 def condition(r: Reader, items: Items, end: int) -> Cond:
     """All of the items as one condition; commas and «and» join conditions."""
     items = list(items)
-    if items and phrases.kind(items[0]) in ("IF", "ALL"):
+    if items and vocabulary.kind(items[0]) in ("IF", "ALL"):
         items = items[1:]
     if not items:
         raise r.error(end, "a condition is missing here")
     c = r.cursor(items, end)
     found = _listed_facts(r, c) or _units(r, c)
     commas = []
-    while is_token(c.peek(), *SEPARATORS) or phrases.kind(c.peek()) == "AND":
+    while is_token(c.peek(), *SEPARATORS) or vocabulary.kind(c.peek()) == "AND":
         separator = c.take()
         commas.append(is_token(separator, "COMMA"))
-        if phrases.kind(c.peek()) == "AND":
+        if vocabulary.kind(c.peek()) == "AND":
             c.take()
             commas[-1] = False
         of_list = isinstance(found[-1], Rel) and isinstance(found[-1].terms[-1], (Entry, Idx))  # y = a, b, c > 0
@@ -182,7 +213,7 @@ def _units(r: Reader, c: Cursor) -> list[Cond]:
         names.append(name)
         c.at += 2
     shared = bool(names) and is_token(c.peek(1), "REL") and any(is_token(i, "DOTS") for i in c.items[c.at :])
-    if not shared or not all(letters.is_index(r, n) for n in names):
+    if not shared or not all(r.is_index(n) for n in names):
         c.at -= 2 * len(names)
         return [_unit(r, c)]
     found = _unit(r, c)
@@ -216,7 +247,7 @@ def _listed_facts(r: Reader, c: Cursor) -> list[Cond]:
 def _unit(r: Reader, c: Cursor) -> Cond:
     """One chain, or a condition in brackets."""
     item, after = c.peek(), c.peek(1)
-    closed = after is None or is_token(after, *SEPARATORS) or phrases.kind(after) == "AND"
+    closed = after is None or is_token(after, *SEPARATORS) or vocabulary.kind(after) == "AND"
     if isinstance(item, Group) and item.bracket in ("LPAREN", "LBRACE") and closed and has(item.items, "REL", "IN"):
         c.take()
         return condition(r, item.items, item.end - 1)
@@ -230,14 +261,14 @@ def chain(r: Reader, c: Cursor) -> Cond:
     first = r.sum(c)
     r = replace(r, outer=r.outer | {i.name for i in free_indices(first)})
     following = c.peek()
-    if is_token(following, "IN") or phrases.kind(following) == "IN":
+    if is_token(following, "IN") or vocabulary.kind(following) == "IN":
         c.take()
         listed = c.peek()
         if is_group(listed, "LSET") and divided(listed.items) is None:
             c.take()
             return _listed(r, first, listed)
         return In(first, _set(r, c))
-    if phrases.extremal(following):
+    if vocabulary.extremal(following):
         return _largest(r, first, c)
     if not is_token(following, "REL"):
         if following is not None and not is_token(following, *SEPARATORS):
@@ -300,14 +331,14 @@ def _listed(r: Reader, element: Expr, g: Group) -> Cond:
 def _set(r: Reader, c: Cursor) -> Expr:
     start = c.place
     found = r.sum(c)
-    if not isinstance(found, forms.SETS):
+    if not isinstance(found, SETS):
         raise r.error(start, "a set is expected here")
     return found
 
 
 def _largest(r: Reader, first: Expr, c: Cursor) -> Cond:
     words = c.take()
-    op = phrases.extremal(words) or "max"
+    op = vocabulary.extremal(words) or "max"
     if c.peek() is None or not isinstance(first, Entry):
         raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
     window = _set(r, c)

@@ -8,14 +8,25 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from derive.notation.cursor import normal
-from derive.notation.definitions import Definition, base_of
-from derive.notation.names import identifier, labelled, latex_of
-from derive.notation.occurrences import Occurrence, Occurrences, label_of, names_in
-from derive.notation.pieces import variable
-from derive.notation.subscripts import split_runs
-from derive.notation.symbols import Kind, Symbol
-from derive.notation.tree import Item, Items, Scripted, Token, has, inside, is_token, split, unwrap
+from derive.notation.occurrences import Occurrence, Occurrences
+from derive.notation.pieces import Definition, split_runs
+from derive.notation.symbols import Kind, Symbol, identifier, labelled, latex_of
+from derive.notation.tree import (
+    Item,
+    Items,
+    Scripted,
+    Token,
+    base_of,
+    has,
+    inside,
+    is_token,
+    label_of,
+    names_in,
+    normal,
+    split,
+    unwrap,
+    variable,
+)
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 _NUMBERING = frozenset("ijklmnpqruvabc")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from derive.notation.names import name_of
+from derive.notation.symbols import name_of
 
 _BOLD = re.compile(
     r"\\(mathbf|boldsymbol|bm|pmb|bf|vec)(?![A-Za-z])\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))(\s*_)?"
 )
 _CAPITALS = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega Upsilon".split())
-
 
 _ACCENTED = re.compile(r"\\(hat|bar|tilde)§\{(\\?[A-Za-z]+)\}(?:\s*_\s*(?:\{([^{}]*)\}|(\w)))?")
 _BOLD_INSIDE = re.compile(
@@ -37,7 +36,6 @@ def is_capital(name: str) -> bool:
 def layered(name: str) -> str:
     """W of W^{(1)} and of W_1, s of s^+."""
     return re.sub(r"\^[(\[<].*|\^[+-]$|_\d+$", "", name)
-
 
 _SAMPLED = re.compile(
     _BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*\^\s*(?:\{\s*[(\[]?\s*[a-z]\s*[)\]]?\s*\}|[a-z](?![a-z]))"
@@ -72,7 +70,6 @@ def ranks_by_face(latexes: Iterable[str]) -> tuple[dict[str, int], set[str]]:
         plain_subscripts |= {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)\s*_", plain)}
     return ranks, set() if any(map(_has_bold_entries, latexes)) else bold_subscripts - plain_subscripts
 
-
 _NUMBERED = r"\s*_\s*(?:\{\s*(\d+)\s*\}|(\d))"
 _BOLD_NUMBERED = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + f"(?:{_NUMBERED})?")
 _PLAIN_NUMBERED = re.compile(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)" + _NUMBERED)
@@ -91,7 +88,6 @@ def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
     return biases | {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
                      for number in numbers - bold[name]}
 
-
 _BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")
 
 
@@ -99,7 +95,6 @@ def _has_bold_entries(latex: str) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
     return any(re.search(rf"\\sum\s*(?:\\limits\s*)?_\s*\{{?\s*{match[4]}(?![a-zA-Z])", latex)
                for match in _BOLD_ENTRY.finditer(latex))
-
 
 _SPACE_OF = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
 

@@ -1,62 +1,66 @@
-"""Brackets and commands: groups, fractions, derivatives, functions, indicators, cases, matrices."""
+"""Brackets, fractions, functions, cases, matrices, indicators and derivatives."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from derive.expr import (
     MINUS_ONE,
+    OTHERWISE,
     ZERO,
     Bracket,
     Cardinality,
+    Cases,
     Cond,
     Entry,
     Expr,
     Extremum,
     Fn,
     Hull,
+    Matrix,
     Mul,
     Num,
     Partial,
     Pow,
-    SetApp,
     SetOf,
     Size,
     Star,
     Subdifferential,
     Tuple,
-    Without,
 )
-from derive.notation import conditions, derivatives, ranges
-from derive.notation.cursor import Cursor, normal, starts_factor
-from derive.notation.definitions import base_of
-from derive.notation.lowering import FROBENIUS, INNER, NORM, ONES
-from derive.notation.pieces import divided, variable
-from derive.notation.products import product
+from derive.notation import binders, conditions, vocabulary
+from derive.notation.pieces import divided
+from derive.notation.reader import SETS, Reader, product
+from derive.notation.shapes import FROBENIUS, INNER, NORM, ONES
 from derive.notation.symbols import Kind
 from derive.notation.tree import (
     Command,
+    Cursor,
+    Env,
     Group,
     Item,
+    Items,
     Scripted,
     Token,
+    base_of,
     has,
     is_group,
     is_token,
+    normal,
+    rows,
     split,
+    starts_factor,
     unwrap,
+    variable,
 )
 
-if TYPE_CHECKING:
-    from derive.notation.reader import Reader
 
-SETS = (SetApp, SetOf, Without, Hull, Subdifferential)
-
-
-def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
-    """A bracketed value, tuple, indicator, floor, ceiling, absolute value or set; ``item`` has its scripts."""
+def group(r: Reader, c: Cursor) -> Expr:
+    """A bracketed value, tuple, indicator, floor, ceiling, absolute value or set, with its scripts."""
+    item = c.take()
+    g = item.base if isinstance(item, Scripted) else item
+    assert isinstance(g, Group)
     if isinstance(item, Scripted) and g.bracket == "LPAREN" and any(is_token(s[0], "STAR") for s in item.sups if s):
         return _starred(r, g, item)
     match g.bracket:
@@ -79,7 +83,7 @@ def group(r: Reader, g: Group, item: Item, c: Cursor) -> Expr:
         case "LSET" if _encloses_factor(g, c):
             found = r.value(g.items, g.end - 1)
         case "LSET":
-            found = SetOf(*ranges.set_builder(r, g))
+            found = SetOf(*binders.set_builder(r, g))
         case "LBRACK" if has(g.items, "REL", "IN"):
             found = Bracket(conditions.condition(r, g.items, g.end - 1))
         case _:
@@ -140,32 +144,25 @@ def _starred(r: Reader, g: Group, item: Scripted) -> Expr:
     return found[0] if len(found) == 1 else Tuple(found)
 
 
-def without(r: Reader, base: Expr, c: Cursor) -> Expr:
-    r"""S \setminus \{(i, j)\}."""
-    sign = c.take()
-    g = c.peek()
-    if not isinstance(base, SETS) or not isinstance(g, Group) or g.bracket != "LSET":
-        raise r.error(sign, r"`\setminus` stands between a set and `\lbrace … \rbrace`")
-    c.take()
-    elements = tuple(r.value(part, g.end - 1) for part in split(g.items, "COMMA"))
-    return Without(base, elements)
+def root(r: Reader, c: Cursor) -> Expr:
+    item = c.take()
+    assert isinstance(item, Command)
+    return Pow(r.value(item.arguments[0], item.end), Num(Fraction(1, 2)))
 
 
-def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
-    """A fraction, derivative or root."""
-    if item.type == "SQRT":
-        return [Pow(r.value(item.arguments[0], item.end), Num(Fraction(1, 2)))]
-    if item.type != "FRAC":
-        raise r.error(item, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
+def fraction(r: Reader, c: Cursor) -> list[Expr]:
+    """A quotient, or a derivative."""
+    item = c.take()
+    assert isinstance(item, Command)
     above, below = (unwrap(a) for a in item.arguments)
     if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
         raise r.error(item, "a derivative of higher order is outside the notation")
-    if derivatives.total(r, above, below, item) or (
+    if is_total(r, above, below, item) or (
         above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
     ):
         of: Expr
         if len(above) > 1:
-            bare = derivatives.bare_function(r, above[1:])
+            bare = bare_function(r, above[1:])
             of = bare if bare is not None else r.value(above[1:], item.end)
         else:
             if not starts_factor(c.peek()):
@@ -173,7 +170,7 @@ def command(r: Reader, item: Command, c: Cursor) -> list[Expr]:
             of = product(r.factor(c))
             if starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
-        return [Partial(of, derivatives.variable(r, below[1:], item))]
+        return [Partial(of, differentiated_by(r, below[1:], item))]
     if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
@@ -280,3 +277,114 @@ def hull(r: Reader, c: Cursor) -> Expr:
     if not isinstance(found, SETS):
         raise r.error(item, r"`\operatorname{conv}` stands before a set")
     return Hull(found)
+
+
+def environment(r: Reader, c: Cursor) -> Expr:
+    """cases, or a matrix of numbers."""
+    env = c.take()
+    assert isinstance(env, Env)
+    if env.name in ("cases", "dcases"):
+        return Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(rows(env.items))))
+    if env.name in ("pmatrix", "bmatrix", "matrix", "array", "smallmatrix"):
+        found = tuple(tuple(r.value(cell, env.end) for cell in split(row, "AMP")) for row in rows(env.items))
+        if len({len(row) for row in found}) != 1:
+            raise r.error(env, "the rows of this matrix are not equally long")
+        return Matrix(found)
+    raise r.error(env, rf"`\begin{{{env.name}}}` is not a value")
+
+
+def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[Expr, Cond]:
+    """value & if condition."""
+    cells = split(row, "AMP")
+    if len(cells) == 1:
+        start = next((n for n, i in enumerate(row) if vocabulary.kind(i) in ("IF", "ELSE", "ALL")), len(row))
+        cells = [row[:start], row[start:]]
+    if len(cells) == 3 and len(cells[1]) <= 1:
+        cells = [cells[0], cells[1] + cells[2]]
+    if len(cells) != 2 or not cells[0]:
+        raise r.error(row[0] if row else env, r"a row of cases is `value & \text{if } condition`")
+    value, cond = (_trimmed(cell) for cell in cells)
+    found = r.value(value, env.end)
+    if cond and vocabulary.kind(cond[0]) == "ELSE":
+        if len(cond) > 1 or number != len(rows(env.items)) - 1:
+            raise r.error(cond[0], f"`{r.shown(cond[0])}` ends the cases; nothing follows it")
+        return found, OTHERWISE
+    if not cond:
+        raise r.error(row[0], r"this row has no condition; write `\text{if } …` or `\text{otherwise}`")
+    return found, conditions.condition(r, cond, env.end)
+
+
+def _trimmed(cell: list[Item]) -> list[Item]:
+    while cell and is_token(cell[-1], "COMMA", "DOT", "SEMI"):
+        cell = cell[:-1]
+    return cell
+
+
+def is_total(r: Reader, above: Items, below: Items, at: Item) -> bool:
+    """df/dx, where d is no symbol of its own."""
+    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
+    if letters != ["d", "d"] or len(below) < 2:
+        return False
+    if "d" in r.words:
+        raise r.error(at, r"a derivative, or quotients with the factor `d`? Write `\partial` for a derivative")
+    return True
+
+
+def bare_function(r: Reader, items: Items) -> Expr | None:
+    """σ of dσ/ds: the card's function at its own arguments."""
+    known = r.words.get(items[0].text) if len(items) == 1 and isinstance(items[0], Token) else None
+    if known is None or known.kind is not Kind.FUNCTION:
+        return None
+    return Fn(known.name, tuple(Entry(parameter, ()) for parameter in known.axes))
+
+
+def is_derivative_sign(item: Item) -> bool:
+    r"""\frac{d}{dx}, with what is differentiated behind it."""
+    if not isinstance(item, Command) or item.type != "FRAC":
+        return False
+    above = unwrap(item.arguments[0])
+    return len(above) == 1 and (is_token(above[0], "PARTIAL") or (is_token(above[0], "NAME") and above[0].text == "d"))
+
+
+def differentiated_by(r: Reader, items: Items, at: Item) -> Expr:
+    found = r.value(items, at.end - 1)
+    if not isinstance(found, Entry):
+        raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
+    return found
+
+
+def partial(r: Reader, c: Cursor) -> Expr:
+    r"""∂f_{kl} / ∂x_{ij}, \partial_{x_{ij}} f_{kl}, or ∂f alone: the subdifferential."""
+    sign = c.take()
+    if isinstance(sign, Scripted) and len(sign.subs) == 1 and not sign.sups and not sign.primes:
+        return _by(r, sign, c, "derivative")
+    if isinstance(sign, Scripted):
+        raise r.error(sign, "a derivative of higher order, or without one letter, is outside the notation")
+    if not starts_factor(c.peek()):
+        raise r.error(sign, r"`\partial` of what?")
+    of = product(r.factor(c))
+    if is_token(c.peek(), "SLASH") and is_token(c.peek(1), "PARTIAL"):
+        c.at += 2
+        if not starts_factor(c.peek()):
+            raise r.error(sign, "a derivative with respect to what?")
+        wrt = product(r.factor(c))
+        if not isinstance(wrt, Entry):
+            raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
+        return Partial(of, wrt)
+    return Subdifferential(of)
+
+
+def gradient(r: Reader, c: Cursor) -> Expr:
+    r"""\nabla_w L: the derivatives by every entry of w."""
+    sign = c.take()
+    if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
+        raise r.error(sign, r"a gradient with respect to what? Write `\nabla_w L`")
+    return _by(r, sign, c, "gradient")
+
+
+def _by(r: Reader, sign: Scripted, c: Cursor, what: str) -> Expr:
+    """The derivative of the next factor by the letter in the subscript."""
+    wrt = differentiated_by(r, sign.subs[0], sign)
+    if not starts_factor(c.peek()):
+        raise r.error(sign, f"a {what} of what?")
+    return Partial(product(r.factor(c)), wrt)

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from derive.notation.cursor import normal
-from derive.notation.definitions import base_of, sampled
-from derive.notation.errors import NotationError, Source
+from derive.notation.elaboration import inferred
 from derive.notation.evidence import Evidence
 from derive.notation.faces import (
     is_capital,
@@ -19,15 +17,27 @@ from derive.notation.faces import (
     ranks_by_face,
     sizes_beside_bold,
 )
-from derive.notation.formulas import Formula
-from derive.notation.inference import inferred
-from derive.notation.names import identifier, labelled, latex_of, lexicon
-from derive.notation.occurrences import Occurrence, Occurrences, label_of, names_in
-from derive.notation.parse import parse
-from derive.notation.pieces import variable
-from derive.notation.subscripts import split_runs
-from derive.notation.symbols import Kind, Symbol, SymbolTable
-from derive.notation.tree import Group, Items, Scripted, Token, has, is_token, split, unwrap
+from derive.notation.formulas import Formula, NotationError, Source
+from derive.notation.grammar import parse
+from derive.notation.occurrences import Occurrence, Occurrences
+from derive.notation.pieces import split_runs
+from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, labelled, latex_of, lexicon
+from derive.notation.tree import (
+    Group,
+    Items,
+    Scripted,
+    Token,
+    base_of,
+    has,
+    is_token,
+    label_of,
+    names_in,
+    normal,
+    sampled,
+    split,
+    unwrap,
+    variable,
+)
 
 EMPTY = SymbolTable(())
 _NONE: Mapping[str, int] = MappingProxyType({})

@@ -1,30 +1,35 @@
-"""A letter with its scripts and what follows it: index, tensor entry, set, size; application or product."""
+"""A letter with its scripts and what follows it: index, tensor entry, set, size, function."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit, walk
-from derive.notation import application, derivatives, forms, raised, subscripts
-from derive.notation.cursor import Cursor, normal
-from derive.notation.names import identifier, name_of
-from derive.notation.occurrences import is_transposed, label_of
-from derive.notation.symbols import Kind, Symbol
-from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
-
-if TYPE_CHECKING:
-    from derive.notation.reader import Reader
-
-
-def mentions_index(node: Expr) -> bool:
-    return any(isinstance(n, (Idx, Star)) for n in walk(node))
+from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit
+from derive.notation import arguments, forms
+from derive.notation.reader import Reader
+from derive.notation.symbols import Kind, Symbol, identifier, name_of
+from derive.notation.tree import (
+    Cursor,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    is_transposed,
+    label_of,
+    normal,
+    split,
+    unwrap,
+)
 
 
 def symbol(r: Reader, c: Cursor) -> Expr:
     """The letter at the cursor, with its scripts and arguments."""
     at_start = c.at == 0 or (is_token(c.items[c.at - 1], "REL") and is_token(c.peek(2), "REL")) or (
-        derivatives.is_operator(c.items[c.at - 1]))
+        forms.is_derivative_sign(c.items[c.at - 1]))
     item = c.take()
     scripts = item if isinstance(item, Scripted) else None
     token = scripts.base if scripts is not None else item
@@ -37,7 +42,7 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         return r.raised(Entry(identifier(token.text), ()), item)
     if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
         return undeclared(r, token, item, c)
-    if is_index(r, token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):
+    if r.is_index(token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):
         return index(r, token, scripts, c)
     name = token.text
     if scripts is not None and scripts.primes == 1 and f"{name}_prime" in r.words:
@@ -45,26 +50,26 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         token = replace(token, text=name)
         scripts = replace(scripts, base=token, primes=0)
         item = scripts if scripts.subs or scripts.sups else token
-    if scripts is not None and (square := raised.squared(r, name, scripts)) is not None:
+    if scripts is not None and (square := arguments.squared(r, name, scripts)) is not None:
         name, scripts = f"{name}^2", square
         item = scripts if scripts.subs or scripts.sups or scripts.primes else token
     elif name not in r.words and f"{name}^2" in r.words:
-        return raised.root(r, token, scripts, c)
+        return arguments.root(r, token, scripts, c)
     sub = scripts.subs[0] if scripts is not None and scripts.subs else None
     found, rest = labelled(r, name, sub, scripts)
     if found is not None and found.above:
-        return raised.sample(r, found, rest, item, c)
-    base, inner = raised.raised_in(name, token)
+        return arguments.sample(r, found, rest, item, c)
+    base, inner = arguments.raised_in(name, token)
     if found is None and inner and base in r.words and r.words[base].above:
         above = (Group("LPAREN", inner, token.start, token.end),)
         scripts = Scripted(token, scripts.subs if scripts else (), (above, *(scripts.sups if scripts else ())),
                            scripts.primes if scripts else 0, item.start, item.end)
-        return raised.sample(r, r.words[base], sub, scripts, c)
+        return arguments.sample(r, r.words[base], sub, scripts, c)
     if found is None or (found.axes and _is_pi(item, c)):
         return undeclared(r, token, item, c)
     match found.kind:
         case Kind.FUNCTION:
-            return application.function(r, found, rest, item, c)
+            return arguments.applied(r, found, rest, item, c)
         case Kind.SET:
             return set_applied(r, found, rest, item, c)
         case Kind.SIZE:
@@ -95,13 +100,6 @@ def _is_pi(item: Item, c: Cursor) -> bool:
     return is_token(item, "NAME") and str(item) == "pi" and is_token(before, "NUMBER")
 
 
-def is_index(r: Reader, name: str) -> bool:
-    if any(b.rstrip("'") == name for b in r.bound):
-        return True
-    known = r.words.get(name)
-    return known.kind is Kind.INDEX if known is not None else r.in_index
-
-
 def _primed_index(r: Reader, name: str, primes: int) -> bool:
     """i'' of y_{i'' j''}, where i alone is nothing."""
     known = r.words.get(name + "_prime" * primes)
@@ -122,11 +120,11 @@ def index(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
     if len(scripts.sups) > 1:
         raise r.error(scripts, "two superscripts")
     if scripts.subs:
-        return Star(name, subscripts.natural(r, scripts.subs[0], scripts.end))
+        return Star(name, arguments.natural(r, scripts.subs[0], scripts.end))
     following = c.peek()
     if isinstance(following, Group) and following.bracket == "LPAREN":
         c.take()
-        return Star(name, subscripts.arguments(r, following))
+        return Star(name, arguments.arguments(r, following))
     at = dict(r.table.stars).get(name)
     if at is None:
         shown = r.shown(scripts)
@@ -163,7 +161,7 @@ def labelled(
         return r.words[f"{name}_{together}"], list(sub)[len(first) + 1 :] or None  # W_{hh,kj}, h_{t-1,i}
     label = str(head) if is_token(head, "NUMBER") else label_of(head)
     known = r.words.get(f"{name}_{label}") if label is not None else None
-    if known is None or (plain is not None and is_index(r, label or "")):
+    if known is None or (plain is not None and r.is_index(label or "")):
         return plain, sub
     if len(first) == 1:
         rest = list(sub)[2:]
@@ -173,37 +171,37 @@ def labelled(
 
 def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at_start: bool) -> Expr:
     """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
-    indices = None if sub is None else subscripts.indices(r, sub, len(found.axes), found, item)
+    indices = None if sub is None else arguments.indices(r, sub, len(found.axes), found, item)
     primes = item.primes if isinstance(item, Scripted) else 0
     raised = _superscript(r, found, item)
     following = c.peek()
     group = following.base if isinstance(following, Scripted) else following
     if primes:
-        return application.directional(r, Entry(found.name, indices or ()), item, primes, c)
+        return arguments.directional(r, Entry(found.name, indices or ()), item, primes, c)
     if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
     signature = at_start and len(indices or ()) == len(found.axes) and is_token(c.peek(1), "REL")
     if signature and group.bracket == "LPAREN" and (
-        application.lists_entries(r, group) or application.lists_arguments(r, group)
+        arguments.lists_entries(r, group) or arguments.lists_arguments(r, group)
     ):
         c.take()  # f(x_1, …, x_n) = …, f_k(x_1, …, x_n) = …, ℓ(s, c) = … with an index c
         return Entry(found.name, indices or ())
-    if group.bracket == "LPAREN" and application.dependency(r, group):
-        application.refuse_scalars(r, found, group, indices, c, at_start)
+    if group.bracket == "LPAREN" and arguments.dependency(r, group):
+        arguments.refuse_scalars(r, found, group, indices, c, at_start)
         c.take()
         if isinstance(following, Scripted):
             if indices is not None and following.subs:
                 raise r.error(following, "two subscripts")
             if following.subs:
-                indices = subscripts.indices(r, following.subs[0], len(found.axes), found, item)
+                indices = arguments.indices(r, following.subs[0], len(found.axes), found, item)
             return r.power(Entry(found.name, indices or ()), following)
     elif indices is None and found.axes and not isinstance(following, Scripted) and not raised and (
-        application.lists_indices(r, group)
+        arguments.lists_indices(r, group)
     ):
         c.take()
-        return Entry(found.name, subscripts.arguments(r, group, len(found.axes), found))
+        return Entry(found.name, arguments.arguments(r, group, len(found.axes), found))
     elif indices is None and not found.axes:
-        application.refuse_unless_product(r, found, group, item)
+        arguments.refuse_unless_product(r, found, group, item)
     node = Entry(found.name, indices or ())
     return r.power(node, raised) if raised else node
 
@@ -229,10 +227,10 @@ def set_applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Curs
     if isinstance(item, Scripted) and (item.sups or item.primes):
         raise r.error(item, f"`{r.shown(item)}`: a set carries no superscript")
     if sub is not None:
-        args = subscripts.indices(r, sub, len(found.axes), found, item)
+        args = arguments.indices(r, sub, len(found.axes), found, item)
     elif isinstance(following, Group) and following.bracket == "LPAREN":
         c.take()
-        args = subscripts.arguments(r, following, len(found.axes), found)
+        args = arguments.arguments(r, following, len(found.axes), found)
     elif found.axes:
         raise r.error(item, f"`{r.shown(item)}` is the set of a window: which one? Write `{found.latex}"
                             f"({', '.join(found.axes)})`")
@@ -253,7 +251,7 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
         if len(item.sups) == 1 and not item.subs and token.text == "e":
             return Fn("exp", (r.value(item.sups[0], item.end),))
         if len(item.subs) == 1 and not item.sups:
-            at = subscripts.natural(r, item.subs[0], item.end)
+            at = arguments.natural(r, item.subs[0], item.end)
             return Unit(at[0] if len(at) == 1 else Tuple(at))
     if token.text.endswith("_bb"):
         raise r.error(token, f"`{shown}` declares a shape and claims nothing")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from derive.notation import phrases
-from derive.notation.cursor import normal
-from derive.notation.definitions import Definition, base_of, definitions, sampled
-from derive.notation.errors import NotationError, Source
-from derive.notation.pieces import Pieces, divided, lines, variable, variables
-from derive.notation.running import Running, running
+from derive.notation import vocabulary
+from derive.notation.formulas import NotationError, Source
+from derive.notation.pieces import Definition, Pieces, Running, definitions, divided, lines, running
 from derive.notation.tree import (
     Command,
     Env,
@@ -20,12 +16,19 @@ from derive.notation.tree import (
     Items,
     Scripted,
     Token,
+    base_of,
     has,
-    inside,
     is_group,
     is_token,
+    is_transposed,
+    label_of,
+    names_in,
+    normal,
+    sampled,
     split,
     unwrap,
+    variable,
+    variables,
 )
 from derive.notation.vocabulary import ALIGNED
 
@@ -119,7 +122,7 @@ class Occurrences:
             if top:
                 self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
                 self._local = scopes.get(id(raw), ())
-            behind_if = self._cond or phrases.kind(raw) == "IF"
+            behind_if = self._cond or vocabulary.kind(raw) == "IF"
             self._cond = behind_if or _holds_condition(normal(raw)) or id(raw) in self._ranged
             derived = n > 0 and is_token(base_of(items[n - 1]), "PARTIAL")
             self.item(source, normal(raw), following, in_index, n in words, top and n == 0, derived)
@@ -284,24 +287,10 @@ def _subscript(item: Item) -> Items:
     return item.subs[0] if isinstance(item, Scripted) and item.subs else ()
 
 
-def is_transposed(item: Item) -> bool:
-    item = normal(item)
-    return isinstance(item, Scripted) and any(len(s) == 1 and (is_token(s[0], "TOP") or str(s[0]) == "T")
-                                              for s in item.sups)
-
-
 def _holds_condition(item: Item) -> bool:
     """Whether there is a condition in these brackets."""
     body = item.base if isinstance(item, Scripted) else item
     return isinstance(body, Group) and has(body.items, "REL")
-
-
-def label_of(item: Item | None) -> str | None:
-    """The letter or word that labels a symbol: f of ``δ_{f,kl}``."""
-    item = normal(item) if item is not None else None
-    if isinstance(item, Token) and item.type in ("NAME", "TEXT"):
-        return item.text.strip().replace(" ", "_")
-    return None
 
 
 def _big(item: Item) -> tuple[Items, Token] | None:
@@ -364,11 +353,3 @@ def _words(items: Items) -> set[int]:
         if isinstance(item, Token) and item.type == "NAME" and item.end - item.start == 1:
             run.append(n)
     return found
-
-
-def names_in(items: Items) -> Iterator[str]:
-    """All letters of the items, in order."""
-    for top in items:
-        for below in inside(top):
-            if isinstance(below, Token) and below.type == "NAME":
-                yield below.text

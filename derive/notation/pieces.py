@@ -1,42 +1,39 @@
-"""What stands below a sum or in a set, sorted by what it says; no symbol is looked up here."""
+"""What formulas say before any letter is looked up: what runs where, indices, definitions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from derive.notation import phrases
-from derive.notation.cursor import normal
-from derive.notation.errors import Source
-from derive.notation.tree import Group, Item, Items, Scripted, Token, has, is_group, is_token, split, unwrap
+from derive.notation import vocabulary
+from derive.notation.formulas import Source
+from derive.notation.tree import (
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    labels_of,
+    normal,
+    split,
+    unwrap,
+    variable,
+    variables,
+)
+from derive.notation.vocabulary import ALIGNED
 
 DOTS = Token("DOTS", "…", 0, 0)
 Bound = tuple[Items, bool]  # the bound's items, and whether it is strict
 _UP, _DOWN = ("≤", "<"), ("≥", ">")
 
 
-def variable(item: Item) -> str | None:
-    """The name of a letter, with its primes."""
-    item = normal(item)
-    if isinstance(item, Scripted) and not item.subs and not item.sups and isinstance(item.base, Token):
-        return item.base.text + "'" * item.primes if item.base.type == "NAME" else None
-    return item.text if isinstance(item, Token) and item.type == "NAME" else None
-
-
-def variables(items: Items) -> list[str] | None:
-    """The letters of ``k``, ``k,l``, ``(k, l)`` or ``kl``; None where there is anything else."""
-    items = unwrap(items)
-    if len(items) == 1 and isinstance(items[0], Group) and items[0].bracket == "LPAREN":
-        items = items[0].items
-    found = [variable(item) for item in items if not is_token(item, "COMMA")]
-    if not all(split(items, "COMMA")):
-        return None
-    names = [name for name in found if name is not None]
-    return names if names and len(names) == len(found) else None
-
-
 def divided(items: Items) -> tuple[list[Item], list[Item]] | None:
     """The items before and after ``:``, ``|`` or «such that»."""
-    places = [n for n, item in enumerate(items) if phrases.such_that(item)]
+    places = [n for n, item in enumerate(items) if vocabulary.such_that(item)]
     return (list(items[: places[0]]), list(items[places[0] + 1 :])) if places else None
 
 
@@ -46,7 +43,7 @@ def lines(items: Items) -> list[Item]:
     for item in unwrap(items):
         if not is_token(item, "CR"):
             out.append(item)
-        elif out and not is_token(out[-1], "COMMA") and not phrases.such_that(out[-1]):
+        elif out and not is_token(out[-1], "COMMA") and not vocabulary.such_that(out[-1]):
             out.append(Token("COMMA", ",", item.start, item.end))
     return out
 
@@ -215,3 +212,148 @@ class Pieces:
         self.bind(names, part[0])
         for name in names:
             self.lower[name], self.upper[name] = (terms[0], op == "<"), (ends[1], signs[0] == "<")
+_PARTED = ("TEXT", "COLON", "AND", "IFF", "CR", "AMP", "SEMI")
+_RISING, _FALLING = {"≤", "<"}, {"≥", ">"}
+
+
+@dataclass(frozen=True)
+class Running:
+    """Letters that run (none in 0 ≤ i − k < n), the items that say so, and the ends."""
+
+    names: tuple[str, ...]
+    items: Items
+    ends: tuple[Items, ...]
+    listed: bool  # with dots
+
+
+def running(items: Items) -> Iterator[Running]:
+    """The letters that a formula says to run: in chains between two ends, and in enumerations with dots."""
+    for block in split(items, *_PARTED):
+        pieces = split(block, "COMMA")
+        yield from _enumerated(pieces)
+        for chain in _chains(pieces):
+            yield from _bounded(chain)
+
+
+def _chains(pieces: list[list[Item]]) -> Iterator[Items]:
+    """1 ≤ i ≤ n by itself; the pieces 1 ≤ i and j ≤ n as one chain."""
+    open_: list[Item] = []
+    for piece in pieces:
+        if has(piece, "REL"):
+            yield piece
+            if open_:
+                yield [*open_, *piece]
+            open_ = piece
+        elif len(piece) == 1 and variable(piece[0]) is not None and open_:
+            open_ = [*open_, *piece]  # the j of 1 ≤ i, j, k ≤ n
+        else:
+            open_ = []
+
+
+def _bounded(chain: Items) -> Iterator[Running]:
+    signs = {i.text for i in chain if isinstance(i, Token) and i.type == "REL"}
+    first, *middle, last = split(chain, "REL")
+    between = [item for term in middle for item in term]
+    if not first or not last or not between or not (signs <= _RISING or signs <= _FALLING):
+        return
+    names = [name for item in between if (name := variable(item)) is not None]
+    plain = len(names) == len(between)
+    if plain or all(variable(i) is not None or is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
+        yield Running(tuple(names) if plain else (), chain, (first, last), False)
+
+
+def _enumerated(pieces: list[list[Item]]) -> Iterator[Running]:
+    """k = 1, …, K; i, j = 0, 1, …, n − 1."""
+    for n, piece in enumerate(pieces):
+        sides = split(piece, "REL")
+        name = variable(sides[-2][-1]) if len(sides) > 1 and sides[-2] else None
+        dots = next((m for m in range(n + 1, len(pieces)) if len(pieces[m]) != 1 or not is_token(
+            pieces[m][0], "NUMBER")), len(pieces))
+        if name is None or dots == len(pieces) or not is_token(pieces[dots][0] if pieces[dots] else None, "DOTS"):
+            continue
+        first = n
+        alone = len(sides) == 2 and len(sides[0]) == 1  # not the i of y_i = x_i \quad i = 1, …, n
+        while alone and first and len(pieces[first - 1]) == 1 and variable(pieces[first - 1][0]) is not None:
+            first -= 1
+        shared = pieces[first:n]
+        names = [variable(p[0]) for p in shared]
+        ends = tuple(pieces[dots + 1 : dots + 2])
+        said = [item for p in (*shared, sides[-2][-1:], *ends) for item in p]
+        yield Running((*(n for n in names if n is not None), name), said, ends, True)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """left = right; ``local`` is a function and its parameters, where it defines one."""
+
+    left: Items
+    right: Items
+    local: tuple[str, ...]
+
+
+def definitions(items: Items) -> list[Definition]:
+    """The equations of a formula."""
+    found = []
+    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
+        return [d for row in split(items[0].items, "CR") for d in definitions(row)]
+    for part in split([i for i in items if not is_token(i, "AMP")], "COMMA", "SEMI", "TEXT", "AND", "IFF", "CR"):
+        sides = split(part, "REL")
+        if len(sides) < 2 or not sides[0] or not sides[1]:
+            continue
+        local: tuple[str, ...] = ()
+        head = normal(sides[0][0])
+        name = head.base if isinstance(head, Scripted) and not head.sups else head
+        label = labels_of(head)
+        group = sides[0][1] if len(sides[0]) == 2 else None
+        if is_token(name, "NAME") and is_group(group, "LPAREN") and label is not None:
+            parameters = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
+            if None not in parameters and len(set(parameters)) == len(parameters):
+                local = (name.text + label, *(p for p in parameters if p is not None))
+        found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))
+    return found
+
+
+def _simple(item: Item) -> bool:
+    """A letter (with primes or a star), a number, a floor or a ceiling: one index by itself."""
+    item = normal(item)
+    if isinstance(item, Scripted):
+        stars = all(len(s) == 1 and is_token(s[0], "STAR") for s in item.sups)
+        return is_token(item.base, "NAME") and not item.subs and stars
+    return is_token(item, "NAME", "NUMBER") or (isinstance(item, Group) and item.bracket in ("LFLOOR", "LCEIL"))
+
+
+def _units(part: Items) -> list[Items]:
+    """The items of a subscript; a star and its arguments are one."""
+    found: list[Items] = []
+    for item in part:
+        before = found[-1] if found else ()
+        starred = len(before) == 1 and isinstance(before[0], Scripted) and bool(before[0].sups)
+        if isinstance(item, Group) and item.bracket == "LPAREN" and starred:
+            found[-1] = [*before, item]
+        else:
+            found.append([item])
+    return found
+
+
+def _juxtaposed(part: Items) -> bool:
+    units = _units(part)
+    return len(units) > 1 and all(_simple(unit[0]) for unit in units)
+
+
+def _leads_with_number(part: Items) -> bool:
+    return is_token(normal(part[0]), "NUMBER")
+
+
+def split_runs(sub: Items, rank: int | None) -> list[Items]:
+    """The items of each index; a leading number makes one index of what follows, unless the rank says two."""
+    sub = unwrap(sub)
+    parts = split(sub, "COMMA", "SEMI")
+    if len(parts) == 1 and _juxtaposed(parts[0]) and len(_units(parts[0])) == rank:
+        return _units(parts[0])
+    found: list[Items] = []
+    for part in parts:
+        if _juxtaposed(part) and not _leads_with_number(part):
+            found += _units(part)
+        else:
+            found.append(part)
+    return found

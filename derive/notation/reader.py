@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from derive.expr import (
+    MINUS_ONE,
     Add,
     Arg,
     Entry,
     Expr,
     Fn,
+    Hull,
+    Idx,
     Infinity,
     Mul,
     Num,
@@ -19,18 +23,32 @@ from derive.expr import (
     SetApp,
     SetOf,
     Star,
+    Subdifferential,
     Tuple,
     Without,
     free_indices,
+    walk,
 )
-from derive.notation import binders, derivatives, environments, forms, letters
-from derive.notation.cursor import Cursor, starts_factor
-from derive.notation.errors import NotationError, Source
-from derive.notation.lowering import HADAMARD, INNER, TRANSPOSE
-from derive.notation.names import lexicon
-from derive.notation.products import negated, product, quotient
-from derive.notation.symbols import Symbol, SymbolTable
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_token
+from derive.notation.formulas import NotationError, Source
+from derive.notation.shapes import HADAMARD, INNER, TRANSPOSE
+from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
+from derive.notation.tree import (
+    Command,
+    Cursor,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    is_group,
+    is_token,
+    split,
+    starts_factor,
+)
+
+SETS = (SetApp, SetOf, Without, Hull, Subdifferential)
+Part = Callable[["Reader", Cursor], Expr | list[Expr]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,7 @@ class Reader:
 
     table: SymbolTable
     source: Source
+    parts: Mapping[str, Part]  # what reads a factor, by the kind of its first item
     bound: frozenset[str] = frozenset()
     in_index: bool = False
     local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
@@ -46,8 +65,8 @@ class Reader:
     words: dict[str, Symbol] = field(default_factory=dict)
 
     @staticmethod
-    def of(table: SymbolTable, source: Source) -> Reader:
-        return Reader(table, source, words=lexicon(table))
+    def of(table: SymbolTable, source: Source, parts: Mapping[str, Part]) -> Reader:
+        return Reader(table, source, parts, words=lexicon(table))
 
     def binding(self, names: list[str]) -> Reader:
         return replace(self, bound=self.bound | set(names), in_index=False)
@@ -104,7 +123,7 @@ class Reader:
                 raise self.error(first, r"what is taken `\bmod`: the last term or the whole sum? Put brackets")
             return self.modulo(found, c)
         if is_token(following, "SETMINUS"):
-            return forms.without(self, found, c)
+            return self.without(found, c)
         return found
 
     def within_reach(self, opened: list[tuple[str, str]], term: Expr, c: Cursor) -> None:
@@ -204,39 +223,26 @@ class Reader:
         item = c.peek()
         if item is None or not starts_factor(item):
             raise self.missing(c)
-        base = item.base if isinstance(item, Scripted) else item
-        if isinstance(base, Token):
-            match base.type:
-                case "NAME":
-                    return [letters.symbol(self, c)]
-                case "BIG":
-                    return [binders.reduction(self, c)]
-                case "FN":
-                    return [forms.function(self, c)]
-                case "IND":
-                    return [forms.indicator(self, c)]
-                case "PARTIAL":
-                    return [derivatives.partial(self, c)]
-                case "NABLA":
-                    return [derivatives.gradient(self, c)]
-                case "CONV":
-                    return [forms.hull(self, c)]
-                case "INFTY" if item is base:
-                    c.take()
-                    return [Infinity(1)]
-                case "NUMBER":
-                    c.take()
-                    return [self.raised(Num(Fraction(base.text)), item)]
+        part = self.parts.get(_kind(item))
+        if part is None:
+            raise self.error(item, "put brackets around what carries this script")
+        found = part(self, c)
+        return found if isinstance(found, list) else [found]
+
+    def without(self, base: Expr, c: Cursor) -> Expr:
+        r"""S \setminus \{(i, j)\}."""
+        sign = c.take()
+        g = c.peek()
+        if not isinstance(base, SETS) or not is_group(g, "LSET"):
+            raise self.error(sign, r"`\setminus` stands between a set and `\lbrace … \rbrace`")
         c.take()
-        if isinstance(base, Command) and base.type == "UNDER":
-            return [binders.underset(self, base, c)]
-        if isinstance(base, Command) and item is base:
-            return forms.command(self, base, c)
-        if isinstance(base, Env) and item is base:
-            return [environments.environment(self, base)]
-        if isinstance(base, Group):
-            return [forms.group(self, base, item, c)]
-        raise self.error(item, "put brackets around what carries this script")
+        return Without(base, tuple(self.value(part, g.end - 1) for part in split(g.items, "COMMA")))
+
+    def is_index(self, name: str) -> bool:
+        if any(b.rstrip("'") == name for b in self.bound):
+            return True
+        known = self.words.get(name)
+        return known.kind is Kind.INDEX if known is not None else self.in_index
 
     def rank(self, node: Entry) -> int:
         known = self.table.named(node.tensor)
@@ -274,6 +280,56 @@ class Reader:
         exponent = replace(self, in_index=False).value(script, item.end)
         if isinstance(exponent, Entry) and self.rank(exponent) != len(exponent.indices):
             raise self.error(script[0], f"`{self.shown(item)}`: a whole tensor cannot be an exponent")
-        if letters.mentions_index(exponent):
+        if mentions_index(exponent):
             raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
         return Pow(base, exponent)
+
+
+def _kind(item: Item) -> str:
+    """The kind of a factor that opens with the item: a token's type, GROUP, ENV, FRAC, SQRT or UNDER."""
+    base = item.base if isinstance(item, Scripted) else item
+    match base:
+        case Token(type="INFTY") | Env() | Command(type="FRAC" | "SQRT") if item is not base:
+            return ""
+        case Token() | Command():
+            return base.type
+    return "GROUP" if isinstance(base, Group) else "ENV"
+
+
+def infinity(r: Reader, c: Cursor) -> Expr:
+    c.take()
+    return Infinity(1)
+
+
+def number(r: Reader, c: Cursor) -> Expr:
+    item = c.take()
+    return r.raised(Num(Fraction(str(item.base if isinstance(item, Scripted) else item))), item)
+
+
+def product(factors: list[Expr]) -> Expr:
+    return factors[0] if len(factors) == 1 else Mul(tuple(factors))
+
+
+def negated(factors: list[Expr]) -> list[Expr]:
+    """−(c · …) has the coefficient −c."""
+    first = factors[0]
+    if isinstance(first, Num):
+        return [Num(-first.value), *factors[1:]]
+    if isinstance(first, Infinity) and len(factors) == 1:
+        return [Infinity(-first.sign)]
+    return [MINUS_ONE, *factors]
+
+
+def quotient(above: list[Expr], below: Expr) -> list[Expr]:
+    """A number below becomes the coefficient in front; all else a power −1 behind."""
+    if isinstance(below, Num):
+        first = above[0].value if isinstance(above[0], Num) else Fraction(1)
+        rest = above[1:] if isinstance(above[0], Num) else above
+        coefficient = first / below.value
+        return rest if coefficient == 1 and rest else [Num(coefficient), *rest]
+    inverse = Pow(below, MINUS_ONE)
+    return [inverse] if above == [Num(1)] else [*above, inverse]
+
+
+def mentions_index(node: Expr) -> bool:
+    return any(isinstance(n, (Idx, Star)) for n in walk(node))

@@ -1,10 +1,12 @@
-"""The symbol table: what each letter of a card or a sheet stands for, and how it is written."""
+"""The symbol table: what each letter stands for, and its name in ASCII and in LaTeX: ``y_hat`` and ``\\hat{y}``."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Kind(StrEnum):
@@ -74,3 +76,119 @@ class SymbolTable:
         names = {s.name for s in new}
         kept = (s for s in self.symbols if s.name not in names)
         return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows)
+GREEK = frozenset(
+    """alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho varrho
+    sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
+    ell hbar imath jmath""".split()
+)
+UNICODE_LETTERS = dict(
+    zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩℓ",
+        """alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon varphi
+        chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega ell""".split(), strict=True)
+)
+ACCENTS = {"hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar", "overline": "bar",
+           "dot": "dot", "ddot": "ddot", "check": "check", "breve": "breve"}
+ALPHABETS = {"mathcal": "cal", "mathscr": "scr", "mathfrak": "frak", "mathbb": "bb"}
+_COMMAND_OF = {"cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "bb": "mathbb"}
+
+_SIGNS = {"^+": "_plus", "^-": "_minus"}
+_SQUARE = re.compile(r"^(.+)\^2(?:_(.+))?$")
+_LAYER = re.compile(r"^([^^]+)\^([(\[][^)\]]*[)\]]|[+-])$")
+_WORD_ABOVE = re.compile(r"^([^^]+)\^<([A-Za-z]+)>$")
+
+
+def latex_of(name: str) -> str:
+    """The LaTeX of a name: ``y_hat`` → ``\\hat{y}``, ``delta_f`` → ``\\delta_f``, ``x_in`` → ``x_{\\text{in}}``."""
+    if match := _LAYER.match(name):
+        return f"{latex_of(match[1])}^{{{match[2]}}}"
+    if match := _WORD_ABOVE.match(name):
+        return rf"{latex_of(match[1])}^{{\text{{{match[2]}}}}}"
+    if match := _SQUARE.match(name):
+        latex = latex_of(match[1]) + "^2"
+        return latex if match[2] is None else _subscripted(latex, match[2])
+    base, *marks = name.split("_")
+    latex = "\\" + base if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
+    labels = []
+    for mark in marks:
+        if mark in _COMMAND_OF:
+            latex = f"\\{_COMMAND_OF[mark]}{{{latex}}}"
+        elif mark == "prime":
+            latex = f"{latex}'"
+        elif mark in ACCENTS:
+            latex = f"\\{mark}{{{latex}}}"
+        else:
+            labels.append(mark)
+    if not labels:
+        return latex
+    return _subscripted(latex, "_".join(labels))
+
+
+def labelled(base: str, label: str) -> str:
+    """The LaTeX of a symbol with a label: ``delta`` and ``y_hat`` → ``\\delta_{\\hat{y}}``."""
+    return _subscripted(latex_of(base), label)
+
+
+def _subscripted(latex: str, label: str) -> str:
+    if len(label) == 1:
+        return f"{latex}_{label}"
+    symbol = _is_letter(label) or _LAYER.match(label)
+    inner = latex_of(label) if symbol else rf"\text{{{label}}}"
+    return f"{latex}_{{{inner}}}"
+
+
+def identifier(name: str) -> str:
+    """The name as Python can write it: ``h^(l-1)`` is ``h_l_1``, ``sigma^2`` is ``sigma2``, ``s^+`` is ``s_plus``."""
+    if name[-2:] in _SIGNS:
+        return identifier(name[:-2]) + _SIGNS[name[-2:]]
+    return re.sub(r"\W+", "_", name.replace("^2", "2")).strip("_")
+
+
+def _is_letter(name: str) -> bool:
+    base, *marks = name.split("_")
+    known = all(mark in ACCENTS or mark in _COMMAND_OF or mark == "prime" for mark in marks)
+    return known and (base in GREEK or (len(base) == 1 and base.isalpha()))
+
+_SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)
+_RAISED = re.compile(r"^([^_^]*)\^\{([(\[][^)\]]*[)\]]|[+-])\}$")
+_RAISED_WORD = re.compile(r"^([^_^]*)\^\{\\(?:text|mathrm|textrm|mathit)\{([A-Za-z]+)\}\}$")
+_ACCENTED = re.compile(r"^\\([A-Za-z]+) *\{(.*)\}$", re.DOTALL)
+_TEXT = re.compile(r"^\\(?:text|mathrm|textrm|mathit|operatorname|mbox)\{(.*)\}$")
+
+
+def split_label(latex: str) -> tuple[str, str | None]:
+    """``\\delta_f`` or ``\\delta_{f}`` → (``\\delta``, ``f``); (latex, None) where there is no label."""
+    match = _SUBSCRIPTED.match(latex)
+    return (latex, None) if match is None else (match[1], match[2] if match[2] is not None else match[3])
+
+
+@lru_cache(maxsize=4096)
+def name_of(latex: str) -> str:
+    """The ASCII name of a symbol's LaTeX; the inverse of :func:`latex_of`."""
+    latex = latex.strip()
+    if match := _RAISED.match(latex):
+        return f"{name_of(match[1])}^{match[2]}"
+    if match := _RAISED_WORD.match(latex):
+        return f"{name_of(match[1])}^<{match[2]}>"
+    base, label = split_label(latex)
+    if label is not None:
+        return f"{name_of(base)}_{name_of(label)}"
+    if latex.endswith("'"):
+        return name_of(latex[:-1]) + "_prime"
+    if latex.endswith("^2"):
+        return name_of(latex[:-2]) + "^2"
+    if text := _TEXT.match(latex):
+        return text[1].strip().replace(" ", "_")
+    if match := _ACCENTED.match(latex):
+        command, inner = match.groups()
+        if command in ACCENTS:
+            return f"{name_of(inner)}_{ACCENTS[command]}"
+        if command in ALPHABETS:
+            return f"{name_of(inner)}_{ALPHABETS[command]}"
+        return name_of(inner)  # \mathbf{x}, \boldsymbol{x}: weight is layout
+    return UNICODE_LETTERS.get(latex, latex.removeprefix("\\"))
+
+
+@lru_cache(maxsize=256)
+def lexicon(table: SymbolTable) -> dict[str, Symbol]:
+    """The table's symbols by the name that their LaTeX reads as (a symbol ``rival`` written ``m`` is at ``m``)."""
+    return {name_of(s.latex): s for s in table.symbols}

@@ -1,9 +1,10 @@
-"""The flat tree of a formula: tokens, groups, scripts. It knows brackets, not meanings."""
+"""The flat tree of a formula: tokens, groups, scripts, and a place in a run of them. It knows no meanings."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 
@@ -61,7 +62,6 @@ class Env:
     start: int
     end: int
 
-
 Item = Token | Group | Scripted | Command | Env
 Items = Sequence[Item]
 
@@ -109,3 +109,120 @@ def inside(item: Item) -> Iterator[Item]:
     for run in below:
         for child in run:
             yield from inside(child)
+_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())
+
+
+def starts_factor(item: Item | None) -> bool:
+    return item is not None and (not isinstance(item, Token) or item.type in _STARTS)
+
+
+def normal(item: Item) -> Item:
+    """The item without invisible braces around a lone item: ``{z_i}^l`` is ``z_i^l``."""
+    while isinstance(item, Group) and item.bracket == "LBRACE" and len(item.items) == 1:
+        item = item.items[0]
+    if isinstance(item, Scripted) and isinstance(item.base, Group) and item.base.bracket == "LBRACE":
+        base = normal(item.base)
+        if isinstance(base, Scripted):
+            return Scripted(base.base, base.subs + item.subs, base.sups + item.sups, base.primes + item.primes,
+                            item.start, item.end)
+        if base is not item.base:
+            return replace(item, base=base)
+    return item
+
+
+@dataclass
+class Cursor:
+    """A place in a run of items."""
+
+    items: Items
+    end: int  # where the run ends in the source
+    at: int = 0
+    opened: list[tuple[str, str]] = field(default_factory=list)  # what sums and maxima bind, with their sign
+
+    def peek(self, ahead: int = 0) -> Item | None:
+        place = self.at + ahead
+        return normal(self.items[place]) if place < len(self.items) else None
+
+    def take(self) -> Item:
+        self.at += 1
+        return normal(self.items[self.at - 1])
+
+    def taken(self, *types: str) -> bool:
+        """Take the next item if it is such a token."""
+        if is_token(self.peek(), *types):
+            self.at += 1
+            return True
+        return False
+
+    @property
+    def place(self) -> int:
+        return self.items[self.at].start if self.at < len(self.items) else self.end
+
+
+def variable(item: Item) -> str | None:
+    """The name of a letter, with its primes."""
+    item = normal(item)
+    if isinstance(item, Scripted) and not item.subs and not item.sups and isinstance(item.base, Token):
+        return item.base.text + "'" * item.primes if item.base.type == "NAME" else None
+    return item.text if isinstance(item, Token) and item.type == "NAME" else None
+
+
+def variables(items: Items) -> list[str] | None:
+    """The letters of ``k``, ``k,l``, ``(k, l)`` or ``kl``; None where there is anything else."""
+    items = unwrap(items)
+    if len(items) == 1 and isinstance(items[0], Group) and items[0].bracket == "LPAREN":
+        items = items[0].items
+    found = [variable(item) for item in items if not is_token(item, "COMMA")]
+    if not all(split(items, "COMMA")):
+        return None
+    names = [name for name in found if name is not None]
+    return names if names and len(names) == len(found) else None
+
+
+def labels_of(item: Item) -> str | None:
+    r"""``_delta`` of ``\ell_\delta``, nothing of ``f``; None for any other subscript."""
+    item = normal(item)
+    if not isinstance(item, Scripted) or not item.subs:
+        return ""
+    name = variable(item.subs[0][0]) if len(item.subs) == 1 and len(item.subs[0]) == 1 else None
+    return None if name is None else f"_{name}"
+
+
+def base_of(item: Item) -> Item:
+    item = normal(item)
+    return item.base if isinstance(item, Scripted) else item
+
+
+def sampled(name: str) -> tuple[str, str | None]:
+    """``x^(i)`` → x, i: a letter alone in a bracketed superscript."""
+    match = _SAMPLE.match(name)
+    return (name, None) if match is None else (match[1], match[2])
+
+_SAMPLE = re.compile(r"^([^^]+)\^[(\[]([^\W\d_]+)[)\]]$")
+
+
+def is_transposed(item: Item) -> bool:
+    item = normal(item)
+    return isinstance(item, Scripted) and any(len(s) == 1 and (is_token(s[0], "TOP") or str(s[0]) == "T")
+                                              for s in item.sups)
+
+
+def label_of(item: Item | None) -> str | None:
+    """The letter or word that labels a symbol: f of ``δ_{f,kl}``."""
+    item = normal(item) if item is not None else None
+    if isinstance(item, Token) and item.type in ("NAME", "TEXT"):
+        return item.text.strip().replace(" ", "_")
+    return None
+
+
+def names_in(items: Items) -> Iterator[str]:
+    """All letters of the items, in order."""
+    for top in items:
+        for below in inside(top):
+            if isinstance(below, Token) and below.type == "NAME":
+                yield below.text
+
+
+def rows(items: Items) -> list[list[Item]]:
+    found = split(items, "CR")
+    return found[:-1] if found and not found[-1] else found

@@ -1,16 +1,20 @@
-"""Expression → LaTeX, so that reading it back gives the same expression."""
+"""Expression → LaTeX, so that reading it back gives the same one: binders, conditions, long chains in lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from derive.expr import (
+    MINUS_ONE,
+    ONE,
     Add,
     And,
     Arg,
+    Binder,
     Bracket,
     Cardinality,
     Cases,
@@ -30,6 +34,7 @@ from derive.expr import (
     Mul,
     Node,
     Num,
+    Otherwise,
     Partial,
     Pow,
     Reduce,
@@ -42,16 +47,279 @@ from derive.expr import (
     Tuple,
     Unit,
     Without,
+    add,
     free_indices,
+    tuple_of,
+    walk,
 )
-from derive.notation import binder_writer
-from derive.notation import condition_writer as conditions
-from derive.notation import value_writer as values
-from derive.notation.brackets import juxtaposed, parenthesised
-from derive.notation.errors import NotationError
-from derive.notation.names import latex_of, split_label
-from derive.notation.product_writer import product
-from derive.notation.symbols import SymbolTable
+from derive.notation import term_writer
+from derive.notation.symbols import Kind, SymbolTable, lexicon
+from derive.notation.term_writer import Writer, is_negative, product
+
+_POOL = "abcpqrstuvmnijkl"
+
+
+def choose(
+    node: Reduce | Arg | SetOf, table: SymbolTable, names: Mapping[Idx, str], taken: frozenset[str]
+) -> dict[Idx, str]:
+    """A name for each variable of the node's binder; ``taken`` are the names in scope around it.
+
+    A letter that is taken gets primes (all of a binder's the same number, so that a pair
+    stays a pair), or gives way to a declared index that is the letter of no axis.  A name
+    that is free in the node, bound around it or declared as something else is never used.
+    """
+    free = {names.get(i, i.name) for i in free_indices(node)} | taken
+    declared = lexicon(table)
+    others = {name for name, symbol in declared.items() if symbol.kind is not Kind.INDEX}
+    of_axes = {letter for s in table.symbols for letter in (*s.axes, *s.members)}
+    loose = [s.name for s in table.of_kind(Kind.INDEX) if s.name not in of_axes]
+    pool = [*loose, *_POOL, *(s.name for s in table.of_kind(Kind.INDEX))]
+    hints = _hints(node, table)
+    letters: list[str] = []
+    for variable in node.binder.variables:
+        hint = hints.get(variable)
+        if hint is None or hint in others or hint in letters:
+            usable = [c for c in pool if c not in others and c not in letters]
+            hint = next((c for c in usable if c not in free), usable[0])
+        letters.append(hint)
+    spare = [c for c in loose if c not in free]
+    if any(letter in free for letter in letters) and len(spare) >= len(letters):
+        letters = spare[: len(letters)]
+    primes = ""
+    while any(letter + primes in free for letter in letters):
+        primes += "'"
+    return {v: letter + primes for v, letter in zip(node.binder.variables, letters, strict=True)}
+
+
+def _hints(node: Reduce | Arg | SetOf, table: SymbolTable) -> dict[Idx, str]:
+    """The letter of the first place where each variable stands; membership of a set says more than the body."""
+    found: dict[Idx, str] = {}
+    inside = node.element if isinstance(node, SetOf) else node.body
+    for part in (node.binder.cond, inside):
+        for below in walk(part) if part is not None else ():
+            for term, letter in _places(below, table):
+                if isinstance(term, Idx):
+                    found.setdefault(term, letter.rstrip("'"))
+    return found
+
+
+def _places(node: Node, table: SymbolTable) -> Iterator[tuple[Expr, str]]:
+    """The terms that stand where a symbol's own letters usually do."""
+    match node:
+        case Entry(name, terms) | SetApp(name, terms):
+            known = table.named(name)
+            letters = known.axes if known is not None else ()
+        case Star(name, terms):
+            letters = dict(table.stars).get(name, ())
+        case In(element, SetApp(name, _)):
+            known = table.named(name)
+            letters = known.members if known is not None else ()
+            terms = getattr(element, "items", (element,))
+        case _:
+            return
+    yield from zip(terms, letters, strict=False)
+WIDE = 24  # characters below a sum from which on its condition has a line of its own
+
+
+def named(w: Writer, node: Reduce | Arg | SetOf) -> Writer:
+    """The writer inside the node's binder."""
+    chosen = choose(node, w.table, w.names, w.taken)
+    return replace(w, names={**w.names, **chosen}, taken=w.taken | set(chosen.values()), in_index=False)
+
+
+def reduction(w: Writer, node: Reduce | Arg) -> str:
+    """sum, product, max, min, argmax with what runs below it."""
+    inner = named(w, node)
+    binder = node.binder
+    if isinstance(node, Reduce) and node.op in ("max", "min") and binder.variables == (node.body,) and (
+        binder.cond is not None and _plain(binder) and not _membership(binder)
+    ):
+        condition = replace(inner, tight=True).write(binder.cond)
+        return rf"\{node.op} \lbrace {inner.write(node.body)} : {condition} \rbrace"
+    sign = r"\operatorname{median}" if node.op == "median" else rf"\{node.op}"
+    command = rf"\arg{sign}" if isinstance(node, Arg) else sign
+    if isinstance(node, Reduce) and node.op in ("sum", "prod") and _one_range(binder):
+        variable, (low,), (high,) = binder.variables[0], binder.lower, binder.upper
+        assert low is not None and high is not None
+        below = rf"_{{{inner.write(variable)}={bound(inner, low)}}}^{{{bound(inner, high)}}}"
+    else:
+        below = f"_{{{below_sign(inner, binder)}}}"
+    return f"{command}{below} {_body(inner, node)}"
+
+
+def bound(w: Writer, limit: Expr) -> str:
+    return w.index_term(limit).replace(" + ", "+").replace(" - ", "-")
+
+
+def _plain(binder: Binder) -> bool:
+    return all(b is None for b in (*binder.lower, *binder.upper))
+
+
+def _one_range(binder: Binder) -> bool:
+    return len(binder.variables) == 1 and binder.cond is None and None not in (*binder.lower, *binder.upper)
+
+
+def _membership(binder: Binder) -> bool:
+    return isinstance(binder.cond, In) and binder.cond.element is tuple_of(binder.variables)
+
+
+def below_sign(w: Writer, binder: Binder) -> str:
+    """(i, j) ∈ Ω(k, l);  0 ≤ a ≤ 1, 0 ≤ b < K;  r ≠ q;  (k, l) : condition;  k, l."""
+    cond, variables = binder.cond, binder.variables
+    w = replace(w, tight=True)
+    if _plain(binder) and cond is not None:
+        if _membership(binder):
+            return w.write(cond)
+        unequal = isinstance(cond, Rel) and cond.ops == ("≠",) and cond.terms[0] is variables[0]
+        if unequal and len(variables) == 1:
+            return w.write(cond)
+        return f"{_variables(w, variables)} : {w.write(cond)}"
+    if _plain(binder):
+        return ", ".join(map(w.write, variables))
+    pieces = [_range(w, v, low, high) for v, low, high in zip(variables, binder.lower, binder.upper, strict=True)]
+    head = r",\ ".join(pieces)
+    if cond is None:
+        return head
+    return rf"\substack{{{head} : \\ {w.write(cond)}}}" if len(head) > WIDE else f"{head} : {w.write(cond)}"
+
+
+def _variables(w: Writer, variables: tuple[Idx, ...]) -> str:
+    shown = ", ".join(map(w.write, variables))
+    return shown if len(variables) == 1 else f"({shown})"
+
+
+def _range(w: Writer, variable: Idx, low: Expr | None, high: Expr | None) -> str:
+    name = w.write(variable)
+    upper = "" if high is None else _upper(w, high)
+    if low is None:
+        return f"{name}{upper}"
+    return rf"{w.write(low)} \le {name}{upper}" if high is not None else rf"{name} \ge {w.write(low)}"
+
+
+def _upper(w: Writer, high: Expr) -> str:
+    """``< K`` for K − 1, which a reader takes back to K − 1."""
+    if isinstance(high, Add) and high.terms[-1] == MINUS_ONE:
+        beyond = add(high, ONE)
+        if add(beyond, MINUS_ONE) is high:
+            return f" < {w.write(beyond)}"
+    return rf" \le {w.write(high)}"
+
+
+def _body(w: Writer, node: Reduce | Arg) -> str:
+    body = node.body
+    shown = w.write(body)
+    if isinstance(body, Add) or is_negative(body) or (isinstance(body, Fn) and body.name == "mod"):
+        return w.round(shown)
+    loose = isinstance(body, Mul) and not free_indices(body.factors[-1]) & set(node.binder.variables)
+    if loose and not (isinstance(node, Reduce) and node.op == "sum"):
+        return w.round(shown)
+    return shown
+
+
+def set_of(w: Writer, node: SetOf) -> str:
+    r"""\lbrace element : conditions \rbrace."""
+    inner = replace(named(w, node), tight=True)
+    binder = node.binder
+    pieces = [
+        rf"{inner.write(v)} \in \lbrace {inner.write(low)}, \dots, {inner.write(high)} \rbrace"
+        for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True)
+        if low is not None and high is not None
+    ]
+    if binder.cond is not None:
+        pieces.append(inner.write(binder.cond))
+    conditions = r",\ ".join(pieces)
+    return rf"\lbrace {inner.write(node.element)} : {conditions} \rbrace"
+RELATIONS = {"=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge"}
+
+
+def cases(w: Writer, node: Cases) -> str:
+    rows = []
+    w = replace(w, tight=True)
+    for value, cond in node.branches:
+        test = r"\text{otherwise}" if isinstance(cond, Otherwise) else rf"\text{{if }} {w.write(cond)}"
+        rows.append(f"{w.write(value)} & {test}")
+    return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+
+
+def relation(w: Writer, node: Rel) -> str:
+    first = node.terms[0]
+    if isinstance(first, Fn) and (names := _parameters(w, first)):
+        w = replace(w, local=names)  # σ(s) = …
+    out = w.write(first)
+    for op, term in zip(node.ops, node.terms[1:], strict=True):
+        out += f" {RELATIONS[op]} {w.write(term)}"
+    return out
+
+
+def _defines(cond: Node) -> bool:
+    return isinstance(cond, Rel) and set(cond.ops) == {"="} and isinstance(cond.terms[0], (Entry, Fn))
+
+
+def _parameters(w: Writer, node: Fn) -> frozenset[str]:
+    """s of σ(s), where σ is a function that the card defines."""
+    known = w.table.named(node.name.rstrip("'"))
+    names = [a.tensor for a in node.args if isinstance(a, Entry) and not a.indices and known is not None and (
+        a.tensor in known.axes or w.table.named(a.tensor) is None)]
+    of_card = known is not None and known.kind is Kind.FUNCTION and len(names) == len(node.args)
+    return frozenset(names) if of_card else frozenset()
+
+
+def conjunction(w: Writer, node: And) -> str:
+    out = ""
+    apart = not w.names and not w.tight and all(map(_defines, node.conds))  # each has indices of its own
+    for n, cond in enumerate(node.conds):
+        own = replace(w, taken=frozenset(i.name for i in free_indices(cond))) if apart else w
+        shown = w.round(own.write(cond)) if isinstance(cond, (And, Iff, Given)) else own.write(cond)
+        gap = r",\ " if w.tight or w.in_index else r",\quad "
+        joint = "" if n == 0 else r" \land " if _shares_bounds(node.conds[n - 1], cond) else gap
+        out += joint + shown
+    return out
+
+
+def _shares_bounds(first: Node, second: Node) -> bool:
+    """``0 \\le i,\\ j < n`` would read as bounds of both."""
+    return (isinstance(first, Rel) and isinstance(second, Rel) and len(first.ops) == len(second.ops) == 1
+            and isinstance(first.terms[1], Idx) and isinstance(second.terms[0], Idx))
+
+
+def given(w: Writer, node: Given) -> str:
+    return rf"{w.write(node.claim)} \quad \text{{if }} {replace(w, tight=True).write(node.cond)}"
+
+
+PARTS: Mapping[type, Callable[[Writer, Any], str]] = {
+    Add: term_writer.total,
+    And: conjunction,
+    Arg: reduction,
+    Cases: cases,
+    Directional: term_writer.directional,
+    Fn: term_writer.function,
+    Given: given,
+    Idx: Writer.idx,
+    Matrix: term_writer.matrix,
+    Mul: product,
+    Num: term_writer.number,
+    Partial: term_writer.partial,
+    Pow: term_writer.power,
+    Reduce: reduction,
+    Rel: relation,
+    SetApp: term_writer.set_applied,
+    SetOf: set_of,
+    Star: Writer.star,
+    Subdifferential: term_writer.subdifferential,
+    Unit: term_writer.unit,
+    Infinity: lambda w, n: r"\infty" if n.sign > 0 else r"-\infty",
+    Size: lambda w, n: w.symbol(n.name),
+    Entry: lambda w, n: w.indexed(n.tensor, n.indices),
+    Extremum: lambda w, n: rf"\{n.op}{w.round(w.items(n.args))}",
+    Tuple: lambda w, n: f"({w.items(n.items)})",
+    Bracket: lambda w, n: rf"\mathbb{{I}}[{replace(w, tight=True).write(n.cond)}]",
+    Listed: lambda w, n: rf"\lbrace {w.items(n.items)} \rbrace",
+    Hull: lambda w, n: rf"\operatorname{{conv}} {w.write(n.of)}",
+    Without: lambda w, n: rf"{w.write(n.base)} \setminus \lbrace {w.items(n.elements)} \rbrace",
+    Cardinality: lambda w, n: rf"\left|{w.write(n.of)}\right|",
+    In: lambda w, n: rf"{w.write(n.element)} \in {w.write(n.set)}",
+    Iff: lambda w, n: rf"{w.write(n.left)} \iff {w.write(n.right)}",
+}
 
 
 @lru_cache(maxsize=4096)
@@ -62,127 +330,37 @@ def write(node: Node, table: SymbolTable, *, display: bool = True) -> str:
     symbol is not in the table.
     """
     free = frozenset(i.name for i in free_indices(node))
-    return Writer(table, display, taken=free).write(node)
+    return Writer(table, PARTS, display, taken=free).write(node)
 
 
-@dataclass(frozen=True)
-class Writer:
-    """``names`` holds the names of bound variables, ``taken`` all names in scope."""
-
-    table: SymbolTable
-    display: bool = True
-    tight: bool = False  # inside cases and conditions: small fractions, small gaps
-    names: dict[Idx, str] = field(default_factory=dict)
-    taken: frozenset[str] = frozenset()
-    in_index: bool = False
-    local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
-
-    def write(self, node: Node) -> str:
-        """The node at the outermost level of its brackets."""
-        return _writers()[type(node)](self, node)
-
-    def symbol(self, name: str) -> str:
-        known = self.table.named(name)
-        if name in self.local:
-            return latex_of(name)
-        if known is None:
-            raise NotationError(f"`{name}` has no symbol in the table")
-        return known.latex
-
-    def above(self, name: str) -> str:
-        known = self.table.named(name)
-        return known.above if known is not None else ""
-
-    def index_name(self, name: str) -> str:
-        letter = name.rstrip("'")
-        known = self.table.named(letter)
-        return (known.latex if known is not None else latex_of(letter)) + name[len(letter) :]
-
-    def idx(self, node: Idx) -> str:
-        return self.index_name(self.names.get(node, node.name))
-
-    def star(self, node: Star) -> str:
-        shown = self.index_name(node.name) + "^*"
-        usual = dict(self.table.stars).get(node.name)
-        at = tuple(self.names.get(a, a.name) if isinstance(a, Idx) else "" for a in node.at)
-        return shown if usual == at else f"{shown}({', '.join(map(self.index_term, node.at))})"
-
-    def index_term(self, term: Expr) -> str:
-        return replace(self, in_index=True).write(term)
-
-    def subscript(self, terms: tuple[Expr, ...]) -> str:
-        """``ij``, ``2k+1``, ``2k,2l``: what :mod:`derive.notation.subscripts` reads apart."""
-        inner = replace(self, in_index=True)
-        written = [inner.write(term) for term in terms]
-        simple = all(isinstance(t, Idx) or (isinstance(t, Star) and not w.endswith(")"))
-                     for t, w in zip(terms, written, strict=True))
-        if simple:
-            return juxtaposed(written)
-        return ",".join(w.replace(" + ", "+").replace(" - ", "-") for w in written)
-
-    def indexed(self, name: str, terms: tuple[Expr, ...]) -> str:
-        latex = self.symbol(name)
-        if not terms:
-            return latex
-        base, label = split_label(latex)
-        known = self.table.named(name)
-        if known is not None and known.above:
-            style = "(i)" if isinstance(terms[0], Num) else known.above
-            above = f"^{{{style.replace('i', self.index_term(terms[0]))}}}"
-            if len(terms) == 1:
-                return latex + above
-            base, terms = base + above, terms[1:]
-        inside = self.subscript(terms)
-        return f"{base}_{{{inside}}}" if label is None else f"{base}_{{{label},{inside}}}"
-
-    def round(self, inside: str) -> str:
-        return parenthesised(inside)
-
-    def items(self, terms: tuple[Expr, ...]) -> str:
-        return ", ".join(map(self.write, terms))
-
-    def base(self, node: Expr) -> str:
-        """What carries an exponent."""
-        raised = isinstance(node, Entry) and ("^" in self.symbol(node.tensor) or self.above(node.tensor))
-        plain = (isinstance(node, (Entry, Size, Idx)) and not raised) or (
-            isinstance(node, Num) and node.value >= 0 and node.value.denominator == 1) or (
-            isinstance(node, Fn) and node.name == "abs")
-        return self.write(node) if plain else self.round(self.write(node))
+WIDTH = 72  # about a line of a page, in characters as :func:`width` counts them
+_CASES = re.compile(r"\\begin\{cases\}(.*?)\\end\{cases\}")
+_FRACTION = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
+_SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
+_BELOW = re.compile(r"\\(sum|prod|max|min)_\{((?:[^{}]|\{[^{}]*\})*)\}(\^\{[^{}]*\})?")
 
 
-@cache
-def _writers() -> dict[type, Callable[[Writer, Any], str]]:
-    return {
-        Add: values.total,
-        And: conditions.conjunction,
-        Arg: binder_writer.reduction,
-        Cases: conditions.cases,
-        Directional: values.directional,
-        Fn: values.function,
-        Given: conditions.given,
-        Idx: Writer.idx,
-        Matrix: values.matrix,
-        Mul: product,
-        Num: values.number,
-        Partial: values.partial,
-        Pow: values.power,
-        Reduce: binder_writer.reduction,
-        Rel: conditions.relation,
-        SetApp: values.set_applied,
-        SetOf: binder_writer.set_of,
-        Star: Writer.star,
-        Subdifferential: values.subdifferential,
-        Unit: values.unit,
-        Infinity: lambda w, n: r"\infty" if n.sign > 0 else r"-\infty",
-        Size: lambda w, n: w.symbol(n.name),
-        Entry: lambda w, n: w.indexed(n.tensor, n.indices),
-        Extremum: lambda w, n: rf"\{n.op}{w.round(w.items(n.args))}",
-        Tuple: lambda w, n: f"({w.items(n.items)})",
-        Bracket: lambda w, n: rf"\mathbb{{I}}[{replace(w, tight=True).write(n.cond)}]",
-        Listed: lambda w, n: rf"\lbrace {w.items(n.items)} \rbrace",
-        Hull: lambda w, n: rf"\operatorname{{conv}} {w.write(n.of)}",
-        Without: lambda w, n: rf"{w.write(n.base)} \setminus \lbrace {w.items(n.elements)} \rbrace",
-        Cardinality: lambda w, n: rf"\left|{w.write(n.of)}\right|",
-        In: lambda w, n: rf"{w.write(n.element)} \in {w.write(n.set)}",
-        Iff: lambda w, n: rf"{w.write(n.left)} \iff {w.write(n.right)}",
-    }
+def write_lines(node: Node, table: SymbolTable) -> str:
+    """As :func:`derive.notation.write` for a display; a chain wider than a line is broken at its relations."""
+    latex = write(node, table)
+    if not isinstance(node, Rel) or len(node.terms) < 3 or width(latex) <= WIDTH:
+        return latex
+    w = Writer(table, PARTS, taken=frozenset(i.name for i in free_indices(node)))
+    first, *rest = map(w.write, node.terms)
+    signs = [RELATIONS[op] for op in node.ops]
+    rows = r" \\ ".join(f"&{sign} {term}" for sign, term in zip(signs, rest, strict=True))
+    return rf"\begin{{aligned}} {first} {rows} \end{{aligned}}"
+
+
+def width(latex: str) -> float:
+    """How wide a formula is, in letters: scripts count half, of what stands above one another only the wider."""
+    latex = _CASES.sub(lambda m: "{" + max(m[1].split(r"\\"), key=width, default="") + "(if)xx", latex)
+    latex = _BELOW.sub(lambda m: "W" * max(4, round(0.7 * width(m[2]))), latex)
+    while _FRACTION.search(latex):
+        latex = _FRACTION.sub(lambda m: max(m[1], m[2], key=width), latex)
+    scripts = sum(0.6 * width(m[1]) for m in _SCRIPT.finditer(latex))
+    plain = _SCRIPT.sub("", latex)
+    plain = re.sub(r"\\(?:text|mathbb|operatorname|left|right|mathrm)\b", "", plain)
+    plain = re.sub(r"\\[A-Za-z]+", "w", plain)
+    signs = len(re.findall(r"[=<>+]|(?<=\s)-", plain))
+    return scripts + len(re.sub(r"[\s{}\\&]", "", plain)) + 1.5 * signs

@@ -11,8 +11,7 @@ from derive.errors import DeriveError
 from derive.expr import Entry, Expr, Node, Partial, walk
 from derive.notation import gather, read
 from derive.notation.formulas import Formula, formulas
-from derive.notation.names import latex_of, name_of
-from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.bias_column import with_biases
 from derive.question.cases_said import with_cases_said
 from derive.question.claims import computes_nothing, without_claims

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.notation.names import name_of
+from derive.notation.symbols import name_of
 from derive.question.activations import ELEMENTWISE, function_near, other_letters, slope_written
 from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import ACTIVATIONS, ONE_UNIT, UNITS, Named

@@ -30,7 +30,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation.formulas import Formula
-from derive.notation.names import name_of
+from derive.notation.symbols import name_of
 
 Stated = tuple[str, int, Expr, Expr]  # tensor, axis, first and last value
 _LIST = re.compile(  # u_0, \dots, u_{N-1}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from derive.notation.formulas import Formula
-from derive.notation.names import name_of
+from derive.notation.symbols import name_of
 from derive.question.naming import bare_letters, mentions
 from derive.question.patterns import one_of
 from derive.question.prose import Prose

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.notation.names import ACCENTS, ALPHABETS, GREEK
+from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
 from derive.question.claims import computes_nothing, is_claimed
 from derive.question.part_words import Named, Part
 from derive.question.patterns import one_of

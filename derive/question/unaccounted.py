@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from derive.errors import CardError, Problem
 from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Node, Num, Pow, Reduce, walk
-from derive.notation.names import name_of
+from derive.notation.symbols import name_of
 from derive.question.asking import discussed
 from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import PARTS

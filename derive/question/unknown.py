@@ -6,13 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from derive.errors import DeriveError, Problem, UnsupportedError
-from derive.notation.cursor import normal
-from derive.notation.errors import Source
-from derive.notation.formulas import Formula
-from derive.notation.names import GREEK, identifier
-from derive.notation.parse import parse
-from derive.notation.symbols import SymbolTable
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, split, unwrap
+from derive.notation.formulas import Formula, Source
+from derive.notation.grammar import parse
+from derive.notation.symbols import GREEK, SymbolTable, identifier
+from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, normal, split, unwrap
 from derive.question.naming import Mention
 from derive.question.patterns import one_of
 from derive.question.prose import Prose

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Rel, free_indices, walk
 from derive.notation.formulas import Formula
-from derive.notation.names import identifier, name_of
+from derive.notation.symbols import identifier, name_of
 from derive.question.claims import computes_nothing, is_claimed
 from derive.question.definitions import Definition
 from derive.question.patterns import one_of

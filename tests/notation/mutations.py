@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from derive.notation.errors import Source
+from derive.notation.formulas import Source
 from derive.notation.tokens import tokenise
 
 RELATIONS = {"=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge"}

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from derive.errors import CardError
-from derive.notation.errors import Source
-from derive.notation.formulas import Formula, formulas
+from derive.notation.formulas import Formula, Source, formulas
 
 CASES = [
     ("inline", "Let $x$ be $ y $.", ["x", "y"]),

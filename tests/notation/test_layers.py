@@ -4,7 +4,7 @@ import pytest
 
 from derive.expr import And, Entry, Fn, Given, In, Reduce, Rel, walk
 from derive.notation import NotationError, gather, read, write
-from derive.notation.lowering import MARKS
+from derive.notation.shapes import MARKS
 from derive.notation.symbols import Kind
 from tests.notation.fixtures import Group, groups
 from tests.notation.mutations import mutations

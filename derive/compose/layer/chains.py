@@ -13,7 +13,7 @@ from derive.compose.layer.printed import equation, presented, printed, with_limi
 from derive.compose.layer.stages import printable
 from derive.compose.layer.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, subst
-from derive.notation.bound_names import choose
+from derive.notation.writer import choose
 
 Edge = tuple[str, str]  # a tensor and one that it is computed from
 

@@ -36,8 +36,8 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
-from derive.notation.bound_names import choose
 from derive.notation.symbols import SymbolTable
+from derive.notation.writer import choose
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from derive.compose.layer.local import cancelling, local
 from derive.compose.layer.printed import equation, presented, printed, with_limits
 from derive.compose.layer.subject import Subject
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, subst
-from derive.notation.bound_names import choose
+from derive.notation.writer import choose
 
 
 def backward(b: Builder, subject: Subject) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from derive.notation.names import latex_of, name_of
+from derive.notation.symbols import latex_of, name_of
 
 CASES = [
     ("x", "x"), ("y_hat", r"\hat{y}"), ("alpha", r"\alpha"), ("R_cal", r"\mathcal{R}"), ("delta_f", r"\delta_f"),

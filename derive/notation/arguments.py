@@ -1,0 +1,237 @@
+"""What stands at a letter: subscripts as index terms, what is part of its name above, arguments or the next factor."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
+from derive.notation.pieces import split_runs
+from derive.notation.reader import Reader
+from derive.notation.symbols import Kind, Symbol, latex_of
+from derive.notation.tree import (
+    Cursor,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    has,
+    is_group,
+    is_token,
+    names_in,
+    normal,
+    split,
+    unwrap,
+    variable,
+)
+
+
+def runs(r: Reader, sub: Items, rank: int | None, end: int) -> list[Items]:
+    """The items of each index; none may be empty."""
+    found = split_runs(sub, rank)
+    if not all(found):
+        raise r.error(sub[0] if sub else end, "an index is missing here")
+    return found
+
+
+def natural(r: Reader, sub: Items, end: int) -> tuple[Expr, ...]:
+    """Index terms where no declaration says how many there are."""
+    inner = replace(r, in_index=True)
+    return tuple(inner.value(run, end) for run in runs(r, sub, None, end))
+
+
+def indices(r: Reader, sub: Items, rank: int, of: Symbol, item: Item) -> tuple[Expr, ...]:
+    """The index terms of a subscript.
+
+    Raises :class:`NotationError` where their number is not the symbol's.
+    """
+    found = runs(r, sub, rank, item.end)
+    if len(found) != rank and not (of.unwritten and len(found) == rank - of.unwritten):
+        number = len(found) == 1 and rank == len(r.shown(*found[0])) and is_token(found[0][0], "NUMBER")
+        hint = f"; write `{','.join(r.shown(*found[0]))}` for {rank} indices" if number else ""
+        raise _wrong_number(r, of, rank, len(found), item, hint)
+    inner = replace(r, in_index=True)
+    return tuple(inner.value(run, item.end) for run in found)
+
+
+def arguments(r: Reader, group: Group, rank: int | None = None, of: Symbol | None = None) -> tuple[Expr, ...]:
+    """The index terms in ``(k, l)``, each parted by a comma."""
+    parts = split(group.items, "COMMA", "SEMI") if group.items else []
+    if of is not None and rank is not None and len(parts) != rank:
+        raise _wrong_number(r, of, rank, len(parts), group, "")
+    inner = replace(r, in_index=True)
+    return tuple(inner.value(part, group.end - 1) for part in parts)
+
+
+def _wrong_number(r: Reader, of: Symbol, rank: int, found: int, item: Item, hint: str) -> Exception:
+    axes = "".join(map(latex_of, of.axes))
+    usual = f" (`{of.latex}` with {axes})" if axes else ""
+    return r.error(item, f"`{r.shown(item)}` has {found} ind{'ex' if found == 1 else 'ices'}, "
+                         f"`{of.latex}` has {rank}{usual}{hint}")
+
+
+def applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
+    """σ(s), σ'(s), σ^2(s), σ(s)^2: a function that the card defines, at its arguments."""
+    following = c.peek()
+    group = following.base if isinstance(following, Scripted) else following
+    usual = ", ".join(found.axes)
+    if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
+        raise r.error(item, f"`{found.latex}` is a function; of what? Write `{found.latex}({usual})`")
+    if sub is not None:
+        raise r.error(item, f"`{found.latex}` is a function; it has no subscript")
+    c.take()
+    parts = split(group.items, "COMMA", "SEMI")
+    if len(parts) != len(found.axes):
+        raise r.error(group, f"`{r.shown(item, group)}` has {len(parts)} arguments, `{found.latex}({usual})` has "
+                             f"{len(found.axes)}")
+    primes = item.primes if isinstance(item, Scripted) else 0
+    if primes and len(parts) > 1:
+        raise r.error(item, f"a derivative of `{found.latex}` with respect to which of its arguments?")
+    node: Expr = Fn(found.name + "'" * primes, tuple(r.value(part, group.end - 1) for part in parts))
+    if isinstance(item, Scripted) and item.sups:
+        node = r.power(node, item)
+    return r.raised(node, following) if isinstance(following, Scripted) else node
+
+
+def dependency(r: Reader, group: Group) -> bool:
+    """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
+    parts = [list(unwrap(p)) for p in split(group.items, "COMMA", "SEMI")]
+    names = [_whole(p[0]) if len(p) == 1 else None for p in parts]
+    return all(name in r.words and r.words[name].kind is Kind.TENSOR and not r.is_index(name)
+               for name in (n or "" for n in names))
+
+
+def _whole(item: Item) -> str | None:
+    """The name of x, and of x' where that is a letter by itself."""
+    name = variable(item)
+    return None if name is None else f"{name[:-1]}_prime" if name.endswith("'") else name
+
+
+def lists_indices(r: Reader, group: Group) -> bool:
+    """(m, n), (i + 1): no tensor stands in the bracket, so the letters are indices."""
+    if has(group.items, "REL", "IN"):
+        return False
+    known = [r.words[name] for name in names_in(group.items) if name in r.words and not r.is_index(name)]
+    return not any(symbol.kind in (Kind.TENSOR, Kind.FUNCTION) for symbol in known)
+
+
+def lists_entries(r: Reader, group: Group) -> bool:
+    """(x_1, x_2), (x_1, …, x_n): entries of tensors, parted by commas."""
+    parts = split(group.items, "COMMA", "SEMI")
+    bases = [p[0].base for p in parts if len(p) == 1 and isinstance(p[0], Scripted) and p[0].subs and not p[0].sups]
+    known = [b for b in bases if isinstance(b, Token) and b.text in r.words and r.words[b.text].kind is Kind.TENSOR]
+    dots = [p for p in parts if len(p) == 1 and is_token(p[0], "DOTS")]
+    return len(parts) > 1 and bool(known) and len(known) + len(dots) == len(parts)
+
+
+def lists_arguments(r: Reader, group: Group) -> bool:
+    """(s, c): letters parted by commas, of which one at least is a tensor; an index may stand among them."""
+    parts = [unwrap(part) for part in split(group.items, "COMMA", "SEMI")]
+    names = [str(part[0]) for part in parts if len(part) == 1 and is_token(part[0], "NAME")]
+    tensors = [n for n in names if n in r.words and r.words[n].kind is Kind.TENSOR]
+    return len(parts) > 1 and len(names) == len(parts) and bool(tensors)
+
+
+def refuse_scalars(
+    r: Reader, found: Symbol, group: Group, indices: tuple[Expr, ...] | None, c: Cursor, at_start: bool
+) -> None:
+    """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
+    names = [i.text for p in split(group.items, "COMMA", "SEMI") for i in unwrap(p) if is_token(i, "NAME")]
+    scalar = all(not r.words[n].axes for n in names)
+    if not scalar or len(names) > 1 or (at_start and (c.peek(1) is None or is_token(c.peek(1), "REL"))):
+        return
+    raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
+                         rf"Write `\cdot` before it for a factor; a function is defined, as in "
+                         rf"`{found.latex}(u) = …`; or leave the argument out")
+
+
+def refuse_unless_product(r: Reader, found: Symbol, group: Group, item: Item) -> None:
+    """L(a + b) multiplies; L(2), L(a, b) and L[a] have two readings."""
+    if group.bracket == "LBRACK" and has(group.items, "REL", "IN"):
+        return
+    if has(group.items, "PLUS", "MINUS") and group.bracket == "LPAREN" and not has(group.items, "COMMA", "SEMI"):
+        return
+    raise r.error(group, f"`{r.shown(item, group)}` is `{found.latex}` at {r.shown(group)} or a product; "
+                         rf"define the function, as in `{found.latex}(u) = …`, or write `\cdot` for a product")
+
+
+def directional(r: Reader, of: Entry, item: Item, primes: int, c: Cursor) -> Expr:
+    """f'(z; v): the one-sided derivative at z along v."""
+    group = c.peek()
+    if primes == 1 and isinstance(group, Group) and group.bracket == "LPAREN" and not has(group.items, "SEMI", "COMMA"):
+        wrt = r.words.get(str(normal(group.items[0]))) if len(group.items) == 1 else None
+        if wrt is not None and wrt.kind is Kind.TENSOR and not wrt.axes and not of.indices:
+            c.take()
+            return Partial(of, Entry(wrt.name, ()))  # f'(x)
+    parts = split(group.items, "SEMI") if isinstance(group, Group) and group.bracket == "LPAREN" else []
+    if primes != 1 or len(parts) != 2 or not isinstance(group, Group):
+        raise r.error(item, f"`{r.shown(item)}`: a derivative needs its argument and direction, `f'(z; v)`; "
+                            "a renamed tensor needs a declaration")
+    c.take()
+    names = []
+    for part in parts:
+        token = normal(part[0]) if len(part) == 1 else None
+        known = r.words.get(token.text) if isinstance(token, Token) and token.type == "NAME" else None
+        if known is None or known.kind is not Kind.TENSOR:
+            raise r.error(group, "a directional derivative names two tensors: `f'(z; v)`")
+        names.append(known.name)
+    return Directional(of, *names)
+
+
+def squared(r: Reader, name: str, scripts: Scripted) -> Scripted | None:
+    """The scripts without the 2 of σ^2, where σ^2 is a symbol; None where it is not."""
+    if not scripts.sups or len(scripts.sups[0]) != 1 or str(scripts.sups[0][0]) != "2":
+        return None
+    if not any(word == f"{name}^2" or word.startswith(f"{name}^2_") for word in r.words):
+        return None
+    return replace(scripts, sups=scripts.sups[1:])
+
+
+def root(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
+    """σ, where only σ^2 is defined: its root."""
+    two = (Token("NUMBER", "2", token.start, token.end),)
+    subs = scripts.subs if scripts is not None else ()
+    if scripts is not None and scripts.primes:
+        raise r.error(scripts, f"`{r.shown(scripts)}`: this prime is outside the notation")
+    square = Scripted(token, subs, (two,), 0, token.start, token.end)
+    found = r.factor(Cursor((square,), token.end))[0]
+    half = Pow(found, Num(Fraction(1, 2)))
+    return half if scripts is None else r.power(half, scripts)
+
+_RAISED = re.compile(r"^(.+)\^[(\[](.+)[)\]]$")
+_PIECES = re.compile(r"[^\W\d]+|\d+|[+-]")
+
+
+def raised_in(name: str, at: Token) -> tuple[str, tuple[Token, ...]]:
+    """``x^(n-1)`` → x and the tokens of n − 1."""
+    match = _RAISED.match(name)
+    if match is None:
+        return name, ()
+    kinds = {"+": "PLUS", "-": "MINUS"}
+    return match[1], tuple(Token(kinds.get(p) or ("NUMBER" if p.isdigit() else "NAME"), p, at.start, at.end)
+                           for p in _PIECES.findall(match[2]))
+
+
+def sample(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
+    """x^i_j, x^{(i)}_j: the sample's number is the first index."""
+    scripts = item if isinstance(item, Scripted) else None
+    if scripts is None or not scripts.sups or scripts.primes:
+        raise r.error(item, f"`{r.shown(item)}`: which sample? Write `{found.latex}` with its number above")
+    up = unwrap(scripts.sups[0])
+    if len(up) == 1 and is_group(up[0], "LPAREN", "LBRACK"):
+        up = up[0].items
+    elif len(up) == 1 and is_token(up[0], "NUMBER"):
+        raise r.error(item, f"`{r.shown(item)}`: sample {r.shown(up[0])} or a power? Write `({found.latex}^"
+                            f"{{{found.axes[0]}}})^{r.shown(up[0])}`, or `{found.latex}^{{({r.shown(up[0])})}}`")
+    inner = replace(r, in_index=True)
+    rank = len(found.axes) - 1
+    rest = () if sub is None else indices(r, sub, rank, found, item)
+    if sub is None and rank - found.unwritten > 0:
+        raise r.error(item, f"`{r.shown(item)}` has no subscript, `{found.latex}` has {rank}")
+    node = Entry(found.name, (inner.value(up, item.end), *rest))
+    following = c.peek()
+    if isinstance(following, Group) and following.bracket == "LPAREN" and dependency(r, following):
+        c.take()
+    return r.power(node, replace(scripts, sups=scripts.sups[1:]))

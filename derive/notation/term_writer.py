@@ -1,0 +1,359 @@
+"""Sums, products, powers, functions, derivatives on paper: signs in front, quotients as fractions, brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from derive.expr import (
+    PI,
+    Add,
+    Arg,
+    Bracket,
+    Cases,
+    Directional,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Infinity,
+    Matrix,
+    Mul,
+    Node,
+    Num,
+    Partial,
+    Pow,
+    Reduce,
+    SetApp,
+    Size,
+    Star,
+    Subdifferential,
+    Tuple,
+    Unit,
+    Without,
+)
+from derive.notation.formulas import NotationError
+from derive.notation.symbols import SymbolTable, latex_of, lexicon, split_label
+from derive.notation.vocabulary import FUNCTIONS
+
+_TALL = (r"\frac", r"\sum", r"\prod", r"\begin", r"\max_", r"\min_")
+
+
+def tall(inside: str) -> bool:
+    """Whether brackets around this should grow."""
+    return any(sign in inside for sign in _TALL)
+
+
+def parenthesised(inside: str) -> str:
+    return rf"\left({inside}\right)" if tall(inside) else f"({inside})"
+
+
+def juxtaposed(pieces: list[str]) -> str:
+    """Pieces side by side, with a space where a command would swallow the next letter."""
+    out = ""
+    for piece in pieces:
+        space = out and piece[:1].isalpha() and out.rsplit("\\", 1)[-1].isalpha() and "\\" in out
+        out += (" " if space else "") + piece
+    return out
+
+
+@dataclass(frozen=True)
+class Writer:
+    """``names`` holds the names of bound variables, ``taken`` all names in scope."""
+
+    table: SymbolTable
+    parts: Mapping[type, Callable[[Writer, Any], str]]  # how each kind of node is written
+    display: bool = True
+    tight: bool = False  # inside cases and conditions: small fractions, small gaps
+    names: dict[Idx, str] = field(default_factory=dict)
+    taken: frozenset[str] = frozenset()
+    in_index: bool = False
+    local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
+
+    def write(self, node: Node) -> str:
+        """The node at the outermost level of its brackets."""
+        return self.parts[type(node)](self, node)
+
+    def symbol(self, name: str) -> str:
+        known = self.table.named(name)
+        if name in self.local:
+            return latex_of(name)
+        if known is None:
+            raise NotationError(f"`{name}` has no symbol in the table")
+        return known.latex
+
+    def above(self, name: str) -> str:
+        known = self.table.named(name)
+        return known.above if known is not None else ""
+
+    def index_name(self, name: str) -> str:
+        letter = name.rstrip("'")
+        known = self.table.named(letter)
+        return (known.latex if known is not None else latex_of(letter)) + name[len(letter) :]
+
+    def idx(self, node: Idx) -> str:
+        return self.index_name(self.names.get(node, node.name))
+
+    def star(self, node: Star) -> str:
+        shown = self.index_name(node.name) + "^*"
+        usual = dict(self.table.stars).get(node.name)
+        at = tuple(self.names.get(a, a.name) if isinstance(a, Idx) else "" for a in node.at)
+        return shown if usual == at else f"{shown}({', '.join(map(self.index_term, node.at))})"
+
+    def index_term(self, term: Expr) -> str:
+        return replace(self, in_index=True).write(term)
+
+    def subscript(self, terms: tuple[Expr, ...]) -> str:
+        """``ij``, ``2k+1``, ``2k,2l``: what :func:`derive.notation.pieces.split_runs` reads apart."""
+        inner = replace(self, in_index=True)
+        written = [inner.write(term) for term in terms]
+        simple = all(isinstance(t, Idx) or (isinstance(t, Star) and not w.endswith(")"))
+                     for t, w in zip(terms, written, strict=True))
+        if simple:
+            return juxtaposed(written)
+        return ",".join(w.replace(" + ", "+").replace(" - ", "-") for w in written)
+
+    def indexed(self, name: str, terms: tuple[Expr, ...]) -> str:
+        latex = self.symbol(name)
+        if not terms:
+            return latex
+        base, label = split_label(latex)
+        known = self.table.named(name)
+        if known is not None and known.above:
+            style = "(i)" if isinstance(terms[0], Num) else known.above
+            above = f"^{{{style.replace('i', self.index_term(terms[0]))}}}"
+            if len(terms) == 1:
+                return latex + above
+            base, terms = base + above, terms[1:]
+        inside = self.subscript(terms)
+        return f"{base}_{{{inside}}}" if label is None else f"{base}_{{{label},{inside}}}"
+
+    def round(self, inside: str) -> str:
+        return parenthesised(inside)
+
+    def items(self, terms: tuple[Expr, ...]) -> str:
+        return ", ".join(map(self.write, terms))
+
+    def base(self, node: Expr) -> str:
+        """What carries an exponent."""
+        raised = isinstance(node, Entry) and ("^" in self.symbol(node.tensor) or self.above(node.tensor))
+        plain = (isinstance(node, (Entry, Size, Idx)) and not raised) or (
+            isinstance(node, Num) and node.value >= 0 and node.value.denominator == 1) or (
+            isinstance(node, Fn) and node.name == "abs")
+        return self.write(node) if plain else self.round(self.write(node))
+
+
+def is_negative(node: Expr) -> bool:
+    """Whether the written term opens with a minus."""
+    first = node.factors[0] if isinstance(node, Mul) else node
+    return (isinstance(first, Num) and first.value < 0) or (isinstance(node, Infinity) and node.sign < 0)
+
+
+def signed(w: Writer, node: Expr) -> str:
+    """A negative term without its minus."""
+    if isinstance(node, Mul):
+        first = node.factors[0]
+        assert isinstance(first, Num)
+        rest = node.factors[1:]
+        if first.value == -1 and not isinstance(rest[0], Num):
+            return quotients(w, list(rest))
+        return quotients(w, [Num(-first.value), *rest])
+    if isinstance(node, Num):
+        return w.write(Num(-node.value))
+    return r"\infty"
+
+
+def product(w: Writer, node: Mul) -> str:
+    return "-" + signed(w, node) if is_negative(node) else quotients(w, list(node.factors))
+
+
+def quotients(w: Writer, factors: list[Expr]) -> str:
+    """The factors in order; those before a power −1 stand above it in a fraction."""
+    w = replace(w, display=True)  # ∂f / ∂x is for a line of its own
+    first = factors[0]
+    if isinstance(first, Num) and first.value.denominator != 1 and len(factors) == 2 and _short(factors[1]):
+        return _over_number(w, first.value, factors[1])
+    pieces: list[tuple[str, Expr | None]] = []
+    above: list[Expr] = []
+    for factor in factors:
+        below = factor.base if isinstance(factor, Pow) and factor.exponent == Num(-1) else None
+        numeric = isinstance(below, Num)
+        if below is None or numeric:
+            above.append(factor)
+            continue
+        lead = above[:1] if above and isinstance(above[0], Num) and _kept_apart(above) else []
+        pieces += [(factor_text(w, f), f) for f in lead]
+        rest = above[len(lead) :]
+        top = joined(w, [(factor_text(w, f, n == len(rest) - 1), f) for n, f in enumerate(rest)]) if rest else "1"
+        if len(rest) == 1 and not isinstance(rest[0], Mul):
+            top = w.write(rest[0])
+        pieces.append((rf"\frac{{{top}}}{{{w.write(below)}}}", None))
+        above = []
+    pieces += [(factor_text(w, f, n == len(above) - 1), f) for n, f in enumerate(above)]
+    return joined(w, pieces)
+
+
+def _kept_apart(above: list[Expr]) -> bool:
+    first = above[0]
+    return isinstance(first, Num) and (first.value.denominator != 1 or first.value < 0 or (
+        first.value == 1 and len(above) == 1))
+
+
+def _short(node: Expr) -> bool:
+    return isinstance(node, (Idx, Size, Add))
+
+
+def _over_number(w: Writer, value: Fraction, node: Expr) -> str:
+    """i/2 in an index, else a fraction."""
+    if not (w.in_index or w.tight):
+        top = w.write(node) if value.numerator == 1 else joined(
+            w, [(str(value.numerator), None), (factor_text(w, node), node)])
+        return rf"\frac{{{top}}}{{{value.denominator}}}"
+    top = factor_text(w, node) if value.numerator == 1 else f"{value.numerator}{factor_text(w, node)}"
+    return f"{top}/{value.denominator}"
+
+
+def factor_text(w: Writer, node: Expr, last: bool = True) -> str:
+    """One factor; a sum over indices swallows what follows, so it is bracketed unless it is last; cases too."""
+    open_ended = isinstance(node, (Reduce, Arg)) and not last
+    open_ended |= isinstance(node, Subdifferential) and not last
+    open_ended |= isinstance(node, Partial) and not isinstance(node.of, Entry) and not last
+    open_ended |= isinstance(node, Cases) and not last
+    if isinstance(node, (Add, Mul, Without)) or is_negative(node) or open_ended or (
+        isinstance(node, Fn) and node.name == "mod"
+    ):
+        return w.round(w.write(node))
+    return w.write(node)
+
+
+def joined(w: Writer, pieces: list[tuple[str, Expr | None]]) -> str:
+    out, before = "", None
+    for shown, node in pieces:
+        if not out:
+            out = shown
+        elif shown[0].isdigit() or isinstance(node, Num) or _looks_applied(before, shown):
+            out += rf" \cdot {shown}"
+        elif isinstance(node, Bracket):
+            out += rf" \, {shown}"
+        elif out.isdigit() and isinstance(node, (Idx, Size)):
+            out += shown
+        else:
+            out += f" {shown}"
+        before = node
+    return out
+
+
+def _looks_applied(before: Expr | None, shown: str) -> bool:
+    """A symbol without indices before a bracket: L (a) would be L at a."""
+    base = before.base if isinstance(before, Pow) else before
+    return isinstance(base, Entry) and not base.indices and shown.startswith(("(", r"\left("))
+
+_FINE = 200  # a finer fraction is written as a decimal: 0.044715
+_PLACES = 8
+
+
+def total(w: Writer, node: Add) -> str:
+    out = ""
+    for n, term in enumerate(node.terms):
+        negative = is_negative(term)
+        shown = signed(w, term) if negative else w.write(term)
+        if isinstance(term, Add) or (isinstance(term, Fn) and term.name == "mod"):
+            shown = w.round(shown)
+        out += ("-" if negative else "") if n == 0 else " - " if negative else " + "
+        out += shown
+    return out
+
+
+def number(w: Writer, node: Num) -> str:
+    value = abs(node.value)
+    sign = "-" if node.value < 0 else ""
+    if value.denominator == 1:
+        return f"{sign}{value.numerator}"
+    if value.denominator > _FINE and value.denominator % 5 == 0 and 10**_PLACES % value.denominator == 0:
+        whole, rest = divmod(value.numerator * (10**_PLACES // value.denominator), 10**_PLACES)
+        return f"{sign}{whole}.{rest:0{_PLACES}d}".rstrip("0")
+    return rf"{sign}\frac{{{value.numerator}}}{{{value.denominator}}}"
+
+
+def power(w: Writer, node: Pow) -> str:
+    if node.exponent == Num(-1) and not isinstance(node.base, Num):
+        return rf"\frac{{1}}{{{replace(w, display=True).write(node.base)}}}"
+    if isinstance(node.exponent, Num) and node.exponent.value * 2 == 1:
+        return rf"\sqrt{{{w.write(node.base)}}}"
+    of = node.base
+    if isinstance(of, Fn) and of.name in NAMED and isinstance(node.exponent, Num) and node.exponent.value > 1:
+        return f"{_command(w, of.name)}^{{{w.write(node.exponent)}}}{w.round(w.items(of.args))}"
+    base, exponent = w.base(of), w.write(node.exponent)
+    if exponent == "T" and isinstance(of, Entry):
+        base = w.round(base)  # w^T would be transposed
+    return f"{base}^{{{exponent}}}"
+
+
+def function(w: Writer, node: Fn) -> str:
+    if node.name == "mod":
+        left, right = (w.write(a) if _atomic(a) else w.round(w.write(a)) for a in node.args)
+        return rf"{left} \bmod {right}"
+    if node is PI:
+        return r"\pi"
+    inside = w.items(node.args)
+    if node.name == "abs":
+        return rf"\left|{inside}\right|"
+    if node.name in ("floor", "ceil"):
+        left, right = (rf"\{side}{node.name}" for side in "lr")
+        return rf"\left{left} {inside} \right{right}" if tall(inside) else f"{left} {inside} {right}"
+    if node.name == "exp":
+        letter = w.table.written("e")  # of the card: e^x would be its power
+        return f"e^{{{inside}}}" if letter is None or letter.axes else rf"\exp{w.round(inside)}"
+    return _command(w, node.name) + w.round(inside)
+
+NAMED = frozenset(FUNCTIONS.values()) - {"exp", "abs"}
+
+
+def _command(w: Writer, name: str) -> str:
+    if name in NAMED:
+        return rf"\{name}" if name != "sign" else r"\operatorname{sign}"
+    bare = name.rstrip("'")
+    return w.symbol(bare) + name[len(bare) :]
+
+
+def _atomic(node: Expr) -> bool:
+    return isinstance(node, (Idx, Size, Entry)) or (isinstance(node, Num) and node.value >= 0 and
+                                                    node.value.denominator == 1)
+
+
+def partial(w: Writer, node: Partial) -> str:
+    wrt = w.write(node.wrt)
+    if isinstance(node.of, Entry):
+        of = w.write(node.of)
+        if not w.display:
+            return rf"\partial {of} / \partial {wrt}"
+        return rf"\frac{{\partial {of}}}{{\partial {wrt}}}"
+    return rf"\frac{{\partial}}{{\partial {wrt}}} {w.round(w.write(node.of))}"
+
+
+def subdifferential(w: Writer, node: Subdifferential) -> str:
+    return rf"\partial {w.write(node.of) if isinstance(node.of, Entry) else w.round(w.write(node.of))}"
+
+
+def directional(w: Writer, node: Directional) -> str:
+    of = w.write(node.of)
+    if "^" in of:  # TeX takes no prime beside a superscript
+        of = f"{{{of}}}"
+    return f"{of}'({w.symbol(node.at)}; {w.symbol(node.direction)})"
+
+
+def unit(w: Writer, node: Unit) -> str:
+    terms = node.index.items if isinstance(node.index, Tuple) else (node.index,)
+    letter = r"\hat{e}" if "e" in lexicon(w.table) else "e"
+    return f"{letter}_{{{w.subscript(terms)}}}"
+
+
+def matrix(w: Writer, node: Matrix) -> str:
+    rows = (" & ".join(map(w.write, row)) for row in node.rows)
+    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+
+
+def set_applied(w: Writer, node: SetApp) -> str:
+    return w.symbol(node.name) + (f"({', '.join(map(w.index_term, node.args))})" if node.args else "")

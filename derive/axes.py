@@ -207,8 +207,11 @@ def _declared(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, Expr]:
 
 
 @lru_cache(maxsize=64)
-def with_axes(module: Module) -> Module:
-    """The module with a size for every axis of every tensor, and a symbol for every message."""
+def with_axes(module: Module, spare: bool = True) -> Module:
+    """The module with a size for every axis of every tensor, and a symbol for every message.
+
+    ``spare``: with letters to name bound indices by.
+    """
     found = axes(module)
     named = dict(found.sizes)
     unknown = [c for c in dict.fromkeys(found.classes.values()) if c not in named]
@@ -216,7 +219,7 @@ def with_axes(module: Module) -> Module:
     named |= {c: Size(letter) for c, letter in zip(unknown, letters, strict=True)}
     new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
     own = dict.fromkeys(a for s in module.table.of_kind(Kind.TENSOR) for a in s.axes if module.table.named(a) is None)
-    new += [Symbol(letter, letter, Kind.INDEX) for letter in (*own, *unused(module.table, _INDICES, 3))]
+    new += [Symbol(letter, letter, Kind.INDEX) for letter in (*own, *unused(module.table, _INDICES, 3 * spare))]
     for symbol in module.table.of_kind(Kind.TENSOR):
         if symbol.name.startswith("delta_"):
             continue

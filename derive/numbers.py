@@ -39,11 +39,12 @@ class Numbers:
     """
 
     module: Module
+    derivation: Messages | None = None
 
     @cached_property
     def messages(self) -> Messages:
         """The derivation by letters: Jacobian, message and stages of each."""
-        return Messages(self.module)
+        return self.derivation or Messages(self.module)
 
     def forward(self, **arrays: Any) -> Any:
         """y = F(x; θ)."""

@@ -15,13 +15,11 @@ from derive.layers.medians import refuse_even_medians
 from derive.module import Module
 from derive.sheet import Sheet
 from derive.verify.report import Report
-from derive.window_axis import WindowAxis
 
 if TYPE_CHECKING:
     import sympy
 
     from derive.calculus.results import Messages
-    from derive.compose.sheet import Derived
     from derive.numbers import Numbers
 
 
@@ -37,7 +35,7 @@ class Solution:
     module: Module
     sheet: Sheet
     report: Report
-    derivation: Derived | Messages
+    derivation: Messages
 
     @property
     def derived(self) -> str:
@@ -56,12 +54,12 @@ class Solution:
         """The layer on arrays."""
         from derive.numbers import Numbers
 
-        return Numbers(self.module)
+        return Numbers(self.module, self.derivation)
 
     @property
     def messages(self) -> Messages:
         """The derivation by letters: Jacobian, message and stages of each."""
-        return self.numbers.messages
+        return self.derivation
 
     def forward(self, **arrays: Any) -> Any:
         """y = F(x; θ): float64 arrays of any size; leading axes beyond the layer's own are batch axes."""
@@ -111,9 +109,9 @@ class Solution:
         return symbolic_jacobian(self.module, tuple(input_size))
 
     def _windowed(self) -> None:
-        from derive.calculus.messages import has_plain_window
+        from derive.compose.story import whole
 
-        if not has_plain_window(self.module):
+        if whole(self.derivation) is None:
             raise UnsupportedError("only a layer that takes the maximum or minimum of its windows has these cases")
 
 
@@ -142,7 +140,7 @@ def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None, code
         refuse_even_medians(module)
         for _, field in module.fields:
             refuse_large_windows(field)
-        return (_of_windows if _has_windows_of_one_size(module) else _of_layer)(read, module, listed)
+        return _solved(read, module, listed)
     except DeriveError as error:
         raise error.located(read.path, read.question_line) if read is not None else error from error
 
@@ -156,25 +154,12 @@ def _code_of(card: Card | None) -> bool:
     return bool(value)
 
 
-def _of_windows(read: Card | None, module: Module, code: bool) -> Solution:
-    from derive.calculus.results import Messages
-    from derive.compose import compose, with_checks
-    from derive.verify.sheet import Subject, verify
+def _solved(read: Card | None, module: Module, code: bool) -> Solution:
+    from derive.calculus.one_window import derivation
+    from derive.compose.sheet import compose, with_checks
+    from derive.verify.sheet import verify
 
-    sheet, derived = compose(module)
-    subject = Subject(derived.sized, derived.window, derived.jacobian, derived.message, derived.tables)
-    report = verify(sheet, subject)
-    if code:
-        sheet, report = _with_code(sheet, report, Messages(module))
-    return Solution(read, module, with_checks(sheet, report, derived), report, derived)
-
-
-def _of_layer(read: Card | None, module: Module, code: bool) -> Solution:
-    from derive.calculus.results import Messages
-    from derive.compose.layer import compose, with_checks
-    from derive.verify.layer import verify
-
-    messages = Messages(module)
+    messages = derivation(module)
     sheet = compose(messages)
     report = verify(sheet, messages)
     if code:
@@ -184,15 +169,7 @@ def _of_layer(read: Card | None, module: Module, code: bool) -> Solution:
 
 def _with_code(sheet: Sheet, report: Report, messages: Messages) -> tuple[Sheet, Report]:
     """The sheet with the layer in code, and the report with how that was tried."""
-    from derive.compose.listing import with_listings
+    from derive.compose.closing import with_listings
 
     sheet, checks = with_listings(sheet, messages)
     return sheet, replace(report, checks=(*report.checks, *checks))
-
-
-def _has_windows_of_one_size(module: Module) -> bool:
-    """The maximum or minimum of windows that have as many cells each, but for the input's edge."""
-    from derive.calculus.messages import has_plain_window
-
-    field = module.receptive_field
-    return has_plain_window(module) and field is not None and all(isinstance(a, WindowAxis) for a in field.axes)

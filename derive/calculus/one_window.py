@@ -5,8 +5,11 @@ The letters (z, q, …) are chosen so that they do not meet the card's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from derive.calculus.results import Messages
+from derive.calculus.stages import variable
 from derive.expr import (
     MINUS_ONE,
     ONE,
@@ -32,6 +35,7 @@ from derive.expr import (
     SetApp,
     SetOf,
     Subdifferential,
+    Tuple,
     Unit,
     add,
     eq,
@@ -43,9 +47,10 @@ from derive.expr import (
     subst,
     walk,
 )
-from derive.letters import unused
+from derive.letters import unused, with_size_letters
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.window_axis import WindowAxis
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,90 @@ class OneWindow:
     def unique(self) -> Cond:
         """|A| = 1."""
         return eq(Cardinality(self.active), ONE)
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """t_{kl} = max_{(i, j) ∈ Ω(k, l)} u_{ij}: an equation of a module as a layer of its own, and one of its windows."""
+
+    layer: Module
+    window: OneWindow
+    whole: bool  # the module is this equation and nothing else
+
+    @property
+    def source(self) -> str:
+        """u, whose entries are compared."""
+        return self.layer.inputs[0]
+
+    @property
+    def offsets(self) -> tuple[str, ...]:
+        """Letters that count the cells of a window along each axis."""
+        assert self.layer.receptive_field is not None
+        return unused(self.layer.table, "abcdguvw", len(self.layer.receptive_field.axes))
+
+    @property
+    def names(self) -> SymbolTable:
+        """The letters of the list z_1 = x_{2k,2l}, …"""
+        entries = self.window.module.table.named(self.window.entries)
+        assert entries is not None
+        return self.layer.table.extended((entries, *(Symbol(a, a, Kind.INDEX) for a in self.offsets)))
+
+
+@lru_cache(maxsize=64)
+def windowed(module: Module) -> tuple[Windowed, ...]:
+    """The maxima and minima over windows of one size that the equations of a module are."""
+    layers = (_layer(equation, module) for equation in module.equations)
+    return tuple(Windowed(layer, one_window(layer), layer is module) for layer in layers if layer is not None)
+
+
+def _layer(equation: Rel, module: Module) -> Module | None:
+    """The equation alone, with the tensor that its windows read as input; None where it is no such maximum."""
+    entry, value = equation.terms
+    if not isinstance(entry, Entry) or not isinstance(value, Reduce) or value.op not in ("max", "min"):
+        return None
+    body, cond = value.body, value.binder.cond
+    if not isinstance(body, Entry) or not isinstance(cond, In) or not isinstance(cond.set, SetApp):
+        return None
+    field, element = dict(module.fields).get(cond.set.name), cond.element
+    members = element.items if isinstance(element, Tuple) else (element,)
+    if cond.set.args != entry.indices or members != body.indices:
+        return None
+    if field is None or not all(isinstance(a, WindowAxis) for a in field.axes):
+        return None
+    if len(module.equations) == 1 and module.inputs == (body.tensor,):
+        return module
+    return replace(module, equations=(equation,), inputs=(body.tensor,), parameters=(), constants=(),
+                   output=entry.tensor, fields=((cond.set.name, field),), functions=(), facts=(), held=(), wanted=(),
+                   asked=("jacobian", "vjp"), input_size=None, recounted=None, ranges=())
+
+
+def derivation(module: Module) -> Messages:
+    """The messages of a module, with letters for what its sheet names.
+
+    Of one that is a maximum over windows: the extents of input and output, the mask, primes for bound coordinates.
+    """
+    if not any(w.whole for w in windowed(module)):
+        return Messages(module)
+    sized, (wrt,) = with_size_letters(module), module.inputs
+    source, (mask,) = sized.table.named(wrt), unused(sized.table, "CBGTSXYZ")
+    assert source is not None
+    axes = tuple(i.name for i in variable(module, wrt).indices if isinstance(i, Idx))
+    table = sized.table.extended((Symbol("mask", mask, Kind.TENSOR, axes, (), source.sizes),))
+    return Messages(replace(sized, table=table), spare=False)
+
+
+def scope_tables(module: Module) -> dict[str, SymbolTable]:
+    """The letters of each scope of a sheet: of the layer, of its examples, of each window and of its entries' names."""
+    found = dict.fromkeys(("layer", "example", "tied"), module.table)
+    for number, w in enumerate(windowed(module)):
+        found[scope_name("window", number)] = w.window.module.table
+        found[scope_name("entries", number)] = w.names
+    return found
+
+
+def scope_name(scope: str, number: int) -> str:
+    """``window``, ``window 2``, …"""
+    return scope if not number else f"{scope} {number + 1}"
 
 
 def one_window(module: Module) -> OneWindow:

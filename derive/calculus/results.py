@@ -22,12 +22,13 @@ class Messages:
     """∂y/∂x, δ_x and the δ of every tensor in between, for every letter of a module."""
 
     given: Module
+    spare: bool = True  # further index letters for bound variables, rather than primes
     _kept: dict[tuple[str, str | None, str], Step] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def module(self) -> Module:
         """The module with a size for every axis and a symbol for all that its statements name."""
-        return with_letters(with_axes(self.given))
+        return with_letters(with_axes(self.given, self.spare))
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -2,65 +2,88 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from derive.calculus.derivation import Step
-from derive.calculus.windows import inverses
+from derive.calculus.extremum import Extremiser, extremisers
+from derive.calculus.stages import upstream
+from derive.compose import windows
 from derive.compose.builder import Builder
-from derive.compose.geometry import describe, described, edge, value_of_nothing
-from derive.expr import Entry, Expr, Rel, SetApp, Size, eq, tuple_of, walk
-from derive.letters import extent
-
-if TYPE_CHECKING:
-    from derive.compose.sheet import Derived
-
-
-def build(b: Builder, d: Derived) -> None:
-    """(i^*, j^*), f = x_{i^* j^*}, the Jacobian, and the messages asked for."""
-    asked = d.module.asked
-    stars = tuple_of(d.extremiser.stars)
-    attained = Entry(d.wrt, d.extremiser.stars)
-    window = SetApp(d.sized.fields[0][0], d.outputs)
-    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(Entry(d.wrt, ())),
-            rank=len(d.indices))
-    b.math("maximiser", eq(stars, d.extremiser.arg), definition=True)
-    b.math("forward", eq(d.output, attained), general=True)
-    if asked == ("forward",):
-        return
-    b.prose("answer_jacobian", op=d.op, output=b.m(d.output), attained=b.m(attained))
-    b.math("jacobian", equation(d.jacobian), general=True)
-    if "parameters" in asked:
-        b.prose("answer_parameters", op=d.op)
-    if "vjp" in asked:
-        backward(b, d)
-    if d.window.n > 1:
-        b.prose("answer_ties", op=d.op, rule=d.module.tie_rule, axes=len(d.field.axes))
+from derive.compose.kinks import remark
+from derive.compose.printed import equation, printed
+from derive.compose.subject import Subject, Target
+from derive.expr import Bracket, Entry, Expr, Partial, Star, eq, free_indices, tuple_of, walk
+from derive.sheet import Math
 
 
-def backward(b: Builder, d: Derived) -> None:
-    """δ_x in general, and as this geometry has it."""
-    delta_f = Entry(f"delta_{d.module.output}", d.outputs)
-    b.prose("answer_message", delta=b.m(delta_f), at=b.m(tuple_of(d.indices)), partial=b.m(d.jacobian.before))
-    b.math("message", equation(d.message.last("covering")), general=True)
-    here(b, d)
+def build(b: Builder, subject: Subject) -> None:
+    """The output, the derivatives and the messages asked for; first what stands in them without being on the card."""
+    module = subject.module
+    if module.recounted is not None:
+        b.prose("answer_recounted", here=b.m(module.recounted[0]), there=b.m(module.recounted[1]))
+    if "forward" in module.asked:
+        b.prose("answer_forward", output=b.m(subject.output), several=len(module.equations) > 1)
+        for equation_ in module.equations:
+            b.math("forward", equation_, definition=True)
+    stars(b, subject)
+    if subject.inputs:
+        derivatives(b, subject, subject.inputs, "named" if module.wanted else "input")
+        if not module.wanted and "vjp" in module.asked:
+            messages(b, subject, subject.inputs)
+    if subject.parameters:
+        derivatives(b, subject, subject.parameters, "parameter")
+        messages(b, subject, subject.parameters, again="vjp" in module.asked and bool(subject.inputs))
+    elif "parameters" in module.asked and not module.parameters:
+        b.prose("answer_parameters")
+    bracket(b, subject)
+    remark(b, subject)
 
 
-def here(b: Builder, d: Derived) -> None:
-    """δ_x in the form that holds for this geometry, and why."""
-    symbol = d.sized.table.named(d.module.output)
-    assert symbol is not None
-    if described(d.field, d.module.input_size)["identity"] and not d.field.padded:
-        describe(b, d.field, d.module.input_size, d.indices, sizes=[], conditional=False, formula=True)
-        b.math("message_here", eq(Entry(f"delta_{d.wrt}", d.indices), Entry(f"delta_{d.module.output}", d.indices)))
-        return
-    written = {n.name for n in walk(d.message.after) if isinstance(n, Size)}
-    sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
-    conditional = any(inv.conds for inv in inverses(d.source.indices, d.sized))
-    describe(b, d.field, d.module.input_size, d.indices, sizes=sizes, conditional=conditional, formula=True)
-    b.math("message_here", equation(d.message))
-    edge(b, d.field, d.module.input_size, value_of_nothing(d.module))
+def bracket(b: Builder, subject: Subject) -> None:
+    """What an indicator bracket means, where the answer has one."""
+    shown = (n for block in b.blocks if isinstance(block, Math) for n in walk(block.expr) if isinstance(n, Bracket))
+    first = next((n for n in shown if not any(i.name.startswith("§") for i in free_indices(n))), None)
+    if first is not None:
+        b.prose("answer_bracket", bracket=b.m(first))
 
 
-def equation(step: Step) -> Rel:
-    """before = after: what a step says."""
-    return Rel((cast(Expr, step.before), cast(Expr, step.after)), ("=",))
+def stars(b: Builder, subject: Subject) -> None:
+    """r^*(k) of each maximum: the answer, its remark on ties or the derivation names it, also where terms cancel."""
+    found = [cast(Expr, subject.messages.message(t.wrt).after) for t in subject.targets if t in subject.backward]
+    shown = dict.fromkeys(n for value in (*found, *(t.value for t in subject.targets)) for n in walk(value)
+                          if isinstance(n, Star))
+    for extremiser in extremisers(subject.module) if subject.targets else ():
+        maximiser(b, subject, extremiser, [s for s in shown if s not in extremiser.stars
+                                           and s.name == extremiser.stars[0].name and not _is_bound(s)])
+
+
+def _is_bound(star: Star) -> bool:
+    return any(i.name.startswith("§") for i in free_indices(star))
+
+
+def maximiser(b: Builder, subject: Subject, extremiser: Extremiser, others: list[Star]) -> None:
+    at = extremiser.stars[0].at
+    b.prose("answer_maximiser", op=extremiser.arg.op, stars=b.m(tuple_of(extremiser.stars)), at=[b.m(a) for a in at],
+            others=[b.m(s) for s in others], rule=subject.module.tie_rule)
+    b.math("maximiser", eq(tuple_of(extremiser.stars), extremiser.arg), definition=True)
+
+
+def derivatives(b: Builder, subject: Subject, targets: tuple[Target, ...], kind: str) -> None:
+    """∂y_k/∂x_i = … for each of the letters."""
+    b.prose("answer_derivatives", kind=kind, output=b.m(subject.output), scalar=subject.is_scalar,
+            letters=[b.m(t.before.wrt) for t in targets],
+            delta=b.m(upstream(subject.module)) if any(t.loss for t in targets) else "")
+    for target in targets:
+        b.math(f"jacobian_{target.wrt}", equation(
+            target.before, printed(target.value, target.before, subject.module)))
+
+
+def messages(b: Builder, subject: Subject, targets: tuple[Target, ...], *, again: bool = False) -> None:
+    """δ_x = … for each of the letters."""
+    delta, output = upstream(subject.module), subject.output
+    b.prose("answer_messages", delta=b.m(delta), output=b.m(output), scalar=subject.is_scalar,
+            gradient=b.m(Partial(Entry("loss", ()), output)), several=len(targets) > 1, again=again)
+    for target in targets:
+        step = subject.message(target)
+        before = cast(Expr, step.before)
+        b.math(f"message_{target.wrt}", equation(before, printed(cast(Expr, step.after), before, subject.module)))
+        windows.here(b, subject, before, cast(Expr, step.after))

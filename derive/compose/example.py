@@ -1,136 +1,108 @@
-"""A worked example: numbers that follow from the card's id, through the derived formulas."""
+"""The worked example of any layer: given numbers, what the definitions make of them, and the messages there."""
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import math
-import random
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
-from derive.calculus.extremum import star_definitions
-from derive.compose import pictures, tied_example
+from derive.compose import tied_example
 from derive.compose.builder import Builder
-from derive.compose.matrices import in_rows, matrix
-from derive.errors import VerificationError
-from derive.expr import (
-    Binder,
-    Bracket,
-    Entry,
-    Expr,
-    In,
-    Partial,
-    Reduce,
-    Rel,
-    SetApp,
-    eq,
-    over,
-    tuple_of,
-)
-from derive.numeric.point import Definitions, Index
-from derive.numeric.statements import compile_value
-from derive.sheet import Trial
-from derive.verify.samples import Sample
-from derive.window_facts import shares
+from derive.compose.matrices import in_rows
+from derive.compose.subject import Subject
+from derive.compose.worked import Result, worked
+from derive.expr import And, Entry, Expr, Matrix, Num, Partial, Rel, eq
+from derive.notation.symbols import SymbolTable
+from derive.numeric.arithmetic import EXACT, precision
+from derive.sheet import Math
+from derive.verify.draw import arithmetic_of
+from derive.verify.point import Values
+from derive.verify.sizes import given
 
-if TYPE_CHECKING:
-    from derive.compose.sheet import Derived
-
-LARGEST = 8  # a side of more cells does not fit a page
-MOST_CELLS = 54  # of three axes
+_PARTS = ("forward", "backward", "derivatives")
+_DIGITS = 4
+_A_LINE = 3  # derivatives
 
 
-def build(b: Builder, d: Derived) -> Trial | None:
-    """Input, upstream gradient, output, mask, and the gradient that comes back; its numbers, to be changed."""
-    shape = example_shape(d)
-    if len(d.indices) > 2 and max(math.prod(shape), math.prod(d.field.output_shape(shape))) > MOST_CELLS:
-        return None
-    sample = example_sample(d)
-    b.heading("heading_example")
-    if len(d.indices) > 2:
-        sliced(b, d, sample)
-        return None
-    source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
-    b.prose("example_given", stated=d.module.input_size == sample.shapes[d.wrt])
-    b.math("example_input", eq(source, matrix(sample.arrays[d.wrt])), "example", definition=True)
-    b.math("example_upstream", eq(Entry(f"delta_{d.module.output}", ()),
-                                  matrix(sample.tensor(f"delta_{d.module.output}"))), "example", definition=True)
-    b.prose("example_output", op=d.op)
-    b.math("example_output", eq(output, matrix(sample.tensor(d.module.output))), "example")
-    b.prose("example_mask", op=d.op, mask=b.m(Entry("mask", d.indices)), overlaps=d.field.overlaps)
-    b.math("mask", mask(d), definition=True)
-    b.prose("example_mask_sum")
-    b.math("mask_sum", mask_sum(d), general=True)
-    b.math("example_mask", eq(Entry("mask", ()), matrix(values(d, mask(d).terms[1], sample))), "example")
-    b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
-    message = d.message.after
-    assert isinstance(message, Expr)
-    gradient = values(d, message, sample)
-    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), "example")
-    pictures.gradients(b, d, sample, gradient)
-    tied_example.build(b, d, sample)
-    return pictures.trial(d, sample)
+def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
+    """Exact numbers as equations where the layer is rational, else rounded ones in a table; nothing where none fit."""
+    module = subject.module
+    bodies = [f.body for f in module.functions]
+    kind = arithmetic_of((*module.equations, *bodies, *(m.expr for m in statements)))
+    with precision():
+        found = worked(subject, kind)
+        if found is None:
+            return
+        point, results = found
+        b.heading("heading_example")
+        names = (*given(module), *([f"delta_{module.output}"] if subject.backward else []))
+        if any(len(at) > 2 for name in names for at in point.tensor(name)):
+            sliced(b, [Result(Entry(name, ()), point.tensor(name), "given") for name in names] + results)
+            return
+        b.prose("example_given", upstream=bool(subject.backward))
+        for name in names:
+            b.math("example_given", eq(Entry(name, ()), _value(point.tensor(name))), "example", definition=True)
+        if kind is EXACT:
+            exact(b, results)
+            if subject.backward:
+                tied_example.build(b, module, point)
+        else:
+            rounded(b, results)
 
 
-def sliced(b: Builder, d: Derived, sample: Sample) -> None:
-    """Three axes: a row for each tensor, the gradient by the derived formula and by difference quotients alike."""
-    message = d.message.after
-    assert isinstance(message, Expr)
-    gradient, known = values(d, message, sample), sample.tensor(f"delta_{d.wrt}")
-    if any(gradient[at] != known[at] for at in known):
-        raise VerificationError(f"a worked example: the derived message and the difference quotients differ for "
-                                f"{sample.describe()}")
-    b.prose("example_sliced")
-    rows = [(d.wrt, sample.arrays[d.wrt]), *((name, sample.tensor(name)) for name in (
-        f"delta_{d.module.output}", d.module.output)), (f"delta_{d.wrt}", gradient)]
-    b.table(tuple(b.say("example_header").split(" ~ ")),
-            tuple((b.m(Entry(name, ())), in_rows(tensor)) for name, tensor in rows), "ll")
+def exact(b: Builder, results: list[Result]) -> None:
+    """t = (…) for each tensor, each δ; a derivative entry by entry."""
+    for part in _PARTS:
+        own = [r for r in results if r.part == part]
+        if own:
+            b.prose(f"example_{part}")
+        for node, values, _ in own:
+            statements = _entries(node, values, b.tables["layer"]) if isinstance(node, Partial) else [
+                eq(node, _value(values))]
+            for n in range(0, len(statements), _A_LINE):
+                line = tuple(statements[n:n + _A_LINE])
+                b.math(f"example_{part}", line[0] if len(line) == 1 else And(line), "example")
 
 
-def mask(d: Derived) -> Rel:
-    """m_{ij}: in how many windows the entry is the one that is passed on."""
-    window = SetApp(d.sized.fields[0][0], d.outputs)
-    member = In(tuple_of(d.indices), window)
-    count = Reduce("sum", over(d.outputs, member), Bracket(eq(tuple_of(d.indices), d.extremiser.arg)))
-    return eq(Entry("mask", d.indices), count)
+def rounded(b: Builder, results: list[Result]) -> None:
+    """A row for each tensor, each δ, each derivative."""
+    b.prose("example_rounded", digits=_DIGITS)
+    rows = tuple((b.m(node), in_rows(values, _rounded)) for node, values, _ in results)
+    b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 
 
-def mask_sum(d: Derived) -> Rel:
-    """m_{ij} = Σ_{k,l} ∂f_{kl}/∂x_{ij}: the message for an upstream gradient of ones."""
-    none = (None,) * len(d.outputs)
-    return eq(Entry("mask", d.indices), Reduce("sum", Binder(d.outputs, none, none, None), Partial(d.output, d.source)))
+def sliced(b: Builder, results: list[Result]) -> None:
+    """A row for each tensor of three axes: its rows, one matrix after another."""
+    b.prose("example_sliced", digits=_DIGITS)
+    rows = tuple((b.m(node), in_rows(values, _number)) for node, values, part in results if part != "derivatives")
+    b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 
 
-def example_shape(d: Derived) -> Index:
-    """The card's input size where it fits a page, else 4 × 4, or what holds two windows, and what they share."""
-    known = d.module.input_size
-    if known is not None and max(known) <= LARGEST:
-        return known
-    shape: list[int] = []
-    for axis in d.field.axes:
-        n = axis.kernel_size if axis.kernel_size > 3 else 2 if len(d.field.axes) > 2 else 4
-        least = 2 if len(d.field.axes) < 3 or not shape else 1
-        while axis.output_size(n) < least or (least > 1 and not shares(axis, n)):
-            n += 1
-        shape.append(n)
-    return tuple(shape)
+def _entries(node: Partial, values: Values, table: SymbolTable) -> list[Rel]:
+    """The derivative by each entry; beside a letter x_0 without the entry 0 of x, which is written so too."""
+    wrt = node.wrt
+    assert isinstance(wrt, Entry)
+    own = {at: value for at, value in values.items() if table.named(f"{wrt.tensor}_{''.join(map(str, at))}") is None}
+    return [eq(Partial(node.of, Entry(wrt.tensor, tuple(map(Num, at)))), Num(value)) for at, value in own.items()]
 
 
-def example_sample(d: Derived) -> Sample:
-    """Distinct small integers and an upstream gradient, drawn from the card's id."""
-    seed = hashlib.sha256(f"{d.module.key}:{d.field}".encode()).digest()
-    source = random.Random(int.from_bytes(seed[:8], "big"))
-    shape = example_shape(d)
-    cells = list(itertools.product(*map(range, shape)))
-    drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
-    sample = Sample(d.sized, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {"loss": 0})
-    return sample.attach(source)
+def _rows(values: Values) -> list[list[object]]:
+    """A vector as one row, a matrix as its rows."""
+    if len(next(iter(values))) < 2:
+        return [[values[at] for at in sorted(values)]]
+    return [[values[at] for at in sorted(values) if at[0] == row] for row in sorted({at[0] for at in values})]
 
 
-def values(d: Derived, formula: Expr, sample: Sample) -> Mapping[Index, Any]:
-    """A derived formula at every input entry."""
-    stars = {name: (arg, place, d.outputs) for name, (arg, place) in star_definitions(d.sized).items()}
-    ranks = {s.name: len(s.axes) for s in d.tables["layer"].symbols}
-    function = compile_value(d.indices, formula, Definitions(stars, {}, {}), ranks)
-    return {cell: function(sample, cell) for cell in sample.arrays[d.wrt]}
+def _value(values: Values) -> Expr:
+    if () in values:
+        return Num(values[()])
+    return Matrix(tuple(tuple(Num(v) for v in row) for row in _rows(values)))  # type: ignore[arg-type]
+
+
+def _rounded(value: Any) -> str:
+    return f"{float(value) + 0:.{_DIGITS}f}".replace("-", "−")
+
+
+def _number(value: Any) -> str:
+    """A number that is whole or a fraction as it is, another one rounded."""
+    whole = isinstance(value, (int, Fraction)) or value == int(value)
+    return str(Fraction(value)).replace("-", "−") if whole else _rounded(value)

@@ -1,29 +1,77 @@
-"""The figures of a sheet of windows: the receptive fields, and the way of the example's gradients."""
+"""The figures of any layer's sheet: its curve, its graph, its windows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from derive.compose.builder import Builder
-from derive.figures import receptive_fields, routing
-from derive.figures.letters import Letters, say
+from derive.compose.story import Story
+from derive.compose.subject import Subject
+from derive.expr import Entry, Reduce, SetApp, walk
+from derive.figures import elementwise, graph, receptive_fields, routing
+from derive.figures.curve import given
+from derive.figures.letters import Letters, letter, say
 from derive.figures.routing import Example
-from derive.figures.windows import shown
+from derive.figures.sampling import curve
+from derive.figures.windows import picture_shape, shown
+from derive.numeric.point import Index
 from derive.sheet import Trial
+from derive.verify.point import Point
 
-if TYPE_CHECKING:
-    from derive.compose.sheet import Derived
-    from derive.verify.samples import Sample
-
-Index = tuple[int, ...]
+FEWEST, MOST = 2, 7  # tensors defined: one is no chain, more do not fit the page
 
 
-def letters(d: Derived) -> Letters:
-    return Letters(d.tables["layer"], d.wrt, d.module.output, d.sized.fields[0][0])
+def pictures(b: Builder, subject: Subject) -> None:
+    """The function and its slope where entries do not mix; else the graph of a chain, and the windows."""
+    module = subject.module
+    scene, sampled = elementwise(module), curve(module)
+    if scene is not None and sampled is not None:
+        function = letter(module.table, module.output)
+        b.figure(scene, say("curve_caption", function=function, derivative=f"{function[:-1]}'$", given=given(module),
+                            kinks=[k.at for k in sampled.kinks]))
+    if FEWEST <= len(module.defined) <= MOST:
+        b.figure(graph(module), say("graph_caption"))
+    windows(b, subject)
 
 
-def windows(b: Builder, d: Derived, shape: Index) -> None:
+def windows(b: Builder, subject: Subject) -> None:
+    """The receptive fields of a layer that reduces windows of one tensor."""
+    module = subject.module
+    found = _windowed(subject)
+    if found is None:
+        return
+    letters, operation = found
+    field = module.field(letters.windows)
+    shape = picture_shape(field, module.input_size)
+    scene = receptive_fields(field, shape, letters, operation) if shape else None
+    if scene is not None and shape is not None:
+        outputs = shown(field, shape)
+        b.figure(scene, say("fields_caption", source=letters.tensor(letters.source),
+                            windows=[letters.window(at) for at in outputs],
+                            outputs=[letters.entry(letters.output, at) for at in outputs]))
+
+
+def _windowed(subject: Subject) -> tuple[Letters, str] | None:
+    """The one equation that reads a tensor through a window set, and what it does with the window where it says so."""
+    for equation in subject.module.equations:
+        target, value = equation.terms
+        for node in walk(value):
+            if not isinstance(node, Reduce) or not isinstance(target, Entry):
+                continue
+            sets = [n for n in walk(node.binder) if isinstance(n, SetApp) and n.args == target.indices]
+            read = [n for n in walk(node.body) if isinstance(n, Entry) and n.indices == node.binder.variables]
+            if sets and read and sets[0].name in dict(subject.module.fields):
+                letters = Letters(subject.module.table, read[0].tensor, target.tensor, sets[0].name)
+                return letters, node.op if node is value and node.op in ("max", "min", "sum") else ""
+    return None
+
+
+def letters(d: Story) -> Letters:
+    return Letters(d.messages.module.table, d.wrt, d.module.output, d.module.fields[0][0])
+
+
+def receptive_fields_of(b: Builder, d: Story, shape: Index) -> None:
     """Two windows of an input of that shape, and the outputs that they give."""
     known = letters(d)
     scene = receptive_fields(d.field, shape, known, d.op)
@@ -34,15 +82,15 @@ def windows(b: Builder, d: Derived, shape: Index) -> None:
                         outputs=[known.entry(d.module.output, at) for at in outputs]))
 
 
-def gradients(b: Builder, d: Derived, sample: Sample, gradient: Mapping[Index, Any]) -> None:
+def gradients(b: Builder, d: Story, point: Point, gradient: Mapping[Index, Any]) -> None:
     """The worked example: each output's way from the entry that it selected, and its gradient's way back."""
     known = letters(d)
-    source, output = sample.arrays[d.wrt], sample.tensor(d.module.output)
-    shape = sample.shapes[d.wrt]
+    source, output = point.given[d.wrt], point.tensor(d.module.output)
+    shape = point.shapes[d.wrt]
     if d.field.misses(shape):  # an output without an entry has no way back
         return
     chosen = {at: next(c for c in d.field.window(at, shape) if source[c] == output[at]) for at in output}
-    example = Example(source, output, sample.tensor(f"delta_{d.module.output}"), gradient, chosen)
+    example = Example(source, output, point.tensor(f"delta_{d.module.output}"), gradient, chosen)
     shared = len(set(chosen.values())) < len(chosen)
     names = [known.tensor(name) for name in (d.wrt, d.module.output, f"delta_{d.module.output}", f"delta_{d.wrt}")]
     caption = say("routing_caption", op=d.op, source=names[0], output=names[1], upstream=names[2], gradient=names[3],
@@ -50,16 +98,16 @@ def gradients(b: Builder, d: Derived, sample: Sample, gradient: Mapping[Index, A
     b.figure(routing(example, known, d.op), caption)
 
 
-def trial(d: Derived, sample: Sample) -> Trial | None:
+def trial(d: Story, point: Point) -> Trial | None:
     """The example's numbers and windows, for those who want to change them; None where a window has no entry."""
-    known, shape = letters(d), sample.shapes[d.wrt]
+    known, shape = letters(d), point.shapes[d.wrt]
     if d.field.misses(shape):
         return None
     axes = zip(d.field.axes, shape, d.field.output_shape(shape), strict=True)
     windows = tuple(tuple(tuple(axis.covered(k, n)) for k in range(count)) for axis, n, count in axes)
     names = (d.wrt, d.module.output, f"delta_{d.module.output}", f"delta_{d.wrt}")
     a, b, c, e = (known.tensor(name).strip("$") for name in names)
-    return Trial(d.op, d.module.tie_rule, windows, _table(sample.arrays[d.wrt]), _table(sample.tensor(names[2])),
+    return Trial(d.op, d.module.tie_rule, windows, _table(point.given[d.wrt]), _table(point.tensor(names[2])),
                  (a, b, c, e))
 
 

@@ -1,130 +1,82 @@
-"""The order of a sheet: the answer, the window, why, the full message, ties, example, checked."""
+"""The order of a sheet: answer, reading, forward, windows, derivation, kinks and ties, worked example, checked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from derive.calculus import messages
-from derive.calculus.derivation import Step
-from derive.calculus.extremum import Extremiser, extremisers, star_definitions
-from derive.calculus.one_window import OneWindow, one_window
-from derive.compose import answer, details, example
+from derive.calculus.one_window import scope_tables
+from derive.calculus.results import Messages
+from derive.compose import answer, chains, example, kinks, reading, stages, window, window_example
 from derive.compose.builder import Builder
-from derive.compose.checked import closing
-from derive.expr import Arg, Entry, Idx, Reduce
+from derive.compose.closing import closing
+from derive.compose.local import slopes
+from derive.compose.pictures import pictures
+from derive.compose.story import Story, stories, whole
+from derive.compose.subject import Subject
 from derive.layers import spoken
-from derive.letters import unused, with_size_letters
-from derive.module import Module
-from derive.notation.symbols import Kind, Symbol, SymbolTable
-from derive.receptive_field import ReceptiveField
-from derive.sheet import Sheet
+from derive.sheet import Math, Sheet
 from derive.verify.report import Report
 
-if TYPE_CHECKING:
-    from derive.symbolic.window import Case
+
+def compose(messages: Messages) -> Sheet:
+    """The sheet of a layer, all but its closing section."""
+    story = whole(messages)
+    return _of_windows(story) if story is not None else _of_definitions(messages)
 
 
-@dataclass(frozen=True)
-class Derived:
-    """A module with all that follows from its formula and that its sheet shows."""
-
-    module: Module
-
-    @cached_property
-    def sized(self) -> Module:
-        return with_size_letters(self.module)
-
-    @cached_property
-    def wrt(self) -> str:
-        return self.module.inputs[0]
-
-    @cached_property
-    def jacobian(self) -> Step:
-        return messages.jacobian(self.sized, self.wrt)
-
-    @cached_property
-    def message(self) -> Step:
-        return messages.message(self.sized, self.wrt)
-
-    @cached_property
-    def extremiser(self) -> Extremiser:
-        return extremisers(self.sized)[0]
-
-    @cached_property
-    def star_definitions(self) -> dict[str, tuple[Arg, int]]:
-        """Star letter → the argmax it is a component of, and which component."""
-        return star_definitions(self.sized)
-
-    @cached_property
-    def window(self) -> OneWindow:
-        return one_window(self.sized)
-
-    @cached_property
-    def symbolic_cases(self) -> tuple[Case, ...]:
-        """SymPy's cases of one window, each with its derivative."""
-        from derive.symbolic.window import case_list
-
-        return case_list(self.module)
-
-    @property
-    def field(self) -> ReceptiveField:
-        field = self.module.receptive_field
-        assert field is not None
-        return field
-
-    @property
-    def op(self) -> str:
-        _, value = self.module.definition(self.module.output)
-        assert isinstance(value, Reduce)
-        return value.op
-
-    @property
-    def output(self) -> Entry:
-        return self.sized.definition(self.module.output)[0]
-
-    @property
-    def source(self) -> Entry:
-        return messages.variable(self.sized, self.wrt)
-
-    @property
-    def outputs(self) -> tuple[Idx, ...]:
-        return tuple(i for i in self.output.indices if isinstance(i, Idx))
-
-    @property
-    def indices(self) -> tuple[Idx, ...]:
-        return tuple(i for i in self.source.indices if isinstance(i, Idx))
-
-    @cached_property
-    def tables(self) -> dict[str, SymbolTable]:
-        """The letters of each scope of the sheet."""
-        loss = self.window.module.table.named("loss")
-        mask, = unused(self.sized.table, "CBGTSXYZ")
-        axes = tuple(i.name for i in self.indices)
-        assert loss is not None
-        layer = self.sized.table.extended((loss, Symbol("mask", mask, Kind.TENSOR, axes)),
-                                          ((i.name, tuple(k.name for k in self.outputs)) for i in self.indices))
-        entries = self.window.module.table.named(self.window.entries)
-        offsets = unused(self.sized.table, "abcdguvw", len(axes))
-        assert entries is not None
-        listing = self.sized.table.extended((entries, *(Symbol(a, a, Kind.INDEX) for a in offsets)))
-        return {"layer": layer, "window": self.window.module.table, "entries": listing, "example": layer, "tied": layer}
+def _of_windows(d: Story) -> Sheet:
+    """A layer that is one maximum over windows: told by one window, whose cases SymPy has."""
+    tables = scope_tables(d.module)
+    front, body = Builder(tables, "windows"), Builder(tables, "windows")
+    window.answer(front, d)
+    reading.said(body, d.module.readings)
+    for section in (window.window, window.why, window.indicator, window.full_message, window.ties):
+        section(body, d)
+    trial = window_example.build(body, d)
+    title = front.say("title", name=spoken(d.module.name), op=d.op)
+    return Sheet(title, tuple(front.blocks), tuple(body.blocks), (), (*front.inline, *body.inline), trial)
 
 
-def compose(module: Module) -> tuple[Sheet, Derived]:
-    """The sheet of a module, all but its closing section; what it shows is derived on the way."""
-    derived = Derived(module)
-    front, body = Builder(derived.tables, "windows"), Builder(derived.tables, "windows")
-    answer.build(front, derived)
-    for section in (details.reading, details.window, details.why, details.indicator, details.full_message,
-                    details.ties):
-        section(body, derived)
-    trial = example.build(body, derived)
-    title = front.say("title", name=spoken(module.name), op=derived.op)
-    return Sheet(title, tuple(front.blocks), tuple(body.blocks), (), (*front.inline, *body.inline), trial), derived
+def _of_definitions(messages: Messages) -> Sheet:
+    """A layer of any definitions; a maximum over windows among them brings its window and its ties."""
+    subject, tables = Subject(messages), scope_tables(messages.module)
+    front, body = Builder(tables, "layer"), Builder(tables, "layer")
+    answer.build(front, subject)
+    reading.reading(body, subject)
+    reading.forward(body, subject)
+    pictures(body, subject)
+    told = Builder(tables, "windows", body.blocks, body.inline)
+    for story in stories(messages):
+        window.window(told, story)
+    derivation(body, subject)
+    kinks.kinks(body, subject)
+    for story in stories(messages):
+        window.ties(told, story)
+    example.build(body, subject, tuple(m for m in (*front.blocks, *body.blocks) if isinstance(m, Math)))
+    title = front.say("title", name=spoken(messages.module.name), named=bool(messages.module.wanted))
+    return Sheet(title, tuple(front.blocks), tuple(body.blocks), inline=(*front.inline, *body.inline))
 
 
-def with_checks(sheet: Sheet, report: Report, derived: Derived) -> Sheet:
+def derivation(b: Builder, subject: Subject) -> None:
+    """Backward through the definitions where messages are asked for; forward where only derivatives are."""
+    if not subject.targets:
+        return
+    b.heading("heading_derivation")
+    slopes(b, subject)
+    if subject.backward:
+        stages.backward(b, subject)
+    if subject.forward:
+        chains.chains(b, subject, subject.forward, rules=True)
+    elif not subject.is_scalar and not messages_only(subject):
+        b.heading("heading_jacobian", 3)
+        chains.chains(b, subject, subject.targets, rules=False)
+
+
+def messages_only(subject: Subject) -> bool:
+    """No derivative of the output is asked for that the stages have not shown."""
+    return all(t.loss or len(subject.path(t)) == 1 for t in subject.targets)
+
+
+def with_checks(sheet: Sheet, report: Report, messages: Messages) -> Sheet:
     """The sheet closed by what was proved and what was tested."""
-    return replace(sheet, checked=closing(report, derived.tables))
+    return replace(sheet, checked=closing(report, scope_tables(messages.module)))

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.calculus.messages import has_plain_window
+from derive.compose.story import whole
 from derive.errors import CardError
 from derive.evaluation.shapes import checked, named, upstream_of
-from derive.letters import with_size_letters
 from derive.render import refuse_failures
 from derive.solve import Solution
 
@@ -65,14 +64,13 @@ def evaluate(solution: Solution, values: Mapping[str, object]) -> Evaluation:
     refuse_failures(solution.report)
     module = solution.module
     own, upstream = named(module, values)
-    lettered = with_size_letters(module) if has_plain_window(module) else solution.messages.module
-    arrays = checked(lettered, own)
+    arrays = checked(solution.messages.module, own)
     *intermediates, (_, output) = values_of(solution, arrays).items()
     delta = upstream_of(solution.messages.module, upstream, output)
     targets = (*module.inputs, *module.parameters)
     messages = tuple(Tensor(wrt, np.asarray(solution.backward(wrt, upstream=delta, **arrays))) for wrt in targets)
     mask = None
-    if has_plain_window(module):
+    if whole(solution.messages) is not None:
         wrt = module.inputs[0]
         mask = Tensor(wrt, np.asarray(solution.backward(wrt, upstream=np.ones_like(output), **arrays)))
     gradients = solution.numbers.gradients(upstream=delta, **arrays) if intermediates else {}
@@ -103,9 +101,10 @@ def values_of(solution: Solution, arrays: Mapping[str, Array]) -> dict[str, Arra
 
 def _jacobian(solution: Solution, wrt: str, arrays: Mapping[str, Array], output: Array) -> Jacobian:
     shape = output.shape, arrays[wrt].shape
-    if output.size * arrays[wrt].size > LARGEST_JACOBIAN and not has_plain_window(solution.module):
+    windows = whole(solution.messages) is not None
+    if output.size * arrays[wrt].size > LARGEST_JACOBIAN and not windows:
         return Jacobian(wrt, shape, None)
-    if has_plain_window(solution.module):
+    if windows:
         out, into, found = solution.jacobian(wrt, sparse=True, **arrays)
         rows = zip(out.tolist(), into.tolist(), found.tolist(), strict=True)
         return Jacobian(wrt, shape, tuple((tuple(o), tuple(i), float(value)) for o, i, value in rows))

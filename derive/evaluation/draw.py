@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.axes import Slot, axes
-from derive.calculus.messages import has_plain_window
+from derive.calculus.one_window import windowed
 from derive.errors import DeriveError, UnsupportedError
 from derive.evaluation import forward
 from derive.evaluation.shapes import letters
@@ -67,9 +67,8 @@ def _sizes(solution: Solution, source: random.Random) -> Iterator[dict[Slot, int
     own = solution.module.input_size
     if own is not None and max(own) <= _LARGEST:
         fixed |= {found.of(module.inputs[0], d): n for d, n in enumerate(own)}
-    windowed = bool(module.fields)
     for attempt in range(_TRIES):
-        low = 4 + attempt // 6 if windowed else 3 - 2 * attempt // _TRIES
+        low = 4 + attempt // 6 if module.fields else 3 - 2 * attempt // _TRIES
         high = low + 1 + attempt // 6
         yield {c: fixed.get(c, source.randint(low, high)) for c in classes}
 
@@ -78,7 +77,7 @@ def _values(module: Module, name: str, shape: tuple[int, ...], source: random.Ra
     rule = next((rule for fact in module.facts if (rule := _rule(fact, name)) is not None), None)
     if rule is not None:
         return rule(shape, source)
-    if has_plain_window(module):  # distinct integers: no ties
+    if any(w.whole for w in windowed(module)):  # distinct integers: no ties
         count = int(np.prod(shape))
         return np.array(source.sample(range(1, max(20, count + 5)), count), np.float64).reshape(shape)
     drawn = _integers(shape, source, 30) / 10

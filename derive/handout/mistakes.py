@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from derive.compose.example import example_sample
-from derive.compose.sheet import Derived
+from derive.compose.story import Story, whole
+from derive.compose.window_example import example_point
 from derive.expr import Cases, Entry, Expr, Extremum, Fn, Mul, Num, Pow, Reduce, walk
-from derive.numeric.point import Index
-from derive.verify.mistakes import jacobians, messages
-from derive.verify.samples import Sample
+from derive.verify.mistakes import jacobians, messages, values_of
 from derive.words import environment
 
 if TYPE_CHECKING:
@@ -21,39 +19,26 @@ _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 
 def of(solution: Solution) -> Iterator[tuple[str, str, bool]]:
     """(words, the kind of the step that it spoils, whether it is a slip)."""
-    if isinstance(solution.derivation, Derived):
-        yield from _of_windows(solution.derivation)
-    else:
-        yield from _of_formulas(solution)
+    story = whole(solution.messages)
+    yield from _of_formulas(solution) if story is None else _of_windows(story)
 
 
-def _of_windows(derived: Derived) -> Iterator[tuple[str, str, bool]]:
+def _of_windows(story: Story) -> Iterator[tuple[str, str, bool]]:
     """The known mistakes that show in the worked example: where windows tile, no overlap can be lost."""
-    sample = example_sample(derived)
-    sign = 1 if derived.op == "max" else -1
-    wanted = _jacobian(derived, sample)
-    wrong = [words for words, entries in jacobians(sample, sign) if dict(entries) != wanted]
+    w, point = story.windowed, example_point(story)
+    pick = max if story.op == "max" else min
+    windows = {out: values_of(w, point, out) for out in point.tensor(story.module.output)}
+    wanted = {(out, pick(values, key=values.__getitem__)): 1 for out, values in windows.items() if values}
+    wrong = [words for words, entries in jacobians(w, point) if dict(entries) != wanted]
     for words in wrong:
         yield words, "jacobian", words.startswith(_SLIPS)
-    if "vjp" not in derived.module.asked:
+    if "vjp" not in story.module.asked:
         return
-    truth = sample.tensor(f"delta_{derived.wrt}")
-    found = [words for words, values in messages(sample, sign)
+    truth = point.tensor(f"delta_{story.wrt}")
+    found = [words for words, values in messages(w, point)
              if words not in wrong and any(values.get(at, 0) != value for at, value in truth.items())]  # fmt: skip
     for words in dict.fromkeys(found):
         yield words, "message", words.startswith(_SLIPS)
-
-
-def _jacobian(derived: Derived, sample: Sample) -> dict[tuple[Index, Index], int]:
-    """The non-zero entries at a sample without ties: each window's extreme entry has slope 1."""
-    found = {}
-    pick = max if derived.op == "max" else min
-    values = sample.arrays[derived.wrt]
-    for out in sample.tensor(derived.module.output):
-        cells = sample.window(out)
-        if cells:
-            found[out, pick(cells, key=lambda cell: values[cell])] = 1
-    return found
 
 
 def _of_formulas(solution: Solution) -> Iterator[tuple[str, str, bool]]:

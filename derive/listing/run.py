@@ -14,7 +14,7 @@ from derive.expr import Reduce, walk
 from derive.listing.layer import function_name, targets
 from derive.listing.scope import symbol
 from derive.numbers import Numbers
-from derive.verify.layer.arrays import UPSTREAM, Arrays, tied_trials, trials
+from derive.verify.arrays import UPSTREAM, Arrays, tied_trials, trials
 
 _TIMES = 5  # of each kind of input, at each size of windows
 _TOLERANCE = 1e-9

@@ -255,7 +255,7 @@ class Coder(Clauses):
     def _partial(self, node: Partial) -> str:
         if not isinstance(node.wrt, Entry):
             raise UnsupportedError("a derivative is taken with respect to an entry")
-        if not isinstance(node.of, Entry):
+        if not isinstance(node.of, Entry) or node.of.tensor in self.definitions.tensors:
             return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
         return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
                 f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")

@@ -20,7 +20,6 @@ from derive.expr import (
     Bracket,
     Cases,
     Cond,
-    Directional,
     Entry,
     Expr,
     Extremum,
@@ -275,7 +274,7 @@ class RealCoder(Coder):
     def _rel(self, node: Rel) -> str:
         """Index terms are compared exactly, values as the arithmetic compares them."""
         if isinstance(node.terms[0], Subdifferential):
-            raise UnsupportedError("a subdifferential is not evaluated for this layer")
+            return super()._rel(node)
         if all(map(is_index_term, node.terms)):
             sides = [self.index(t) for t in node.terms]
             rest = (f" {RELATIONS[op]} {t}" for op, t in zip(node.ops, sides[1:], strict=True))
@@ -289,9 +288,6 @@ class RealCoder(Coder):
         if node.name not in self.definitions.sets and node.name not in dict(self.module.fields):
             raise UnsupportedError(f"nothing tells the elements of the set `{node.name}`")
         return super()._setapp(node)
-
-    def _directional(self, node: Directional) -> str:
-        raise UnsupportedError("a directional derivative is not evaluated for this layer")
 
     def _range(self, variable: Idx, low: Expr | None, high: Expr | None, conds: tuple[Cond, ...], body: Expr) -> str:
         if low is not None and high is not None:

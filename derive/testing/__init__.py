@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from derive.card import Card
-from derive.compose.sheet import Derived
+from derive.compose.story import whole
 from derive.module import Module
 from derive.solve import Solution, solve
 from derive.testing import layers, windows
@@ -27,7 +27,7 @@ def assert_backward(function: Callable[..., Any], layer: str | Path | Module, *,
     values, and the likely mistake.
     """
     solution = solve(_module(layer, options))
-    if not isinstance(solution.derivation, Derived):
+    if whole(solution.messages) is None:
         layers.assert_message(function, solution, wrt or solution.module.inputs[0], tolerance)
         return
     for arrays in windows.trials(solution):
@@ -43,14 +43,9 @@ def assert_equation(latex: str, layer: str | Path | Module | Solution, **options
     values and the likely mistake, and :class:`derive.CardError` where it cannot be read.
     """
     from derive.verify import equation
-    from derive.verify.layer import equation as general
 
     solution = layer if isinstance(layer, Solution) else solve(_module(layer, options))
-    derived = solution.derivation
-    if isinstance(derived, Derived):
-        message = equation.refutation(latex, derived)
-    else:
-        message = general.refutation(latex, derived)
+    message = equation.refutation(latex, solution.messages)
     if message is not None:
         raise AssertionError(message)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from derive.solve import Solution
 from derive.testing.windows import smaller
-from derive.verify.layer.arrays import UPSTREAM, Arrays, trials
+from derive.verify.arrays import UPSTREAM, Arrays, trials
 
 
 def assert_message(function: Callable[..., Any], solution: Solution, wrt: str, tolerance: float) -> None:

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from derive.compose.sheet import Derived
+from derive.calculus.one_window import windowed
 from derive.solve import Solution
 
 Index = tuple[int, ...]
@@ -79,14 +79,14 @@ def explain(function: Callable[[Any, Any], Any], solution: Solution, arrays: dic
 
 
 def _mistake(solution: Solution, arrays: Mapping[str, Any], found: Any, expected: Any) -> str:
+    from derive.numeric.arithmetic import FLOAT
     from derive.verify import mistakes
-    from derive.verify.samples import Sample
+    from derive.verify.point import Point
 
     def entries(array: Any) -> dict[Index, Any]:
         return {at: array[at].item() for at in itertools.product(*map(range, array.shape))}
 
-    wrt = solution.module.inputs[0]
-    sample = Sample(solution.module, {wrt: entries(arrays["x"])}, {wrt: arrays["x"].shape}, {"loss": 0})
-    sample = sample.with_upstream(entries(arrays["upstream"]))
-    sign = 1 if isinstance(solution.derivation, Derived) and solution.derivation.op == "max" else -1
-    return mistakes.likely(entries(found), entries(expected), mistakes.messages(sample, sign))
+    (w,), wrt = windowed(solution.messages.module), solution.module.inputs[0]
+    point = Point(w.layer, FLOAT, {wrt: entries(arrays["x"])}, {wrt: arrays["x"].shape}, {})
+    point = point.with_upstream(entries(arrays["upstream"]))
+    return mistakes.likely(entries(found), entries(expected), mistakes.messages(w, point))

@@ -1,74 +1,80 @@
-"""One printed equation: read back from its LaTeX, tested at points, proved at instances."""
+"""The verdict on one printed equation."""
 
 from __future__ import annotations
 
-import itertools
-import math
-import random
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from itertools import islice
 
-from derive.errors import DeriveError, UnsupportedError
-from derive.expr import (
-    And,
-    Directional,
-    Entry,
-    Given,
-    Idx,
-    Matrix,
-    Node,
-    Partial,
-    Rel,
-    Star,
-    Subdifferential,
-    free_indices,
-    walk,
-)
-from derive.notation import read
-from derive.numeric.point import Definitions, NoCase, Undefined
-from derive.numeric.statements import Statement, compile_statement, componentwise
+from derive.errors import UnsupportedError
+from derive.expr import And, Entry, Given, Matrix, Node, Partial, Rel, Star, free_indices
 from derive.sheet import Math
-from derive.verify.instance import letter_ranges
+from derive.verify.claims import Claim, Refuted
+from derive.verify.point import Point
+from derive.verify.proving import Proofs
 from derive.verify.report import ENOUGH, Check, Verdict
-from derive.verify.samples import Sample
-from derive.verify.scopes import Scope
+from derive.verify.scope import Scope
 
-MOST = 400  # index assignments of a statement that are tried at one point
-WIDE, FEW = 16, 40  # windows of more entries have some forty points, each with other assignments
-
-
-class Refuted(Exception):
-    """A point at which the statement fails."""
+_PLACES = "{places}"  # in an evidence, where the sizes of the points stand
+_passed: dict[Hashable, Check] = {}  # verdicts of this process, by statement up to letters and by what it rests on
 
 
-def check(printed: Math, node: Node, scope: Scope) -> Check:
-    """The verdict on a printed equation, given what the reader made of it."""
+def remembered(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
+    """The check, or the verdict on the same statement of the same layer, in any letters, if it passed before."""
+    key = (scope.key(node), printed.general, printed.ties)
+    if key not in _passed:
+        found = _check(printed, node, scope, proofs)
+        if found.verdict in (Verdict.PROVED, Verdict.TESTED):
+            _passed[key] = found
+    else:
+        found = replace(_passed[key], name=printed.name, latex=printed.latex)
+    return replace(found, evidence=found.evidence.replace(_PLACES, scope.places()))
+
+
+def forget() -> None:
+    """Drop the verdicts kept in this process."""
+    _passed.clear()
+
+
+def check(printed: Math, node: Node, scope: Scope, proofs: Proofs = ()) -> Check:
+    """Refuted, not read, tested, or proved where every prover of a kind shows it."""
+    found = _check(printed, node, scope, lambda: proofs)
+    return replace(found, evidence=found.evidence.replace(_PLACES, scope.places()))
+
+
+def _check(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
+    def verdict(found: Verdict, evidence: str, counterexample: str | None = None, points: int = 0) -> Check:
+        return Check(printed.name, printed.latex, found, evidence, counterexample, points)
+
     loose = unbound(node)
     if loose:
-        why = f"{loose} is free on the right and absent on the left"
-        return Check(printed.name, printed.latex, Verdict.NOT_READ, why)
-    node = componentwise(node, scope.table)
-    exhaustive = _of_indices(node)
+        return verdict(Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
     try:
-        samples = _points(printed, scope)
-        if exhaustive:  # the values do not matter: one point of each geometry and size
-            samples = tuple({(s.module, s.shapes[s.wrt]): s for s in samples}.values())
-        claims = node.conds if isinstance(node, And) else (node,)
-        statements = [compile_statement(claim, scope.definitions, scope.ranks) for claim in claims]
-        points, places = _test(statements, samples)
+        trial = Trial(node, scope, printed.ties)
+        if of_indices(node) and trial.everywhere():
+            return verdict(Verdict.PROVED, f"for all indices at sizes{_PLACES}", points=trial.said)
+        for proof in proofs():
+            trial.run(proof.enough)
+            if trial.said >= proof.enough and proof.of(node):
+                return verdict(Verdict.PROVED, proof.evidence, points=trial.said)
+        trial.run(ENOUGH)
+        if printed.general:
+            for other in scope.companions:
+                Trial(node, other).run(len(other.sizes))
     except Refuted as refuted:
-        return Check(printed.name, printed.latex, Verdict.REFUTED, "a counterexample", str(refuted))
+        return verdict(Verdict.REFUTED, "a counterexample", str(refuted))
     except UnsupportedError as error:
-        return Check(printed.name, printed.latex, Verdict.NOT_READ, str(error))
-    if exhaustive and points == len(samples):
-        return Check(printed.name, printed.latex, Verdict.PROVED, f"for all indices at {places}", points=points)
-    exact = not free_indices(node) and scope.place == "example"
-    if points < ENOUGH and not exact:  # before any proof: what claims nothing is proved of nothing
-        return Check(printed.name, printed.latex, Verdict.NOT_READ, f"only {points} points say anything about it")
-    proof = _prove(node, scope, exact)
-    if proof:
-        return Check(printed.name, printed.latex, Verdict.PROVED, proof, points=points)
-    patterns = f", every tie pattern among them ({len(scope.tied)})" if printed.ties else ""
-    return Check(printed.name, printed.latex, Verdict.TESTED, f"at {points} points ({places}{patterns})", points=points)
+        return verdict(Verdict.NOT_READ, str(error))
+    if trial.missing:
+        return verdict(Verdict.REFUTED, "a counterexample", f"{trial.missing} never holds")
+    if trial.said < ENOUGH:
+        return verdict(Verdict.NOT_READ, f"only {trial.said} points say anything about it")
+    evidence = f"at {trial.said} points{_PLACES}"
+    if printed.ties:
+        evidence += f", every tie pattern among them: {len(scope.patterns)}"
+    if scope.unreached:
+        evidence += f"; no input was found for {', '.join(scope.unreached)} in the forward formula"
+    return verdict(Verdict.TESTED, evidence, points=trial.said)
 
 
 def unbound(node: Node | None) -> str:
@@ -82,104 +88,63 @@ def unbound(node: Node | None) -> str:
     return ", ".join(sorted(i.name for term in claim.terms[1:] for i in free_indices(term) - left))
 
 
-def _of_indices(node: Node) -> bool:
+def of_indices(node: Node) -> bool:
     """Whether a statement is about indices alone, ∂x_{ab}/∂x_{ij} among them: then its values do not matter."""
     if isinstance(node, Partial):
         return isinstance(node.of, Entry) and isinstance(node.wrt, Entry) and node.of.tensor == node.wrt.tensor
-    return not isinstance(node, (Entry, Star, Matrix)) and all(map(_of_indices, node.children()))
+    return not isinstance(node, (Entry, Star, Matrix)) and all(map(of_indices, node.children()))
 
 
-def _points(printed: Math, scope: Scope) -> tuple[Sample, ...]:
-    return (*scope.points, *(scope.others if printed.general else ()), *(scope.tied if printed.ties else ()))
+class Trial:
+    """A statement at one point after another: at how many all of its claims say something and hold.
 
+    With ``ties`` at every tie pattern, and they count; else a few tied points only may refute.
+    """
 
-def _test(statements: list[Statement], samples: Iterable[Sample]) -> tuple[int, str]:
-    """How many points the statements all hold at, and where they lie; raises :class:`Refuted`."""
-    hits: list[set[int]] = [set() for _ in statements]
-    points = 0
-    places: dict[str, None] = {}
-    for sample in samples:
-        claims = [_claims(statement, sample, seen) for statement, seen in zip(statements, hits, strict=True)]
-        if all(claims):
-            points += 1
-            places[_size(sample)] = None
-    for statement, seen in zip(statements, hits, strict=True):
-        if points and len(seen) < statement.branches:
-            raise Refuted(f"case {min(set(range(statement.branches)) - seen) + 1} of its cases never applies")
-    return points, "sizes " + ", ".join(places) if "×" in "".join(places) else ", ".join(places)
+    def __init__(self, node: Node, scope: Scope, ties: bool = False) -> None:
+        self.scope, self.ties = scope, ties
+        self.claims: tuple[Claim, ...] = scope.compiler.claims(node)
+        self.said = self._tried = 0
+        self._hits: list[set[int]] = [set() for _ in self.claims]
 
+    def everywhere(self) -> bool:
+        """Whether it holds for all indices at each of the sizes: one point of each."""
+        points = islice(self.scope.points(), len(self.scope.sizes))
+        found = [self._at(point) for point in points]
+        self._tried, self.said = len(found), sum(found)
+        return all(found) and self._exhausted and self.missing is None
 
-def test_at(node: Node, definitions: Definitions, ranks: dict[str, int], sample: Sample) -> bool:
-    """Whether the statement claims something at a point; raises :class:`Refuted` where that is false."""
-    statement = compile_statement(node, definitions, ranks)
-    return _claims(statement, sample, set()) > 0
+    @property
+    def _exhausted(self) -> bool:
+        return all(claim.exhausts(point) for claim in self.claims
+                   for point in islice(self.scope.points(), len(self.scope.sizes)))
 
+    def run(self, enough: int) -> None:
+        """Go on until ``enough`` points say something and each part of the claims was seen to hold.
 
-def _assignments(statement: Statement, sample: Sample) -> Iterable[tuple[int, ...]]:
-    """All values of the free indices; of very many, a random selection, the same in every run."""
-    ranges = sample.letter_ranges(statement.variables)
-    runs = [ranges[v] for v in statement.variables]
-    wide = len(runs) > 1 and sample.module.receptive_field is None and len(sample.arrays[sample.wrt]) > WIDE
-    most = FEW if wide else MOST
-    if math.prod(map(len, runs)) <= most:
-        return itertools.product(*runs)
-    source = random.Random(str(sample.arrays[sample.wrt]) if wide else len(runs))  # others at each point
-    return {tuple(map(source.choice, runs)) for _ in range(most)}
+        For ENOUGH points or more, until every case of the forward formula was visited too.
+        Raises :class:`Refuted` at a point where a claim fails.
+        """
+        if not self._tried:
+            for point in self._tied():
+                self.said += self._at(point, tied=not self.ties) and self.ties
+        base = self.scope.base
+        for point in islice(self.scope.points(), self._tried, None):
+            self._tried += 1
+            self.said += self._at(point)
+            visited = self._tried >= (base if enough >= ENOUGH else enough)
+            if visited and self.said >= enough and self.missing is None or not self.said and self._tried >= 4 * base:
+                break
 
+    def _tied(self) -> Iterable[Point]:
+        return self.scope.patterns if self.ties else self.scope.tied
 
-def _claims(statement: Statement, sample: Sample, hits: set[int]) -> int:
-    """For how many indices the statement claims something here; raises :class:`Refuted` where that is false."""
-    count = 0
-    for at in _assignments(statement, sample):
-        try:
-            outcome = statement.evaluate(sample, at, hits)
-        except (Undefined, NoCase) as missing:
-            missed = sample.misses(dict(zip(statement.variables, at, strict=True)))
-            if sample.smooth and not missed:  # every derivative and every maximiser exists here
-                what = "no case applies" if isinstance(missing, NoCase) else "it has no value"
-                raise Refuted(_describe(statement, sample, at, what)) from None
-            continue
-        except (LookupError, ArithmeticError, ValueError, TypeError, NameError) as error:
-            what = "an index is out of range" if isinstance(error, LookupError) else "it has no value"
-            raise Refuted(_describe(statement, sample, at, what)) from None
-        if outcome is None:
-            continue
-        if not outcome[0]:
-            sides = " and ".join(map(str, outcome[1])) or "the two sides"
-            raise Refuted(_describe(statement, sample, at, f"{sides} differ"))
-        count += 1
-    return count
+    def _at(self, point: Point, tied: bool = False) -> bool:
+        counts = [claim.holds(point, seen, tied) for claim, seen in zip(self.claims, self._hits, strict=True)]
+        return all(counts)
 
-
-def _describe(statement: Statement, sample: Sample, at: tuple[int, ...], what: str) -> str:
-    place = ", ".join(f"{v.name} = {n}" for v, n in zip(statement.variables, at, strict=True))
-    return f"at {place + ' ' if place else ''}for {sample.describe()}: {what}"
-
-
-def _size(sample: Sample) -> str:
-    shape = sample.shapes[sample.wrt]
-    return "×".join(map(str, shape)) if sample.module.receptive_field else f"windows of {shape[0]} entries"
-
-
-def _prove(node: Node, scope: Scope, exact: bool) -> str | None:
-    """What a proof says, or None."""
-    if exact:
-        return "in exact arithmetic on the printed numbers"
-    variables: tuple[Idx, ...] = tuple(sorted(free_indices(node), key=lambda v: v.name))
-    if not scope.provers or any(isinstance(n, (Subdifferential, Directional)) for n in walk(node)):
-        return None
-    try:
-        for prover in scope.provers:
-            if not prover.prove(node, scope.definitions, variables, letter_ranges(prover.instance, variables)):
-                return None
-    except (UnsupportedError, KeyError):
-        return None
-    return scope.place
-
-
-def read_back(printed: Math, scope: Scope) -> tuple[Node | None, Check | None]:
-    """What the reader makes of the LaTeX text alone, or why it cannot."""
-    try:
-        return read(printed.latex, scope.table), None
-    except DeriveError as error:
-        return None, Check(printed.name, printed.latex, Verdict.NOT_READ, str(error))
+    @property
+    def missing(self) -> str | None:
+        """A part of the claims that held nowhere."""
+        return next((mark.words for claim, seen in zip(self.claims, self._hits, strict=True)
+                     for number, mark in enumerate(claim.marks) if mark.needed and number not in seen), None)

@@ -1,88 +1,114 @@
-"""One equation of a user's, checked against a solved layer: a counterexample as small as can be found."""
+"""One equation of a user's, checked against any layer: a counterexample in small numbers."""
 
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
-from derive.expr import Arg, Entry, Given, Idx, Node, Partial, Rel
-from derive.module import Module
+from derive.calculus.results import Messages
+from derive.errors import UnsupportedError
+from derive.expr import Entry, Given, Node, Partial, Rel
 from derive.notation import read
-from derive.notation.symbols import SymbolTable
-from derive.numeric.point import Definitions
-from derive.numeric.statements import compile_value
-from derive.verify import mistakes, scopes
-from derive.verify.check import Refuted, test_at
+from derive.numeric.arithmetic import precision
+from derive.numeric.point import Definitions, Undefined
+from derive.verify import mistakes
+from derive.verify.check import unbound
+from derive.verify.claims import Claim, Refuted
+from derive.verify.draw import Draws
+from derive.verify.point import Point
 from derive.verify.report import ENOUGH
-from derive.verify.samples import Sample, layer_sample
+from derive.verify.scope import Scope, localised
+from derive.verify.sizes import shrunk
+
+_SMALL = 30  # points of small numbers that are tried first
 
 
-class Derived(Protocol):
-    """What is known of a solved layer."""
-
-    @property
-    def sized(self) -> Module: ...
-    @property
-    def tables(self) -> dict[str, SymbolTable]: ...
-    @property
-    def outputs(self) -> tuple[Idx, ...]: ...
-    @property
-    def star_definitions(self) -> dict[str, tuple[Arg, int]]: ...
-    @property
-    def op(self) -> str: ...
-
-
-def refutation(latex: str, derived: Derived) -> str | None:
+def refutation(latex: str, messages: Messages) -> str | None:
     """Why the equation is wrong for this layer, or None where it holds at every point.
 
     Raises :class:`derive.errors.CardError` where it cannot be read.
     """
-    table = derived.tables["layer"]
-    node = read(latex, table)
-    module = derived.sized
-    stars = {name: (arg, n, derived.outputs) for name, (arg, n) in derived.star_definitions.items()}
-    definitions, ranks = Definitions(stars, {}, {}), {s.name: len(s.axes) for s in table.symbols}
-    samples = [*_small(derived.sized), *scopes.layer_points(module)]
-    points = 0
-    for sample in samples:
+    module = messages.module
+    node = localised(read(latex, module.table), module)
+    loose = unbound(node)
+    if loose:
+        return f"{loose} is free on the right and absent on the left: the equation says nothing definite"
+    with precision():
+        return _refutation(node, messages)
+
+
+def _refutation(node: Node, messages: Messages) -> str | None:
+    module = messages.module
+    stars = {name: (arg, place, module.parameters_of(arg))
+             for name, (arg, place) in messages.star_definitions.items()}
+    scope = Scope(shrunk(module, (node,)), module.table, (node,), Definitions(stars, {}, {}))
+    claims = scope.compiler.claims(node)
+    hits: list[set[int]] = [set() for _ in claims]
+    count = 0
+    for point, small in _points(scope):
         try:
-            points += test_at(node, definitions, ranks, sample)
+            said = [claim.holds(point, seen, tied=small) for claim, seen in zip(claims, hits, strict=True)]
         except Refuted as refuted:
-            return f"the equation is wrong {refuted}{_likely(node, definitions, ranks, sample, derived.op)}"
-    return None if points >= ENOUGH else "the equation claims nothing at the points tried"
+            return f"the equation is wrong {refuted}{_likely(node, scope, point) or _ratio(claims, scope)}"
+        count += all(said)
+    return None if count >= ENOUGH else "the equation claims nothing at the points tried"
 
 
-def _small(module: Module) -> Iterator[Sample]:
-    """Inputs at the smallest sizes."""
-    field = module.receptive_field
-    assert field is not None
-    source = random.Random(5)
-    sizes = [[n for n in range(1, a.kernel_size + 2 * a.stride + 1) if a.output_size(n) > 0][:4] for a in field.axes]
-    for shape in sorted(itertools.product(*sizes), key=lambda s: (sum(s), s)):
-        for distinct in (True, False):
-            yield layer_sample(module, shape, source, distinct)
+def _points(scope: Scope) -> Iterator[tuple[Point, bool]]:
+    """Small numbers at the smallest sizes, then the points of a sheet."""
+    draws = Draws(scope.module, scope.kind, scope.sizes[:1], scope.draws.pool, scope.free)
+    try:
+        for number in range(_SMALL):
+            yield draws.point(number, ties=True), True
+    except UnsupportedError:  # the formula has no value at such numbers
+        pass
+    for number, point in enumerate(scope.points()):
+        if number == 2 * max(scope.base, ENOUGH):
+            return
+        yield point, False
 
 
-def _likely(node: Node, definitions: Definitions, ranks: dict[str, int], sample: Sample, op: str) -> str:
-    """The known mistake that the right-hand side computes."""
+def _likely(node: Node, scope: Scope, point: Point) -> str:
+    """Of a layer that is one maximum over windows: the known mistake that the right-hand side computes."""
     claim = node.claim if isinstance(node, Given) else node
-    if not (isinstance(claim, Rel) and len(claim.terms) == 2):
+    w = next((w for w in scope.windows if w.whole), None)
+    if w is None or not isinstance(claim, Rel) or len(claim.terms) != 2:
         return ""
     left, right = claim.terms
-    sign = 1 if op == "max" else -1
     try:
         if isinstance(left, Partial) and isinstance(left.of, Entry) and isinstance(left.wrt, Entry):
-            function = compile_value((*left.of.indices, *left.wrt.indices), right, definitions, ranks)
-            places: list[Any] = list(itertools.product(sample.tensor(sample.module.output), sample.arrays[sample.wrt]))
-            found = {p: v for p in places if (v := function(sample, (*p[0], *p[1])))}
-            return f"; likely mistake: {mistakes.likely(found, sample.sides()[0], mistakes.jacobians(sample, sign))}"
-        if isinstance(left, Entry) and left.tensor == f"delta_{sample.wrt}":
-            function = compile_value(left.indices, right, definitions, ranks)
-            given = {cell: function(sample, cell) for cell in sample.arrays[sample.wrt]}
-            expected = dict(sample.tensor(left.tensor))
-            return f"; likely mistake: {mistakes.likely(given, expected, mistakes.messages(sample, sign))}"
+            function = scope.compiler.function((*left.of.indices, *left.wrt.indices), right)
+            places = list(itertools.product(point.tensor(w.layer.output), point.tensor(w.source)))
+            found: dict[Any, Any] = {p: v for p in places if (v := function(point, (*p[0], *p[1])))}
+            known = {p: v for p in places if (v := point.partial(w.layer.output, p[0], w.source, p[1]))}
+            return f"; likely mistake: {mistakes.likely(found, known, mistakes.jacobians(w, point))}"
+        if isinstance(left, Entry) and left.tensor == f"delta_{w.source}":
+            function = scope.compiler.function(left.indices, right)
+            found = {cell: function(point, cell) for cell in point.tensor(w.source)}
+            return f"; likely mistake: {mistakes.likely(found, point.tensor(left.tensor), mistakes.messages(w, point))}"
     except Exception:  # a hint is only a hint: the refutation stands without it
         return ""
     return ""
+
+
+def _ratio(claims: tuple[Claim, ...], scope: Scope) -> str:
+    """What can be said of the difference: the right side is so many times the left."""
+    ratios = set()
+    for number, point in enumerate(scope.points()):
+        for claim in claims:
+            for at in claim.assignments(point):
+                try:
+                    sides = claim.sides(point, at, set())
+                    if sides is None or len(sides) != 2 or Undefined in sides:
+                        continue
+                    if sides[0]:
+                        ratios.add(f"{float(scope.kind.quotient(sides[1], sides[0])):.8g}")
+                except Exception:  # a hint is only a hint: the refutation stands without it
+                    return ""
+        if number == 5:
+            break
+    if len(ratios) != 1:
+        return ""
+    ratio = ratios.pop()
+    return "; the sign is wrong" if ratio == "-1" else f"; the right side is {ratio} times the left one"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from derive.calculus.one_window import Windowed
 from derive.numeric.point import Index
-from derive.verify.samples import Sample
+from derive.verify.point import Point
 
 Entries = Mapping[tuple[Index, Index], Any]
 
@@ -38,39 +39,43 @@ def _rules(sign: int) -> dict[str, Callable[[Mapping[Index, Any]], dict[Index, A
     }
 
 
-def jacobians(sample: Sample, sign: int) -> Iterator[tuple[str, Entries]]:
+def jacobians(w: Windowed, point: Point) -> Iterator[tuple[str, Entries]]:
     """(what went wrong, the Jacobian that this gives), zeros left out."""
-    for words, rule in _rules(sign).items():
+    for words, rule in _rules(1 if w.window.op == "max" else -1).items():
         found: dict[tuple[Index, Index], Any] = {}
-        for out in sample.tensor(sample.module.output):
-            cells = sample.window(out)
-            if cells:
-                window = {cell: sample.arrays[sample.wrt][cell] for cell in cells}
+        for out in point.tensor(w.layer.output):
+            window = values_of(w, point, out)
+            if window:
                 found |= {(out, cell): v for cell, v in rule(window).items() if v}
         yield words, found
 
 
-def messages(sample: Sample, sign: int) -> Iterator[tuple[str, Mapping[Index, Any]]]:
+def values_of(w: Windowed, point: Point, out: Index) -> dict[Index, Any]:
+    """The entries of a window, row by row."""
+    name, = dict(w.layer.fields)
+    cells = (cell if isinstance(cell, tuple) else (cell,) for cell in point.elements(name, out))
+    return {cell: point.tensor(w.source)[cell] for cell in cells}
+
+
+def messages(w: Windowed, point: Point) -> Iterator[tuple[str, Mapping[Index, Any]]]:
     """(what went wrong, the backward message that this gives)."""
-    delta = sample.tensor(f"delta_{sample.module.output}")
-    for words, entries in jacobians(sample, sign):
-        total = dict.fromkeys(sample.arrays[sample.wrt], 0)
+    delta, none = point.tensor(f"delta_{w.layer.output}"), dict.fromkeys(point.tensor(w.source), 0)
+    for words, entries in jacobians(w, point):
+        total = dict(none)
         for (out, cell), v in entries.items():
             total[cell] = total.get(cell, 0) + delta[out] * v
         yield words, total
         if words.startswith("the tie rule is another one: the first"):
             for keep in (1, -1):
-                kept = dict.fromkeys(sample.arrays[sample.wrt], 0)
+                kept = dict(none)
                 for out, cell in list(entries)[::-keep]:
                     kept[cell] = delta[out]
                 yield "where windows overlap only one contribution is kept: the sum over them is lost", kept
-            swapped = dict.fromkeys(sample.arrays[sample.wrt], 0)
+            swapped, ones = dict(none), dict(none)
             for out, cell in entries:
                 swapped[cell] += delta.get(out[::-1], 0)
-            yield "the indices of the upstream gradient are swapped", swapped
-            ones = dict.fromkeys(sample.arrays[sample.wrt], 0)
-            for _, cell in entries:
                 ones[cell] += 1
+            yield "the indices of the upstream gradient are swapped", swapped
             yield "the upstream gradient is left out: this is the mask", ones
 
 

@@ -2,222 +2,159 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 
-from derive.calculus.derivation import Step
-from derive.calculus.extremum import star_definitions
-from derive.calculus.one_window import OneWindow
-from derive.errors import UnsupportedError
-from derive.expr import Entry, Idx, Matrix, Node, Num, Rel
+from derive.calculus.one_window import scope_name, scope_tables, windowed
+from derive.calculus.results import Messages
+from derive.errors import DeriveError
+from derive.expr import Entry, Node, Partial, Rel, walk
 from derive.module import Module
+from derive.notation import read
 from derive.notation.symbols import SymbolTable
-from derive.numeric.point import Definitions, Undefined
-from derive.numeric.statements import compile_value
+from derive.numeric.arithmetic import precision
+from derive.numeric.point import Definitions
+from derive.numeric.statements import componentwise
 from derive.sheet import Math, Sheet
-from derive.verify import routes, scopes
-from derive.verify.canonical import Renaming
-from derive.verify.check import check, read_back, unbound
-from derive.verify.geometry import geometry
-from derive.verify.listing import check_listing
+from derive.verify import check
+from derive.verify import routes as agreement
+from derive.verify.check import remembered, unbound
+from derive.verify.example import Parsed, example
+from derive.verify.proving import Proofs, proofs
 from derive.verify.report import Check, Report, Verdict
-from derive.verify.samples import Sample
-from derive.verify.scopes import Scope
-from derive.verify.ties import apart, by_rule, clarke
+from derive.verify.routes import routes
+from derive.verify.scope import Scope, gather, letters_of, localised
+from derive.verify.sizes import shrunk
+from derive.verify.ties import apart, clarke
+from derive.verify.window_routes import window_routes
+from derive.verify.windows import check_listing, geometry
 from derive.verify.words import words
 
-
-@dataclass(frozen=True)
-class Subject:
-    """What a sheet is about: the layer, one window of it, its derivations, the letters of each scope."""
-
-    module: Module
-    window: OneWindow
-    jacobian: Step
-    message: Step
-    tables: dict[str, SymbolTable]
+Tables = Mapping[str, SymbolTable]
 
 
-_passed: dict[Any, Check] = {}  # verdicts of this process, by statement up to letters and by what it rests on
+def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Report:
+    """Check every formula of the sheet and the agreement of the routes.
+
+    ``tables`` holds the letters of each scope where the sheet has more than the module.
+    """
+    module = messages.module
+    parsed, checks = parsed_of(sheet, scope_tables(module) | dict(tables or {}))
+    scopes = scopes_of(parsed, messages, tables)
+    with precision():
+        able = {name: cache(partial(proofs, scope)) for name, scope in scopes.items()}
+        for math, node in parsed:
+            found = _checked(math, node, scopes, module, able)
+            claims = not math.definition or math.scope.startswith("entries")
+            if found is not None and (claims or found.verdict in (Verdict.REFUTED, Verdict.NOT_READ)):
+                checks.append(found)
+        checks += example(parsed, scopes["layer"])
+        checks += routes(scopes["layer"], messages)
+        for number, w in enumerate(windowed(module)):
+            checks += window_routes(w, scopes["layer"], scopes[scope_name("window", number)])
+    if len(module.equations) == 1 and module.receptive_field is not None:
+        checks.append(geometry(module.receptive_field, module.input_size))
+    if messages_of(sheet):
+        checks += clarke(module)
+        field = module.receptive_field
+        if any(m.name == "subdifferential" for m in sheet.formulas()) and field is not None and field.overlaps:
+            checks.append(apart())
+    checks += words(sheet, module.readings)
+    defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
+    return Report(tuple(checks), tuple(defined))
 
 
-def verify(sheet: Sheet, subject: Subject) -> Report:
-    """Check every formula of the sheet and the agreement of the routes."""
-    formulas = sheet.formulas()
-    parsed, checks = _read(sheet, subject)
-    full = _with_definitions(_scopes(subject), formulas, parsed, subject)
-    for math in formulas:
-        if math not in parsed:
-            continue
-        if math.scope == "entries":
-            checks.append(check_listing(math, parsed[math], subject.module, subject.window.n))
-        elif not math.definition:
-            checks.append(_remembered(math, parsed[math], full[math.scope], subject))
-    checks += words(sheet, subject.module.readings)
-    field = subject.module.receptive_field
-    if field is not None:
-        checks.append(geometry(field, subject.module.input_size))
-    if any(m.name == "subdifferential" for m in formulas):
-        checks += [*clarke(subject.module), *([apart()] if field is not None and field.overlaps else [])]
-    checks += [*_routes(full["layer"], subject), *_tie_rule(full["window"], subject)]
-    return Report(tuple(checks), tuple(m.latex for m in formulas if m.definition and m.scope != "entries"))
+def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module,
+             able: Mapping[str, Callable[[], Proofs]]) -> Check | None:
+    """The check of one formula; None in examples, and for a definition of what the layer does not have."""
+    if math.scope in ("example", "tied"):
+        return None
+    if math.scope.startswith("entries"):
+        return check_listing(math, node, next(
+            w for n, w in enumerate(windowed(module)) if scope_name("entries", n) == math.scope))
+    scope = scopes[math.scope]
+    node = componentwise(localised(node, module), scope.table)
+    found = _circular(math, node, scope.module)
+    if found is None and math.definition and (loose := unbound(node)):
+        return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
+    if found is None and _claims(math, node, scope):
+        return remembered(math, node, scope, able[math.scope])
+    return found
 
 
-def scopes_of(sheet: Sheet, subject: Subject) -> dict[str, Scope]:
-    """The scopes of a sheet with the definitions that it prints."""
-    return _with_definitions(_scopes(subject), sheet.formulas(), _read(sheet, subject)[0], subject)
+def messages_of(sheet: Sheet) -> bool:
+    """The sheet has the message of a letter."""
+    return any(m.name.startswith("message_") for m in sheet.formulas())
 
 
-def _read(sheet: Sheet, subject: Subject) -> tuple[dict[Math, Node], list[Check]]:
+def _claims(math: Math, node: Node, scope: Scope) -> bool:
+    """A definition is a claim where it defines a letter of the layer: it must be the layer's own."""
+    if not math.definition:
+        return True
+    left = node.terms[0] if isinstance(node, Rel) else None
+    return not (isinstance(left, Entry) and left.tensor in scope.definitions.tensors) and isinstance(left, Entry)
+
+
+def _circular(math: Math, node: Node, module: Module) -> Check | None:
+    """What is defined or derived by itself, or defined by letters that follow it, may be true and says nothing."""
+    if not isinstance(node, Rel) or node.ops[0] != "=":
+        return None
+    own = _said(node.terms[0])
+    later = {own}
+    if math.definition and own in module.defined:
+        later |= set(module.defined[module.defined.index(own):])
+    used = [s for term in node.terms[1:] for n in walk(term) if (s := _said(n)) is not None and s in later]
+    return Check(math.name, math.latex, Verdict.NOT_READ, f"`{own}` is told by `{used[0]}`") if used else None
+
+
+def _said(node: Node) -> str | None:
+    """What an equation with this on its left is about: a tensor, a message or a Jacobian."""
+    if isinstance(node, Partial) and isinstance(node.of, Entry) and isinstance(node.wrt, Entry):
+        return f"∂{node.of.tensor}/∂{node.wrt.tensor}"
+    return node.tensor if isinstance(node, Entry) else None
+
+
+def scopes_of(parsed: list[Parsed], messages: Messages, tables: Tables | None = None) -> dict[str, Scope]:
+    """The layer, and each window in it, with what the sheet states and defines of them."""
+    module = messages.module
+    known = scope_tables(module) | dict(tables or {})
+    statements, defined = _read("layer", parsed, module)
+    statements = tuple(localised(node, module) for node in statements)
+    derived = [step.after for wrt in letters_of(statements, module)
+               for step in (messages.jacobian(wrt), messages.message(wrt))]
+    found = {"layer": Scope(shrunk(module, (*statements, *derived)), known["layer"], statements, defined)}
+    for number, w in enumerate(windowed(module)):
+        name = scope_name("window", number)
+        found[name] = Scope(w.window.module, known[name], *_read(name, parsed, w.window.module), w)
+    return found
+
+
+def _read(scope: str, parsed: list[Parsed], module: Module) -> tuple[tuple[Node, ...], Definitions]:
+    """The statements of a scope, and what its definitions define."""
+    defined = gather((node for math, node in parsed if math.definition and math.scope == scope), module)
+    return tuple(node for math, node in parsed if math.scope == scope), defined
+
+
+def parsed_of(sheet: Sheet, tables: Tables) -> tuple[list[Parsed], list[Check]]:
     """Every formula as it reads back, and those that do not."""
-    plain = _scopes(subject)
-    parsed: dict[Math, Node] = {}
+    parsed: list[Parsed] = []
     checks: list[Check] = []
     for math in (*sheet.formulas(), *sheet.inline):
-        node, problem = read_back(math, plain[math.scope])
-        if problem is not None:
-            checks.append(problem)
-        elif math.name == "inline" and node is not math.expr:
-            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
-        elif math.definition and math.scope != "entries" and (fault := _fault(node)):
-            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, fault))
-        elif node is not None:
-            parsed[math] = node
+        try:
+            node = read(math.latex, tables[math.scope])
+        except DeriveError as error:
+            checks.append(Check(math.name, math.latex, Verdict.NOT_READ, str(error)))
+            continue
+        if math.name == "inline":
+            if node is not math.expr:
+                checks.append(Check(math.name, math.latex, Verdict.NOT_READ, "it reads back as something else"))
+        else:
+            parsed.append(Parsed(math, node))
     return parsed, checks
 
-
-def _fault(node: Node | None) -> str:
-    """Why a statement defines nothing."""
-    if not (isinstance(node, Rel) and node.ops == ("=",)):
-        return "a definition is one equation"
-    loose = unbound(node)
-    return f"{loose} is free on the right and absent on the left" if loose else ""
-
-
-def _with_definitions(plain: dict[str, Scope], formulas: tuple[Math, ...], parsed: dict[Math, Node],
-                      subject: Subject) -> dict[str, Scope]:
-    """The scopes with the definitions that were read back, and what verdicts in them depend on."""
-    full = {}
-    for name, scope in plain.items():
-        statements = [parsed[m] for m in formulas if m in parsed and m.definition and m.scope == name]
-        module = subject.window.module if name == "window" else subject.module
-        rename = Renaming(module, scope.table)
-        base = (name, module.receptive_field, subject.module.input_size, subject.window.n,
-                tuple(map(rename, subject.module.equations)), tuple(map(rename, statements)))
-        full[name] = replace(scope, definitions=scopes.gather(statements, _outputs(subject.module)),
-                             key=(base, rename))
-    full["example"] = _example("example", full["layer"], formulas, parsed, subject)
-    full["tied"] = _example("tied", full["layer"], formulas, parsed, subject)
-    return full
-
-
-def _remembered(math: Math, node: Node, scope: Scope, subject: Subject) -> Check:
-    """The check, or the verdict on the same statement in other letters if it passed before."""
-    if not isinstance(scope.key, tuple):
-        return check(math, node, scope)
-    base, rename = scope.key
-    key = (base, rename(node), math.general, math.ties)
-    if key not in _passed:
-        found = check(math, node, scope)
-        if found.verdict not in (Verdict.PROVED, Verdict.TESTED):
-            return found
-        _passed[key] = found
-    return replace(_passed[key], name=math.name, latex=math.latex)
-
-
-def _outputs(module: Module) -> tuple[Idx, ...]:
-    entry, _ = module.definition(module.output)
-    return tuple(i for i in entry.indices if isinstance(i, Idx))
-
-
-def _scopes(subject: Subject) -> dict[str, Scope]:
-    layer, one, tables = subject.module, subject.window, subject.tables
-    provers = scopes.layer_provers(layer)
-    sizes = " and ".join("×".join(map(str, p.instance.shape)) for p in provers)
-    return {
-        "layer": Scope(tables["layer"], partial(scopes.layer_points, layer), partial(scopes.companion_points, layer),
-                       provers=provers, place=f"by Z3 for all inputs of size {sizes}"),
-        "window": Scope(tables["window"], partial(scopes.window_points, one.module, one.n),
-                        tie=partial(scopes.window_ties, one.module, one.n),
-                        provers=scopes.window_provers(one.module, layer, one.n),
-                        place=f"by Z3 for all windows of {one.n} entries"),
-        "entries": Scope(tables["entries"]),
-        "example": Scope(tables["example"]),
-        "tied": Scope(tables["tied"]),
-    }
-
-
-def _example(name: str, layer: Scope, formulas: tuple[Math, ...], parsed: dict[Math, Node], subject: Subject) -> Scope:
-    """The printed numbers as a point; the tied input has the other's upstream gradient, and its message by the rule."""
-    module = subject.module
-    given = {}
-    for math in formulas:
-        node = parsed.get(math)
-        if math.scope in ("example", name) and math.definition and isinstance(node, Rel):
-            left, right = node.terms
-            if isinstance(left, Entry) and isinstance(right, Matrix):
-                given[left.tensor] = _tensor(right, len(module.fields[0][1].axes))
-    wrt, delta = module.inputs[0], f"delta_{module.output}"
-    if wrt not in given or delta not in given:
-        return replace(layer, own=scopes.none, other=scopes.none, provers=(), place="example", key=None)
-    shape = tuple(max(c) + 1 for c in zip(*given[wrt], strict=True))
-    sample = Sample(module, {wrt: given[wrt]}, {wrt: shape}, {"loss": 0}).with_upstream(given[delta])
-    if name == "tied":
-        sample.put(f"delta_{wrt}", by_rule(sample))
-    mask = layer.definitions.tensors.get("mask")
-    if mask is not None:
-        with suppress(Undefined, LookupError, UnsupportedError):  # without a value the printed one is refuted
-            function = compile_value(*mask, layer.definitions, layer.ranks)
-            sample.put("mask", {cell: function(sample, cell) for cell in given[wrt]})
-    definitions = replace(layer.definitions, tensors={})
-    return replace(layer, own=lambda: (sample,), other=scopes.none, provers=(), definitions=definitions,
-                   place="example", key=None)
-
-
-def _tensor(matrix: Matrix, rank: int) -> dict[tuple[int, ...], object]:
-    values: dict[tuple[int, ...], object] = {(r, c): e.value.numerator if e.value.denominator == 1 else e.value
-              for r, row in enumerate(matrix.rows) for c, e in enumerate(row) if isinstance(e, Num)}
-    return values if rank == 2 else {at[1:]: v for at, v in values.items()}
-
-
-def _routes(layer: Scope, subject: Subject) -> list[Check]:
-    """The comparisons, or their verdicts on the same formulas in other letters; the steps are always concluded anew."""
-    assert isinstance(layer.key, tuple)
-    base, rename = layer.key
-    key = (base, rename(subject.jacobian.after), rename(subject.message.after))
-    found = _passed_routes.get(key) or _compare_routes(layer, subject)
-    if all(c.verdict in (Verdict.PROVED, Verdict.TESTED) for c in found):
-        _passed_routes[key] = found
-    return [*found, routes.steps((subject.jacobian, subject.message), subject.module)]
 
 
 def forget() -> None:
     """Drop the verdicts kept in this process."""
-    _passed.clear()
-    _passed_routes.clear()
-
-
-_passed_routes: dict[Any, list[Check]] = {}
-
-
-def _compare_routes(layer: Scope, subject: Subject) -> list[Check]:
-    own = Definitions({name: (arg, place, _outputs(subject.module))
-                       for name, (arg, place) in star_definitions(subject.module).items()}, {}, {})
-    formula = routes.by_formula(subject.jacobian, own, layer.ranks)
-    samples = (*layer.own(), *layer.other())
-    return [routes.routes(samples, formula),
-            routes.adjointness(layer.own(), formula, subject.message, own, layer.ranks)]
-
-
-def _tie_rule(window: Scope, subject: Subject) -> list[Check]:
-    """The printed choice at a tie, where the sheet has one, against the module's rule."""
-    chosen = window.definitions.tensors.get("subgradient")
-    if chosen is None:
-        return []
-    try:
-        function = compile_value(*chosen, window.definitions, window.ranks)
-    except UnsupportedError as error:
-        return [Check("tie_rule", "", Verdict.NOT_READ, str(error))]
-    return [routes.tie_rule((*window.points, *window.tied), function, subject.module.tie_rule)]
+    check.forget()
+    agreement.forget()

@@ -19,27 +19,13 @@ from derive.numbers import Numbers
 from derive.numeric.clarke import Choice, active_sets, comparable, contains, selection
 from derive.numeric.point import Index
 from derive.verify.report import ENOUGH, Check, Verdict
-from derive.verify.samples import Sample
 from derive.window_axis import Axis
 
 _TRIES = 60
 _LONGEST = 64  # extent of an axis that is looked at
 
 
-def by_rule(sample: Sample) -> Mapping[Index, Any]:
-    """Σ over the windows of the upstream gradient times the share that the tie rule gives each entry."""
-    module = sample.module
-    total: dict[Index, Any] = dict.fromkeys(sample.arrays[sample.wrt], 0)
-    for at, delta in sample.tensor(f"delta_{module.output}").items():
-        value = sample.tensor(module.output)[at]
-        active = [cell for cell in sample.window(at) if sample.arrays[sample.wrt][cell] == value]
-        chosen = {"first": active[:1], "last": active[-1:], "split": active}[module.tie_rule]
-        for cell in chosen:
-            total[cell] += Fraction(delta, len(chosen))
-    return total
-
-
-def by_rule_of(module: Module, values: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
+def by_rule(module: Module, values: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
                delta: Mapping[Index, Any]) -> dict[Index, Any]:
     """Σ over the windows of the upstream gradient times the rule's share of each entry, times the sign under |x|."""
     node = selection(module)

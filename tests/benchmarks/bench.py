@@ -245,7 +245,7 @@ LAYER_CARDS = {  # work → (card, budget in seconds)
 def layer_rows() -> Iterator[Row]:
     """Cards with a formula of their own: derived, verified and rendered, no verdict on any of their equations kept."""
     import derive
-    from derive.verify.layer import forget
+    from derive.verify.sheet import forget
 
     def work(name: str) -> Callable[[], None]:
         def run() -> None:

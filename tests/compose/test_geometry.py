@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import derive
-from derive.compose import compose
+from derive.calculus.one_window import derivation
+from derive.compose.sheet import compose
 from derive.sheet import Bullets, Math, Prose
 
 WORDS: list[tuple[dict[str, Any], list[str]]] = [
@@ -28,7 +29,7 @@ WORDS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 def words(arguments: dict[str, Any]) -> str:
-    sheet, _ = compose(derive.layer("max_pool", **arguments))
+    sheet = compose(derivation(derive.layer("max_pool", **arguments)))
     return " ".join(block.text for block in sheet.answer if isinstance(block, Prose)).replace("\u00a0", " ")
 
 

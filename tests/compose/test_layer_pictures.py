@@ -6,8 +6,8 @@ import pytest
 
 from derive.calculus.results import Messages
 from derive.compose.builder import Builder
-from derive.compose.layer.pictures import pictures
-from derive.compose.layer.subject import Subject
+from derive.compose.pictures import pictures
+from derive.compose.subject import Subject
 from derive.sheet import Figure
 from tests.calculus.zoo import ZOO
 

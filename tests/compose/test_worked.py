@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from derive.calculus.results import Messages
-from derive.compose.layer import compose
-from derive.compose.layer.subject import Subject
-from derive.compose.layer.worked import following
+from derive.compose.sheet import compose
+from derive.compose.subject import Subject
+from derive.compose.worked import following
 from derive.errors import VerificationError
 from derive.expr import Entry, Matrix, Num, Rel
 from derive.magnitudes import expected
 from derive.numeric.arithmetic import EXACT
 from derive.sheet import Math, Sheet, Table
 from derive.solve import solve
-from derive.verify.layer import verify
-from derive.verify.layer.draw import Draws, Pool
-from derive.verify.layer.sizes import choices
+from derive.verify.draw import Draws, Pool
 from derive.verify.report import Verdict
+from derive.verify.sheet import verify
+from derive.verify.sizes import choices
 from tests.calculus.zoo import ZOO
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from derive import errors
-from derive.calculus.messages import has_plain_window
+from derive.calculus.one_window import windowed
 from derive.calculus.results import Messages
 from derive.card import Card
 from derive.module import Module
@@ -54,7 +54,7 @@ def test_what_is_declined(path: Path) -> None:
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_every_choice_is_said_with_its_line(path: Path) -> None:
     found = module(path)
-    letters = () if has_plain_window(found) else (*found.inputs, *found.parameters, *found.constants)
+    letters = () if any(w.whole for w in windowed(found)) else (*found.inputs, *found.parameters, *found.constants)
     for name in letters:
         assert any(f"`{name}`" in reading for reading in found.readings), name
     assert any(re.match(r"layer \(line \d+: \$", reading) for reading in found.readings)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.receptive_field import ReceptiveField, adaptive_field, receptive_field
-from derive.verify import geometry as checking
-from derive.verify.geometry import geometry
+from derive.verify import windows as checking
 from derive.verify.report import Verdict
+from derive.verify.windows import geometry
 from derive.window_axis import WindowAxis
 from derive.window_facts import WindowFacts, window_facts
 

@@ -13,9 +13,9 @@ from derive.numeric.dual import dual
 from derive.numeric.evaluator import evaluate
 from derive.numeric.point import Index
 from derive.symbolic.layer import Region, symbol
-from derive.verify.layer.facts import Facts
+from derive.verify.facts import Facts
 from derive.verify.layer.formal import Formal, Formals, Path
-from derive.verify.layer.point import LOSS, Point, Values
+from derive.verify.point import LOSS, Point, Values
 
 
 class FormalPoint(Point):

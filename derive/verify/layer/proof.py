@@ -11,13 +11,13 @@ from typing import Any
 from derive.errors import UnsupportedError
 from derive.expr import Node
 from derive.numeric.point import NoCase, TwoCases, Undefined
-from derive.verify.layer.claims import Claim, Compiler
-from derive.verify.layer.draw import Draws
+from derive.verify.claims import Claim, Compiler
+from derive.verify.draw import Draws
 from derive.verify.layer.formal import Path
 from derive.verify.layer.formal_point import FormalPoint
 from derive.verify.layer.regions import MOST_REGIONS, Instance, instance, unvisited
-from derive.verify.layer.sizes import Sizes
-from derive.verify.layer.subject import Subject
+from derive.verify.scope import Scope
+from derive.verify.sizes import Sizes
 
 PROVED_AT = 2  # choices of sizes
 MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
@@ -26,7 +26,7 @@ MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is test
 class Prover:
     """Proves statements of a subject at one choice of sizes."""
 
-    def __init__(self, subject: Subject, sizes: Sizes) -> None:
+    def __init__(self, subject: Scope, sizes: Sizes) -> None:
         self.subject, self.sizes = subject, sizes
 
     @cached_property
@@ -98,7 +98,7 @@ class Prover:
         return a == b or point.formals.algebra.is_zero(a - b)
 
 
-def provers(subject: Subject) -> tuple[Prover, ...]:
+def provers(subject: Scope) -> tuple[Prover, ...]:
     """A prover for each of two choices of sizes; none where one of them is out of reach."""
     found = tuple(Prover(subject, sizes) for sizes in subject.sizes[:PROVED_AT])
     return found if all(prover.instance is not None for prover in reversed(found)) else ()

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from derive.module import Module
 from derive.numeric.point import Index, Undefined
+from derive.verify.draw import Draws
 from derive.verify.layer.algebra import Algebra, TooLarge
-from derive.verify.layer.draw import Draws
 from derive.verify.layer.formal import Formals, Path
 from derive.verify.layer.formal_point import FormalPoint
-from derive.verify.layer.point import Point
 from derive.verify.layer.search import Searcher
-from derive.verify.layer.sizes import given
+from derive.verify.point import Point
+from derive.verify.sizes import given
 
 MOST_REGIONS = 32
 MOST_ENTRIES = 300  # of all tensors: of more a layer is tested, not proved

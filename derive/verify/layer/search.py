@@ -11,8 +11,8 @@ import z3
 from sympy.polys.rings import PolyElement
 
 from derive.expr import Num
+from derive.verify.facts import Facts
 from derive.verify.layer.algebra import Algebra, TooLarge
-from derive.verify.layer.facts import Facts
 from derive.verify.layer.formal import Path
 from derive.verify.smt import number, product, related, total
 

@@ -1,0 +1,109 @@
+"""Derivatives by the chain rule, from the input forward or from the output back: those below before those above."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from derive.calculus.derivation import Step
+from derive.calculus.ranges import ranged
+from derive.calculus.shown import neat
+from derive.compose.builder import Builder
+from derive.compose.local import cancelling, local
+from derive.compose.printed import equation, presented, printed, with_limits
+from derive.compose.stages import printable
+from derive.compose.subject import Subject, Target
+from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, subst
+from derive.notation.writer import choose
+
+Edge = tuple[str, str]  # a tensor and one that it is computed from
+
+
+def chains(b: Builder, subject: Subject, targets: tuple[Target, ...], *, rules: bool) -> None:
+    """∂y/∂x of each target, after the derivatives that it is made of; ``rules``: with local derivatives."""
+    shown: set[Edge] = set()
+    heading = ""
+    for target in targets:
+        if rules and len(targets) > 1 and heading != (heading := target.wrt):
+            b.heading("heading_by", 3, wrt=b.m(target.before.wrt))
+        _total(b, subject, target, (target.of, target.wrt), shown, rules)
+
+
+def _total(b: Builder, subject: Subject, target: Target, edge: Edge, shown: set[Edge], rules: bool) -> None:
+    """∂t/∂u, after the derivatives that it is made of."""
+    if edge in shown:
+        return
+    shown.add(edge)
+    of, wrt = edge
+    step = subject.messages.jacobian(wrt, None if of == subject.module.output else of)
+    before, inner = cast(Partial, step.before), step.premises[0]
+    theirs = _theirs(before, target) if wrt == target.wrt else {}
+    if inner.rule not in ("composition", "reverse"):
+        if rules:
+            local(b, subject, step, theirs)
+        return
+    for premise in inner.premises:
+        if premise.held == step.held:
+            _total(b, subject, target, _edge(premise), shown, rules)
+    for premise in (p for p in inner.premises if p.held != step.held and rules):
+        if _edge(premise) not in shown and printable(premise, subject):
+            shown.add(_edge(premise))
+            show = cancelling if premise.after is ZERO else local
+            asked = theirs if _edge(premise)[1] == target.wrt else {}
+            show(b, subject, premise, _letters(premise, step, subject, asked) | asked)
+    if _through(step):
+        link(b, subject, step, theirs)
+
+
+def _edge(step: Step) -> Edge:
+    before = cast(Partial, step.before)
+    return cast(Entry, before.of).tensor, cast(Entry, before.wrt).tensor
+
+
+def _through(step: Step) -> list[Entry]:
+    """The tensors s of Σ_s Σ_m ∂y/∂s_m ∂s_m/∂x in whose terms neither factor is 0."""
+    before, premises = cast(Partial, step.before), step.premises[0].premises
+    ends = {before.of, before.wrt}
+    found = dict.fromkeys(cast(Entry, e) for p in premises for e in p.before.children() if e not in ends)
+    zero = {p.before for p in premises if p.after is ZERO}
+    return [s for s in found if not zero & {Partial(before.of, s), Partial(s, before.wrt)}]
+
+
+def link(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) -> None:
+    """∂y/∂x = Σ_s Σ_m ∂y/∂s_m ∂s_m/∂x = the derivatives put in = in the lecturer's form."""
+    before, inner = cast(Partial, step.before), step.premises[0]
+    through = _through(step)
+    held = [p for p in inner.premises if p.held != step.held and p.after is not ZERO]
+    direct = any(p.before is before for p in held)
+    shown = subst(before, letters)
+    b.prose("chain", of=b.m(shown.of), wrt=b.m(shown.wrt), direct=direct,
+            through=[b.m(subject.module.definition(s.tensor)[0]) for s in through])
+    symbolic = None
+    if not direct and all(printable(p, subject) for p in held):
+        symbolic = with_limits(add(*(_term(before, s, subject) for s in through)), subject.module)
+    b.math("chain", subst(equation(before, symbolic, presented(neat(cast(Expr, inner.after)), before, subject.module),
+                                   printed(cast(Expr, step.after), before, subject.module)), letters))
+
+
+def _theirs(before: Partial, target: Target) -> dict[Node, Node]:
+    """The letters of x as the question writes it, where they are not those of t."""
+    own, asked = cast(Entry, before.wrt).indices, cast(Entry, target.before.wrt).indices
+    clash = free_indices(before.of) & frozenset().union(*map(free_indices, asked))
+    return {} if clash or len(own) != len(asked) else dict(zip(own, asked, strict=True))
+
+
+def _term(before: Partial, inner: Entry, subject: Subject) -> Expr:
+    """Σ_m ∂y/∂s_m ∂s_m/∂x."""
+    product = Mul((Partial(before.of, inner), Partial(inner, before.wrt)))
+    return Reduce("sum", ranged(inner, product, subject.module), product) if inner.indices else product
+
+
+def _letters(premise: Step, step: Step, subject: Subject, asked: dict[Node, Node]) -> dict[Node, Node]:
+    """The letters of s_m in ∂y_k/∂s_m or ∂s_m/∂x as they stand below the sum over m."""
+    ends, before = cast(Partial, step.before).children(), cast(Partial, premise.before)
+    inner = next((cast(Entry, e) for e in before.children() if e not in ends), None)
+    term = ZERO if inner is None else _term(cast(Partial, step.before), inner, subject)
+    if inner is None or not isinstance(term, Reduce):
+        return {}
+    taken = free_indices(step.before).union(*map(free_indices, asked.values()))
+    names = choose(term, subject.module.table, {}, frozenset(i.name for i in taken))
+    return dict(zip(inner.indices, [Idx(names[v]) for v in term.binder.variables], strict=True))

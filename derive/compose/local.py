@@ -1,0 +1,209 @@
+"""The derivative of one definition, rule by rule, with the words of each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from derive.calculus.affine import solve
+from derive.calculus.derivation import Step
+from derive.calculus.differentiate import slope, slope_step
+from derive.calculus.ranges import conditions
+from derive.calculus.rule import bound
+from derive.calculus.shown import Shown, is_total, shown
+from derive.compose.builder import Builder
+from derive.compose.printed import equation, presented, printed
+from derive.compose.subject import Subject
+from derive.expr import (
+    ZERO,
+    Bracket,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    Size,
+    eq,
+    free_indices,
+    open_as,
+    subst,
+    walk,
+)
+from derive.module import Function, Module
+from derive.notation.symbols import SymbolTable
+from derive.notation.writer import choose
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rule at work; ``apart`` where its equation is displayed by itself, else it is seen in the last line.
+
+    What is true in one branch of cases only is not displayed apart, if it may have no value elsewhere.
+    """
+
+    step: Shown
+    apart: bool
+
+
+def local(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) -> None:
+    """The rules by which a definition is differentiated, then ∂t_k/∂u_j = raw = in the lecturer's form."""
+    module = subject.module
+    found = shown(step, module).renamed(letters)
+    assert isinstance(found.before.wrt, Entry)
+    taken = {i.name for i in free_indices(found.before)}
+    said: set[object] = set()
+    for line in lines(found, module, taken):
+        words = _words(b, line.step, module)
+        if words and words not in said:
+            said.add(words)
+            b.text(words)
+        statement = equation(line.step.before, line.step.raw, line.step.after)
+        if line.apart and _lettered(statement) not in said and _stands_alone(line.step.before, module):
+            said.add(_lettered(statement))
+            b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
+    if not said:
+        b.prose("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ZERO)
+    b.math("local", equation(found.before, presented(found.raw, found.before, module),
+                             printed(found.after, found.before, module)))
+
+
+def _lettered(statement: Rel) -> Rel:
+    """The statement with its indices numbered as they occur: the same for another choice of letters."""
+    free = free_indices(statement)
+    found = dict.fromkeys(n for n in walk(statement) if n in free)
+    return subst(statement, {index: Idx(f"#{number}") for number, index in enumerate(found)})
+
+
+def cancelling(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) -> None:
+    """∂t/∂u = Σ … = 0, where terms cancel; nothing is said of what u does not stand in."""
+    found = shown(step, subject.module).renamed(letters)
+    if found.raw is not ZERO:
+        b.prose("cancels", here=b.m(found.before.wrt), of=b.m(found.before.of))
+        b.math("local", equation(found.before, presented(found.raw, found.before, subject.module), ZERO))
+
+
+def lines(step: Shown, module: Module, taken: set[str]) -> Iterator[Line]:
+    """The steps of which something is said, premises first; those that the last line shows are not displayed apart."""
+    yield from _below(step, module, taken, carried=True)
+
+
+def _below(step: Shown, module: Module, taken: set[str], carried: bool) -> Iterator[Line]:
+    if step.after is ZERO:
+        return
+    letters = _bound_letters(step, module, taken)
+    inner = {i.name for v in letters.values() for i in free_indices(v)}
+    for premise in step.premises:
+        for line in _below(premise.renamed(letters), module, taken | inner, carried and step.silent):
+            everywhere = step.rule != "branches" or _has_value(line.step.before.of)
+            yield Line(line.step, line.apart and everywhere)
+    if not step.silent:
+        yield Line(step, not carried)
+
+
+def _has_value(value: Expr) -> bool:
+    """For all numbers: no logarithm, no root and nothing below a fraction bar but a size."""
+    def partial(node: Node) -> bool:
+        if isinstance(node, Pow):
+            whole = isinstance(node.exponent, Num) and node.exponent.value >= 0 and node.exponent.value.denominator == 1
+            return not whole and not isinstance(node.base, (Num, Size))
+        return isinstance(node, Fn) and node.name in ("log", "sqrt")
+
+    return not any(map(partial, walk(value)))
+
+
+def _bound_letters(step: Shown, module: Module, taken: set[str]) -> dict[Node, Node]:
+    """The variables under a sum with the names that the sum is written with."""
+    of = step.before.of
+    if not isinstance(of, Reduce) or step.rule not in ("sum", "prod", "extremum"):
+        return {}
+    assert isinstance(step.before.wrt, Entry)
+    names = choose(of, module.table, {}, frozenset(taken))
+    own = bound(of, step.before.wrt, module)
+    return {mine: Idx(names[v]) for mine, v in zip(own, of.binder.variables, strict=True)}
+
+
+def _stands_alone(before: Partial, module: Module) -> bool:
+    """The statement is true of itself: nothing in it is held, and each letter's range can be told from it."""
+    assert isinstance(before.wrt, Entry)
+    entries = [n for n in walk(before) if isinstance(n, Entry)]
+    plain = {i for e in entries for i in e.indices if isinstance(i, Idx)}
+    shifted = any(not isinstance(i, (Idx, Num)) for e in entries for i in e.indices)
+    return not shifted and free_indices(before) <= plain and is_total(before.of, before.wrt, module)
+
+
+def _words(b: Builder, step: Shown, module: Module) -> str:
+    """The words of a step's rule."""
+    of = step.before.of
+    match step.rule, of:
+        case "elementwise", Fn(name):
+            return b.say("rule_elementwise", name=name, card=module.function(name) is not None)
+        case "product", Mul(factors):
+            quotient = any(isinstance(f, Pow) and isinstance(f.exponent, Num) and f.exponent.value < 0 for f in factors)
+            return b.say("rule_product", quotient=quotient)
+        case "power", Pow(_, exponent):
+            kind = _power(exponent)
+            return b.say("rule_power", kind=kind, exponent=b.m(exponent))
+        case "sum", Reduce():
+            return b.say("rule_sum", wrt=b.m(step.before.wrt), only=_only(b, step, module.table))
+        case "extremum", Reduce(op):
+            return b.say("rule_extremum", op=op)
+        case "pair", Extremum(op):
+            return b.say("rule_pair", op=op)
+        case _:
+            return b.say(f"rule_{step.rule}")
+
+
+def _power(exponent: Expr) -> str:
+    if not isinstance(exponent, Num):
+        return "general"
+    return "reciprocal" if exponent.value == -1 else "root" if exponent.value * 2 == 1 else "number"
+
+
+def _only(b: Builder, step: Shown, table: SymbolTable) -> str:
+    """``j = i``: the one term of a sum that contains the variable; empty where there are more, or no j is declared."""
+    raw = step.raw
+    if not isinstance(raw, Reduce):
+        return ""
+    statement = equation(step.before, raw, step.after)
+    taken = frozenset(i.name for i in free_indices(statement))
+    names = choose(raw, table, {}, taken)
+    variables = tuple(Idx(names[v]) for v in raw.binder.variables)
+    _, body = open_as(raw, variables)
+    deltas = [f for f in (body.factors if isinstance(body, Mul) else (body,)) if isinstance(f, Bracket)]
+    equations = [c for d in deltas for c in conditions(d.cond) if isinstance(c, Rel) and c.ops == ("=",)]
+    if len(equations) != 1 or any(table.named(v.name.rstrip("'")) is None for v in variables):
+        return ""
+    found = []
+    left, right = (getattr(t, "items", (t,)) for t in equations[0].terms)
+    for one, other in zip(left, right, strict=True):
+        solved = solve(one, other, variables)
+        if solved is not None and all(table.named(i.name.rstrip("'")) for i in free_indices(eq(*solved))):
+            found.append(b.m(eq(*solved)))  # an equation of letters that the card does not have says too little
+    return ", ".join(found) if len(found) == len(variables) else ""
+
+
+def slopes(b: Builder, subject: Subject) -> None:
+    """σ'(s) = raw = in terms of σ, for the functions of one number that the layer uses."""
+    used = {n.name for e in subject.module.equations for n in walk(e) if isinstance(n, Fn)}
+    for function in subject.module.functions:
+        if function.name in used and len(function.parameters) == 1:
+            _function_slope(b, subject, function)
+
+
+def _function_slope(b: Builder, subject: Subject, function: Function) -> None:
+    step, here = slope_step(function, 0, subject.module)
+    (parameter,) = function.parameters
+    primed = Fn(function.name + "'", (Entry(parameter, ()),))
+    b.prose("slope")
+    raw: Expr | None = shown(step, here).raw
+    after = slope(function, 0, subject.module)
+    unknown = any(isinstance(n, Entry) and n.tensor == function.name for n in walk(cast(Expr, raw)))
+    b.math("slope", presented(equation(primed, None if unknown else raw, after), primed, subject.module))

@@ -1,0 +1,106 @@
+"""How the card was read: the letters, where their indices run, and the forward equations."""
+
+from __future__ import annotations
+
+from derive.axes import axes
+from derive.calculus.ranges import conditions
+from derive.calculus.stages import upstream
+from derive.calculus.windows import covers, output_sizes
+from derive.compose.builder import Builder
+from derive.compose.subject import LOSS, Subject
+from derive.expr import ZERO, And, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
+from derive.letters import extent
+from derive.notation.symbols import Symbol
+
+
+def said(b: Builder, readings: tuple[str, ...]) -> None:
+    """What was read from the card."""
+    if readings:
+        b.heading("heading_reading")
+        b.bullets("readings", readings=list(map(b.lettered, readings)))
+
+
+def reading(b: Builder, subject: Subject) -> None:
+    """What was read from the card, and a table of its letters."""
+    said(b, subject.module.readings)
+    if not subject.module.readings:
+        b.heading("heading_reading")
+    b.prose("letters", facts=[b.m(f) for f in subject.module.facts])
+    rows = [row for name, role in _roles(subject) if (row := _row(b, subject, name, role))]
+    b.table(tuple(b.say("letters_header").split(" ~ ")), tuple(rows), "lll")
+
+
+def _roles(subject: Subject) -> list[tuple[str, str]]:
+    module = subject.module
+    roles = [(n, "input") for n in module.inputs] + [(n, "parameter") for n in module.parameters]
+    roles += [(n, "constant") for n in module.constants] + [(n, "intermediate") for n in module.defined[:-1]]
+    return [(n, r) for n, r in roles if n != module.output] + [(module.output, "output")]
+
+
+def _row(b: Builder, subject: Subject, name: str, role: str) -> tuple[str, ...] | None:
+    symbol = subject.module.table.named(name)
+    if symbol is None:
+        return None
+    letters = tuple(Idx(a) for a in symbol.axes)
+    return b.m(Entry(name, letters)), b.say("role", role=role), _ranges(b, subject, symbol)
+
+
+def _ranges(b: Builder, subject: Subject, symbol: Symbol) -> str:
+    """0 ≤ k < K for each axis; a number for a scalar."""
+    if not symbol.axes:
+        return b.say("scalar")
+    return ", ".join(b.m(run(subject, symbol, d)) for d in range(len(symbol.axes)))
+
+
+def run(subject: Subject, symbol: Symbol, axis: int) -> Rel:
+    """0 ≤ k < K, or 1 ≤ k ≤ K where the card counts from 1."""
+    size: Expr = extent(symbol.sizes[axis])
+    letter, origin = Idx(symbol.axes[axis]), axes(subject.module).origin(symbol.name, axis)
+    return Rel((Num(1), letter, size), ("≤", "≤")) if origin else Rel((ZERO, letter, size), ("≤", "<"))
+
+
+def windows(b: Builder, subject: Subject) -> None:
+    """2k ≤ i ≤ 2k + 1, …: what a window covers."""
+    for name, field in subject.module.fields:
+        symbol = subject.module.table.named(name)
+        if symbol is None or len(symbol.members) != len(symbol.axes):
+            continue
+        members, at = (tuple(map(Idx, letters)) for letters in (symbol.members, symbol.axes))
+        b.prose("windows", window=b.m(SetApp(name, at)), members=b.m(tuple_of(members)), padded=field.padded,
+                ranges=[b.m(c) for c in conditions(covers(members, at, subject.module).right)])
+    sizes(b, subject)
+
+
+def sizes(b: Builder, subject: Subject) -> None:
+    """How many outputs a layer of one equation over windows has."""
+    module = subject.module
+    if len(module.equations) > 1 or len(module.inputs) > 1 or len(module.fields) != 1:
+        return
+    source, output = module.table.named(module.inputs[0]), module.table.named(module.output)
+    rank = len(module.fields[0][1].axes)
+    if source is None or output is None or not len(source.sizes) == len(output.sizes) == rank:
+        return
+    found = output_sizes(module)
+    if found and all(not isinstance(s.terms[1], Num) for s in found):
+        b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found])
+        b.math("output_size", found[0] if len(found) == 1 else And(found))
+
+
+def forward(b: Builder, subject: Subject) -> None:
+    """The forward equations in order, and what δ means."""
+    module = subject.module
+    if "forward" not in module.asked:
+        b.heading("heading_forward")
+        b.prose("forward", several=len(module.equations) > 1, functions=bool(module.functions))
+        for equation in module.equations:
+            b.math("forward", equation, definition=True)
+    for function in module.functions:
+        applied = Fn(function.name, tuple(Entry(p, ()) for p in function.parameters))
+        b.prose("function")
+        b.math("function", eq(applied, function.body), definition=True)
+    windows(b, subject)
+    if subject.backward:
+        delta = upstream(module)
+        b.prose("upstream", delta=b.m(delta), output=b.m(subject.output), loss=b.m(Entry(LOSS, ())),
+                several=len(module.equations) > 1)
+        b.math("upstream", eq(delta, Partial(Entry(LOSS, ()), subject.output)), definition=True)

@@ -1,0 +1,120 @@
+"""From the output back: the local derivatives of each definition, the δ of each tensor, the message of each letter."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from derive.calculus.algebra import has_sum
+from derive.calculus.dependence import between
+from derive.calculus.derivation import Step
+from derive.calculus.differentiate import derivative
+from derive.calculus.ranges import ranged
+from derive.calculus.shown import is_total, neat
+from derive.calculus.stages import upstream
+from derive.compose.builder import Builder
+from derive.compose.local import cancelling, local
+from derive.compose.printed import equation, presented, printed, with_limits
+from derive.compose.subject import Subject
+from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, subst
+from derive.notation.writer import choose
+
+
+def backward(b: Builder, subject: Subject) -> None:
+    """δ of each tensor from the output back to what is asked for; then each message in one formula."""
+    module = subject.module
+    order = [t for t in reversed(module.defined) if t != module.output]
+    stages: dict[str, Step] = {}
+    for target in subject.backward:
+        for stage in subject.messages.stages(target.wrt):
+            stages.setdefault(_of(stage), stage)
+    wanted = dict.fromkeys(t.wrt for t in subject.backward)
+    for name in (*(t for t in order if t in stages and t not in wanted), *wanted):
+        if name in stages:
+            stage_of(b, subject, stages[name])
+    several = [t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
+               is not stages[t.wrt].after]
+    if several:
+        b.heading("heading_inserted", 3)
+        b.prose("inserted", scalar=subject.is_scalar, delta=b.m(upstream(module)))
+        for target in several:
+            message = subject.messages.message(target.wrt)
+            after = printed(cast(Expr, message.after), message.before, module)
+            b.math(f"message_{target.wrt}", equation(cast(Expr, message.before), after))
+
+
+def _of(stage: Step) -> str:
+    return cast(Entry, stage.before).tensor.removeprefix("delta_")
+
+
+def stage_of(b: Builder, subject: Subject, stage: Step) -> None:
+    """The local derivatives of the definitions that use a tensor, and its δ from theirs."""
+    module = subject.module
+    target, inserted = cast(Entry, stage.before), stage.premises[0]
+    users = [p for p in inserted.premises if p.after is not ZERO]
+    whole = len(module.equations) == 1
+    here = Entry(_of(stage), target.indices)
+    if not whole:
+        b.heading("heading_stage", 3, here=b.m(here))
+    elif len(subject.backward) > 1:
+        b.heading("heading_by", 3, wrt=b.m(here))
+    total = [p for p in inserted.premises if printable(p, subject)]
+    for user in total:
+        _local(b, subject, user, here, whole)
+    direct = all(p in total for p in users)
+    chain = add(*(_chained(p, subject) for p in users)) if direct and users else None
+    after = cast(Expr, stage.after)
+    b.prose("stage_message", here=b.m(here), users=[b.m(_own(p, subject)) for p in users], held=not direct,
+            output=b.m(subject.output), whole=whole, scalar=subject.is_scalar, collapsed=chain is not None
+            and isinstance(chain, Reduce) and not has_sum(after))
+    b.math(f"stage_{_of(stage)}", equation(
+        target, None if chain is None else with_limits(chain, module),
+        presented(neat(cast(Expr, inserted.after)), target, module), printed(after, target, module)))
+
+
+def _local(b: Builder, subject: Subject, user: Step, here: Entry, whole: bool) -> None:
+    """∂t_k/∂u_j where it stands in the definition of t; 0 is worth a line if terms cancel."""
+    letters = _letters(user, subject)
+    used = b.m(subst(cast(Partial, user.before).of, letters))
+    if user.after is ZERO:
+        cancelling(b, subject, user, letters)
+        return
+    if not whole:
+        b.prose("stage_used", here=b.m(here), used=used)
+    local(b, subject, user, letters)
+
+
+def _own(step: Step, subject: Subject) -> Entry:
+    """The tensor that a local derivative is of, with its usual letters."""
+    return subject.module.definition(cast(Entry, cast(Partial, step.before).of).tensor)[0]
+
+
+def printable(step: Step, subject: Subject) -> bool:
+    """A derivative with the other tensors held is also the total one, which ∂ stands for in print."""
+    before = cast(Partial, step.before)
+    of, wrt = cast(Entry, before.of), cast(Entry, before.wrt)
+    if not between(of.tensor, wrt, subject.module):
+        return True
+    _, value = subject.module.definition(of.tensor)
+    return is_total(value, wrt, subject.module) or derivative(of, wrt, subject.module).after is step.after
+
+
+def _chained(step: Step, subject: Subject) -> Expr:
+    """Σ_k δ_{t,k} ∂t_k/∂u_j."""
+    before = cast(Partial, step.before)
+    of = cast(Entry, before.of)
+    delta = Entry(f"delta_{of.tensor}", of.indices)
+    product = Mul((delta, before))
+    return Reduce("sum", ranged(delta, product, subject.module), product) if of.indices else product
+
+
+def _letters(step: Step, subject: Subject) -> dict[Node, Node]:
+    """The letters of ∂t_k/∂u_j as they stand below the sum over k."""
+    before = cast(Partial, step.before)
+    wrt = cast(Entry, before.wrt)
+    chain = _chained(step, subject)
+    if not isinstance(chain, Reduce):
+        return {}
+    names = choose(chain, subject.module.table, {}, frozenset(i.name for i in wrt.indices if isinstance(i, Idx)))
+    own = cast(Entry, before.of).indices
+    return dict(zip(own, [Idx(names[v]) for v in chain.binder.variables], strict=True))
+

@@ -1,0 +1,123 @@
+"""The worked example of a layer of windows: numbers that follow from the card's id, through the derived formulas."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from derive.compose import tied_example
+from derive.compose.builder import Builder
+from derive.compose.matrices import in_rows, matrix
+from derive.compose.pictures import gradients, trial
+from derive.compose.story import Story
+from derive.errors import VerificationError
+from derive.expr import Binder, Bracket, Entry, Expr, In, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
+from derive.numeric.arithmetic import EXACT
+from derive.numeric.point import Definitions, Index
+from derive.sheet import Trial
+from derive.verify.claims import Compiler
+from derive.verify.point import Point
+from derive.window_facts import shares
+
+LARGEST = 8  # a side of more cells does not fit a page
+MOST_CELLS = 54  # of three axes
+_UPSTREAM = (-3, -2, -1, 1, 2, 3, 5, 7)
+
+
+def build(b: Builder, d: Story) -> Trial | None:
+    """Input, upstream gradient, output, mask, and the gradient that comes back; its numbers, to be changed."""
+    shape = example_shape(d)
+    if len(d.indices) > 2 and max(math.prod(shape), math.prod(d.field.output_shape(shape))) > MOST_CELLS:
+        return None
+    point = example_point(d)
+    b.heading("heading_example")
+    if len(d.indices) > 2:
+        sliced(b, d, point)
+        return None
+    source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
+    b.prose("example_given", stated=d.module.input_size == point.shapes[d.wrt])
+    b.math("example_input", eq(source, matrix(point.given[d.wrt])), "example", definition=True)
+    b.math("example_upstream", eq(Entry(f"delta_{d.module.output}", ()),
+                                  matrix(point.tensor(f"delta_{d.module.output}"))), "example", definition=True)
+    b.prose("example_output", op=d.op)
+    b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), "example")
+    b.prose("example_mask", op=d.op, mask=b.m(Entry("mask", d.indices)), overlaps=d.field.overlaps)
+    b.math("mask", mask(d), definition=True)
+    b.prose("example_mask_sum")
+    b.math("mask_sum", mask_sum(d), general=True)
+    b.math("example_mask", eq(Entry("mask", ()), matrix(values(d, mask(d).terms[1], point))), "example")
+    b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
+    message = d.message.after
+    assert isinstance(message, Expr)
+    gradient = values(d, message, point)
+    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), "example")
+    gradients(b, d, point, gradient)
+    tied_example.build(b, d.module, point)
+    return trial(d, point)
+
+
+def sliced(b: Builder, d: Story, point: Point) -> None:
+    """Three axes: a row for each tensor, the gradient by the derived formula and by difference quotients alike."""
+    message = d.message.after
+    assert isinstance(message, Expr)
+    gradient, known = values(d, message, point), point.tensor(f"delta_{d.wrt}")
+    if any(gradient[at] != known[at] for at in known):
+        raise VerificationError(f"a worked example: the derived message and the difference quotients differ for "
+                                f"{point.describe()}")
+    b.prose("example_sliced")
+    rows = [(d.wrt, point.given[d.wrt]), *((name, point.tensor(name)) for name in (
+        f"delta_{d.module.output}", d.module.output)), (f"delta_{d.wrt}", gradient)]
+    b.table(tuple(b.say("example_header").split(" ~ ")),
+            tuple((b.m(Entry(name, ())), in_rows(tensor)) for name, tensor in rows), "ll")
+
+
+def mask(d: Story) -> Rel:
+    """m_{ij}: in how many windows the entry is the one that is passed on."""
+    window = SetApp(d.module.fields[0][0], d.outputs)
+    member = In(tuple_of(d.indices), window)
+    count = Reduce("sum", over(d.outputs, member), Bracket(eq(tuple_of(d.indices), d.extremiser.arg)))
+    return eq(Entry("mask", d.indices), count)
+
+
+def mask_sum(d: Story) -> Rel:
+    """m_{ij} = Σ_{k,l} ∂f_{kl}/∂x_{ij}: the message for an upstream gradient of ones."""
+    none = (None,) * len(d.outputs)
+    return eq(Entry("mask", d.indices), Reduce("sum", Binder(d.outputs, none, none, None), Partial(d.output, d.source)))
+
+
+def example_shape(d: Story) -> Index:
+    """The card's input size where it fits a page, else 4 × 4, or what holds two windows, and what they share."""
+    known = d.module.input_size
+    if known is not None and max(known) <= LARGEST:
+        return known
+    shape: list[int] = []
+    for axis in d.field.axes:
+        n = axis.kernel_size if axis.kernel_size > 3 else 2 if len(d.field.axes) > 2 else 4
+        least = 2 if len(d.field.axes) < 3 or not shape else 1
+        while axis.output_size(n) < least or (least > 1 and not shares(axis, n)):
+            n += 1
+        shape.append(n)
+    return tuple(shape)
+
+
+def example_point(d: Story) -> Point:
+    """Distinct small integers and an upstream gradient, drawn from the card's id."""
+    seed = hashlib.sha256(f"{d.module.key}:{d.field}".encode()).digest()
+    source = random.Random(int.from_bytes(seed[:8], "big"))
+    shape = example_shape(d)
+    cells = list(itertools.product(*map(range, shape)))
+    drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
+    point = Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {})
+    return point.with_upstream({at: source.choice(_UPSTREAM) for at in point.tensor(d.module.output)})
+
+
+def values(d: Story, formula: Expr, point: Point) -> Mapping[Index, Any]:
+    """A derived formula at every input entry."""
+    stars = {name: (arg, place, d.outputs) for name, (arg, place) in d.messages.star_definitions.items()}
+    ranks = {s.name: len(s.axes) for s in d.module.table.symbols}
+    function = Compiler(d.module, EXACT, Definitions(stars, {}, {}), ranks).function(d.indices, formula)
+    return {cell: function(point, cell) for cell in point.given[d.wrt]}

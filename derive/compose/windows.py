@@ -1,0 +1,135 @@
+"""The windows of a geometry in words: how they lie, how many cover an entry, what happens at the edge, ties."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from derive.calculus.covering import in_closed_form
+from derive.calculus.windows import inverses
+from derive.compose.builder import Builder
+from derive.compose.printed import equation, printed
+from derive.compose.subject import Subject
+from derive.expr import Cardinality, Cases, Entry, Expr, Fn, Infinity, Mul, Num, Reduce, Size, tuple_of, walk
+from derive.letters import extent
+from derive.module import Module
+from derive.numeric.arithmetic import DECIMAL, precision
+from derive.numeric.evaluator import evaluate
+from derive.receptive_field import AdaptiveAxis, Axis, ReceptiveField, WindowAxis
+from derive.window_facts import window_facts
+
+_LONGEST = 64  # extent of an axis at which a window without entries is looked for
+
+
+def described(field: ReceptiveField, size: tuple[int, ...] | None) -> dict[str, Any]:
+    """What the words on windows depend on."""
+    facts = window_facts(field, size)
+    adaptive = [a.outputs for a in field.axes if isinstance(a, AdaptiveAxis)]
+    axes = [a for a in field.axes if isinstance(a, WindowAxis)]
+    ends = [(a.padding, a.padding_after) for a in axes]
+    return {
+        "facts": facts, "output_size": adaptive, "rank": len(field.axes), "size": size,
+        "kernel_size": [a.kernel_size for a in axes], "stride": [a.stride for a in axes],
+        "dilation": [a.dilation for a in axes], "padding": ends, "padded": any(map(any, ends)),
+        "ceil_mode": any(a.ceil_mode for a in axes),
+        "identity": bool(axes) and facts.tiles and all(a.kernel_size == a.stride == 1 for a in axes),
+        "larger": all(a.kernel_size > a.stride or a.kernel_size == a.stride == 1 for a in axes),
+    }
+
+
+def describe(b: Builder, field: ReceptiveField, size: tuple[int, ...] | None, at: Sequence[Expr], *, sizes: list[str],
+             conditional: bool, formula: bool) -> None:
+    """The sentence on the windows around the entry ``at``; ``formula``: the message as it is here follows.
+
+    ``sizes`` are the letters of the outputs' numbers where the formula has them, ``conditional`` where it has cases.
+    """
+    words = Builder(b.tables, "geometry", b.blocks, b.inline)
+    words.prose("here", at=b.m(tuple_of(tuple(at))), sizes=sizes, conditional=conditional, formula=formula,
+                **described(field, size))
+
+
+def edge(b: Builder, field: ReceptiveField, size: tuple[int, ...] | None, empty: Expr | None,
+         divisor: str = "") -> None:
+    """What happens at the edge: ``empty`` is the value over no entry, ``divisor`` what an average divides by."""
+    facts = described(field, size)
+    words = Builder(b.tables, "geometry", b.blocks, b.inline)
+    words.prose("edge", facts=facts["facts"], ceil_mode=facts["ceil_mode"], divisor=divisor, padded=facts["padded"],
+                empty=b.m(empty) if empty is not None and facts["facts"].missed else "")
+
+
+def value_of_nothing(module: Module) -> Expr | None:
+    """The output over a window without entries, by the forward formula: a maximum is −∞, a sum 0, a mean has none."""
+    field = module.receptive_field
+    shape = [next((n for n in range(1, _LONGEST) if axis.padded and axis.misses(n)), None)
+             for axis in (field.axes if field else ())]
+    missing = next((d for d, n in enumerate(shape) if n is not None), None)
+    if field is None or missing is None or len(module.equations) > 1:
+        return None
+    sides = tuple(n if d == missing and n else _whole(axis) for d, (axis, n) in enumerate(zip(field.axes, shape,
+                                                                                         strict=True)))
+    with precision():
+        cells = {at: DECIMAL.number(1) for at in itertools.product(*map(range, sides))}
+        values = evaluate(module, {module.inputs[0]: cells}, {module.inputs[0]: sides}, DECIMAL)[module.output]
+        found = next(v for at, v in values.items() if not field.window(at, sides))
+    if math.isnan(found):
+        return None
+    return Infinity(1 if found > 0 else -1) if math.isinf(found) else Num(Fraction(found))
+
+
+def _whole(axis: Axis) -> int:
+    """The smallest extent with a window."""
+    return next(n for n in itertools.count(1) if axis.output_size(n))
+
+
+def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
+    """How the windows lie around an entry, and δ_x with the windows that cover it in closed form."""
+    module = subject.module
+    field = module.receptive_field
+    if field is None or len(module.equations) > 1 or not isinstance(before, Entry):
+        return
+    symbol = module.table.named(module.output)
+    if symbol is None or before.tensor != f"delta_{module.inputs[0]}" or len(before.indices) != len(field.axes):
+        return
+    closed = in_closed_form(after, module)
+    shown = closed or after
+    written = {n.name for n in walk(shown) if isinstance(n, Size)}
+    sizes = [b.m(extent(size)) for size in symbol.sizes] if written & {*symbol.sizes} else []
+    conditional = any(inv.conds for inv in inverses(before.indices, module))
+    describe(b, field, module.input_size, before.indices, sizes=sizes if closed else [], conditional=conditional,
+             formula=closed is not None)
+    if closed is not None:
+        value = closed if isinstance(closed, Cases) else printed(closed, before, module)
+        b.math(f"message_here_{module.inputs[0]}", equation(before, value))
+    edge(b, field, module.input_size, value_of_nothing(module), _divisor(subject))
+
+
+def ties(b: Builder, subject: Subject) -> None:
+    """The generalised derivatives of one window and of the whole message, where the layer selects an entry of each."""
+    _, value = subject.module.definition(subject.module.output)
+    alone = isinstance(value, Reduce) and value.op in ("max", "min", "median") and len(subject.module.equations) == 1
+    body = value.body if isinstance(value, Reduce) else None
+    entry = isinstance(body, Entry) and body.tensor in subject.module.inputs and not subject.module.parameters
+    absolute = isinstance(body, Fn) and body.name == "abs" and isinstance(body.args[0], Entry)
+    if alone and (entry or absolute) and isinstance(value, Reduce):
+        words = Builder(b.tables, "geometry", b.blocks, b.inline)
+        words.prose("ties", op=value.op, absolute=absolute, rule=subject.module.tie_rule,
+                    one=not subject.output.indices)
+
+
+def _divisor(subject: Subject) -> str:
+    """What the divisor of an average counts: the entries of a window, its cells, or nothing that depends on it."""
+    _, value = subject.module.definition(subject.module.output)
+    sums = [n for n in walk(value) if isinstance(n, Reduce)]
+    divided = isinstance(value, Mul) and len(sums) == 1 and sums[0].op == "sum" and isinstance(sums[0].body, Entry)
+    if not divided or not isinstance(value, Mul):
+        return ""
+    if any(isinstance(n, Cardinality) for n in walk(value)):
+        return "entries"
+    number = next((f.value for f in value.factors if isinstance(f, Num)), Fraction(1))
+    field = subject.module.receptive_field
+    axes = [a for a in field.axes if isinstance(a, WindowAxis)] if field else []
+    steady = [a.kernel_size for a in axes if not a.ceil_mode]
+    return "cells" if number == Fraction(1, math.prod(steady)) else "own"

@@ -1,0 +1,55 @@
+"""The points of a check as float64 arrays, for functions that somebody has written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from derive.axes import axes
+from derive.errors import UnsupportedError
+from derive.module import Module
+from derive.numeric.arithmetic import precision
+from derive.numeric.point import Definitions, Index
+from derive.verify.point import Point
+from derive.verify.scope import Scope
+from derive.verify.sizes import given
+
+Arrays = dict[str, Any]
+UPSTREAM = "upstream"
+_TRIALS = 24
+
+
+def trials(module: Module) -> Iterator[Arrays]:
+    """Inputs in every region, away from kinks, at several sizes; ``upstream`` has the output's shape."""
+    return _arrays(module, islice(_scope(module).points(), _TRIALS))
+
+
+def tied_trials(module: Module) -> Iterator[Arrays]:
+    """Inputs with ties and zeros."""
+    return _arrays(module, _scope(module).tied)
+
+
+def _scope(module: Module) -> Scope:
+    return Scope(module, module.table, (), Definitions({}, {}, {}))
+
+
+def _arrays(module: Module, points: Iterable[Point]) -> Iterator[Arrays]:
+    for point in points:
+        with precision():
+            yield {**{name: _array(module, name, point) for name in given(module)},
+                   UPSTREAM: _array(module, f"delta_{module.output}", point)}
+
+
+def _array(module: Module, name: str, point: Point) -> Any:
+    import numpy as np
+
+    values, places = point.tensor(name), axes(module)
+    base = name.removeprefix("delta_")
+    if base not in point.shapes:
+        raise UnsupportedError(f"`{base}` has no shape")
+    array = np.zeros(point.shapes[base])
+    for at, value in values.items():
+        cell: Index = tuple(i - places.origin(base, d) for d, i in enumerate(at))
+        array[cell] = float(value)
+    return array

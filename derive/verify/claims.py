@@ -1,0 +1,226 @@
+"""A printed statement of a layer at a point: compiled once, evaluated for all values of its indices."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from derive.axes import stands
+from derive.errors import UnsupportedError
+from derive.expr import And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
+from derive.module import Module
+from derive.numeric.arithmetic import DECIMAL, Arithmetic, close
+from derive.numeric.dual import dual
+from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
+from derive.numeric.source import Places, window_places
+from derive.numeric.statements import Mark, RealCoder, bytecode, names, variables_of
+from derive.verify.point import Point
+
+MOST = 400  # index assignments that are tried at one point
+
+
+class Refuted(Exception):
+    """A point at which the statement fails."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """t_0 op t_1 op … for all values of ``variables``; ``sides(P, at, hits)`` gives None where it claims nothing."""
+
+    variables: tuple[Idx, ...]
+    slots: Mapping[Idx, tuple[tuple[str, int], ...]]
+    windows: Mapping[Idx, tuple[tuple[str, int], ...]]
+    applied: tuple[SetApp, ...]
+    marks: tuple[Mark, ...]
+    ops: tuple[str, ...]
+    sides: Callable[[Point, Index, set[int]], tuple[Any, ...] | None]
+    same: Callable[[Any, Any], bool]
+
+    def holds(self, point: Point, hits: set[int], tied: bool = False) -> int:
+        """For how many indices it claims something here; raises :class:`Refuted` where that is false.
+
+        At a ``tied`` point, the root of 0 among them, a side may have no value, nor of a window without entries.
+        """
+        count = 0
+        for at in self.assignments(point):
+            try:
+                sides = self.sides(point, at, hits)
+            except NoCase:
+                raise Refuted(self._describe(point, at, "no case applies")) from None
+            except TwoCases:
+                raise Refuted(self._describe(point, at, "two cases hold and differ")) from None
+            except Undefined:
+                sides = None
+            except (LookupError, ArithmeticError, ValueError, TypeError, NameError, AttributeError) as error:
+                if not isinstance(error, LookupError) and (tied or self._over_nothing(point, at)):
+                    continue
+                what = "an index is out of range" if isinstance(error, LookupError) else "a side has no value"
+                raise Refuted(self._describe(point, at, what)) from None
+            if sides is None:
+                continue
+            wrong = self._wrong(sides)
+            if wrong:
+                raise Refuted(self._describe(point, at, wrong))
+            count += sum(side is not Undefined for side in sides) > 1
+        return count
+
+    def _over_nothing(self, point: Point, at: Index) -> bool:
+        """A window Ω(k, l) of these indices has no entry."""
+        value = dict(zip(self.variables, at, strict=True))
+        return any(not point.elements(s.name, tuple([value[a] for a in s.args if isinstance(a, Idx)]))
+                   for s in self.applied)
+
+    def _wrong(self, sides: tuple[Any, ...]) -> str | None:
+        """What two neighbouring sides contradict; a side that is undefined here is passed over."""
+        known = [(n, side) for n, side in enumerate(sides) if side is not Undefined]
+        for (m, left), (n, right) in itertools.pairwise(known):
+            ops = set(self.ops[m:n])
+            op = "=" if ops == {"="} else self.ops[m] if n == m + 1 else None
+            if op is not None and not _related(left, op, right, self.same):
+                left, right = shown(left), shown(right)
+                return f"{left} and {right} differ" if op == "=" else f"{left} {op} {right} is false"
+        return None
+
+    def assignments(self, point: Point) -> Iterable[Index]:
+        runs = self.runs(point)
+        if math.prod(map(len, runs)) <= MOST:
+            return itertools.product(*runs)
+        source = random.Random(len(runs))
+        return {tuple(map(source.choice, runs)) for _ in range(MOST)}
+
+    def exhausts(self, point: Point) -> bool:
+        """Whether all values of the indices are tried, not a selection."""
+        return math.prod(map(len, self.runs(point))) <= MOST
+
+    def runs(self, point: Point) -> list[range]:
+        """The values of each free index."""
+        return [self._run(v, point) for v in self.variables]
+
+    def _run(self, variable: Idx, point: Point) -> range:
+        if self.slots[variable]:
+            return point.span(self.slots[variable])
+        if self.windows[variable]:
+            return range(min(point.outputs(name)[d] for name, d in self.windows[variable]))
+        raise UnsupportedError(f"the range of `{variable.name}` is not stated")
+
+    def _describe(self, point: Point, at: Index, what: str) -> str:
+        place = ", ".join(f"{v.name} = {n}" for v, n in zip(self.variables, at, strict=True))
+        return f"at {place + ' ' if place else ''}for {point.describe()}: {what}"
+
+
+def shown(value: Any) -> str:
+    """A number to eight digits where it is not exact."""
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(shown, value)) + ")"
+    return f"{value:.8g}" if type(value).__name__ == "Decimal" else str(value)
+
+
+def _related(left: Any, op: str, right: Any, same: Callable[[Any, Any], bool]) -> bool:
+    if isinstance(left, tuple) is not isinstance(right, tuple):  # a vector beside a number
+        return op == "≠"
+    if op in ("=", "≠"):
+        return same(left, right) == (op == "=")
+    strict = {"<": left < right, "≤": left <= right, ">": left > right, "≥": left >= right}[op]
+    return bool(strict) or (op in "≤≥" and same(left, right))
+
+
+def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:
+    """Equality of numbers, vectors and matrices: exact, or up to rounding."""
+    equal: Callable[[Any, Any], bool] = close if kind is DECIMAL else (lambda a, b: bool(a == b))
+
+    def same(left: Any, right: Any) -> bool:
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            if len(left) != len(right) and 1 in (len(left), len(right)):  # a row beside a column
+                left, right = (tuple(x for row in side for x in row) for side in (left, right))
+            return len(left) == len(right) and all(itertools.starmap(same, zip(left, right, strict=True)))
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return False
+        return equal(left, right)
+
+    return same
+
+
+@dataclass(frozen=True, eq=False)
+class Compiler:
+    """Compiles the statements of one module in one arithmetic, with what the sheet defines."""
+
+    module: Module
+    kind: Arithmetic
+    definitions: Definitions
+    ranks: Mapping[str, int]
+
+    def claims(self, node: Node) -> tuple[Claim, ...]:
+        claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)
+        parts = claim.conds if isinstance(claim, And) else (cast(Cond, claim),)
+        return tuple(self._claim(part, cond) for part in parts)
+
+    def same(self, left: Any, right: Any) -> bool:
+        """Whether two numbers are equal in this arithmetic."""
+        return same_in(self.kind)(left, right)
+
+    def function(self, params: tuple[Expr, ...], value: Expr) -> Callable[[Point, Index], Any]:
+        """A formula as a function of a point and of its indices."""
+        coder = RealCoder(self.definitions, self.ranks, self.module, self.kind)
+        unpacked = "".join(coder.name(p) + "," for p in params if isinstance(p, Idx))
+        source = "def value(P, AT, HITS=set()):\n" + (f"    {unpacked} = AT\n" if unpacked else "")
+        source += f"    return {coder.value(value)}\n"
+        found: Callable[[Point, Index], Any] = self._made(source, coder)["value"]
+        return found
+
+    def _made(self, source: str, coder: RealCoder) -> dict[str, Any]:
+        space = {**names(dual(self.kind), same_in(self.kind)), **coder.keys, "Undefined": Undefined}
+        exec(bytecode(source), space)
+        return space
+
+    def _claim(self, claim: Cond, cond: Cond | None) -> Claim:
+        coder = RealCoder(self.definitions, self.ranks, self.module, self.kind)
+        whole: Node = claim if cond is None else Given(claim, cond)
+        variables = variables_of(whole)
+        params = "".join(coder.name(v) + "," for v in variables)
+        source = "def sides(P, AT, HITS):\n" + (f"    {params} = AT\n" if params else "")
+        if cond is not None:
+            source += f"    if not {coder.value(cond)}: return None\n"
+        ops: tuple[str, ...] = ("=",)
+        terms: tuple[str, ...]
+        if isinstance(claim, Rel) and not isinstance(claim.terms[0], Subdifferential):
+            ops, terms = claim.ops, tuple(map(coder.value, claim.terms))
+        elif isinstance(claim, Iff):
+            terms = tuple(f"bool({coder.value(side)})" for side in (claim.left, claim.right))
+        else:
+            terms = (f"bool({coder.value(claim)})", "True")
+        for n, text in enumerate(terms):
+            source += f"    try: t{n} = {text}\n    except Undefined: t{n} = Undefined\n"
+        source += f"    return ({''.join(f't{n},' for n in range(len(terms)))})\n"
+        space = self._made(source, coder)
+        left = claim.terms[0] if isinstance(claim, Rel) else claim
+        places = window_places(self.module.equations)
+        slots = {v: _slots(v, left, whole) or _elements(v, whole, places) for v in variables}
+        windows = {v: _windows(v, whole) for v in variables}
+        applied = tuple(n for n in walk(whole) if isinstance(n, SetApp) and n.args and set(n.args) <= set(variables))
+        return Claim(variables, slots, windows, applied, tuple(coder.marks), ops, space["sides"], same_in(self.kind))
+
+
+def _slots(variable: Idx, left: Node, whole: Node) -> tuple[tuple[str, int], ...]:
+    """The tensor axes that give a free index its range: those on the left-hand side, if there are any."""
+    return tuple(stands(variable, left) or stands(variable, whole))
+
+
+def _elements(variable: Idx, whole: Node, places: Places) -> tuple[tuple[str, int], ...]:
+    """The tensor axes along which the windows run that a free index is said to be in."""
+    found = []
+    for node in walk(whole):
+        if isinstance(node, In) and isinstance(node.set, SetApp):
+            items = node.element.items if isinstance(node.element, Tuple) else (node.element,)
+            found += [places[node.set.name, d] for d, item in enumerate(items)
+                      if item is variable and (node.set.name, d) in places]
+    return tuple(dict.fromkeys(found))
+
+
+def _windows(variable: Idx, whole: Node) -> tuple[tuple[str, int], ...]:
+    return tuple(dict.fromkeys((n.name, d) for n in walk(whole) if isinstance(n, SetApp)
+                               for d, a in enumerate(n.args) if a is variable))
+

@@ -1,0 +1,211 @@
+"""Numbers for a layer's tensors: in every region, within what the card states, where the formula has a value."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+from derive.axes import axes
+from derive.errors import CardError, UnsupportedError
+from derive.expr import Entry, Extremum, Fn, Node, Num, Pow, Reduce, Rel, walk
+from derive.module import Module
+from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic
+from derive.numeric.evaluator import OutOfRange
+from derive.numeric.point import Index
+from derive.verify.facts import Facts
+from derive.verify.point import Point
+from derive.verify.sizes import Sizes, cells, given
+
+_ATTEMPTS = 600
+NO_VALUE = "the formula has no value"
+# where a tensor's entries are drawn: anywhere, above 0, in (0, 1), in (−1, 1)
+_MODES = ("any", "positive", "unit", "small")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidate numbers of each mode, in tenths or as integers and a few fractions."""
+
+    numbers: Mapping[str, tuple[Any, ...]]
+
+    @staticmethod
+    def of(kind: Arithmetic, thresholds: frozenset[Fraction]) -> Pool:
+        """Numbers of both signs and on both sides of ±1 and of every threshold that a condition names."""
+        if kind is EXACT:
+            plain = [Fraction(n) for n in range(-9, 10) if n]
+            fine = [Fraction(n, 5) for n in range(-12, 13) if n % 5]
+        else:
+            plain = [Fraction(n, 10) for n in range(-30, 31) if n]
+            fine = [Fraction(n, 100) for n in range(-99, 100, 2)]
+        near = [sign * t + Fraction(d, 10) for t in thresholds for sign in (1, -1) for d in (-7, -3, 3, 7)]
+        numbers = [*plain, *near]
+        unit = [n for n in (*plain, *fine) if 0 < n < 1]
+        small = [n for n in (*plain, *fine) if -1 < n < 1]
+        as_numbers = {"any": numbers, "positive": [n for n in (*numbers, *unit) if n > 0], "unit": unit, "small": small}
+        return Pool({mode: tuple(map(kind.number, found)) for mode, found in as_numbers.items()})
+
+    def scalar(self, source: random.Random, mode: str) -> Any:
+        """A number of a region chosen first: below −1, in (−1, 0), in (0, 1), above 1."""
+        numbers = self.numbers[mode]
+        if mode == "any" and source.random() < 0.5:
+            return source.choice(self.numbers["small"])
+        return source.choice(numbers)
+
+
+def arithmetic_of(nodes: tuple[Node, ...]) -> Arithmetic:
+    """Exact where every operation on values is rational, else decimal."""
+    rational = ("floor", "ceil", "mod", "abs", "sign")
+    for node in (n for part in nodes for n in walk(part)):
+        if isinstance(node, Fn) and node.name.rstrip("'") not in rational:
+            return DECIMAL
+        if isinstance(node, Pow) and not (isinstance(node.exponent, Num) and node.exponent.value.denominator == 1):
+            return DECIMAL
+    return EXACT
+
+
+def thresholds(nodes: tuple[Node, ...]) -> frozenset[Fraction]:
+    """The numbers that conditions and extrema compare with."""
+    places = [n for part in nodes for n in walk(part) if isinstance(n, (Rel, Extremum)) or
+              (isinstance(n, Reduce) and n.op in ("max", "min"))]
+    inside = [p for place in places for p in _sides(place)]
+    return frozenset(abs(n.value) for p in inside for n in walk(p) if isinstance(n, Num) and abs(n.value) <= 100)
+
+
+def _sides(place: Node) -> tuple[Node, ...]:
+    """What a relation compares; of a chain of equations nothing, it is a statement, and of indices nothing."""
+    if isinstance(place, Rel):
+        values = "=" not in place.ops and any(isinstance(n, (Entry, Fn)) for n in walk(place))
+        return place.terms if values else ()
+    return (place.body,) if isinstance(place, Reduce) else place.children()
+
+
+class Draws:
+    """Points of a module, more of them as they are asked for; the same in every run."""
+
+    def __init__(self, module: Module, kind: Arithmetic, sizes: tuple[Sizes, ...], pool: Pool,
+                 free: tuple[str, ...]) -> None:
+        self.module, self.kind, self.sizes, self.pool, self.free = module, kind, sizes, pool, free
+        self.facts = Facts.of(module, kind)
+        self._source = random.Random(7)
+        self._good: list[dict[str, str]] = []  # modes in which the formula had values
+
+    @property
+    def least(self) -> int:
+        """How many points are wanted before every kind of input has come up."""
+        return 0
+
+    def point(self, number: int, ties: bool = False) -> Point:
+        """A point at the sizes whose turn it is; with ``ties`` equal entries and zeros are common."""
+        sizes = self.sizes[number % len(self.sizes)]
+        reason = self._no_value(sizes)
+        for _ in range(_ATTEMPTS // 10 if ties or reason != NO_VALUE else _ATTEMPTS):
+            modes = dict.fromkeys((*given(self.module), *self.free), "any") if ties else self._modes()
+            arrays = self._arrays(sizes, modes, ties)
+            if arrays is None:
+                reason = "the facts stated of its letters are not met"
+                continue
+            try:
+                point = Point(self.module, self.kind, arrays, sizes.shapes, self._scalars(modes))
+            except OutOfRange:  # whatever the numbers
+                raise
+            except (ArithmeticError, ValueError, CardError):
+                continue
+            if not self.facts.hold(point):
+                reason = "the facts stated of its letters are not met"
+                continue
+            if len(self._good) < 20:
+                self._good.append(modes)
+            return point.with_upstream(self._upstream(point))
+        raise UnsupportedError(f"no numbers were found at which the layer can be checked: {reason}")
+
+    def _no_value(self, sizes: Sizes) -> str:
+        shapes = [sizes.shapes[name] for name in self.module.inputs]
+        missed = any(field.misses(s) for _, field in self.module.fields for s in shapes if len(s) == len(field.axes))
+        where = " at a window wholly in padding; take a smaller padding" if missed else ""
+        return f"{NO_VALUE}{where}"
+
+    def at(self, chosen: Callable[[str, Index], Fraction | None]) -> Point | None:
+        """The point of chosen numbers, at the first sizes; None where the formula or a fact does not allow them.
+
+        An entry for which ``chosen`` gives None is drawn, unless a total fixes it.
+        """
+        sizes = self.sizes[0]
+        arrays = {}
+        for name in given(self.module):
+            found = {at: chosen(name, at) for at in self._cells(name, sizes)}
+            known = {at: self._number("any", False, False) if value is None else self.kind.number(value)
+                     for at, value in found.items()}
+            arrays[name] = self.facts.completed(name, known, self.kind)
+        free = {}
+        for name in self.free:
+            value = chosen(name, ())
+            free[name] = self._number("any", True, False) if value is None else self.kind.number(value)
+        try:
+            point = Point(self.module, self.kind, arrays, sizes.shapes, free)
+        except (ArithmeticError, ValueError, CardError):
+            return None
+        return point.with_upstream(self._upstream(point)) if self.facts.hold(point) else None
+
+    def _cells(self, name: str, sizes: Sizes) -> list[Index]:
+        return cells(axes(self.module), name, sizes.shapes[name])
+
+    def _modes(self) -> dict[str, str]:
+        """Where each tensor is drawn: mostly anywhere, or as it worked before, else at random.
+
+        Exact numbers are mostly integers: fractions are slow, and few regions need them.
+        """
+        letters = (*given(self.module), *self.free)
+        chance = self._source.random()
+        anywhere = 0.7 if self.kind is EXACT else 0.3 if self._good else 0.1
+        if chance < anywhere:
+            return dict.fromkeys(letters, "any")
+        if self._good and chance < 0.8:
+            return self._source.choice(self._good)
+        return {name: self._source.choice(_MODES) for name in letters}
+
+    def _arrays(self, sizes: Sizes, modes: Mapping[str, str], ties: bool) -> dict[str, dict[Any, Any]] | None:
+        found = {}
+        for name in given(self.module):
+            number: Callable[[], Any] = partial(self._number, modes[name], not sizes.shapes[name], ties)
+            if self._selects and not ties and modes[name] in ("any", "positive"):
+                number = self._apart(number)
+            values = self.facts.draw(name, self._cells(name, sizes), number, self.kind, self._source)
+            if values is None:
+                return None
+            found[name] = values
+        return found
+
+    @cached_property
+    def _selects(self) -> bool:
+        """A formula compares entries over an index: equal ones, |x| too, would all be on a boundary."""
+        return any(isinstance(n, Reduce) and n.op in ("max", "min", "median") for e in self.module.equations
+                   for n in walk(e))
+
+    def _apart(self, number: Callable[[], Any]) -> Callable[[], Any]:
+        """Numbers no two of which have the same size, farther out where the pool is used up."""
+        taken: set[Any] = set()
+
+        def another() -> Any:
+            found = number()
+            while abs(found) in taken:
+                found += (1 if found > 0 else -1) * self.kind.number(Fraction(self._source.randint(1, 19), 10))
+            taken.add(abs(found))
+            return found
+
+        return another
+
+    def _number(self, mode: str, scalar: bool, ties: bool) -> Any:
+        if ties and mode == "any" and self._source.random() < 0.7:
+            return self.kind.number(self._source.choice((-1, 0, 0, 1)))
+        return self.pool.scalar(self._source, mode) if scalar else self._source.choice(self.pool.numbers[mode])
+
+    def _scalars(self, modes: Mapping[str, str]) -> dict[str, Any]:
+        return {name: self.pool.scalar(self._source, modes[name]) for name in self.free}
+
+    def _upstream(self, point: Point) -> dict[Any, Any]:
+        numbers = (-3, -2, -1, 1, 2, 3, 5, 7)
+        return {at: self.kind.number(self._source.choice(numbers)) for at in point.values[self.module.output]}

@@ -1,0 +1,181 @@
+"""Sizes at which a layer is checked: small, pairwise different, more than one set of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from derive.axes import Axes, axes
+from derive.errors import CardError, DeriveError, UnsupportedError
+from derive.expr import Node, Num, Reduce, walk
+from derive.layers.medians import has_even_median
+from derive.module import Module
+from derive.numeric.arithmetic import DECIMAL
+from derive.numeric.evaluator import OutOfRange, evaluate
+from derive.numeric.shapes import Extents, extents
+from derive.verify.extents import LARGEST, Choice, allowed, distinct, fixed, rests
+
+Shapes = dict[str, tuple[int, ...]]
+_TRIES = 60
+_COINCIDENCE = 12  # entries more are better than two sizes that are equal by coincidence
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The shape of every tensor at one choice of sizes."""
+
+    chosen: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
+
+    def words(self) -> str:
+        """n = 2, m = 3, 5 for 784, each unbroken; where nothing is chosen, nothing."""
+        return ", ".join(f"{n} for {name}" if name.isdigit() else f"{name}\u00a0=\u00a0{n}"
+                         for name, n in self.chosen.items())  # fmt: skip
+
+
+def given(module: Module) -> tuple[str, ...]:
+    """The tensors that have no equation."""
+    return (*module.inputs, *module.parameters, *module.constants)
+
+
+def shrunk(module: Module, nodes: Iterable[Node]) -> Module:
+    """The module with a size to choose for each large number of a shape that no formula mentions."""
+    mentioned = {n.value for node in (*module.equations, *module.facts, *nodes) for n in walk(node)
+                 if isinstance(n, Num)}
+
+    def loose(size: int | str) -> int | str:
+        return str(size) if isinstance(size, int) and size > LARGEST and not mentioned & {size, size - 1} else size
+
+    symbols = [replace(s, sizes=tuple(map(loose, s.sizes))) for s in module.table.symbols]
+    if all(new == old for new, old in zip(symbols, module.table.symbols, strict=True)):
+        return module
+    return replace(module, table=module.table.extended(symbols))
+
+
+def choices(module: Module, count: int) -> tuple[Sizes, ...]:
+    """Up to ``count`` sets of sizes: in each they differ pairwise and are 2 or more, and none is twice the same.
+
+    Raises :class:`UnsupportedError` where no small sizes fit the formula.
+    """
+    values = allowed(module, _names(module))
+    found: list[Sizes] = []
+    for _ in range(max(count, *(c.period for c in values.values())) if values and count > 1 else 1):
+        best = _best(module, values, found)
+        if best is None:
+            break
+        found.append(best)
+    if not found:
+        why = _reason(module, tuple(values))
+        raise UnsupportedError(f"no small sizes fit the formula, so it cannot be checked{why}")
+    return tuple(found)
+
+
+def again(module: Module, chosen: Iterable[tuple[int, ...]]) -> tuple[Sizes, ...]:
+    """The sizes that were chosen for the same layer in other letters."""
+    names = tuple(allowed(module, _names(module)))
+    return tuple(s for values in chosen if (s := _fits(module, dict(zip(names, values, strict=True)))) is not None)
+
+
+def _reason(module: Module, names: tuple[str, ...]) -> str:
+    """What is wrong at sizes that are neither small nor equal."""
+    try:
+        extents(module, _shapes(module, {name: 5 + n for n, name in enumerate(names)}))
+    except CardError as error:
+        return ": " + "; ".join(p.message for p in error.problems)
+    return ""
+
+
+def _shapes(module: Module, chosen: Mapping[str, int]) -> Shapes:
+    found: Shapes = {}
+    for name in given(module):
+        symbol = module.table.named(name)
+        assert symbol is not None
+        found[name] = tuple(n if isinstance(n, int) else chosen[n] for n in symbol.sizes)
+    return found
+
+
+def _names(module: Module) -> tuple[str, ...]:
+    sizes = [s for name in given(module) if (symbol := module.table.named(name)) for s in symbol.sizes]
+    return tuple(dict.fromkeys(s for s in sizes if isinstance(s, str)))
+
+
+def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes]) -> Sizes | None:
+    """The smallest sizes that fit and leave new rests; those of other tensors differ too where they can."""
+    candidates: list[tuple[tuple[int, int, int], int, Sizes]] = []
+    taken = [b.chosen for b in before]
+    for number, chosen in enumerate(c for c in _values(values) if c not in taken):
+        fitting = _fits(module, chosen)
+        if fitting is not None:
+            new = sum(n != b[name] for b in taken for name, n in chosen.items())
+            cost = _COINCIDENCE * _equal(module, fitting) + _entries(fitting)
+            candidates.append(((-rests(values, chosen, taken), cost, -new), number, fitting))
+        if number > _TRIES and candidates or number > 20 * _TRIES:
+            break
+    beyond: OutOfRange | None = None
+    for _, _, sizes in sorted(candidates, key=lambda c: c[:2]):
+        try:
+            _in_range(module, sizes)
+            return sizes
+        except OutOfRange as error:
+            beyond = beyond or error
+    if beyond is not None:
+        raise beyond
+    return None
+
+
+def _in_range(module: Module, sizes: Sizes) -> None:
+    """Raise :class:`OutOfRange` where a formula with numbers for limits reads beyond these shapes."""
+    if not any(isinstance(n, Reduce) and any(isinstance(u, Num) for u in n.binder.upper)
+               for equation in module.equations for n in walk(equation)):
+        return
+    places = axes(module)
+    values = {name: {at: Decimal("0.5") for at in cells(places, name, sizes.shapes[name])} for name in given(module)}
+    try:
+        evaluate(module, values, {name: sizes.shapes[name] for name in given(module)}, DECIMAL)
+    except OutOfRange:
+        raise
+    except (ArithmeticError, ValueError, LookupError, DeriveError):  # at other numbers it may have a value
+        return
+
+
+def cells(places: Axes, name: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The indices of a tensor's entries, counted from 0 or 1 as the formula has it."""
+    starts = [places.origin(name, d) for d in range(len(shape))]
+    return list(itertools.product(*(range(o, o + n) for o, n in zip(starts, shape, strict=True))))
+
+
+def _values(values: Mapping[str, Choice]) -> Iterator[dict[str, int]]:
+    """Distinct sizes, small ones first."""
+    return (dict(zip(values, chosen, strict=True)) for chosen in distinct(tuple(values.values())))
+
+
+def _fits(module: Module, chosen: dict[str, int]) -> Sizes | None:
+    """The shapes at these sizes; None where a tensor has an axis of less than two entries that could have more."""
+    shapes = _shapes(module, chosen)
+    try:
+        reach: Extents = extents(module, shapes)
+    except CardError:
+        return None
+    literal = {(s.name, d) for s in module.table.symbols for d, n in enumerate(s.sizes) if isinstance(n, int)}
+    literal |= fixed(module)
+    if any(has_even_median(module, shapes[name]) for name in module.inputs):
+        return None
+    if any(n < 2 and (name, d) not in literal for name, shape in reach.shapes.items() for d, n in enumerate(shape)):
+        return None
+    return Sizes(chosen, dict(reach.shapes))
+
+
+def _equal(module: Module, sizes: Sizes) -> int:
+    """How many sizes with different names are equal."""
+    values: dict[str, int] = {}
+    for name, shape in sizes.shapes.items():
+        symbol = module.table.named(name)
+        values |= {s: n for s, n in zip(symbol.sizes if symbol else (), shape, strict=False) if isinstance(s, str)}
+    return len(values) - len(set(values.values()))
+
+
+def _entries(sizes: Sizes) -> int:
+    return sum(math.prod(shape) for shape in sizes.shapes.values())

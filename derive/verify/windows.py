@@ -1,0 +1,111 @@
+"""What a sheet states of its windows, counted window by window: how they lie, and the list of a window's entries."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from derive.adaptive_axis import AdaptiveAxis
+from derive.calculus.one_window import Windowed
+from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
+from derive.module import Module
+from derive.numeric.point import Definitions
+from derive.numeric.statements import compile_value
+from derive.receptive_field import ReceptiveField
+from derive.sheet import Math
+from derive.verify.instance import Instance
+from derive.verify.report import Check, Verdict
+from derive.window_axis import Axis, WindowAxis
+from derive.window_facts import WindowFacts, at_many, sizes_of, window_facts
+
+
+def geometry(field: ReceptiveField, size: tuple[int, ...] | None) -> Check:
+    """Tile, overlap, leave gaps, are clipped, lie wholly in padding: stated by closed forms, counted by definitions."""
+    sizes = [(n,) for n in size] if size else [tuple(sizes_of(axis)) for axis in field.axes]
+    found = [at_many(_counted(axis, n) for n in along) for axis, along in zip(field.axes, sizes, strict=True)]
+    counted = WindowFacts(math.prod(f.most for f in found), all(f.tiles for f in found), any(f.gaps for f in found),
+                          any(f.clipped for f in found), any(f.missed for f in found))
+    runs = dict.fromkeys(f"{along[0]} to {along[-1]}" for along in sizes)
+    where = f"an input of size {'×'.join(map(str, size))}" if size else f"inputs of {' and '.join(runs)} entries a side"
+    evidence = f"How the windows lie was counted window by window for {where}"
+    stated = window_facts(field, size)
+    if counted != stated:
+        return Check("geometry", "", Verdict.REFUTED, evidence, f"stated {stated}, counted {counted}")
+    return Check("geometry", "", Verdict.PROVED if size else Verdict.TESTED, evidence)
+
+
+def _counted(axis: Axis, n: int) -> WindowFacts:
+    windows = [_cells(axis, k, n) for k in range(axis.output_size(n))]
+    inside = [[i for i in cells if 0 <= i < n] for cells in windows]
+    counts = [0] * n
+    for i in (i for cells in inside for i in cells):
+        counts[i] += 1
+    within = counts[: max((i + 1 for cells in inside for i in cells), default=0)]
+    clipped = any(len(a) < len(b) for a, b in zip(inside, windows, strict=True))
+    return WindowFacts(max(counts, default=0), set(within) == {1} and not clipped, 0 in within, clipped,
+                       not all(inside))
+
+
+def _cells(axis: Axis, k: int, n: int) -> list[int]:
+    """The cells of a window by definition, in padding or not."""
+    if isinstance(axis, AdaptiveAxis):
+        m = axis.outputs
+        return [i for i in range(n) if k * n < (i + 1) * m and i * m < (k + 1) * n]
+    assert isinstance(axis, WindowAxis)
+    return [axis.stride * k - axis.padding + axis.dilation * a for a in range(axis.kernel_size)]
+
+
+def check_listing(printed: Math, node: Node, w: Windowed) -> Check:
+    """z_1, z_2, … name the entries of a window inside the input, row by row, each once."""
+    module, n = w.layer, w.window.n
+    entry, _ = module.definition(module.output)
+    outputs = tuple(i for i in entry.indices if isinstance(i, Idx))
+    instance = _roomy(module)
+    for at in instance.outputs():
+        cells = instance.window(at)
+        if len(cells) != n:
+            continue
+        try:
+            named = _named(node, dict(zip(outputs, at, strict=True)))
+        except (NameError, ValueError, TypeError):
+            return Check(printed.name, printed.latex, Verdict.NOT_READ, "it does not list entries of one window")
+        if named != dict(enumerate(cells, start=1)):
+            return Check(printed.name, printed.latex, Verdict.REFUTED, "a counterexample",
+                         f"the window of output {at} covers {cells}, but the list names {named}")
+    sizes = "×".join(map(str, instance.shape))
+    return Check(printed.name, printed.latex, Verdict.PROVED, f"by enumeration of the windows at size {sizes}")
+
+
+def _roomy(module: Module) -> Instance:
+    """A size at which a whole window lies inside the input."""
+    field = module.receptive_field
+    assert field is not None
+    shape = tuple(a.kernel_size + 2 * a.stride + 1 for a in field.axes)
+    return Instance(module, module, shape, field.output_shape(shape))
+
+
+def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:
+    """q → the entry that the listing gives z_q."""
+    claims = node.conds if isinstance(node, And) else (node,)
+    free: list[dict[Idx, int]] = [env]
+    if isinstance(node, Given):
+        claims = (node.claim,)
+        bounds = node.cond.conds if isinstance(node.cond, And) else (node.cond,)
+        letters = [(c.terms[1], c.terms[2]) for c in bounds if isinstance(c, Rel) and len(c.terms) == 3]
+        runs = [[(i, n) for n in range(int(top.value) + 1)] for i, top in letters if isinstance(top, Num)
+                and isinstance(i, Idx)]
+        free = [{**env, **dict(pick)} for pick in itertools.product(*runs)]
+    found = {}
+    for inner in free:
+        for claim in claims:
+            if not (isinstance(claim, Rel) and claim.ops == ("=",)):
+                raise ValueError("a list of names is a list of equations")
+            if isinstance(claim.terms[0], Entry) and isinstance(claim.terms[1], Entry):
+                place, *_ = (_index(i, inner) for i in claim.terms[0].indices)
+                found[place] = tuple(_index(i, inner) for i in claim.terms[1].indices)
+    return found
+
+
+def _index(term: Expr, env: dict[Idx, int]) -> int:
+    function = compile_value(tuple(env), term, Definitions({}, {}, {}), {})
+    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]  # an index term asks nothing of a point

@@ -1,0 +1,24 @@
+"""Every layer's derived messages stand on a sheet and pass; nothing is refused."""
+
+import pytest
+
+from derive.verify.report import ENOUGH, Verdict
+from derive.verify.sheet import verify
+from tests.calculus.zoo import LAYERS
+from tests.verify.sheets import messages_of, sheet_of, table_of
+
+UNPROVED = {  # too many regions
+    "maxout", "smallest_of_three", "two_maxouts", "deep_prelu", "maxima_of_one_input",
+}
+
+
+@pytest.mark.parametrize("name", [layer.name for layer in LAYERS])
+def test_every_equation_passes(name: str) -> None:
+    messages = messages_of(name)
+    report = verify(sheet_of(name), messages, {"layer": table_of(messages)})
+    assert [(c.verdict, c.latex, c.evidence, c.counterexample) for c in report.failures] == []
+    assert len(report.checks) > len(messages.letters)
+    assert all(c.points >= ENOUGH for c in report.checks
+               if c.verdict is Verdict.TESTED and c.name != "geometry")
+    proved = [c for c in report.checks if c.latex and c.verdict is Verdict.PROVED]
+    assert bool(proved) == (name not in UNPROVED)

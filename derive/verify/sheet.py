@@ -131,7 +131,8 @@ def scopes_of(parsed: list[Parsed], messages: Messages, tables: Tables | None = 
 
 def _read(scope: str, parsed: list[Parsed], module: Module) -> tuple[tuple[Node, ...], Definitions]:
     """The statements of a scope, and what its definitions define."""
-    defined = gather((node for math, node in parsed if math.definition and math.scope == scope), module)
+    definitions = (node for math, node in parsed if math.definition and math.scope == scope and not unbound(node))
+    defined = gather(definitions, module)
     return tuple(node for math, node in parsed if math.scope == scope), defined
 
 

@@ -138,6 +138,7 @@ def test_infinite_entries_beat_padding(rule: str) -> None:
 
 
 def test_exponentials_hold_at_any_size() -> None:
+    pytest.importorskip("torch", reason="PyTorch is the oracle here")
     for sharpness in (1000, -1000, 0.001):
         for name in ("lse_pool", "lme_pool", "softmax_pool"):
             numbers = Numbers(derive.layer(name, kernel_size=(3,), stride=1, sharpness=sharpness))

@@ -138,7 +138,7 @@ class Writer:
 
     def base(self, node: Expr) -> str:
         """What carries an exponent."""
-        raised = isinstance(node, Entry) and ("^" in self.symbol(node.tensor) or self.above(node.tensor))
+        raised = isinstance(node, Entry) and (set("^'") & set(self.symbol(node.tensor)) or self.above(node.tensor))
         plain = (isinstance(node, (Entry, Size, Idx)) and not raised) or (
             isinstance(node, Num) and node.value >= 0 and node.value.denominator == 1) or (
             isinstance(node, Fn) and node.name == "abs")

@@ -11,7 +11,7 @@ _LAYOUT = re.compile(
     r"|\\tag\*?\{[^}]*\}|(?:\\q?quad\s*)+\(\w+\)|\\label\{[^}]*\}|\\nonumber|\\notag|(?<!\\)&|\\\\(?=\s*$)",
     re.DOTALL,
 )
-_END = re.compile(r"(?:[\s.,;~]|\\[,;:! ])+$")
+_END = re.compile(r"(?:[\s,;~]|(?<!\\right)(?<!\\right )\.|\\[,;:! ])+$")  # the dot of \right. is no full stop
 
 
 def place(formula: Formula) -> str:

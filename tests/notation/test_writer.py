@@ -3,7 +3,9 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from derive.expr import Entry, Idx, Num, Pow
 from derive.notation import gather, read, write
+from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.notation.writer import WIDTH, width, write_lines
 from tests.notation.expressions import statements
 from tests.notation.tables import LETTERS
@@ -43,3 +45,12 @@ def test_only_the_wider_of_what_stands_above_one_another_counts() -> None:
     assert width(r"\frac{a}{b + c}") == width("b + c")
     assert width(r"\begin{cases} a & b \\ a + a + a & b \end{cases}") > width("a + a + a")
     assert width(rf"y_k = {SIDE}") > WIDTH / 2
+
+
+def test_no_power_stands_beside_a_prime() -> None:
+    """TeX takes q'_i^2 for two superscripts."""
+    primed = SymbolTable((Symbol("q'", "q'", Kind.TENSOR, ("i",)), Symbol("i", "i", Kind.INDEX)))
+    square = Pow(Entry("q'", (Idx("i"),)), Num(2))
+    latex = write(square, primed)
+    assert latex == "(q'_{i})^{2}"
+    assert read(latex, primed) is square

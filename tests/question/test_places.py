@@ -10,6 +10,8 @@ CASES = [
     (r"f_k = x_k \quad (2)", "f_k = x_k"),
     (r"f &= \begin{cases} x & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}, \label{f}",
      r"f = \begin{cases} x & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}"),
+    (r"f = \left\{ \begin{array}{l} x \\ 0 \end{array} \right.", r"f = \left\{ \begin{array}{l} x \\ 0 \end{array} \right."),
+    (r"f = \left\{ x \right .\, .", r"f = \left\{ x \right ."),
 ]  # fmt: skip
 
 

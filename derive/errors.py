@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -65,3 +67,16 @@ class RenderError(DeriveError):
     """A template or an outside tool failed."""
 
     exit_code = 4
+
+
+def did_you_mean(given: str, names: Sequence[str], likeness: float = 0.5, otherwise: str = "there are") -> str:
+    """The name that is most like the given one; all of them where none is like it."""
+    near = difflib.get_close_matches(given, names, 1, likeness)
+    return f"did you mean `{near[0]}`?" if near else f"{otherwise} " + ", ".join(f"`{name}`" for name in names)
+
+
+def known(what: str, given: str, names: Sequence[str]) -> str:
+    """``given``, if it is one of the names; else a :class:`CardError` that says which is meant."""
+    if given not in names:
+        raise CardError(f"unknown {what} `{given}`; {did_you_mean(given, names)}")
+    return given

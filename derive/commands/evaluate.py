@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from derive.commands.running import debug_option, ended, known
-from derive.errors import CardError, DeriveError
+from derive.commands.running import debug_option, ended
+from derive.errors import CardError, DeriveError, known
 
 
 @click.command(no_args_is_help=True, short_help="Evaluate a card's layer at given numbers.")

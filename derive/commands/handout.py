@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from derive.bank import OUTPUT, jobs, write_all
-from derive.commands.running import debug_option, known, printable, progress, reported, worst
-from derive.errors import CardError, DeriveError
+from derive.commands.running import debug_option, printable, progress, reported, worst
+from derive.errors import CardError, DeriveError, known
 
 if TYPE_CHECKING:
     from derive.card import Card

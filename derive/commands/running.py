@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from derive.errors import CardError, DeriveError
+from derive.errors import DeriveError
 
 # what a run of several cards exits with: a refuted equation before a broken tool, a wrong card, an uncovered one
 _WORST_FIRST = (1, 4, 2, 3, 0)
@@ -57,15 +56,6 @@ def ended(debug: bool) -> Iterator[None]:
     with reported(codes, debug):
         yield
     sys.exit(worst(codes))
-
-
-def known(what: str, given: str, names: Sequence[str]) -> str:
-    """``given``, if it is one of the names; else a :class:`CardError` that says which is meant."""
-    if given not in names:
-        near = difflib.get_close_matches(given, names, 1, 0.5)
-        hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{n}`" for n in names)
-        raise CardError(f"unknown {what} `{given}`; {hint}")
-    return given
 
 
 def debug_option(command: Callable[..., None]) -> Callable[..., None]:

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from derive.bank import OUTPUT, Job, files_in, jobs
-from derive.commands.running import debug_option, known, reported, watch, worst
+from derive.commands.running import debug_option, reported, watch, worst
+from derive.errors import known
 
 
 @click.command(no_args_is_help=True, short_help="Show solutions in the terminal.")

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from derive.bank import OUTPUT, Job, files_in, jobs, keep_hand_written, unchanged, write_all
-from derive.commands.running import debug_option, known, progress, reported, watch, worst
-from derive.errors import CardError, DeriveError
+from derive.commands.running import debug_option, progress, reported, watch, worst
+from derive.errors import CardError, DeriveError, known
 
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")

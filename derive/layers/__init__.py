@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-from derive.errors import CardError
+from derive.errors import CardError, did_you_mean
 from derive.expr import Entry, Reduce, Rel, walk
 from derive.layers import pooling
 from derive.layers.arguments import TAKES, Paddings, Sizes, options_of, sizes, window_field
@@ -29,10 +28,8 @@ def find(name: str) -> Layer:
     for spec in LAYERS:
         if plain == spec.name or name.strip().lower() == spec.words:
             return spec
-    near = [spec.name for spec in LAYERS if plain in spec.aliases]
-    near += difflib.get_close_matches(plain, [spec.name for spec in LAYERS], 1, 0.6)
-    hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{s.name}`" for s in LAYERS)
-    raise CardError(f"unknown layer `{name}`; {hint}")
+    meant = next((spec.name for spec in LAYERS if plain in spec.aliases), plain)
+    raise CardError(f"unknown layer `{name}`; {did_you_mean(meant, [spec.name for spec in LAYERS], 0.6)}")
 
 
 def spoken(name: str | None) -> str | None:
@@ -68,9 +65,7 @@ def check_tie_rule(tie_rule: object) -> str:
     """The tie rule; raises :class:`CardError` for an unknown one."""
     if isinstance(tie_rule, str) and tie_rule in TIE_RULES:
         return tie_rule
-    near = difflib.get_close_matches(str(tie_rule).lower(), TIE_RULES, 1, 0.5)
-    hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{r}`" for r in TIE_RULES)
-    raise CardError(f"unknown tie rule `{tie_rule}`; {hint}")
+    raise CardError(f"unknown tie rule `{tie_rule}`; {did_you_mean(str(tie_rule).lower(), TIE_RULES)}")
 
 
 def layer(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from operator import index
 from typing import Any
 
-from derive.errors import CardError
+from derive.errors import CardError, did_you_mean
 from derive.layers.catalogue import Layer
 from derive.receptive_field import Padding, ReceptiveField, WindowAxis, receptive_field, same_padding
 
@@ -87,9 +86,7 @@ def options_of(spec: Layer, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hint(name: str, own: Iterable[str], form: str) -> str:
-    known = [*own, *TAKES[form], "tie_rule"]
-    near = difflib.get_close_matches(name, known, 1, 0.6)
-    return f"did you mean `{near[0]}`?" if near else "it takes " + ", ".join(f"`{k}`" for k in known)
+    return did_you_mean(name, [*own, *TAKES[form], "tie_rule"], 0.6, "it takes")
 
 
 def _real(name: str, value: object) -> Fraction:

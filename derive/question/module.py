@@ -6,6 +6,7 @@ from derive.card import Card
 from derive.errors import DeriveError
 from derive.module import Module
 from derive.question.catalogued import catalogue_module, named_layer
+from derive.question.keys import refuse_near_misses
 from derive.question.reading import read_formulas
 from derive.question.windows import is_window, window_module
 from derive.question.wording import words_of
@@ -23,6 +24,7 @@ def module_of(card: Card) -> Module:
         return layer_module(card)
 
     try:
+        refuse_near_misses(card)
         read_ = read_formulas(card)
         words = words_of(card.question, card.question_line, read_.known)
         named = named_layer(card, words, read_)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from derive.card import Card
-from derive.errors import CardError, Problem
+from derive.errors import CardError, Problem, did_you_mean
 from derive.notation.symbols import SymbolTable
 from derive.question.naming import Mention, letter_of
 from derive.question.patterns import one_of
@@ -111,9 +110,7 @@ def _front_matter(card: Card, letters: tuple[str, ...], table: SymbolTable) -> M
                                             card.path, line))
                 found[name] = Role(role, f"line {line}: `{role}: {text}`")
                 continue
-            near = difflib.get_close_matches(text, letters, 1, 0.4)
-            given = ", ".join(f"`{n}`" for n in letters)
-            hint = f"did you mean `{near[0]}`?" if near else f"the layer is given {given}"
+            hint = did_you_mean(text, letters, 0.4, "the layer is given")
             problems.append(Problem(f"`{role}` names `{text}`, which the layer is not given; {hint}", card.path, line))
     if problems:
         raise CardError(*problems)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from derive.errors import CardError, Problem, VerificationError
+from derive.errors import Problem, VerificationError, known
 
 if TYPE_CHECKING:
     from derive.card import Card
@@ -48,8 +47,8 @@ def available() -> tuple[str, ...]:
 
 def files(solution: Solved, format: str = "md", detail: str = "full") -> dict[str, str | bytes]:
     """What lies beside the finished file of a format, by name: the figures that Markdown refers to."""
-    _known("format", format, FORMATS)
-    _known("detail", detail, DETAILS)
+    known("format", format, FORMATS)
+    known("detail", detail, DETAILS)
     made: dict[str, str | bytes] = getattr(import_module(_WRITERS[format]), "files", lambda *_: {})(solution, detail)
     return made
 
@@ -60,8 +59,8 @@ def render(solution: Solved, format: str = "md", detail: str = "full") -> str | 
     Raises :class:`CardError` for an unknown format or detail, :class:`VerificationError`
     if an equation was refuted or not read, :class:`RenderError` if a tool fails.
     """
-    _known("format", format, FORMATS)
-    _known("detail", detail, DETAILS)
+    known("format", format, FORMATS)
+    known("detail", detail, DETAILS)
     refuse_failures(solution.report)
     result: str | bytes = import_module(_WRITERS[format]).render(solution, detail)
     return result
@@ -78,10 +77,3 @@ def refuse_failures(report: Report) -> None:
 def _failure(name: str, latex: str, verdict: str, why: str) -> str:
     formula = f" `{' '.join(latex.split())}`" if latex else ""
     return f"{name}: {verdict}:{formula} {' '.join(why.split())}".rstrip()
-
-
-def _known(what: str, given: str, names: tuple[str, ...]) -> None:
-    if given not in names:
-        near = difflib.get_close_matches(given, names, 1, 0.5)
-        hint = f"did you mean `{near[0]}`?" if near else "there are " + ", ".join(f"`{n}`" for n in names)
-        raise CardError(f"unknown {what} `{given}`; {hint}")

@@ -1,5 +1,7 @@
 """Verification inside other people's tests: what passes, and how failures help."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,6 +12,23 @@ from tests.calculus.zoo import ZOO
 
 Array = NDArray[np.float64]
 CARD = "cards/max_pooling_backward.md"
+NORM = r"""---
+id: norm
+constants: epsilon
+---
+
+# Question
+A layer scales its input, $y_i = x_i / \sqrt{\epsilon + \sum_{j=1}^n x_j^2}$ with $%s$. Derive the backward message.
+"""
+LOSS = r"""---
+id: loss
+constants: t
+---
+
+# Question
+The loss is $\ell = -\sum_{k=1}^n t_k \log p_k$ with $p_k = e^{z_k} / \sum_{j=1}^n e^{z_j}$ and targets $t_k$,
+$\sum_{k=1}^n t_k = 1$. Derive $\partial \ell / \partial z_i$.
+"""
 
 
 def max_pool_backward(d_output: Array, input: Array, pool_size: int) -> Array:
@@ -175,6 +194,35 @@ def test_right_functions_of_any_layer_pass(function, name, wrt) -> None:  # type
 def test_wrong_functions_of_any_layer_are_found(function, name, wrt, words) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(AssertionError, match=words):
         assert_backward(function, layer_of(name), wrt=wrt)
+
+
+def shown(error: pytest.ExceptionInfo[AssertionError], letter: str) -> Array:
+    """The array of a letter in a message."""
+    text = str(error.value).partition(f"\n{letter} =\n")[2].split("=")[0].rpartition("\n")[0]
+    return np.array(text.replace("[", " ").replace("]", " ").split(), float)
+
+
+def test_a_wrong_batch_normalisation_is_shown_where_it_has_a_value() -> None:
+    with pytest.raises(AssertionError, match="the two differ") as error:
+        assert_backward(lambda upstream, x, gamma, beta, epsilon: upstream * gamma, layer_of("batch_norm"))
+    assert "expected" in str(error.value)
+
+
+@pytest.mark.parametrize("fact", [r"\epsilon > 0", r"0 < \epsilon < 1"])
+def test_the_input_shown_keeps_what_the_card_states(fact: str, tmp_path: Path) -> None:
+    card = tmp_path / "norm.md"
+    card.write_text(NORM % fact, "utf-8")
+    with pytest.raises(AssertionError, match="the two differ") as error:
+        assert_backward(lambda upstream, x, epsilon: upstream, card)
+    assert shown(error, "epsilon")[0] > 0
+
+
+def test_the_targets_shown_sum_to_1(tmp_path: Path) -> None:
+    card = tmp_path / "loss.md"
+    card.write_text(LOSS, "utf-8")
+    with pytest.raises(AssertionError, match="the two differ") as error:
+        assert_backward(lambda upstream, z, t: upstream * z, card)
+    assert shown(error, "t").sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("name", "latex"), [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import types
@@ -44,7 +45,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
             raise ZeroDivisionError("a\nbug")
         if card.id in ERRORS:
             raise ERRORS[card.id]
-        checks = tuple(Check(str(v), "", v, "") for v in (Verdict.PROVED, Verdict.PROVED, Verdict.TESTED))
+        checks = tuple(Check(str(v), "f = x", v, "") for v in (Verdict.PROVED, Verdict.PROVED, Verdict.TESTED))
         return Solved(card, Report(checks), tie_rule=f"{tie_rule} with code" if code else tie_rule)
 
     def render(solution: Solved, format: str = "md", detail: str = "full") -> str | bytes:
@@ -404,3 +405,15 @@ def test_handout_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = invoke("handout", "q.md", "bad.md", "-o", "a.tex")
     assert result.exit_code == 2 and result.stderr.startswith("bad.md:5: `\\write`")
     assert result.stdout == "a.tex: 1 question, 0 points (1 states none); 1 card is left out\n"
+
+
+def test_the_command_the_page_and_the_sheet_count_alike(tmp_path: Path) -> None:
+    """The routes that agree are no equations."""
+    card = Path("cards/max_pooling_backward.md").resolve()
+    line = CliRunner().invoke(derive.cli.main, ["solve", str(card), "--format", "md,html", "-o", str(tmp_path)]).stdout
+    proved, tested = map(int, re.search(r"; (\d+) proved, (\d+) tested; ", line).groups())  # type: ignore[union-attr]
+    sheet = (tmp_path / "ssu_batch4_004.md").read_text("utf-8")
+    assert f"Proved: {proved} equations, as printed" in sheet and f"Tested: {tested} equations, as printed" in sheet
+    page = (tmp_path / "ssu_batch4_004.html").read_text("utf-8")
+    assert f"Equations checked as printed: {proved} proved, {tested} tested." in page
+    assert ",," not in sheet

@@ -121,7 +121,7 @@ class _Run:
         unchanged(job)
         write_all(contents | beside)
         report = solution.report
-        counts = f"{report.count(Verdict.PROVED)} proved, {report.count(Verdict.TESTED)} tested"
+        counts = ", ".join(f"{len(report.equations(v))} {v}" for v in (Verdict.PROVED, Verdict.TESTED))
         written = ", ".join(map(str, targets.values()))
         return f"{card.id}: {solution.derived}; {counts}; {written}; {time.perf_counter() - start:.1f} s"
 

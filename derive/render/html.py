@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from derive.render.mathml import mathml
 from derive.render.opening import question_of
 from derive.render.svg import plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
-from derive.verify.report import Check, Verdict
+from derive.verify.report import Check, Report, Verdict
 from derive.words import environment, templates
 
 if TYPE_CHECKING:
@@ -61,10 +60,16 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
         "answer": writer.all(sheet.answer),
         "steps": writer.steps(rest),
         "trial": sheet.trial, "numbers": _numbers(sheet.trial) if sheet.trial else "",
-        "counts": Counter(str(c.verdict) for c in solution.report.checks if c.latex).most_common(),
+        "counts": _counts(solution.report),
         "font": font(), "style": Markup(_file("page.css") + _file("figure.css")), "script": Markup(script),
         "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
+
+
+def _counts(report: Report) -> list[tuple[str, int]]:
+    """How many equations ended with each verdict, the most frequent first."""
+    found = [(str(verdict), len(report.equations(verdict))) for verdict in Verdict]
+    return sorted(((v, n) for v, n in found if n), key=lambda item: -item[1])
 
 
 @cache

@@ -43,5 +43,6 @@ class Report:
     def failures(self) -> tuple[Check, ...]:
         return tuple(c for c in self.checks if c.verdict in (Verdict.REFUTED, Verdict.NOT_READ))
 
-    def count(self, verdict: str) -> int:
-        return sum(c.verdict == verdict for c in self.checks)
+    def equations(self, verdict: str) -> tuple[Check, ...]:
+        """The printed equations that ended so; whoever counts them counts these."""
+        return tuple(c for c in self.checks if c.latex and c.verdict == verdict)

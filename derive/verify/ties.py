@@ -59,7 +59,7 @@ def _clarke(module: Module) -> tuple[Check, ...]:
     if not comparable(node):
         return ()
     evidence = (f"Under the tie rule `{module.tie_rule}` the message is an element of the Clarke subdifferential of "
-                "the sum of the outputs, each times its upstream gradient,")
+                "the sum of the outputs, each times its upstream gradient")
     numbers, source, points = Numbers(module), random.Random(5), 0
     for _ in range(_TRIES):
         x = _tied_input(module, node, source)

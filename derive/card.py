@@ -18,7 +18,11 @@ from derive.sections import Heading, bare, headings, is_rule, lines_of
 
 MAX_BYTES = 1_000_000
 _MARK = re.compile(r"<!-- derive: generated ([0-9a-f]{16}) -->")
-_POINTS = re.compile(r"[(\[]\s*(\d{1,4})\s*(?:p|pts?|points?|b|body|bodů|bod)\.?\s*[)\]]", re.IGNORECASE)
+_WORTH = r"[(\[]\s*(\d{1,4})\s*(?:p|pts?|points?|b|body|bodů|bod)\.?\s*[)\]]"
+_POINTS = re.compile(_WORTH, re.IGNORECASE)
+_OPENING = re.compile(rf"\s*{_WORTH}\s*", re.IGNORECASE)
+_INSIDE = re.compile(rf"(?im)(?:(?<=\s)|^)(?P<mark>\*\*|[*_]|){_WORTH}(?P=mark)(?=\s|[.,;:]|$)")
+_FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 # what note-taking programs keep at the end of a section: review dates and block names
 _KEPT = re.compile(r"\s*(<!--SR:.*-->|\^[\w-]+)\s*")
 
@@ -142,6 +146,23 @@ class Card:
     def question(self) -> str:
         start, stop = self._question_lines
         return "".join(self._lines[start:stop])
+
+    @property
+    def asked(self) -> tuple[str, int]:
+        """The question without the mark that says what it is worth, and the line at which it begins."""
+        opening = _OPENING.match(self.question) if self.points else None
+        text = self.question[opening.end() :] if opening else self._without_mark()
+        line = self.question_line + (self.question.count("\n", 0, opening.end()) if opening else 0)
+        return text.replace("\r\n", "\n"), line
+
+    def _without_mark(self) -> str:
+        """The mark of the whole question left out, wherever it stands; those of its parts stay."""
+        found = list(_INSIDE.finditer(_FORMULA.sub(lambda f: "x" * len(f[0]), self.question)))
+        worth = [int(f[2]) for f in found]
+        if not found or worth[0] != self.points or worth[1:] and sum(worth[1:]) != worth[0]:
+            return self.question
+        before, after = self.question[: found[0].start()], self.question[found[0].end() :]
+        return before.rstrip(" \t") + after
 
     @property
     def question_line(self) -> int:

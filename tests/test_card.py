@@ -220,3 +220,20 @@ def test_a_card_says_a_thing_once_and_points_are_not_lost(text: str, message: st
     with pytest.raises(CardError) as raised:
         Card.parse(text, "a.md")
     assert str(raised.value).startswith(f"a.md:{message}")
+
+
+MARKS = {
+    "(5p) Consider $f(x) = x$.": "Consider $f(x) = x$.",
+    "Consider $f(x) = x$. (5p)": "Consider $f(x) = x$.",
+    "Consider $f(x) = x$ **(5p)**.": "Consider $f(x) = x$.",
+    "**Pooling.** [8 points]\n(a) [3 points] One.\n(b) [5 points] Two.":
+        "**Pooling.**\n(a) [3 points] One.\n(b) [5 points] Two.",
+    "(a) One. (3p)\n(b) Two. (5p)": "(a) One. (3p)\n(b) Two. (5p)",
+    "Consider $f(3p)$.": "Consider $f(3p)$.",
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), MARKS.items())
+def test_the_whole_question_s_mark_is_left_out(text: str, shown: str) -> None:
+    card = Card.parse(f"---\nid: a\n---\n# Question\n{text}\n\n# Solution\n")
+    assert card.asked[0].strip() == shown

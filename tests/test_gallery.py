@@ -6,7 +6,7 @@ import pytest
 
 import derive
 from derive.render import files
-from derive.render.formulas import displayed
+from derive.render.guard import displayed
 
 GALLERY = Path("output/gallery")
 CARDS = {"ssu_batch4_004": "cards/max_pooling_backward.md"}

@@ -34,8 +34,6 @@ STAGES = (
 
 # Files that still import one another: to be parted.
 KNOWN_CIRCLES: tuple[frozenset[str], ...] = (
-    frozenset({"render", "render.latex", "render.pdf", "render.svg"}),
-    frozenset({"render.unicode", "render.unicode.macros", "render.unicode.reader"}),
     frozenset({"numeric.limits", "numeric.shapes"}),
     frozenset({"numeric.compile", "numeric.exponentials", "numeric.whole"}),
     frozenset({f"compose.{name}" for name in ("answer", "details", "example", "pictures", "sheet", "tied_example")}),

@@ -111,7 +111,7 @@ def _items(cards: list[Card], mode: str, codes: list[int], debug: bool) -> list[
 
 def _solved(card: Card) -> Item:
     from derive.handout import Item
-    from derive.render import refuse_failures
+    from derive.render.guard import refuse_failures
     from derive.solve import solve
 
     try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from derive.compose.story import whole
 from derive.errors import CardError
 from derive.evaluation.shapes import checked, named, upstream_of
-from derive.render import refuse_failures
+from derive.render.guard import refuse_failures
 from derive.solve import Solution
 
 Array = NDArray[np.float64]

@@ -15,9 +15,8 @@ from derive.card import Card
 from derive.errors import DeriveError
 from derive.handout.marking import marking
 from derive.handout.selection import course
-from derive.render import latex, prose, refuse_failures
-from derive.render.formulas import guard
-from derive.render.opening import question_of
+from derive.render import latex, prose
+from derive.render.guard import guard, refuse_failures
 from derive.sheet import Block, Heading, Sheet
 from derive.solve import Solution
 from derive.words import environment
@@ -115,7 +114,7 @@ def _question(item: Item, mode: str) -> dict[str, Any]:
 def question_text(card: Card) -> NoEscape:
     """A card's question as LaTeX; raises :class:`DeriveError` with its file and line."""
     try:
-        return prose.blocks(*question_of(card))
+        return prose.blocks(*card.asked)
     except DeriveError as error:
         raise error.located(card.path) from None
 

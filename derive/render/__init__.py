@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
 
-from derive.errors import Problem, VerificationError, known
-
-if TYPE_CHECKING:
-    from derive.card import Card
-    from derive.module import Module
-    from derive.sheet import Sheet
-    from derive.verify.report import Report
-
-
-class Solved(Protocol):
-    """What a format reads: a solution with its card (or none), sheet and report."""
-
-    @property
-    def card(self) -> Card | None: ...
-    @property
-    def module(self) -> Module: ...
-    @property
-    def sheet(self) -> Sheet: ...
-    @property
-    def report(self) -> Report: ...
-
+from derive.errors import known
+from derive.render.guard import Solved, refuse_failures
 
 # The format's name, and the module whose ``render(solution, detail)`` makes it.
 _WRITERS = {
@@ -64,16 +44,3 @@ def render(solution: Solved, format: str = "md", detail: str = "full") -> str | 
     refuse_failures(solution.report)
     result: str | bytes = import_module(_WRITERS[format]).render(solution, detail)
     return result
-
-
-def refuse_failures(report: Report) -> None:
-    """Raise :class:`VerificationError` if an equation of a sheet was refuted or not read."""
-    if not report.ok:
-        raise VerificationError(
-            *(Problem(_failure(c.name, c.latex, c.verdict, c.counterexample or c.evidence)) for c in report.failures)
-        )
-
-
-def _failure(name: str, latex: str, verdict: str, why: str) -> str:
-    formula = f" `{' '.join(latex.split())}`" if latex else ""
-    return f"{name}: {verdict}:{formula} {' '.join(why.split())}".rstrip()

@@ -1,15 +1,19 @@
-"""The Markdown of question banks, as Obsidian and GitHub show it."""
+"""The Markdown of question banks, as Obsidian and GitHub show it, and what writers of its tree have in common."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
+
+from derive.errors import DeriveError
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
+    from markdown_it.tree import SyntaxTreeNode
 
 _HIDDEN = re.compile(r"<!--.*?-->", re.S)
 _BRACKETS = re.compile(
@@ -85,3 +89,48 @@ def _hidden(state: StateInline, silent: bool) -> bool:
         return False
     state.pos = found.end()
     return True
+
+
+_PART = re.compile(r"\s*(\*\*)?\(?([A-Za-z]|\d{1,2}|[ivx]{1,4})[.)]")  # A) … (1) … **a)** …
+_SEEN = 12  # characters that tell whether a part begins
+
+
+class TreeWriter:
+    """Writes a node by the method of its type, else by ``inline``; ``line`` follows the source for messages."""
+
+    def __init__(self, first_line: int = 0) -> None:
+        self.first_line = self.line = first_line
+
+    def inline(self, node: SyntaxTreeNode) -> str:
+        raise NotImplementedError
+
+    def write(self, node: SyntaxTreeNode) -> str:
+        if node.map:
+            self.line = self.first_line + node.map[0]
+        written: str = getattr(self, f"_{node.type}", self.inline)(node)
+        return written
+
+    def formula(self, write: Callable[[str, bool], str], latex: str, display: bool) -> str:
+        """A formula as ``write`` has it; an error names the line in the card."""
+        try:
+            written = write(latex, display)
+        except DeriveError as error:
+            first = self.line + (error.problems[0].line or 0)
+            raise type(error)(error.problems[0].message).located(None, first) from None
+        self.line += latex.count("\n")
+        return written
+
+
+def opens_part(siblings: list[SyntaxTreeNode], at: int) -> bool:
+    """The text from a sibling on begins like ``A)``, ``(1)`` or ``**a)**``: it stands on a line of its own."""
+    following = "**" if at < len(siblings) and siblings[at].type == "strong" else ""
+    for n in range(at, len(siblings)):
+        following += plain(siblings[n])[:_SEEN]
+        if len(following) >= _SEEN:
+            break
+    return bool(_PART.match(following))
+
+
+def plain(node: SyntaxTreeNode) -> str:
+    """The text of a node without its marks, to measure and to compare."""
+    return "".join(map(plain, node.children)) if node.children else node.content if not node.is_root else ""

@@ -12,10 +12,9 @@ from markupsafe import Markup
 
 from derive.errors import DeriveError
 from derive.render import hypertext
-from derive.render.formulas import guard, normal
-from derive.render.mathml import mathml
-from derive.render.opening import question_of
-from derive.render.svg import plain, svg
+from derive.render.guard import guard, normal
+from derive.render.hypertext import mathml
+from derive.render.pictures import plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
 from derive.verify.report import Check, Report, Verdict
 from derive.words import environment, templates
@@ -23,7 +22,7 @@ from derive.words import environment, templates
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from derive.render import Solved
+    from derive.render.guard import Solved
 
 _WEAKER = (Verdict.PROVED, Verdict.TESTED, Verdict.NOT_READ, Verdict.REFUTED)  # one formula may be checked twice
 _ALIGN = {"l": "left", "c": "center", "r": "right"}
@@ -87,7 +86,7 @@ def _question(solution: Solved) -> Markup | None:
     if solution.card is None:
         return None
     try:
-        return hypertext.blocks(*question_of(solution.card))
+        return hypertext.blocks(*solution.card.asked)
     except DeriveError as error:
         raise error.located(solution.card.path) from None
 

@@ -1,21 +1,126 @@
-"""Markdown as HTML: the question's own text and the sheet's paragraphs; tags are shown, and nothing is fetched."""
+"""Formulas as MathML and Markdown as HTML; tags are shown, no script typesets and nothing is fetched."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from html import escape
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from html import escape, unescape
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from derive.errors import DeriveError
-from derive.render.dialect import parser
-from derive.render.mathml import mathml
-from derive.render.tree import TreeWriter, opens_part, plain
+from derive.errors import CardError, DeriveError, Problem
+from derive.render.dialect import TreeWriter, opens_part, parser, plain
+from derive.render.tex import formula, in_lines
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from markdown_it.tree import SyntaxTreeNode
+
+# Macros of the allow-list that the converter lacks, by what it knows.
+_MACROS = {
+    "substack": r"\begin{subarray}{c}#1\end{subarray}",
+    "allowbreak": "", "nobreak": "", "strut": "", "mathstrut": "", "smash": "#1",
+    "centerdot": r"\cdot", "dotsb": r"\cdots", "dotsc": r"\ldots", "dotsi": r"\cdots", "dotsm": r"\cdots",
+    "dotso": r"\ldots", "mathellipsis": r"\ldots", "hdotsfor": r"\cdots", "enskip": r"\enspace",
+    "hbox": r"\text{#1}", "mbox": r"\text{#1}", "textmd": r"\text{#1}", "textnormal": r"\text{#1}",
+    "textsl": r"\textit{#1}", "textup": r"\text{#1}", "mathnormal": "#1", "pmb": r"\boldsymbol{#1}",
+    "mathclap": "#1", "mathllap": "#1", "mathrlap": "#1",
+    "Arrowvert": r"\Vert", "arrowvert": r"\vert", "bracevert": r"\vert", "shortmid": r"\mid",
+    "smallfrown": r"\frown", "smallsmile": r"\smile", "smallsetminus": r"\setminus", "thicksim": r"\sim",
+    "thickapprox": r"\approx", "varpropto": r"\propto", "widetilde": r"\tilde{#1}",
+    "varliminf": r"\underline{\lim}", "varlimsup": r"\overline{\lim}",
+}  # fmt: skip
+_SIGNS = {"textbullet": "•", "texteuro": "€", "textperiodcentered": "·", "textquotedbl": '"', "textquotesingle": "′",
+          "textasciigrave": "`"}  # fmt: skip
+_SIGN = re.compile(r"\\(" + "|".join(_SIGNS) + r")(?![a-zA-Z])(\{\})?")
+_INNER = {"alignedat": "aligned", "multlined": "gathered", "smallmatrix": "matrix", "split": "aligned"}
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{(alignedat|multlined|smallmatrix|split)\}((?<=alignedat\})\{\d+\})?")
+_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|#\d+|#x[0-9a-fA-F]+);)([A-Za-z]+);")
+_PRIMED = re.compile(r"<msup>(<mi[^>]*>[^<]*</mi>)<mo>(′+)</mo></msup>")
+_POSITION = re.compile(r"^\d+: ")
+_ACCENTS = {"ˆ": "\u0302", "^": "\u0302", "˜": "\u0303", "~": "\u0303", "‾": "\u0304", "¯": "\u0304", "˙": "\u0307",
+            "→": "\u20d7"}  # fmt: skip
+
+
+@cache
+def _converter() -> Any:
+    from math_core import LatexToMathML
+
+    return LatexToMathML(macros=_MACROS, fancy_error=False)
+
+
+@lru_cache(4096)
+def mathml(latex: str, display: bool = False) -> str:
+    """A formula as a ``<math>`` element, its LaTeX beside it.
+
+    Raises :class:`CardError` for what has no place in a formula, or in MathML.
+    """
+    from math_core import LatexError
+
+    written = _known(formula(in_lines(latex) if display else latex, display))
+    try:
+        made = str(_converter().convert_with_local_state(written, displaystyle=display))
+    except LatexError as error:
+        reason = _POSITION.sub("", str(error)).rstrip(".")
+        raise CardError(Problem(f"`{' '.join(latex.split())}` cannot be shown on a page: {reason}", line=0)) from None
+    made = _ENTITY.sub(lambda m: unescape(m[0]), made)
+    # the font's prime is raised and small as it is; as a superscript it would be so twice
+    made = _PRIMED.sub(r'<mrow>\1<mo form="postfix" lspace="0" rspace="0">\2</mo></mrow>', made)
+    return made.replace("<math", f'<math alttext="{escape(" ".join(latex.split()))}"', 1)
+
+
+def _known(latex: str) -> str:
+    """The formula in macros that the converter knows; formulas inside text stand beside it."""
+    latex = _ENVIRONMENT.sub(lambda m: rf"\{m[1]}{{{_INNER[m[2]]}}}", latex)
+    latex = _SIGN.sub(lambda m: _SIGNS[m[1]], latex)
+    return _outside_text(latex) if "$" in latex else latex
+
+
+def _outside_text(latex: str) -> str:
+    r"""``\text{a $x$ b}`` as ``\text{a }x\text{ b}``."""
+    parts = re.split(r"(?<!\\)\$", latex)
+    return "".join(part + ("}{" if n % 2 == 0 else r"}\text{") for n, part in enumerate(parts[:-1])) + parts[-1]
+
+
+@lru_cache(1024)
+def runs(latex: str) -> tuple[tuple[str, bool, int], ...]:
+    """A small formula as pieces of text: (characters, whether italic, level: 1 above, 0, −1 below the line)."""
+    root = ElementTree.fromstring(mathml(latex))
+    return tuple(_joined(_flat(root, 0)))
+
+
+def _flat(node: Element, level: int) -> list[tuple[str, bool, int]]:
+    tag, children = node.tag, list(node)
+    if tag in ("msub", "msup", "msubsup"):
+        levels = {"msub": (level, -1), "msup": (level, 1), "msubsup": (level, -1, 1)}[tag]
+        return [run for child, at in zip(children, levels, strict=False) for run in _flat(child, at)]
+    if tag == "mover" and len(children) == 2 and children[1].text in _ACCENTS:
+        base = _flat(children[0], level)
+        return [*base[:-1], (base[-1][0] + _ACCENTS[children[1].text or ""], *base[-1][1:])]
+    if tag == "mfrac":
+        over, under = (_flat(child, level) for child in children)
+        return [*over, ("/", False, level), *under]
+    if children:
+        return [run for child in children for run in _flat(child, level)]
+    text = node.text or ""
+    italic = tag == "mi" and len(text) == 1 and node.get("mathvariant") != "normal" and text.isalpha()
+    if tag == "mo" and text in "=+−<>" and node.get("lspace") != "0" and level == 0:
+        text = f" {text} "
+    return [(text.replace(",", ", ") if tag == "mo" and level == 0 else text, italic, level)] if text else []
+
+
+def _joined(pieces: list[tuple[str, bool, int]]) -> list[tuple[str, bool, int]]:
+    made: list[tuple[str, bool, int]] = []
+    for text, italic, level in pieces:
+        if made and made[-1][1:] == (italic, level):
+            made[-1] = (made[-1][0] + text, italic, level)
+        else:
+            made.append((text, italic, level))
+    return made
+
 
 _LOWEST = 6
 # A formula with the brackets and stops that touch it, or M × N: browsers break a line beside any formula.

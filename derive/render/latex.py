@@ -11,18 +11,16 @@ from pylatex import Document, Package
 from pylatex.utils import NoEscape
 
 from derive.errors import DeriveError
-from derive.render import characters, prose, tables
-from derive.render.formulas import guard
-from derive.render.opening import question_of
-from derive.render.svg import plain
-from derive.render.tikz import tikz
+from derive.render import prose, tex
+from derive.render.guard import guard
+from derive.render.pictures import plain, tikz
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 from derive.words import environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from derive.render import Solved
+    from derive.render.guard import Solved
 
 # Debian: texlive-latex-extra and lmodern hold them all.
 PACKAGES = (
@@ -63,7 +61,7 @@ def layouts(folder: str) -> Environment:
     """The page layouts in a folder of ``templates/``: what is filled in is escaped unless it is LaTeX already."""
 
     def finalize(value: Any) -> Any:
-        return value if isinstance(value, NoEscape) else characters.text(str(value))
+        return value if isinstance(value, NoEscape) else tex.text(str(value))
 
     return environment(
         folder, finalize=finalize, block_start_string=r"\BLOCK{", block_end_string="}", variable_start_string=r"\VAR{",
@@ -77,7 +75,7 @@ def _data(solution: Solved) -> dict[str, Any]:
     tags = front.get("tags") or ()
     return {
         # a PDF's title has no formulas: signs of mathematics by the names of their macros
-        "title": re.sub(r"[\\{}]", "", "".join(characters.MATHS.get(c, c) for c in plain(solution.sheet.title))),
+        "title": re.sub(r"[\\{}]", "", "".join(tex.MATHS.get(c, c) for c in plain(solution.sheet.title))),
         "subject": str(front.get("course") or ""),
         "keywords": ", ".join(map(str, tags)) if isinstance(tags, list | tuple) else str(tags),
         "foot": prose.inline(solution.sheet.title),
@@ -104,7 +102,7 @@ def _question(solution: Solved) -> NoEscape | None:
     if card is None:
         return None
     try:
-        return prose.blocks(*question_of(card))
+        return prose.blocks(*card.asked)
     except DeriveError as error:
         raise error.located(card.path) from None
 
@@ -130,7 +128,7 @@ def _block(block: Block) -> dict[str, Any]:
         case Table():
             rows = [block.header, *block.rows]
             cells = [list(map(prose.inline, row)) for row in rows]
-            return {"kind": "table", "text": NoEscape(tables.table(cells, block.align, rows))}
+            return {"kind": "table", "text": NoEscape(prose.table(cells, block.align, rows))}
 
 
 def body(blocks: Iterable[Block]) -> NoEscape:

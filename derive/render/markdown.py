@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from derive.render.formulas import guard
-from derive.render.svg import figure_name, plain, svg
+from derive.render.guard import guard
+from derive.render.pictures import figure_name, plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 
 if TYPE_CHECKING:
-    from derive.render import Solved
+    from derive.render.guard import Solved
 
 _RULES = {"l": ":--", "c": ":-:", "r": "--:"}
 _FORMULA = re.compile(r"\$[^$]+\$")

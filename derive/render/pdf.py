@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from derive.errors import RenderError
 
 if TYPE_CHECKING:
-    from derive.render import Solved
+    from derive.render.guard import Solved
 
 ENGINES = ("pdflatex", "lualatex")
 _JOB = "sheet"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pylatex.utils import NoEscape
 
 from derive.errors import DeriveError
-from derive.render import characters
-from derive.render.dialect import parser
-from derive.render.mathematics import formula
-from derive.render.parts import masked
-from derive.render.tables import table
-from derive.render.tree import TreeWriter, opens_part, plain
+from derive.render import tex
+from derive.render.dialect import TreeWriter, opens_part, parser, plain
+from derive.render.tex import formula, masked
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -152,7 +150,7 @@ class _Writer(TreeWriter):
     # --- inline ------------------------------------------------------------
 
     def _text(self, node: SyntaxTreeNode) -> str:
-        return characters.text(node.content)
+        return tex.text(node.content)
 
     def _break(self, siblings: list[SyntaxTreeNode], at: int) -> str:
         self.line += 1
@@ -187,10 +185,10 @@ class _Writer(TreeWriter):
 
     def _image(self, node: SyntaxTreeNode) -> str:
         caption = "".join(plain(c) for c in node.children)
-        return rf"\figurenote{{{characters.text(caption or str(node.attrs.get('src', '')))}}}"
+        return rf"\figurenote{{{tex.text(caption or str(node.attrs.get('src', '')))}}}"
 
     def _embed(self, node: SyntaxTreeNode) -> str:
-        return rf"\figurenote{{{characters.text(node.content)}}}"
+        return rf"\figurenote{{{tex.text(node.content)}}}"
 
 
 def _guarded(item: str) -> str:
@@ -218,9 +216,44 @@ def _display(latex: str) -> str:
 
 def _breakable(text: str, longest: int = 20) -> str:
     """Code; a longer one can break after punctuation."""
-    latex = characters.code(text)
+    latex = tex.code(text)
     return _BREAKS.sub(r"\1\\allowbreak{}", latex) if len(text) > longest else latex
 
 
 def _leading(line: str) -> str:
     return "~" * (len(line) - len(line.lstrip(" ")))
+
+
+_MACRO = re.compile(r"\\[a-zA-Z]+\s*")
+_GROUPS = re.compile(r"[{}_^]")
+_PAGE = 78  # characters of a line of text
+_LONG = 24  # a cell longer than this may break
+
+
+def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[str]]) -> str:
+    """A table of LaTeX cells, its header first; ``plain`` holds the cells' text to measure.
+
+    ``align`` has a letter l, c or r per column; short rows are filled up.
+    """
+    width = len(align)
+    longest = [max((_letters(row[n]) for row in plain if n < len(row)), default=0) for n in range(width)]
+    wide = sum(longest) + 2 * width > _PAGE
+    columns = [r">{\raggedright\arraybackslash}X" if wide and longest[n] > _LONG else align[n] for n in range(width)]
+    environment, argument = ("tabularx", r"{\linewidth}") if any(len(c) > 1 for c in columns) else ("tabular", "")
+    lines = [_row([*row[:width], *[""] * (width - len(row))]) for row in rows]
+    body = "\n".join([r"  \toprule", *lines[:1], r"  \midrule", *lines[1:], r"  \bottomrule"])
+    inner = f"\\begin{{{environment}}}{argument}{{{''.join(columns)}}}\n{body}\n\\end{{{environment}}}"
+    if wide and environment == "tabular":  # many narrow columns: set smaller
+        inner = f"\\fitbox{{%\n{inner}}}"
+    return f"\\begin{{tablebox}}\n{inner}\n\\end{{tablebox}}"
+
+
+def _letters(cell: str) -> int:
+    """How long a cell is: a macro of a formula is one sign, its braces none."""
+    return sum(len(_GROUPS.sub("", _MACRO.sub("m", part)) if n % 2 else part) for n, part in enumerate(cell.split("$")))
+
+
+def _row(cells: Sequence[str]) -> str:
+    # The end of the line above would take a bracket or star for its option.
+    first = "{}" if cells and cells[0].startswith(("[", "*")) else ""
+    return "  " + first + " & ".join(cells) + r" \\"

@@ -14,15 +14,15 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from derive.render import refuse_failures
 from derive.render.dialect import parser
+from derive.render.guard import refuse_failures
 from derive.render.unicode import display, inline
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
-    from derive.render import Solved
+    from derive.render.guard import Solved
 
 _JUSTIFY = {"l": "left", "c": "center", "r": "right"}
 _STYLES = {"strong": "bold", "em": "italic", "s": "strike", "code_inline": "cyan", "link": "underline"}

@@ -11,7 +11,7 @@ import pytest
 from derive.card import Card
 from derive.errors import CardError, VerificationError
 from derive.handout import MODES, Head, Item, document
-from derive.render.formulas import displayed
+from derive.render.guard import displayed
 from derive.render.pdf import compile_latex, engine
 from derive.solve import solve
 from derive.verify.report import Check, Report, Verdict

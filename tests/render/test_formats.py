@@ -12,7 +12,7 @@ import pytest
 from derive.card import Card
 from derive.errors import CardError, RenderError, VerificationError
 from derive.render import FORMATS, available, files, pdf, render
-from derive.render.formulas import displayed, guard
+from derive.render.guard import displayed, guard
 from derive.render.latex import PACKAGES
 from derive.render.pdf import compile_latex, engine
 from derive.sheet import Math, Sheet
@@ -173,10 +173,10 @@ class TestPdf:
         assert render(Solution(), "pdf") == render(Solution(), "pdf")
 
     def test_every_kept_character_can_be_set(self) -> None:
-        from derive.render import characters
+        from derive.render import tex
 
-        letters = [chr(c) for c in range(0xA1, 0x17F) if characters.in_t1(chr(c))]
-        content = " ".join(map(characters.text, [*letters, *characters.MATHS, *"–—‘’‚“”„«»‹›¡¿§¶†‡©®™£¥ßȘșȚț€°…•·′\"'`~^\\"]))
+        letters = [chr(c) for c in range(0xA1, 0x17F) if tex.in_t1(chr(c))]
+        content = " ".join(map(tex.text, [*letters, *tex.MATHS, *"–—‘’‚“”„«»‹›¡¿§¶†‡©®™£¥ßȘșȚț€°…•·′\"'`~^\\"]))
         head, _, _ = text("tex").partition(r"\begin{document}")
         made = compile_latex(f"{head}\\begin{{document}}\n{content}\n\\end{{document}}\n")
         assert "Missing character" not in made.log

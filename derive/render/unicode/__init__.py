@@ -8,21 +8,13 @@ could be taken for a part of it.
 from __future__ import annotations
 
 import textwrap
-from functools import lru_cache
 
-from derive.render.unicode.reader import Reader, Unreadable
-from derive.render.unicode.spacing import INDENT, broken, joined
+from derive.render.unicode.boxes import INDENT, broken
+from derive.render.unicode.reader import Reader, Unreadable, inline
+
+__all__ = ["display", "inline"]
 
 _HELD = "\u00a0"
-
-
-@lru_cache(4096)
-def inline(latex: str) -> str:
-    """The formula on one line; what is no LaTeX formula stays as it is."""
-    try:
-        return joined(Reader(latex).all()).lines[0].strip()
-    except (Unreadable, RecursionError):
-        return " ".join(latex.split())
 
 
 def display(latex: str, columns: int = 80) -> tuple[str, ...]:
@@ -57,6 +49,3 @@ def _held(line: str, brackets: str) -> str:
         depth += (char in brackets[::2]) - (char in brackets[1::2])
         made += _HELD if char == " " and depth > 0 else char
     return made.replace("arg ", "arg" + _HELD)
-
-
-__all__ = ["display", "inline"]

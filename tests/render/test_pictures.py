@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from derive.render.pdf import compile_latex, engine
-from derive.render.svg import UNIT, plain, svg
-from derive.render.tikz import tikz
+from derive.render.pictures import UNIT, plain, svg, tikz
 from derive.scene import Cell, Label, Line, Outline
 from derive.words import templates
 from tests.figures.scenes import points, scenes

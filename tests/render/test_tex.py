@@ -1,13 +1,18 @@
-"""A question's formulas: what is let through, what is put right, what is refused."""
+"""Text and formulas as LaTeX: what is let through, put right, refused; long lists in lines; every macro is known to the packages."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import CardError, DeriveError
-from derive.render.mathematics import allowed, formula
+from derive.render.pdf import compile_latex, engine
+from derive.render.tex import allowed, formula, in_lines, masked
+from tests.render.example import Solution
 
 UNCHANGED = [
     r"f_{kl}(\boldsymbol{x}) = \max_{(i, j) \in \Omega(k, l)} x_{ij}, \quad (2)",
@@ -148,3 +153,98 @@ def test_whatever_passes_is_closed(latex: str, display: bool) -> None:
     assert bare.count("{") == bare.count("}")
     assert "^^" not in written
     assert written.replace(r"\\", "").replace(r"\%", "").count("%") == 0
+
+
+LISTED = ", \\quad ".join(rf"z_{n} = x_{{2k+{n},2l+{n}}}" for n in range(1, 6))
+CASES = [
+    ("a = 1, \\quad b = 2", 1),
+    (LISTED, 2),
+    (LISTED.replace("=", "&="), 1),
+    (r"f = \begin{cases} a_{bcdefgh}, \quad b_{cdefghi} \\ c_{defghij}, \quad d_{efghijk}, \quad e_{fghijkl} \end{cases}", 1),
+    (r"a_{bcdefghi} \le \max(b_{cdefghi}, c_{defghijk}, d_{efghijkl}), \quad e_{fghijklm} \le \left(f, \quad g\right)", 2),
+]
+
+
+@pytest.mark.parametrize(("latex", "lines"), CASES)
+def test_lines(latex: str, lines: int) -> None:
+    found = in_lines(latex)
+    assert (found == latex) == (lines == 1)
+    assert lines == 1 or found.count(r" \\ ") == lines - 1
+    inner = found.removeprefix(r"\begin{gathered} ").removesuffix(r" \end{gathered}")
+    assert lines == 1 or inner.replace(r" \\ ", r" \quad ") == latex
+
+
+def test_masked_keeps_the_places() -> None:
+    assert masked(r"a_{b{c}} + \left(d, \frac{e}{f}\right), g") == "a_" + "x" * 6 + " + " + "x" * 27 + ", g"
+
+
+def test_lowercase_spoils_no_number() -> None:
+    """TeX reads hexadecimal digits in capitals only: \\lowercase would turn "613B into 613 and a letter b."""
+    for file in (Path(__file__).parents[2] / "templates").rglob("*.tex"):
+        for line in file.read_text("utf-8").splitlines():
+            assert not re.search(r'^[^%]*\\lowercase.*"[0-9]*[A-F]', line), f"{file}: {line}"
+
+
+_SPECIAL = {  # macros that need more than two arguments of letters
+    "middle": r"\left( a \middle| b \right)",
+    "hline": r"\begin{array}{c} \hline a \end{array}",
+    "hdotsfor": r"\begin{matrix}\hdotsfor{1}\end{matrix}",
+    "root": r"\root 3 \of x",
+    "of": r"\root 3 \of x",
+    "not": r"\not=",
+    "over": r"{a \over b}",
+    "atop": r"{a \atop b}",
+    "choose": r"{a \choose b}",
+    "limits": r"\sum\limits_a",
+    "nolimits": r"\sum\nolimits_a",
+    "displaylimits": r"\sum\displaylimits_a",
+    "genfrac": r"\genfrac{(}{)}{0pt}{}{a}{b}",
+    "prescript": r"\prescript{a}{b}{c}",
+    "sideset": r"\sideset{_a}{^b}\sum",
+    "hspace": r"\hspace{1em}",
+    "mspace": r"\mspace{1mu}",
+    "mkern": r"\mkern1mu",
+    "mskip": r"\mskip1mu",
+    "kern": r"\kern1em",
+    "hskip": r"\hskip1em",
+    "rule": r"\rule{1em}{1em}",
+    "color": r"\color{red}",
+    "textcolor": r"\textcolor{red}{a}",
+}
+
+
+def sample(macro: str) -> str:
+    """A formula that uses the macro."""
+    if re.fullmatch(r"[bB]igg?[lrm]?", macro):
+        return rf"\{macro}|"
+    return _SPECIAL.get(macro, rf"\{macro}{{a}}{{b}}")
+
+
+ENVIRONMENTS = [
+    r"\begin{%s} a & b \\ c & d \end{%s}" % (name, name)  # noqa: UP031
+    for name in sorted(allowed()["environments"] - {"array", "subarray", "alignedat", "alignat", "alignat*"})
+    if not name.startswith(("gather", "multline", "multlined", "equation", "displaymath"))
+]
+ENVIRONMENTS += [
+    r"\begin{array}{c|c} a & b \\ \hline c & d \end{array}",
+    r"\sum_{\begin{subarray}{l} a \\ b \end{subarray}}",
+    r"\begin{alignat*}{2} a &= b &\quad c &= d \end{alignat*}",
+    r"\begin{gather} a \\ b \end{gather}",
+    r"\begin{multline*} a \\ b \end{multline*}",
+    r"\begin{equation} a \tag{2} \label{x} \end{equation}",
+    r"a &= b \\ &= c",
+    r"a = b \\ c = d",
+]
+
+
+@pytest.mark.skipif(engine() is None, reason="no TeX")
+def test_every_macro_and_environment_compiles() -> None:
+    from derive.render import render
+
+    document = str(render(Solution(), "tex"))
+    macros = sorted(allowed()["macros"] | allowed()["text"])
+    lines = "\n\n".join(rf"$ {sample(m)} $" for m in macros)
+    start = document.index(r"\begin{document}")
+    displays = "\n".join(rf"\[\fit{{{formula(e, display=True)}}}\]" for e in ENVIRONMENTS)
+    made = compile_latex(f"{document[:start]}\\begin{{document}}\n{lines}\n\n{displays}\n\\end{{document}}\n")
+    assert made.pdf.startswith(b"%PDF")

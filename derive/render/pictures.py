@@ -1,21 +1,25 @@
-"""A figure as SVG: inside a page, or as a file of its own beside a card."""
+"""A figure as SVG and as TikZ, to the same measures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from pylatex.utils import NoEscape
+
 from derive.card import file_stem
-from derive.render.mathml import runs
-from derive.scene import Line, Scene
+from derive.render import prose
+from derive.render.hypertext import runs
+from derive.scene import Cell, Item, Line, Point, Scene
 from derive.words import environment, templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from derive.render import Solved
+    from derive.render.guard import Solved
 
 UNIT = 36  # pixels of a cell's side
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -29,7 +33,7 @@ def svg(scene: Scene, *, standalone: bool = True, identity: str = "figure") -> s
     around it has the styles.  ``identity`` tells the figures of a page apart.
     """
     style = (templates() / "pages" / "figure.css").read_text("utf-8") if standalone else ""
-    return str(_pages().get_template("figure.svg").render(scene=scene, style=style, id=identity)).strip() + "\n"
+    return str(_svg_pages().get_template("figure.svg").render(scene=scene, style=style, id=identity)).strip() + "\n"
 
 
 def figure_name(solution: Solved, scene: Scene) -> str:
@@ -39,7 +43,7 @@ def figure_name(solution: Solved, scene: Scene) -> str:
 
 
 @cache
-def _pages() -> Environment:
+def _svg_pages() -> Environment:
     made = environment("pages", autoescape=True)
     made.filters |= {"words": words, "path": path, "px": pixels, "plain": plain}
     return made
@@ -86,3 +90,56 @@ def words(text: str) -> Markup:
             inner = escape(characters)
             written.append(f"<tspan{attributes}>{inner}</tspan>" if attributes else inner)
     return Markup("".join(written))
+
+
+_ANCHORS = {"start": "[left]", "middle": "", "end": "[right]"}  # which edge of a text lies at its place
+_INSET = {"first": 0.05, "second": 0.1}  # of an outline, so that two on one line are both seen
+
+
+def tikz(scene: Scene) -> NoEscape:
+    """The scene as a ``tikzpicture``; the styles of its roles stand in the preamble.
+
+    Neighbouring cells of a role are one path, which takes TeX a fraction of the time.
+    """
+    cells = [item for item in scene.items if isinstance(item, Cell) and (item.text or item.note)]
+    return NoEscape(_tikz_pages().get_template("figure.tex").render(groups=_groups(scene.items), numbers=cells).strip())
+
+
+def _groups(items: Iterable[Item]) -> list[list[Item]]:
+    """The items in their order: cells of one role in a row together, all else alone."""
+    made: list[list[Item]] = []
+    for item in items:
+        last = made[-1][-1] if made else None
+        if isinstance(item, Cell) and isinstance(last, Cell) and item.role == last.role:
+            made[-1].append(item)
+        else:
+            made.append([item])
+    return made
+
+
+@cache
+def _tikz_pages() -> Environment:
+    made = environment(
+        "pages", block_start_string=r"\BLOCK{", block_end_string="}", variable_start_string=r"\VAR{",
+        variable_end_string="}", comment_start_string=r"\#{", comment_end_string="}", line_comment_prefix=None,
+    )  # fmt: skip
+    made.filters |= {"at": _tikz_at, "path": _tikz_path, "words": prose.inline, "length": _tikz_length,
+                     "anchor": _ANCHORS.get}
+    made.globals["inset"] = _INSET
+    return made
+
+
+def _tikz_length(value: float) -> str:
+    return f"{round(value, 3) + 0.0:g}"
+
+
+def _tikz_at(point: Point) -> str:
+    return f"({_tikz_length(point[0])}, {_tikz_length(point[1])})"
+
+
+def _tikz_path(line: Line) -> str:
+    points = list(map(_tikz_at, line.points))
+    if line.smooth:
+        one, two = map(_tikz_at, line.controls())
+        return f"{points[0]} -- {points[1]} .. controls {one} and {two} .. {points[2]} -- {points[3]}"
+    return " -- ".join(points)

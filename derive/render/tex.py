@@ -1,15 +1,83 @@
-"""A question's own formulas as LaTeX: macros from an allow-list, groups closed, nothing else executed."""
+"""Plain text and a question's formulas as LaTeX: macros from an allow-list, groups closed, nothing else executed."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache, lru_cache
 from pathlib import Path
 
-from pylatex.utils import NoEscape
+from pylatex.utils import NoEscape, escape_latex
 
-from derive.errors import CardError, Problem
-from derive.render import characters
+from derive.errors import CardError, Problem, RenderError
+
+
+def _pairs() -> dict[str, str]:
+    lines = Path(__file__).with_name("characters.txt").read_text("utf-8").splitlines()
+    words = [word for line in lines if not line.startswith("#") for word in line.split()]
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+MATHS = _pairs()
+# Text signs; a straight quotation mark would be set as a closing one.
+_TEXT = {
+    "\N{NO-BREAK SPACE}": "~", "\N{NARROW NO-BREAK SPACE}": r"\,", "\N{THIN SPACE}": r"\,", '"': r"\textquotedbl{}",
+    "·": r"\textperiodcentered{}", "•": r"\textbullet{}", "°": r"\textdegree{}", "€": r"\texteuro{}", "…": r"\ldots{}",
+    "′": r"\textquotesingle{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "‐": "-", "‑": "-", "‒": "--", "―": "---",
+}  # fmt: skip
+_KEPT = frozenset("–—‘’‚“”„«»‹›¡¿§¶†‡©®™£¥ß")
+_SPECIAL = re.compile(r'[^a-zA-Z0-9 \n.,;:!?()\[\]/*+=@\'`-]')
+
+
+def text(plain: str) -> NoEscape:
+    """Plain text as LaTeX that sets the same characters.
+
+    Raises :class:`RenderError` for a letter of a script that the sheet's fonts lack;
+    a symbol that they lack is shown by its code point.
+    """
+    return NoEscape(_SPECIAL.sub(lambda m: _character(m[0]), unicodedata.normalize("NFC", plain)))
+
+
+def code(plain: str) -> NoEscape:
+    """Plain text for a typewriter font: quotes, dashes and spaces stand as they are."""
+    shown = text(plain).replace("`", r"\textasciigrave{}").replace("'", r"\textquotesingle{}")
+    return NoEscape(shown.replace("--", "-{}-").replace("  ", "~~"))
+
+
+@cache
+def _character(char: str) -> str:
+    if char in _TEXT:
+        return _TEXT[char]
+    if char.isascii():
+        return str(escape_latex(char)) if char.isprintable() else " "
+    if char in _KEPT or in_t1(char):
+        return char
+    if char in MATHS:
+        macro = MATHS[char]
+        return f"${{}}{macro}$" if macro[0] in "_^" else f"${macro}$"
+    return _missing(char)
+
+
+def in_t1(char: str) -> bool:
+    """A Latin letter of the T1 encoding: Western and Central European languages."""
+    return char in "ȘșȚț" or (char.isalpha() and "\u00c0" <= char <= "\u017e" and char not in "ĦħĿŀŦŧĸŉ")
+
+
+def _missing(char: str) -> str:
+    kind = unicodedata.category(char)
+    if kind in ("Cc", "Cf") or "\ufe00" <= char <= "\ufe0f":  # joiners, byte order marks, variation selectors
+        return ""
+    if kind.startswith("Z"):
+        return " "
+    plain = unicodedata.normalize("NFKC", char)  # ligatures, mathematical alphabets, full-width forms
+    if plain != char:
+        return text(plain)
+    if kind[0] in "LM":
+        name = f"U+{ord(char):04X}, {unicodedata.name(char, 'without a name')}"
+        raise RenderError(f"the LaTeX sheet cannot set the letter `{char}` ({name}); use `--format md`")
+    return rf"\texttt{{[U+{ord(char):04X}]}}"
+
 
 _TOKEN = re.compile(
     r"\\(?P<end>begin|end)\s*\{(?P<env>[^{}]*)\}|\\(?P<name>[a-zA-Z]+)|\\(?P<symbol>.)"
@@ -144,7 +212,7 @@ class _Scan:
         return token[0]
 
     def _script(self, token: re.Match[str], at: int) -> str:
-        marks = [characters.MATHS.get(c, "?") for c in token["script"]]
+        marks = [MATHS.get(c, "?") for c in token["script"]]
         if self.in_text or "?" in marks or len({m[0] for m in marks}) > 1:
             return "".join(self._shown(c) for c in token["script"])
         return f"{marks[0][0]}{{{''.join(m[1:] for m in marks)}}}"
@@ -172,10 +240,10 @@ class _Scan:
 
     def _shown(self, char: str) -> str:
         if self.in_text:
-            return f"{{{characters.text(char)}}}"
-        if char in characters.MATHS:
-            return characters.MATHS[char] + " "
-        return rf"\text{{{characters.text(char)}}}" if char.strip() else " "
+            return f"{{{text(char)}}}"
+        if char in MATHS:
+            return MATHS[char] + " "
+        return rf"\text{{{text(char)}}}" if char.strip() else " "
 
     def _dollar(self, at: int) -> str:
         if self.open and self.open[-1][0] == "$":
@@ -191,3 +259,45 @@ class _Scan:
             self.columns = True
         elif not any(closing.startswith(r"\end") for closing, _ in self.open):
             raise self.refuse("`&` stands outside an aligned environment", at)
+
+
+_BOX = re.compile(
+    r"\\begin\{(\w+)\}(?:(?!\\begin\{).)*?\\end\{\1\}|\\left(?:(?!\\left\b).)*?\\right(?:\\?[^\\\s]|\\[a-zA-Z]+)|\{[^{}]*\}",
+    re.DOTALL,
+)
+_BETWEEN = re.compile(r"(?<=,)\s*\\quad(?![a-zA-Z])\s*")
+_ROWS = re.compile(r"\\\\|(?<!\\)&")  # has lines of its own
+_MACRO = re.compile(r"\\(?:left|right|quad|d?frac|text|math[a-z]+)(?![a-zA-Z])|[{}_^\s]")
+_NAMED = re.compile(r"\\[a-zA-Z]+|\\.")
+LONGEST = 44  # signs of a line
+
+
+def masked(latex: str) -> str:
+    """The formula with all that stands in groups, brackets and environments blotted out, each sign in its place."""
+    while (found := _BOX.sub(lambda box: "x" * len(box[0]), latex)) != latex:
+        latex = found
+    return latex
+
+
+def in_lines(latex: str) -> str:
+    r"""The formula as it is, or its parts between commas and ``\quad`` in as few lines as hold them."""
+    parts, at = [], 0
+    bare = masked(latex)
+    for found in _BETWEEN.finditer(bare):
+        parts.append(latex[at:found.start()])
+        at = found.end()
+    parts.append(latex[at:])
+    if len(parts) == 1 or sum(map(_wide, parts)) <= LONGEST or _ROWS.search(bare):
+        return latex
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if _wide(lines[-1]) + _wide(part) <= LONGEST:
+            lines[-1] += rf" \quad {part}"
+        else:
+            lines.append(part)
+    return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+
+
+def _wide(latex: str) -> int:
+    """How many signs a formula has, about."""
+    return len(_NAMED.sub("m", _MACRO.sub("", latex)))

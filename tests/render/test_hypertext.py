@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 from derive.errors import CardError
-from derive.render import characters
-from derive.render.mathematics import allowed
-from derive.render.mathml import mathml, runs
+from derive.render import tex
+from derive.render.hypertext import mathml, runs
+from derive.render.tex import allowed
 from derive.words import templates
 
 SHAPES = (r"\%s", r"\%s x", r"\%s{x}", r"\%s{x}{y}", r"{x \%s y}", r"\left\%s x\right.", r"\sum\%s_i", r"x\%s1em y", r"x\%s18mu y", r"x\%s{18mu}y", r"x\%s{1em}y",
@@ -93,7 +93,7 @@ def test_the_embedded_font_has_every_sign_and_the_constants_of_mathematics() -> 
     made = "".join(filter(None, map(shown, allowed()["macros"] | allowed()["text"]))) + "".join(
         mathml(rf"\{alphabet}{{{letter}}}") for alphabet in ("mathbb", "mathcal", "mathbf", "mathfrak", "boldsymbol")
         for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    signs = set(unescape(re.sub("<[^>]*>", "", made))) | {c for c in map(chr, range(0x21, 0x17F)) if characters.in_t1(c)}
+    signs = set(unescape(re.sub("<[^>]*>", "", made))) | {c for c in map(chr, range(0x21, 0x17F)) if tex.in_t1(c)}
     invisible = {"\ufe00", "\ufe01", "\u2061", "\u2062", "\u2063", "\u2064", "\u200b"}
     missing = sorted(c for c in signs - invisible if ord(c) not in font.getBestCmap() and c.isprintable())
     assert missing == []

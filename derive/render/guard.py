@@ -1,17 +1,49 @@
-"""The last guard: the displayed formulas of a finished file are those that were checked."""
+"""What a format reads, and the last guard: the displayed formulas of a finished file are those that were checked."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
+from typing import TYPE_CHECKING, Protocol
 
 from derive.errors import Problem, VerificationError
 from derive.sections import headings, lines_of
 from derive.sheet import Math, Sheet
 
+if TYPE_CHECKING:
+    from derive.card import Card
+    from derive.module import Module
+    from derive.verify.report import Report
+
 _IN_MARKDOWN = re.compile(r"^\$\$[ \t]*\r?\n(.*?)\n\$\$[ \t]*\r?$", re.M | re.S)
 _IN_HTML = re.compile(r'<div class="formula[^>]*>\s*<math alttext="([^"]*)" display="block">')
 _IN_TEX = re.compile(r"\\begin\{formula\}(?:\[lines\])?(.*?)\\end\{formula\}", re.S)
+
+
+class Solved(Protocol):
+    """What a format reads: a solution with its card (or none), sheet and report."""
+
+    @property
+    def card(self) -> Card | None: ...
+    @property
+    def module(self) -> Module: ...
+    @property
+    def sheet(self) -> Sheet: ...
+    @property
+    def report(self) -> Report: ...
+
+
+def refuse_failures(report: Report) -> None:
+    """Raise :class:`VerificationError` if an equation of a sheet was refuted or not read."""
+    if not report.ok:
+        raise VerificationError(
+            *(Problem(_failure(c.name, c.latex, c.verdict, c.counterexample or c.evidence)) for c in report.failures)
+        )
+
+
+def _failure(name: str, latex: str, verdict: str, why: str) -> str:
+    formula = f" `{' '.join(latex.split())}`" if latex else ""
+    return f"{name}: {verdict}:{formula} {' '.join(why.split())}".rstrip()
 
 
 def displayed(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
 
 TIE_RULES = ("first", "last", "split")
+ROLES = ("inputs", "parameters", "constants")  # of the letters that a layer is given
 
 
 @dataclass(frozen=True)

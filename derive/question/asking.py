@@ -12,7 +12,7 @@ from derive.layers.forward import WindowForm
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
-from derive.question.plain_text import PlainText
+from derive.question.prose import PlainText
 
 _VERB = (
     r"(?:derive|deriv|compute|calculate|find|determine|give|write|state|express|formulate|obtain|work out|show|define"

@@ -20,11 +20,10 @@ from derive.question.asking import asked, partials
 from derive.question.claims import computes_nothing
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems
 from derive.question.identification import equations_of
-from derive.question.options import options
 from derive.question.places import place
-from derive.question.plain_text import PlainText
+from derive.question.prose import PlainText
 from derive.question.reading import Read
-from derive.question.stated import Reader, Sizes, rank_of
+from derive.question.stated import Reader, Sizes, options, rank_of
 from derive.question.windows import refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from derive.expr import Entry, Node, Num, Rel
 from derive.notation.formulas import Formula
 from derive.question.definitions import statements
-from derive.question.patterns import one_of
-from derive.question.prose import Prose
+from derive.question.prose import Prose, one_of
 
 _CLAIMED = one_of(
     r"\b(?:show|prove|verify|check|confirm|demonstrate|conclude|deduce)\b(?! your)", r"\bhints?\b", r"\brecall\b",

@@ -27,8 +27,7 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
 from derive.question.definitions import Definitions
 from derive.question.naming import Mention
-from derive.question.patterns import one_of
-from derive.question.prose import Prose
+from derive.question.prose import Prose, one_of
 
 _ONE_HOT = re.compile(r"\bone-?hot\b|\b1-of-k\b")
 _SIMPLEX = one_of(

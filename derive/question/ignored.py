@@ -13,9 +13,7 @@ from derive.question.claims import computes_nothing
 from derive.question.naming import bare_letters
 from derive.question.neutral_words import CHANGING, NEUTRAL, PHRASES
 from derive.question.part_words import ACTIVATIONS, Named
-from derive.question.patterns import one_of
-from derive.question.plain_text import GAP
-from derive.question.prose import Gap, Prose
+from derive.question.prose import GAP, Gap, Prose, one_of
 
 _DECIDED = one_of(r"\bfixed\b", r"\bnot (?:trainable|learn\w*|trained)", r"\bpevn\w+",
                   r"\bslopes?\b(?=[^.?!;¶]*\b(?:is|are|has|have|equals?)\b)")  # fmt: skip

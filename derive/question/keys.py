@@ -6,7 +6,7 @@ from derive.card import Card
 from derive.errors import CardError, Problem
 from derive.layers import LAYERS
 from derive.layers.arguments import TAKES
-from derive.question.roles import ROLES
+from derive.module import ROLES
 
 # What changes a sheet or its marks. A note's own `id`, `title`, `course`, `type` and `tags` have many neighbours.
 KEYS = ("layer", *(key for keys in TAKES.values() for key in keys), "input_size", "tie_rule", *ROLES,

@@ -10,42 +10,38 @@ from derive.card import Card
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Partial
 from derive.layers.naming import with_loss
-from derive.module import Function, Module
+from derive.module import ROLES, Function, Module
 from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import Kind, SymbolTable
-from derive.question.alone import as_layer
-from derive.question.branches import refuse_branches
 from derive.question.chosen import with_chosen
 from derive.question.claims import without_claims
 from derive.question.definitions import Definition, Definitions, definitions, inlined
-from derive.question.extents import refuse_overruns
 from derive.question.facts import facts_of
-from derive.question.fields import Fields, fields_of
+from derive.question.fields import Fields, fields_of, refuse_other_stride
 from derive.question.layer_reading import read_layer
-from derive.question.letters import applied_functions, given_letters, with_letters
-from derive.question.likelihoods import likelihoods_said
 from derive.question.naming import Mention, letters_of, mentions
-from derive.question.numbers import with_numbers
-from derive.question.order import in_order, output_of
-from derive.question.output_ranges import with_known_ranges, with_output_ranges
-from derive.question.places import place
+from derive.question.numbers import with_numbers, with_stated_factors
+from derive.question.order import applied_functions, as_layer, given_letters, in_order, output_of, with_letters
+from derive.question.own_letters import likelihoods_said
+from derive.question.places import place, reaches_said
 from derive.question.prose import Prose
-from derive.question.reaches import reaches_said
 from derive.question.reading import Read
-from derive.question.roles import ROLES, Role, roles_of
-from derive.question.sizes import with_extents
-from derive.question.stated import Reader
-from derive.question.stated_factors import with_stated_factors
-from derive.question.strides import refuse_other_stride
-from derive.question.unaccounted import refuse_computed, refuse_unaccounted
-from derive.question.unknown import (
+from derive.question.refused import (
+    of_the_layer,
+    refuse_branches,
+    refuse_open,
     refuse_parts,
     refuse_two_readings,
     refuse_undefined,
     refuse_unknown,
     refuse_unknown_outputs,
+    refuse_unplaced,
+    refuse_unread,
 )
-from derive.question.unread import of_the_layer, refuse_open, refuse_unplaced, refuse_unread
+from derive.question.roles import Role, roles_of
+from derive.question.sizes import refuse_overruns, with_extents, with_known_ranges, with_output_ranges
+from derive.question.stated import Reader
+from derive.question.unaccounted import refuse_computed, refuse_unaccounted
 from derive.question.wanted import Asking, Wanted, derivatives, differentiated_in_words
 from derive.question.windows import tie_rule_of
 from derive.question.wording import words_of

@@ -12,34 +12,28 @@ from derive.expr import Entry, Expr, Node, Partial, walk
 from derive.notation import gather, read
 from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
-from derive.question.bias_column import with_biases
-from derive.question.cases_said import with_cases_said
+from derive.question.card_functions import with_local_arguments, without_vector_functions
 from derive.question.claims import computes_nothing, without_claims
-from derive.question.continued import continued_parts
 from derive.question.definitions import definitions
-from derive.question.dots import without_dots
-from derive.question.entries import with_entries
-from derive.question.interleaved import with_interleaved
-from derive.question.layers_above import with_layers
-from derive.question.likelihoods import with_likelihoods, with_posteriors
-from derive.question.local_arguments import with_local_arguments
+from derive.question.entries import with_interleaved
+from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
 from derive.question.named import with_named, with_words
 from derive.question.naming import Mention, bare_letters, mentions
+from derive.question.own_letters import with_biases, with_layers, with_likelihoods, with_posteriors
 from derive.question.part_words import named_parts
-from derive.question.parts import stated_parts
+from derive.question.parts import continued_parts, stated_parts
 from derive.question.prose import Prose, prose_of
-from derive.question.ranges_said import with_ranges_said
-from derive.question.ranks import ranks_said, rows_said
-from derive.question.reading import DECLARATION, Read, one_equation, read_parts
-from derive.question.said import equations_said
-from derive.question.size_words import sizes_said
+from derive.question.reading import DECLARATION, SPELLINGS, Passes, Read, one_equation, passed, read_parts
+from derive.question.roles import ranks_said, rows_said, sizes_said
 from derive.question.sizes import counts
-from derive.question.spelling import in_notation
 from derive.question.topics import refuse_other_topics
-from derive.question.vector_functions import without_vector_functions
 
 _SET = re.compile(r"[^=]*=\s*(?:\\left\s*)?\\(?:\{|lbrace).*", re.DOTALL)  # \mathcal{D} = \{(x_n, t_n)\}
 _EQUALS = re.compile(r"&?\s*(?<![:<>\\])=(?![^{}]*\})")
+
+_LETTERS: Passes = {"layers": with_layers, "likelihoods": with_likelihoods, "posteriors": with_posteriors}
+_SPELLINGS: Passes = {"local arguments": with_local_arguments, **SPELLINGS,
+                      "vector functions": without_vector_functions}
 
 
 def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
@@ -48,7 +42,7 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     Functions that are applied by name, and parts without a formula, are written out.
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
-    written = with_posteriors(with_likelihoods(with_layers(formulas(card.question, card.question_line))))
+    written = passed(_LETTERS, formulas(card.question, card.question_line))
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
     written = with_cases_said(written, prose)
@@ -56,8 +50,7 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     said = equations_said(prose, written)
     written = with_ranges_said(written, prose)
     prose = replace(prose, formulas=tuple(written))
-    spelt = without_vector_functions(without_dots(with_entries(in_notation(with_local_arguments(written)))))
-    found = with_named(with_words([*spelt, *said]), prose)
+    found = with_named(with_words([*passed(_SPELLINGS, written), *said]), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = counts(read_.nodes, spoken)

@@ -9,8 +9,7 @@ from dataclasses import replace
 from derive.errors import Problem, UnsupportedError
 from derive.notation.formulas import Formula
 from derive.question.part_words import PARTS
-from derive.question.patterns import OPENED
-from derive.question.prose import Prose
+from derive.question.prose import OPENED, Prose
 from derive.question.softmax import softmax_apart, without_softmax
 
 # What the field's names mean, of a number u.

@@ -12,8 +12,7 @@ from derive.expr import ZERO, Entry, Size
 from derive.notation import read
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
-from derive.question.plain_text import GAP
-from derive.question.prose import Gap, Prose
+from derive.question.prose import GAP, Gap, Prose
 
 _LEFT = re.compile(r"\\in\b|[=<>:]|\\(?:geq?|leq?|neq?|sim|coloneqq|gt|lt)(?![a-zA-Z])|\\(?:q?quad|dots|ldots)\b")
 _BRACES = re.compile(r"^\s*(?:\\left)?(?:\(|\\\{|\\lbrace)(.*?)(?:\\right)?(?:\)|\\\}|\\rbrace)\s*$", re.DOTALL)

@@ -12,8 +12,7 @@ from derive.question.activations import ELEMENTWISE, function_near, other_letter
 from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import ACTIVATIONS, ONE_UNIT, UNITS, Named
 from derive.question.prose import Gap, Prose
-from derive.question.qualifiers import Qualifiers, behind
-from derive.question.stated_loss import StatedLoss
+from derive.question.qualifiers import Qualifiers, StatedLoss, behind
 
 # The cross-entropies that do not follow these.
 _OTHER = {"softmax": re.compile(r"(?i)binary"), "sigmoid": re.compile(r"(?i)categorical")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from derive.question.patterns import one_of
+from derive.question.prose import one_of
 
 # Words that change nothing of what the parts compute: those that join them, and those that ask.
 NEUTRAL = re.compile(

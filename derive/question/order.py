@@ -1,11 +1,53 @@
-"""The output of a layer, and its definitions in the order of evaluation."""
+"""The definitions of a layer: their order, the output, the functions they apply and the letters that are given."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from derive.errors import CardError, Problem, UnsupportedError
-from derive.expr import Entry, Fn, walk
+from derive.expr import Entry, Fn, Idx, Node, walk
+from derive.module import Function
+from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.question.definitions import Definition, Definitions
 from derive.question.places import place
+
+
+def applied_functions(used: list[Definition], found: Definitions) -> tuple[Function, ...]:
+    """The card's functions that the definitions apply, directly or through others."""
+    names: dict[str, None] = {}
+
+    def visit(node: Node) -> None:
+        for part in walk(node):
+            if isinstance(part, Fn) and part.name in found.functions and part.name not in names:
+                names[part.name] = None
+                visit(found.functions[part.name][0].body)
+
+    for definition in used:
+        visit(definition.value)
+    return tuple(found.functions[name][0] for name in names)
+
+
+def given_letters(used: list[Definition], functions: tuple[Function, ...]) -> tuple[str, ...]:
+    """The letters that are used and not defined, in their order."""
+    defined = {d.entry.tensor for d in used}
+    letters = [n.tensor for d in used for n in walk(d.value) if isinstance(n, Entry)]
+    for f in functions:
+        letters += [n.tensor for n in walk(f.body) if isinstance(n, Entry) and n.tensor not in f.parameters]
+    return tuple(dict.fromkeys(name for name in letters if name not in defined))
+
+
+def with_letters(table: SymbolTable, used: list[Definition], given: tuple[str, ...]) -> SymbolTable:
+    """The table with a symbol for every tensor, also for arguments that became inputs; vectors are columns."""
+    table = replace(table, rows=False)
+    missing = [Symbol(name, name, Kind.TENSOR) for name in given if table.named(name) is None]
+    table = table.extended(missing) if missing else table
+    renamed = []
+    for entry in (d.entry for d in used):
+        symbol = table.named(entry.tensor)
+        letters = tuple(i.name for i in entry.indices if isinstance(i, Idx))
+        if symbol is not None and symbol.axes != letters and len(symbol.axes) == len(letters):
+            renamed.append(replace(symbol, axes=letters))
+    return table.extended(renamed) if renamed else table
 
 
 def output_of(found: Definitions, asked: set[str]) -> str:
@@ -53,3 +95,29 @@ def in_order(output: str, found: Definitions) -> list[Definition]:
 
     visit(output)
     return list(done.values())
+
+
+_OUTPUTS = "yfguvh"  # for the value of tanh(x) = …, which has no letter of its own
+
+
+def as_layer(found: Definitions, table: SymbolTable) -> tuple[Definitions, SymbolTable]:
+    """The definitions with the function as the output, its argument as the input; unchanged where there is none."""
+    applied = {n.name for f, _ in found.functions.values() for n in walk(f.body) if isinstance(n, Fn)}
+    last = [(f, formula) for name, (f, formula) in found.functions.items() if name not in applied]
+    free = next((c for c in _OUTPUTS if table.named(c) is None), "y")
+    if len(last) == 1:
+        function, formula = last[0]
+        symbol = table.named(function.name)
+        output = Symbol(function.name, symbol.latex if symbol else function.name, Kind.TENSOR)
+        body = function.body
+    elif not last and len(found.differentiated) == 1:
+        body, formula = found.differentiated[0]
+        output = Symbol(free, free, Kind.TENSOR)
+    elif not last and len(found.known) == 1:
+        body, formula = found.known[0]
+        output = Symbol(free, free, Kind.TENSOR)
+    else:
+        return found, table
+    definition = Definition(Entry(output.name, ()), body, formula)
+    functions = {name: f for name, f in found.functions.items() if name != output.name}
+    return replace(found, tensors={output.name: definition}, functions=functions), table.extended([output])

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from derive.question.stated import Reader, Sizes, per_axis
-from derive.question.word_patterns import NUMBERS
-from derive.question.wording import Found
+from derive.question.wording import NUMBERS, Found
 
 _LOW = {"left": -1, "top": 0, "start": None, "beginning": None, "front": None}
 _HIGH = {"right": -1, "bottom": 0, "end": None, "back": None}

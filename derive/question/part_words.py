@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from derive.question.patterns import one_of
-from derive.question.prose import Prose
+from derive.question.prose import Prose, one_of
 
 _PLAIN = r"(?<!hard )(?<!hard-)"
 

@@ -1,4 +1,4 @@
-"""What words say of a part beside its name: «with bias», «with the fixed slope $a = 0.1$», «one half of the …»."""
+"""What words say of a part beside its name: «with bias», «with the fixed slope $a = 0.1$», its loss as a formula."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
+from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
+from derive.question.claims import computes_nothing, is_claimed
 from derive.question.naming import Mention, bare_letters
-from derive.question.part_words import SLOPED, Named
-from derive.question.patterns import one_of
-from derive.question.prose import Prose
+from derive.question.part_words import SLOPED, Named, Part
+from derive.question.prose import Gap, Prose, one_of
 
 _WITH = r"(?:\b(?:with|and|of|has|having|a|an|the|its|s|se|a)\s+|[(,]\s*)*"
 _HOW = r"(?:\b(?:fixed|constant|given|trainable|learnable|learned|learnt|negative|same|common|shared)\s+)*"
@@ -175,3 +176,104 @@ def behind(prose: Prose, parts: Sequence[Named], n: int) -> tuple[int, int]:
     start = parts[n].end
     following = [p.start for p in parts if p.start >= start]
     return start, min([prose.sentence(parts[n].start)[1], *following])
+
+
+_WORDS = one_of(r"\b(?:loss|cost|error|objective)(?: function)?", r"\bztrát\w*")
+STATED = Part("stated", _WORDS, True)
+_BETWEEN = re.compile(r"[\s,:(]*(?:(?:loss|error|function|term|is|given|defined|by|as|i\.?e\.?|=)[\s,:]*)*")
+_HEAD = re.compile(
+    r"\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?(?:\s*_\s*(?:\{[^{}]*\}|\w))?)\s*(?:\([^()=]*\)\s*)?&?\s*:?="
+    r"\s*(.*)", re.DOTALL)
+_RELATION = re.compile(r"[=<>]|\\(?:in|leq?|geq?|neq?|to|mapsto|sim|times|mathbb)(?![a-zA-Z])")
+_COMPUTED = re.compile(r"[+\-/^(|]|\\(?:[dt]?frac|max|min|log|ln|exp|sqrt|tanh|sum)(?![a-zA-Z])")
+_ACCENT = "|".join(sorted({*ACCENTS, *ALPHABETS, "mathbf", "boldsymbol", "bm", "mathrm", "vec"}))
+_LETTER = re.compile(rf"\\(?:{_ACCENT})\s*\{{\s*\\?[A-Za-z]+\s*\}}|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])")
+_SCRIPTED = r"(?:\\?[A-Za-z]+\s*|\{[^{}]*\}|_\w|\s)+"
+_DISTANCE = re.compile(
+    rf"\({_SCRIPTED}-{_SCRIPTED}(?:\\right\s*)?\)\s*\^\s*(?:2|\{{\s*2\s*\}})"
+    rf"|\|{_SCRIPTED}-{_SCRIPTED}(?:\\right)?[|\\]")
+_SUM = re.compile(
+    r"\\sum\s*(?:\\limits\s*)?_\s*(?:\{[^{}]*\}|\w)(?:\s*\^\s*(?:\{[^{}]*\}|\w))?")
+_SUBSCRIPT = re.compile(r"_\s*(?:\{[^{}]*\}|\w)")
+
+
+@dataclass(frozen=True)
+class StatedLoss:
+    """The formula behind a loss's name: what it computes, of which two letters, and its own letter if it has one."""
+
+    formula: Formula
+    letter: str | None
+    value: str
+    letters: tuple[str, ...]
+
+    @property
+    def whole(self) -> bool:
+        """It sums over the outputs, or takes the length of their vector."""
+        return re.search(r"\\sum|\\\||\|\||\\[lr]?Vert|\\left\\\|", self.value) is not None
+
+    def prediction(self, target: str | None) -> tuple[str, str]:
+        """Which letter is computed and which the target: as the words say, else in the order of (s − y)^2 or |s − y|.
+
+        Raises :class:`CardError` where the formula has other letters than two, or nothing says which is which.
+        """
+        if len(self.letters) != 2:
+            raise CardError(Problem(f"`${self.formula.latex.strip()}$`: a loss of a prediction and a target has two "
+                                    "letters; write the forward formulas of the whole network", line=self.formula.line))
+        first, second = self.letters
+        if target not in self.letters and _DISTANCE.search(self.value) is None:
+            raise CardError(Problem(f"`${self.formula.latex.strip()}$`: which letter is the target? Write e.g. “with "
+                                    f"target ${second}$”", line=self.formula.line))
+        return (second, first) if first == target else (first, second)
+
+
+def stated_loss(prose: Prose, named: Named, others: Sequence[Named]) -> StatedLoss | None:
+    """The formula that stands right behind the loss's name, with no other part between."""
+    for gap in prose.gaps:
+        between = prose.text[named.end : gap.start] if gap.start >= named.end else None
+        if between is not None and _BETWEEN.fullmatch(between) and not any(
+                named.end <= other.start < gap.start for other in others):
+            return _as_loss(gap.formula)
+    return None
+
+
+def unnamed_loss(prose: Prose, others: Sequence[Named]) -> Named | None:
+    """«the loss $…$», where no words say which loss it is."""
+    for match in _WORDS.finditer(prose.text):
+        named = Named(STATED, match.start(), match.end())
+        if others and match.start() > others[0].start and stated_loss(prose, named, others) is not None:
+            return named
+    return None
+
+
+def _as_loss(formula: Formula) -> StatedLoss | None:
+    head = _HEAD.fullmatch(formula.latex)
+    letter, value = (head[1], head[2]) if head else (None, formula.latex)
+    value = value.strip(" .,;")
+    if not _computes(value) or computes_nothing(formula):
+        return None
+    bare = _SUBSCRIPT.sub("", _SUM.sub("", value))
+    found = [m[0] for m in _LETTER.finditer(bare)]
+    letters = [c for c in found if not c.startswith("\\") or c[1:] in GREEK or "{" in c]
+    return StatedLoss(formula, letter, value, tuple(dict.fromkeys(letters)))
+
+
+def _computes(latex: str) -> bool:
+    scripts = re.sub(r"\\sum\s*_\s*(?:\{[^{}]*\}|\w)", "", latex)
+    return _COMPUTED.search(latex) is not None and _RELATION.search(scripts) is None
+
+
+def refuse_unused(prose: Prose, parts: Sequence[Named], used: Sequence[Formula]) -> None:
+    """Raise :class:`CardError` for a formula beside the parts that computes something and that none of them takes."""
+    places = {prose.sentence(part.start) for part in parts}
+    for gap in prose.gaps:
+        if prose.sentence(gap.start) in places and _is_open(gap, prose, used):
+            raise CardError(Problem(f"`${gap.formula.latex.strip()}$` stands beside layers that only words name: what "
+                                    "does it compute? Write the forward formulas of all of them",
+                                    line=gap.formula.line))
+
+
+def _is_open(gap: Gap, prose: Prose, used: Sequence[Formula]) -> bool:
+    formula = gap.formula
+    known = formula in used or computes_nothing(formula) or is_claimed(formula, prose)
+    applied = re.fullmatch(r"\s*\\?[A-Za-z]+(?:_\{?\w\}?)?\s*\([^()]*\)\s*", formula.latex)  # σ(s) names a function
+    return not known and applied is None and _computes(formula.latex) and len(_LETTER.findall(formula.latex)) > 1

@@ -1,21 +1,69 @@
-"""The formulas of a question, read under the letters that all of them declare."""
+"""The formulas of a question, read under the letters that all of them declare, constant sizes put in."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar, cast
 
 from derive.card import Card
 from derive.errors import DeriveError
-from derive.expr import Node, Reduce, walk
+from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
 from derive.notation import gather, read
 from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import SymbolTable
-from derive.question.constants import constants, with_numbers
 from derive.question.dots import without_dots
 from derive.question.entries import with_entries
 from derive.question.spelling import in_notation
+
+_N = TypeVar("_N", bound=Node)
+
+
+def constants(nodes: Iterable[Node]) -> dict[str, int]:
+    """letter ↦ number, from equations between the two; a letter that indexes a tensor, or has two values, is none."""
+    nodes = tuple(nodes)
+    indices = {i for node in nodes for part in walk(node) for i in _positions(part)}
+    found: dict[str, set[int]] = {}
+    for letter, value in (pair for node in nodes for pair in equated(node)):
+        if letter not in indices:
+            found.setdefault(_name(letter), set()).add(value)
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+
+def with_sizes_known(node: _N, known: Mapping[str, int]) -> _N:
+    """The formula with the numbers in place of their letters; an equation that gives one stays as it is."""
+    if isinstance(node, And):
+        return cast(_N, And(tuple(with_sizes_known(part, known) for part in node.conds)))
+    if not known or any(True for _ in equated(node)):
+        return node
+    letters = {part for part in walk(node) if _is_letter(part) and _name(part) in known}
+    return subst(node, {letter: Num(known[_name(letter)]) for letter in letters})
+
+
+def _positions(part: Node) -> tuple[Expr, ...]:
+    return part.indices if isinstance(part, Entry) else part.args if isinstance(part, SetApp) else ()
+
+
+def equated(node: Node) -> Iterator[tuple[Node, int]]:
+    """(letter, number) of F = 2, also in a chain F = S = 2 and in a list of equations."""
+    if isinstance(node, And):
+        for part in node.conds:
+            yield from equated(part)
+    elif isinstance(node, Rel) and set(node.ops) == {"="}:
+        *letters, last = node.terms
+        if isinstance(last, Num) and last.value.denominator == 1 and all(map(_is_letter, letters)):
+            yield from ((letter, int(last.value)) for letter in letters)
+
+
+def _is_letter(node: Node) -> bool:
+    return isinstance(node, (Idx, Size)) or (isinstance(node, Entry) and not node.indices)
+
+
+def _name(letter: Node) -> str:
+    assert isinstance(letter, (Idx, Size, Entry))
+    return letter.tensor if isinstance(letter, Entry) else letter.name
+
 
 # x \in \mathbb{R}^{H \times W}: the table has what it declares
 DECLARATION = re.compile(r"[^=]*\\in\s*\\mathbb\s*\{?\s*[A-Z][^=]*", re.DOTALL)
@@ -34,6 +82,9 @@ _EQUATION = re.compile(r"[^=,;]*(?<![<>\\])=")
 _BARE = re.compile(r"\\(?:max|min)(?![a-z])\s*(?:\\limits\s*)?_\s*\{([\w\s,\\]*)\}")
 _LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z]")
 _TWO_ENDS = re.compile(r"\\in\b|dots|(?:<|\\leq?\b)[^<\\]*(?:<|\\leq?\b)")
+# Passes over the formulas of a question, by what each settles, in their order.
+Passes = Mapping[str, Callable[[list[Formula]], list[Formula]]]
+SPELLINGS: Passes = {"notation": in_notation, "entries": with_entries, "dots": without_dots}
 
 
 @dataclass(frozen=True)
@@ -49,9 +100,16 @@ class Read:
     known: Mapping[str, int]
 
 
+def passed(passes: Passes, found: list[Formula]) -> list[Formula]:
+    """The formulas after each pass in its turn."""
+    for rewritten in passes.values():
+        found = rewritten(found)
+    return found
+
+
 def read_formulas(card: Card) -> Read:
     """Every formula of the question; raises :class:`CardError` for those that are not closed."""
-    found = without_dots(with_entries(in_notation(formulas(card.question, card.question_line))))
+    found = passed(SPELLINGS, formulas(card.question, card.question_line))
     table = gather(found)
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []
@@ -65,7 +123,7 @@ def read_formulas(card: Card) -> Read:
     nodes = [(part, _ranged(part, node, texts, table)) for part, node in nodes]
     known = constants(node for _, node in nodes)
     table = SymbolTable(tuple(s for s in table.symbols if s.name not in known), table.stars)
-    return Read(tuple((f, with_numbers(n, known)) for f, n in nodes), tuple(failures), table, known)
+    return Read(tuple((f, with_sizes_known(n, known)) for f, n in nodes), tuple(failures), table, known)
 
 
 def read_parts(formula: Formula, table: SymbolTable) -> Iterator[tuple[Formula, Node | DeriveError]]:

@@ -1,18 +1,103 @@
-"""Who is who: which letters are inputs, which trainable parameters, which constants."""
+"""Who is who: which letters are inputs, parameters, constants; which are numbers, vectors, matrices, sizes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from derive.card import Card
 from derive.errors import CardError, Problem, did_you_mean
-from derive.notation.symbols import SymbolTable
-from derive.question.naming import Mention, letter_of
-from derive.question.patterns import one_of
+from derive.module import ROLES
+from derive.notation.formulas import Formula
+from derive.notation.symbols import SymbolTable, name_of
+from derive.question.naming import Mention, bare_letters, letter_of, mentions
+from derive.question.prose import Prose, one_of
 
-ROLES = ("inputs", "parameters", "constants")
+_RANKS = (
+    (2, one_of(r"\bmatri(?:x|ces)\b", r"\bmatic\w*")),
+    (1, one_of(r"(?<!\bsupport[ -])\bvectors?\b(?![ -](?:machine|regression|space|quanti))", r"\bvektor\w*")),
+    (0, one_of(r"\bscalars?\b", r"\bskalár\w*", r"\breal number", r"\bscalar-valued", r"\bslope\b")),
+)
+_ABOVE = r"\^\{?[(\[](?:[1-9]|l)[)\]]\}?|\^\{\\text\{\w+\}\}"
+_TOP = r"\^\{?\s*(?:\\top|\\intercal|T|\\(?:mathrm|mathsf|text)\{T\})\s*\}?"
+_PRODUCT = re.compile(rf"(?<![A-Za-z\\_^{{])([A-Z])(?:{_ABOVE}|_[1-9]|{_TOP})?\s*([a-z])(?![A-Za-z_^'(])")
+_LABELLED = re.compile(  # W_o h: W_o is a matrix, if o labels it and runs nowhere
+    r"(?<![A-Za-z\\_^{])([A-Z])_(?:([A-Za-z])|\{(?:\\(?:text|mathrm)\{)?([A-Za-z]+)\}?\})\s*[a-z](?![A-Za-z^'(])")
+_ROW = re.compile(  # s = x W + b: a row times a matrix
+    rf"(?:^|quad|[,;&])\s*[a-z](?:{_ABOVE}|_[1-9])?\s*&?\s*=\s*(?:\\?[a-z]+\s*(?:\\left\s*)?\(\s*)?"
+    rf"([a-z])(?:{_ABOVE}|_[1-9])?\s*([A-Z])(?:{_ABOVE}|_[1-9])?\s*(?=$|[+),.;])")
+_SINGLE = one_of(r"\bconstants?\b", r"\bhyper-?parameters?\b", r"\bscalars?\b", r"\bregulari[sz]\w*")
+_NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
+_ROWS = one_of(r"\brow[- ]vectors?\b", r"\bvectors? (?:are|is) (?:a )?rows?\b", r"\břádkov\w* vektor\w*")
+
+
+def rows_said(prose: Prose) -> bool:
+    """Whether the words call vectors rows."""
+    return _ROWS.search(prose.text) is not None
+
+
+def ranks_said(found: Sequence[Formula], prose: Prose) -> dict[str, int]:
+    """name ↦ number of axes; also of W and x in a product W x: a capital letter before a small one is a matrix."""
+    ranks: dict[str, int] = {}
+    for mention in mentions(prose, bare_letters):
+        for text in (mention.after, mention.before):
+            rank = next((r for r, pattern in _RANKS if pattern.search(text)), None)
+            if rank is not None:
+                for latex in mention.letters:
+                    ranks.setdefault(name_of(latex), rank)
+                break
+        if _SINGLE.search(f"{mention.before} {mention.after}") and _NUMBERED.fullmatch(mention.formula.latex):
+            ranks |= dict.fromkeys(map(name_of, mention.letters), 0)
+    for formula in found:
+        for matrix, vector in _PRODUCT.findall(formula.latex):
+            ranks.setdefault(matrix, 2)
+            ranks.setdefault(vector, 1)
+        for matrix, letter, word in _LABELLED.findall(formula.latex):
+            ranks.setdefault(f"{matrix}_{letter or word}", 2)
+    for formula in found:
+        for vector, matrix in _ROW.findall(formula.latex):
+            ranks.setdefault(matrix, 2)
+            ranks.setdefault(vector, 1)
+    return ranks
+
+
+_LETTER = re.compile(r"\s*(\\?[A-Za-z]+(?:_\{?\\?[A-Za-z]+\}?)?)\s*")
+_KIND = (
+    r"(?:number of|total number|size of|batch size|mini-?batch size|dimension|length of|count of|depth of|\w* ?size\b"
+    r"|počet|velikost|rozměr|dimenze|délka)"
+)
+_IS = re.compile(
+    r"[\s,]*(?:is|are|denotes?|being|represents?|stands? for|je|značí|označuje|=|-|–)\s+(?:the |a |an )?(?:\w+ ){0,2}?"
+    + _KIND
+)
+_OF = r"(?:batch|mini-?batch|vocabulary|sample|kernel|filter|window|input|output|hidden|layer)"
+_BEFORE = one_of(
+    r"number of [\w\s-]{1,30}\s*$", rf"{_OF} sizes?(?: of)?\s*$",
+    r"dimension(?:s|ality)?(?: of)?(?: [\w-]+){0,3}\s*$", r"(?:of|with) (?:length|size)\s*$",
+    r"počet [\w\s]{1,30}\s*$", r"(?:velikost|dimenz|rozměr|délk)\w*\s*$", r"(?:(?:mini-?)?batch of|set of)\s*$",
+)  # fmt: skip
+_AFTER = re.compile(
+    r"(?:-dimensional|-dim\b|-element"
+    r"| (?:samples|examples|classes|inputs|outputs|units|neurons|features|observations|data ?points|elements|entries"
+    r"|training (?:samples|examples|patterns)|dimensions|components|channels|hidden units|keys|patterns"
+    r"|tříd\w*|vzork\w*|prvk\w*|neuron\w*|jednot\w*|výstup\w*|vstup\w*))\b"
+)
+
+
+def sizes_said(prose: Prose) -> Iterator[str]:
+    """The LaTeX of letters that the words call a size: «where $n$ is the number of samples», «$K$ classes»."""
+    for gap in prose.gaps:
+        latex = gap.formula.latex
+        letter = _LETTER.fullmatch(latex)
+        if letter is None:
+            continue
+        rest = prose.text[gap.start + 1 : gap.start + 80]
+        before = prose.text[max(0, gap.start - 60) : gap.start]
+        if _IS.match(rest) or _BEFORE.search(before) or _AFTER.match(rest):
+            yield letter[1]
+
+
 _FIXED = one_of(
     r"\bfixed\b", r"\bgiven (?:threshold|slope|scale|level)\b",
     r"\bnot (?:trainable|trained|learn\w*|a (?:trainable|learn\w*))", r"\bnon-?trainable",

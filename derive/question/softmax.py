@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
-from derive.question.patterns import CLOSED, OPENED, inside
+from derive.question.prose import CLOSED, OPENED, inside
 
 _NAME = r"\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{\s*[sS]oft[mM]ax\s*\}\s*"
 _INDEX = r"(?:_\{?\w\}?\s*)?"

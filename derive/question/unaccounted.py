@@ -12,9 +12,7 @@ from derive.notation.symbols import name_of
 from derive.question.asking import discussed
 from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import PARTS
-from derive.question.patterns import one_of
-from derive.question.plain_text import GAP
-from derive.question.prose import Prose
+from derive.question.prose import GAP, Prose, one_of
 
 _ADJECTIVES = (
     r"(?:an?|the|its|one|then|element-?wise|logistic|final|additional|subsequent|standard|mean|binary|categorical|average"

@@ -12,11 +12,10 @@ from derive.letters import unused
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
-from derive.question import second
+from derive.question import topics
 from derive.question.asking import KINDS, discussed, partials, requested, spoken
 from derive.question.naming import letters_of
-from derive.question.patterns import one_of
-from derive.question.prose import Prose
+from derive.question.prose import Prose, one_of
 from derive.question.roles import Role
 
 _FOR = re.compile(r"(?:gradients?|derivatives?|messages?) (?:for|of|by|to)((?:(?!with respect|wrt)[^.?!;¶])*)")
@@ -139,7 +138,7 @@ class Asking:
                 if found.start(1) <= gap.start < found.end(1):
                     said = prose.said(found.start(), gap.start + 1)
                     before = prose.text[prose.sentence(found.start())[0] : found.start()]
-                    if second.alone(before) or (_ARGUED.search(before) and not _DIFFERENTIATED.search(before)):
+                    if topics.alone(before) or (_ARGUED.search(before) and not _DIFFERENTIATED.search(before)):
                         continue
                     if self._letters(letters_of(gap.formula, self.table), said, "deriv" not in before):
                         by_letter.append(found.start())
@@ -156,7 +155,7 @@ class Asking:
         def counts(match: re.Match[str]) -> bool:
             if in_words and not requested(prose.text, match.end()) or discussed(prose.text, match.start()):
                 return False
-            if second.begins(prose.text, match.start()):
+            if topics.begins(prose.text, match.start()):
                 return False
             sentence = prose.sentence(match.start())
             particular = any(sentence == prose.sentence(at) and match.end() <= at for at in by_letter)
@@ -171,7 +170,7 @@ class Asking:
             if places:
                 self.whole[role] = any(not _LETTERS_FOLLOW.match(prose.text, m.end()) for m in places)
         for gap in prose.gaps:
-            if _DERIVED.match(gap.formula.latex) and not self.kinds and not second.written(gap.formula):
+            if _DERIVED.match(gap.formula.latex) and not self.kinds and not topics.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         match = _ALL.search(prose.text)
         self.everything = match is not None
@@ -229,7 +228,7 @@ class Asking:
 
         Raises :class:`UnsupportedError` where nothing else is asked for.
         """
-        found = second.asked(prose)
+        found = topics.asked(prose)
         if found is not None and not self.kinds:
             raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",
                                            line=found[1]))

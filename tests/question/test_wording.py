@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from derive.question import wording
-from derive.question.plain_text import plain_text
+from derive.question.prose import plain_text
 from derive.question.wording import words_of
 
 CASES = r"""

@@ -1,14 +1,46 @@
-"""Cases in words: «$y = x$ if $x > 0$ and $0$ otherwise» is one equation with two cases."""
+"""Equations, cases and ranges of sums that stand in words: «$q$ is the softmax of the logits $z$»."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from derive.notation.formulas import Formula
-from derive.question.plain_text import GAP
-from derive.question.prose import Gap, Prose
+from derive.question.naming import bare_letters
+from derive.question.prose import GAP, Gap, Prose
+
+_FUNCTIONS = {"softmax": "softmax", "sigmoid": "sigmoid", "logistic function": "sigmoid", "relu": "relu",
+              "rectifier": "relu", "softplus": "softplus", "hyperbolic tangent": "tanh"}  # fmt: skip
+_SAID = re.compile(
+    rf"{GAP}\s*,?\s*(?:of (?:the |a )?(?:[a-z-]+ ){{1,3}})?(?:is|are|be|being|denotes?|=)\s+"
+    r"(?:(?:given|obtained|computed|defined) (?:by|as|from) )?(?:the |a )?"
+    rf"(?:logistic (?!function))?(?P<name>{'|'.join(_FUNCTIONS)})(?: function| activation| transform(?:ation)?)?"
+    rf"\s+(?:of|applied to|at)\s+(?:[a-z-]+ ){{0,4}}{GAP}"
+)
+
+
+def equations_said(prose: Prose, written: Sequence[Formula]) -> Iterator[Formula]:
+    """q = softmax(z) for such words, where no formula defines q."""
+    gaps = {gap.start: gap for gap in prose.gaps}
+    for match in prose.matches(_SAID):
+        ends = gaps.get(match.start()), gaps.get(match.end() - 1)
+        letters = [letter for gap in ends if gap is not None and (letter := _letter(gap))]
+        if len(letters) == 2 and ends[0] is not None and not any(_defines(letters[0], f.latex) for f in written):
+            place = ends[0].formula
+            latex = rf"{letters[0]} = \mathrm{{{_FUNCTIONS[match['name']]}}}({letters[1]})"
+            yield Formula(latex, place.line, place.column, False)
+
+
+def _letter(gap: Gap) -> str | None:
+    found = bare_letters(gap.formula)
+    return found[0] if len(found) == 1 else None
+
+
+def _defines(letter: str, latex: str) -> bool:
+    subscript = r"(?:_\s*(?:\{[^{}]*\}|\w))?"
+    return re.search(rf"(?:^|[,;&{{}}\s]){re.escape(letter)}\}}?\s*{subscript}\s*&?\s*:?=", latex) is not None
+
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
 _ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"
@@ -87,3 +119,41 @@ def _piece(match: re.Match[str], gaps: dict[int, Gap]) -> _Piece | None:
 
 def _bare(latex: str) -> str:
     return re.sub(r"\s|\\(?:left|right|[,;:! ])(?![A-Za-z])", "", latex)
+
+
+_OVER = re.compile(
+    r"\bsums? (?:runs?|is taken|are taken|extends?|goes|ranges?|is|are) over (?:all )?"
+    rf"(?:(?:indices|index|positions|values|terms|those|the) )*(?P<letter>{GAP})"
+    rf"(?:\s*,?\s*(?:with|such that|for which|where|satisfying|that satisfy)\s+(?P<range>{GAP}))?"
+)
+_LETTER = r"\\?[A-Za-z]+"
+_COUNTED = re.compile(
+    rf"\s*(?P<letter>{_LETTER})\s*=\s*(?P<first>[^=,]+?)\s*,\s*(?:[^=,]+,)?\s*\\[lc]?dots[bc]?\s*,"
+    r"\s*(?P<last>[^=,]+?)[\s.,]*")
+
+
+def with_ranges_said(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
+    r"""The formulas with \sum_{k : 0 \le t - 2k < A} for a \sum_k whose range the words give."""
+    gaps = {gap.start: gap for gap in prose.gaps}
+    found = list(formulas)
+    for match in prose.matches(_OVER):
+        said = _said(gaps.get(match.start("letter")), gaps.get(match.start("range")) if match["range"] else None)
+        if said is not None:
+            letter, below = said
+            own = re.escape(letter)
+            bare = re.compile(rf"\\sum\s*(?:\\limits\s*)?_\s*(?:\{{\s*{own}\s*\}}|{own}(?![A-Za-z]))(?!\s*\^)")
+            found = [replace(f, latex=below.join(bare.split(f.latex))) for f in found]
+    return found
+
+
+def _said(letter: Gap | None, range_: Gap | None) -> tuple[str, str] | None:
+    """The letter and the sum with its range, where the words give one."""
+    if letter is None:
+        return None
+    counted = _COUNTED.fullmatch(letter.formula.latex)
+    if range_ is None and counted:
+        return counted["letter"], rf"\sum_{{{counted['letter']}={counted['first']}}}^{{{counted['last']}}}"
+    name = letter.formula.latex.strip()
+    if range_ is None or re.fullmatch(_LETTER, name) is None:
+        return None
+    return name, rf"\sum_{{{name} : {range_.formula.latex.strip(' .,;')}}}"

@@ -1,4 +1,4 @@
-r"""Functions of vectors, h_\theta(x) = \sigma(\theta^\top x), written out where they are applied: h_\theta(x^{(i)})."""
+"""Functions that a card defines: their arguments are letters of their own, those of vectors are written out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,39 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from derive.notation.formulas import Formula
-from derive.question.patterns import CLOSED, OPENED, inside
+from derive.question.prose import CLOSED, OPENED, inside
 from derive.question.reading import one_equation
+
+_NAME = r"(?:\\(?:mathrm|operatorname|mathit)\s*\{\s*[A-Za-z]+\s*\}|\\[A-Za-z]+|[A-Za-z])"
+_OF_A_NUMBER = re.compile(
+    rf"\s*(?P<name>{_NAME}){OPENED}\s*(?P<letter>[A-Za-z])\s*{CLOSED}\s*&?\s*:?=(?P<body>.*)", re.DOTALL)
+_BOLD = r"\\(?:mathbf|boldsymbol|bm|pmb|vec)\s*\{?\s*"
+_OF_VECTORS = re.compile(_BOLD + r"|_|\\(?:sum|prod|top|langle|lVert|intercal)(?![A-Za-z])|\\\|")
+_SPARE = "uvrzqa"
+
+
+def with_local_arguments(formulas: Iterable[Formula]) -> list[Formula]:
+    """The formulas with a letter of its own for such an argument, where the same letter is bold elsewhere.
+
+    What has subscripts, sums or products of vectors on its right is left as it is.
+    """
+    found = list(formulas)
+    taken = {c for f in found for c in re.findall(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", f.latex)}
+    for n, formula in enumerate(found):
+        match = _OF_A_NUMBER.fullmatch(formula.latex)
+        if match is None or _OF_VECTORS.search(match["body"]):
+            continue
+        letter = match["letter"]
+        vector = re.compile(rf"{_BOLD}{letter}(?![A-Za-z])")
+        spare = next((c for c in _SPARE if c not in taken), None)
+        applied = re.compile(rf"(?<![A-Za-z\\]){re.escape(match['name'])}{OPENED}")
+        others = [f for f in found if f is not formula]
+        if spare is not None and any(vector.search(f.latex) for f in found) and any(
+                applied.search(f.latex) for f in others):
+            alone = re.compile(rf"(?<![A-Za-z\\]){letter}(?![A-Za-z])")
+            found[n] = replace(formula, latex=alone.sub(spare, formula.latex))
+    return found
+
 
 _FACE = r"\\(?:mathbf|boldsymbol|bm|vec|mathrm|hat|tilde|bar)"
 _LETTER = rf"(?:{_FACE}\s*\{{\s*\\?[A-Za-z]+\s*\}}|\\[A-Za-z]+|[A-Za-z])"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
-from derive.front_matter import begins
+from derive.sections import begins
 
 OUTPUT = Path("output")  # where finished sheets go unless the user says otherwise
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from derive.errors import CardError, Problem
-from derive.front_matter import FrontMatter, front_matter, header_end
-from derive.sections import Heading, bare, headings, is_rule, lines_of
+from derive.sections import FrontMatter, Heading, bare, front_matter, header_end, headings, is_rule, lines_of
 
 MAX_BYTES = 1_000_000
 _MARK = re.compile(r"<!-- derive: generated ([0-9a-f]{16}) -->")

@@ -11,11 +11,11 @@ import click
 # a command is a function of its name in that module; it is imported when it is called
 _COMMANDS = {
     "solve": "derive.commands.solve",
-    "show": "derive.commands.show",
+    "show": "derive.commands.solve",
     "evaluate": "derive.commands.evaluate",
     "handout": "derive.commands.handout",
-    "new": "derive.commands.new",
-    "layers": "derive.commands.layers",
+    "new": "derive.commands.catalogue",
+    "layers": "derive.commands.catalogue",
 }
 
 

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import derive
-from derive.commands.layers import layers
-from derive.commands.new import new
+from derive.commands.catalogue import layers, new
 from derive.errors import CardError
 from derive.layers import LAYERS
 from derive.layers.catalogue import Layer

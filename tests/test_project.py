@@ -14,10 +14,10 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "derive"
 # The stages in the order of the data. A stage imports from those above it and from its own line, never from below.
 STAGES = (
-    ("errors", "expr", "window_axis", "adaptive_axis", "receptive_field", "window_facts", "scene", "sections", "words"),
+    ("errors", "expr", "window_axis", "receptive_field", "sections", "words"),
     ("notation",),
-    ("front_matter", "module", "sheet", "card"),
-    ("layers", "letters"),
+    ("module", "sheet", "card"),
+    ("layers",),
     ("axes", "magnitudes"),
     ("question",),
     ("calculus", "symbolic", "numeric"),

@@ -130,7 +130,7 @@ def test_a_refuted_sheet_is_not_rendered(card: Solution) -> None:
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 def test_each_step_of_the_message_is_right(geometry: tuple[tuple[int, int], ...]) -> None:
     """The covering and the closed form give the same message as the slope of Σ δ f."""
-    from derive.letters import with_size_letters
+    from derive.axes import with_size_letters
     from derive.numeric.vectorised import backward
 
     solution = solved(geometry)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from derive.axes import unused, with_size_letters
 from derive.calculus.results import Messages
 from derive.calculus.stages import variable
 from derive.expr import (
@@ -47,7 +48,6 @@ from derive.expr import (
     subst,
     walk,
 )
-from derive.letters import unused, with_size_letters
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.window_axis import WindowAxis

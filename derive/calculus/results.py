@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from derive.axes import with_axes
+from derive.axes import unused, with_axes
 from derive.calculus import messages
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import extremisers, star_definitions
 from derive.calculus.stages import stages
 from derive.expr import Arg, Idx
-from derive.letters import unused
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, latex_of
 

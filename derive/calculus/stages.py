@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import cast
 
-from derive.axes import with_axes
+from derive.axes import unused, with_axes
 from derive.calculus.dependence import entry_of, reached
 from derive.calculus.derivation import Step, concludes, step
 from derive.calculus.differentiate import derivative, holding
 from derive.calculus.ranges import ranged
 from derive.errors import CardError
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, mul, subst, transform
-from derive.letters import unused
 from derive.module import Module
 from derive.notation.symbols import Kind
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
+from derive.axes import extent
 from derive.expr import (
     MINUS_ONE,
     ONE,
@@ -29,7 +30,6 @@ from derive.expr import (
     sub,
     tuple_of,
 )
-from derive.letters import extent
 from derive.module import Module
 from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
 

@@ -50,7 +50,7 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
     codes: list[int] = []
     with reported(codes, debug):
         from derive.handout import ORDERS, Head, Selection, bounds, document
-        from derive.handout.selection import course
+        from derive.handout.document import course
 
         form = output.suffix.lower()
         if form not in (".tex", ".pdf"):

@@ -10,8 +10,7 @@ from derive.expr import Entry, Idx, Node, Rel, eq
 from derive.notation import write
 from derive.notation.symbols import Kind, SymbolTable
 from derive.notation.writer import write_lines
-from derive.scene import Scene
-from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
+from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Scene, Table
 from derive.words import environment
 
 _NAME = re.compile(r"“[^”]*”|`(\w+)`")

@@ -10,11 +10,9 @@ from derive.compose.story import Story
 from derive.compose.subject import Subject
 from derive.expr import Entry, Reduce, SetApp, walk
 from derive.figures import elementwise, graph, receptive_fields, routing
-from derive.figures.curve import given
-from derive.figures.letters import Letters, letter, say
-from derive.figures.routing import Example
-from derive.figures.sampling import curve
-from derive.figures.windows import picture_shape, shown
+from derive.figures.curve import curve, given
+from derive.figures.grids import Letters, letter, say
+from derive.figures.windows import Example, picture_shape, shown
 from derive.numeric.point import Index
 from derive.sheet import Trial
 from derive.verify.point import Point

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from derive.axes import axes
+from derive.axes import axes, extent
 from derive.calculus.ranges import conditions
 from derive.calculus.stages import upstream
 from derive.calculus.windows import covers, output_sizes
 from derive.compose.builder import Builder
 from derive.compose.subject import LOSS, Subject
 from derive.expr import ZERO, And, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
-from derive.letters import extent
 from derive.notation.symbols import Symbol
 
 

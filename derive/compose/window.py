@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from derive.axes import extent
 from derive.calculus import one_window as one
 from derive.calculus.derivation import Step
 from derive.calculus.one_window import OneWindow
@@ -40,7 +41,6 @@ from derive.expr import (
     tuple_of,
     walk,
 )
-from derive.letters import extent
 
 if TYPE_CHECKING:
     from derive.symbolic.window import Case

@@ -18,10 +18,10 @@ from derive.errors import VerificationError
 from derive.expr import Binder, Bracket, Entry, Expr, In, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Definitions, Index
+from derive.receptive_field import shares
 from derive.sheet import Trial
 from derive.verify.claims import Compiler
 from derive.verify.point import Point
-from derive.window_facts import shares
 
 LARGEST = 8  # a side of more cells does not fit a page
 MOST_CELLS = 54  # of three axes

@@ -8,18 +8,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from derive.axes import extent
 from derive.calculus.covering import in_closed_form
 from derive.calculus.windows import inverses
 from derive.compose.builder import Builder
 from derive.compose.printed import equation, printed
 from derive.compose.subject import Subject
 from derive.expr import Cardinality, Cases, Entry, Expr, Fn, Infinity, Mul, Num, Reduce, Size, tuple_of, walk
-from derive.letters import extent
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, precision
 from derive.numeric.evaluator import evaluate
-from derive.receptive_field import AdaptiveAxis, Axis, ReceptiveField, WindowAxis
-from derive.window_facts import window_facts
+from derive.receptive_field import AdaptiveAxis, Axis, ReceptiveField, WindowAxis, window_facts
 
 _LONGEST = 64  # extent of an axis at which a window without entries is looked for
 

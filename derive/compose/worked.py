@@ -20,13 +20,13 @@ from derive.module import Module
 from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Definitions, Index, Undefined
 from derive.numeric.shapes import extents
+from derive.receptive_field import shares
 from derive.verify.claims import Compiler
 from derive.verify.draw import Draws, Pool
 from derive.verify.extents import LARGEST
 from derive.verify.point import Point, Values
 from derive.verify.sizes import Sizes, choices, given
 from derive.window_axis import Axis, WindowAxis
-from derive.window_facts import shares
 
 MOST_CELLS = 36  # of an input that is still read
 _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from derive.compose.story import whole
 from derive.errors import CardError
-from derive.evaluation.shapes import checked, named, upstream_of
+from derive.evaluation.values import checked, named, upstream_of
 from derive.render.guard import refuse_failures
 from derive.solve import Solution
 

@@ -12,7 +12,7 @@ from derive.axes import Slot, axes
 from derive.calculus.one_window import windowed
 from derive.errors import DeriveError, UnsupportedError
 from derive.evaluation import forward
-from derive.evaluation.shapes import letters
+from derive.evaluation.values import letters
 from derive.expr import Entry, In, Listed, Num, Reduce, Rel
 from derive.magnitudes import expected
 from derive.module import Module

@@ -2,7 +2,6 @@
 
 from derive.figures.curve import elementwise
 from derive.figures.graph import graph
-from derive.figures.routing import routing
-from derive.figures.windows import receptive_fields
+from derive.figures.windows import receptive_fields, routing
 
 __all__ = ["elementwise", "graph", "receptive_fields", "routing"]

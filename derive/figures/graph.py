@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from derive.axes import with_axes
 from derive.expr import Entry
-from derive.figures.letters import letter, say
+from derive.figures.grids import letter, say
 from derive.module import Module
-from derive.scene import Cell, Item, Label, Line, Point, Scene
+from derive.sheet import Cell, Item, Label, Line, Point, Scene
 
 _WIDE, _HIGH = 1.3, 1.0  # a node
 _STEP, _DROP = 3.0, 2.2  # from a column to the next, from the row above to the chain

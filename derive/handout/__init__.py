@@ -1,6 +1,5 @@
 """Cards as one LaTeX document of the exam class: questions, answers, or a guide to their marking."""
 
-from derive.handout.document import MODES, Head, Item, document
-from derive.handout.selection import ORDERS, Selection, bounds
+from derive.handout.document import MODES, ORDERS, Head, Item, Selection, bounds, document
 
 __all__ = ["MODES", "ORDERS", "Head", "Item", "Selection", "bounds", "document"]

@@ -29,8 +29,7 @@ from derive.expr import (
     walk,
 )
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
-from derive.listing.scope import Definition, Loop, Scope, star_name
-from derive.listing.taps import between, taps
+from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
 
 
 class Arrays(ArrayPrinter):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from derive.axes import unused
 from derive.errors import DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, walk
-from derive.letters import unused
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable

@@ -12,7 +12,7 @@ from pylatex.utils import NoEscape
 from derive.card import file_stem
 from derive.render import prose
 from derive.render.hypertext import runs
-from derive.scene import Cell, Item, Line, Point, Scene
+from derive.sheet import Cell, Item, Line, Point, Scene
 from derive.words import environment, templates
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 
-from derive.adaptive_axis import AdaptiveAxis
 from derive.expr import Entry, SetApp, walk
 from derive.module import Module
 from derive.numeric.source import window_places
-from derive.window_axis import WindowAxis
+from derive.window_axis import AdaptiveAxis, WindowAxis
 
 LARGEST = 12  # of a size that is drawn, and where windows lie along it how many sizes are
 _PLAIN = tuple(range(2, LARGEST + 1))

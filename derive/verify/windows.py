@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 
-from derive.adaptive_axis import AdaptiveAxis
 from derive.calculus.one_window import Windowed
 from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
 from derive.module import Module
 from derive.numeric.point import Definitions
 from derive.numeric.statements import compile_value
-from derive.receptive_field import ReceptiveField
+from derive.receptive_field import ReceptiveField, WindowFacts, at_many, sizes_of, window_facts
 from derive.sheet import Math
 from derive.verify.instance import Instance
 from derive.verify.report import Check, Verdict
-from derive.window_axis import Axis, WindowAxis
-from derive.window_facts import WindowFacts, at_many, sizes_of, window_facts
+from derive.window_axis import AdaptiveAxis, Axis, WindowAxis
 
 
 def geometry(field: ReceptiveField, size: tuple[int, ...] | None) -> Check:

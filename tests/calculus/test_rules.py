@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 import derive
-from derive.axes import with_axes
+from derive.axes import with_axes, with_size_letters
 from derive.calculus import differentiate as driver
 from derive.calculus.differentiate import differentiate
 from derive.calculus.form import simplified
@@ -15,7 +15,6 @@ from derive.calculus.rule import Rule
 from derive.calculus.rules import RULES
 from derive.errors import UnsupportedError
 from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Expr, Fn, Idx, Partial, Star, Tuple, eq
-from derive.letters import with_size_letters
 from derive.notation import read
 from derive.notation.symbols import Kind, Symbol
 from derive.solve import solve

@@ -19,8 +19,7 @@ from derive.calculus.results import Messages
 from derive.errors import CardError
 from derive.evaluation import Evaluation, evaluate
 from derive.evaluation.draw import draw
-from derive.evaluation.formats import as_html, as_json, as_markdown, for_terminal
-from derive.evaluation.tables import number, sections
+from derive.evaluation.formats import as_html, as_json, as_markdown, for_terminal, number, sections
 from derive.evaluation.values import read_values
 from derive.sheet import Sheet
 from derive.solve import Solution, solve

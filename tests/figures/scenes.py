@@ -7,11 +7,11 @@ import random
 from functools import cache
 
 from derive.figures import elementwise, graph, receptive_fields, routing
-from derive.figures.letters import Index, Letters
-from derive.figures.routing import Example
+from derive.figures.grids import Index, Letters
+from derive.figures.windows import Example
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField, receptive_field
-from derive.scene import Cell, Dot, Label, Line, Outline, Point, Scene
+from derive.sheet import Cell, Dot, Label, Line, Outline, Point, Scene
 from tests.calculus.zoo import ZOO
 
 GEOMETRIES: dict[str, tuple[Index, ...]] = {  # kernel size, stride, padding, shape, and a dilation

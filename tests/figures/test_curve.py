@@ -7,9 +7,8 @@ import pytest
 
 from derive.axes import with_axes
 from derive.figures import elementwise
-from derive.figures.curve import given
-from derive.figures.sampling import Curve, curve
-from derive.scene import Dot
+from derive.figures.curve import Curve, curve, given
+from derive.sheet import Dot
 from tests.calculus.zoo import ZOO
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from derive.expr import Entry, Partial
 from derive.figures import graph
-from derive.scene import Cell, Label, Line, Scene
+from derive.sheet import Cell, Label, Line, Scene
 from tests.calculus.zoo import ZOO
 
 

@@ -10,8 +10,7 @@ import pytest
 import derive
 from derive.calculus.results import Messages
 from derive.errors import CardError, VerificationError
-from derive.listing import listings
-from derive.listing.layout import broken
+from derive.listing import broken, listings
 from derive.listing.run import executed
 from derive.testing import assert_backward
 from tests.calculus.zoo import ZOO

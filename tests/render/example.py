@@ -7,8 +7,7 @@ from typing import Any
 
 from derive.card import Card
 from derive.expr import OTHERWISE
-from derive.scene import Cell, Dot, Label, Line, Outline, Scene
-from derive.sheet import Bullets, Figure, Heading, Math, Prose, Sheet, Table
+from derive.sheet import Bullets, Cell, Dot, Figure, Heading, Label, Line, Math, Outline, Prose, Scene, Sheet, Table
 from derive.verify.report import Check, Report, Verdict
 
 CARD = r"""---

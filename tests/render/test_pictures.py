@@ -9,7 +9,7 @@ import pytest
 
 from derive.render.pdf import compile_latex, engine
 from derive.render.pictures import UNIT, plain, svg, tikz
-from derive.scene import Cell, Label, Line, Outline
+from derive.sheet import Cell, Label, Line, Outline
 from derive.words import templates
 from tests.figures.scenes import points, scenes
 

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.receptive_field import ReceptiveField, adaptive_field, receptive_field
+from derive.receptive_field import ReceptiveField, WindowFacts, adaptive_field, receptive_field, window_facts
 from derive.verify import windows as checking
 from derive.verify.report import Verdict
 from derive.verify.windows import geometry
 from derive.window_axis import WindowAxis
-from derive.window_facts import WindowFacts, window_facts
 
 FACTS = [
     (receptive_field((2, 2)), None, WindowFacts(1, True, False, False, False)),

@@ -13,7 +13,7 @@ from derive.calculus.one_window import scope_tables
 from derive.errors import DeriveError
 from derive.notation import read
 from derive.numeric.statements import componentwise
-from derive.render.formulas import displayed
+from derive.render.guard import displayed
 from derive.sheet import Math
 from derive.verify import sheet as verification
 from derive.verify.check import check

@@ -1,4 +1,4 @@
-"""``derive new``: a question card for a layer of the catalogue."""
+"""``derive layers`` and ``derive new``: the catalogue, and a question card for one of its layers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,30 @@ from typing import Any
 import click
 
 from derive.bank import write_all
-from derive.commands.running import debug_option, reported, worst
+from derive.commands.running import debug_option, ended, reported, worst
 from derive.errors import CardError
+
+
+@click.command(short_help="List the layers that have names.")
+def layers() -> None:
+    """List the catalogue: each layer's name, its forward formula in two axes, and its options.
+
+    \b
+    Example:
+      derive layers
+    """
+    with ended(debug=False):
+        _list()
+
+
+def _list() -> None:
+    from derive.layers import LAYERS
+    from derive.render.unicode import inline
+
+    width = max(len(spec.name) for spec in LAYERS)
+    for spec in LAYERS:
+        options = "".join(f"  --{key.replace('_', '-')}" for key in spec.options)
+        click.echo(f"{spec.name:{width}}  {inline(spec.latex(2))}{options}")
 
 
 def _sizes(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:

@@ -51,7 +51,8 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
         checks += example(parsed, scopes["layer"])
         checks += routes(scopes["layer"], messages)
         for number, w in enumerate(windowed(module)):
-            checks += window_routes(w, scopes["layer"], scopes[scope_name("window", number)])
+            own = scopes["layer"] if w.whole else Scope(w.layer, w.layer.table, (), Definitions({}, {}, {}))
+            checks += window_routes(w, own, scopes[scope_name("window", number)])
     if len(module.equations) == 1 and module.receptive_field is not None:
         checks.append(geometry(module.receptive_field, module.input_size))
     if messages_of(sheet):

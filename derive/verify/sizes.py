@@ -159,6 +159,9 @@ def _fits(module: Module, chosen: dict[str, int]) -> Sizes | None:
         reach: Extents = extents(module, shapes)
     except CardError:
         return None
+    if any(n != chosen.get(str(size), n) for s in module.table.symbols if s.name in module.defined
+           for size, n in zip(s.sizes, reach.shapes[s.name], strict=False)):
+        return None  # as many windows as another tensor has entries
     literal = {(s.name, d) for s in module.table.symbols for d, n in enumerate(s.sizes) if isinstance(n, int)}
     literal |= fixed(module)
     if any(has_even_median(module, shapes[name]) for name in module.inputs):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from derive.calculus.dependence import reached, tensors_in
-from derive.calculus.elementwise import DERIVATIVES
 from derive.calculus.rule import Derivatives
 from derive.expr import MINUS_ONE, ONE, ZERO, Add, Entry, Expr, Fn, Mul, Node, Pow, add, mul, subst
+from derive.functions import known
 from derive.module import Module
 
 
@@ -60,15 +60,17 @@ class ElementwiseRule:
     name: ClassVar[str] = "elementwise"
 
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Fn) and (of.name in DERIVATIVES or module.function(of.name) is not None)
+        return isinstance(of, Fn) and (bool(known(of.name) or module.function(of.name)))
 
     def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Fn)
-        known = module.function(of.name)
-        if known is None:
-            return mul(DERIVATIVES[of.name](*of.args), *map(partial, of.args))
-        letters_besides = tensors_in(known.body) - {*known.parameters}
+        own = module.function(of.name)
+        if own is None:
+            function = known(of.name)
+            assert function is not None
+            return mul(function.derived(*of.args), *map(partial, of.args))
+        letters_besides = tensors_in(own.body) - {*own.parameters}
         if any(wrt.tensor in reached(Entry(t, ()), module) for t in letters_besides):
-            return partial(known.at(of.args))
-        at: dict[Node, Node] = {Entry(p, ()): a for p, a in zip(known.parameters, of.args, strict=True)}
-        return add(*(mul(subst(partial.slope(known, n), at), partial(u)) for n, u in enumerate(of.args)))
+            return partial(own.at(of.args))
+        at: dict[Node, Node] = {Entry(p, ()): a for p, a in zip(own.parameters, of.args, strict=True)}
+        return add(*(mul(subst(partial.slope(own, n), at), partial(u)) for n, u in enumerate(of.args)))

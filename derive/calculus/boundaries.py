@@ -28,24 +28,30 @@ from derive.expr import (
     sub,
     walk,
 )
+from derive.functions import known
 
 
 @dataclass(frozen=True)
 class Border:
-    """u and v meet where gap = 0; ``chosen`` is the one that the formulas take there, None for sign(0) = 0."""
+    """u and v meet where gap = 0; ``chosen`` is the one that the formulas take there.
+
+    Of a named function ``bend`` is the slope in use there, as sign(0) = 0, and the argument.
+    """
 
     gap: Expr
     sides: tuple[Expr, Expr]
     chosen: Expr | None
     stated: Rel | None = None
     told: bool = True  # which branch holds beyond it
+    bend: tuple[Expr, Expr] | None = None
 
 
 def borders(node: Expr, simple: Callable[[Expr], Expr]) -> Iterator[Border]:
     """Where the branches of a node meet; ``simple`` brings an expression to its lecturer's form."""
     match node:
-        case Fn("abs", (inner,)):
-            yield Border(inner, (inner, mul(Num(-1), inner)), None)
+        case Fn(name, (inner,)):
+            for corner in named.corners if (named := known(name)) is not None else ():
+                yield Border(sub(inner, corner.at), corner.sides(inner), None, bend=(corner.chosen, inner))
         case Extremum(_, args):
             for u, v in combinations(args, 2):
                 stated = eq(v, u) if u is ZERO else eq(u, v) if v is ZERO else None

@@ -43,6 +43,7 @@ from derive.expr import (
     transform,
     walk,
 )
+from derive.functions import known
 from derive.module import Module
 from derive.notation.term_writer import is_negative
 
@@ -93,7 +94,7 @@ def _nodes(value: Expr, module: Module) -> Iterator[Expr]:
             if isinstance(part, Expr):
                 yield from _nodes(part, module)
         return
-    if isinstance(value, (Extremum, Cases)) or _is_abs(value):
+    if isinstance(value, (Extremum, Cases)) or _is_bent(value):
         yield value
     if isinstance(value, Cases):
         return
@@ -106,6 +107,12 @@ def _nodes(value: Expr, module: Module) -> Iterator[Expr]:
 
 def _is_abs(node: Expr) -> bool:
     return isinstance(node, Fn) and node.name == "abs"
+
+
+def _is_bent(node: Expr) -> bool:
+    """A function with a kink; not one whose value jumps."""
+    function = known(node.name) if isinstance(node, Fn) else None
+    return function is not None and any(vanishes(sub(*c.sides(c.at))) for c in function.corners)
 
 
 def _above_one(exponent: Expr, module: Module) -> bool:
@@ -205,8 +212,9 @@ class _Here:
 
     def taken(self, node: Expr, slopes: tuple[Expr, Expr], wrt: Entry, border: Border) -> Expr:
         """The slope that the rules give on the boundary: sign(0) = 0; of two terms the one free of x, or the second."""
-        if border.chosen is None:
-            return ZERO
+        if border.bend is not None:
+            slope, inner = border.bend
+            return mul(slope, self.slope(inner, wrt))
         if isinstance(node, Extremum) and not all(wrt.tensor in reached(s, self.module) for s in border.sides):
             return ZERO
         return slopes[0] if border.chosen is border.sides[0] else slopes[1]

@@ -61,7 +61,7 @@ _WIDTH = 88
 
 def module_source(functions: str) -> str:
     """The functions below their imports, lines broken where a bracket allows it."""
-    imports = ["import numpy as np"] if "np." in functions else []
+    imports = [line for name, line in (("math.", "import math\n"), ("np.", "import numpy as np")) if name in functions]
     if "sliding_window_view" in functions:
         imports.append("from numpy.lib.stride_tricks import sliding_window_view")
     body = "\n".join(part for line in functions.rstrip("\n").split("\n") for part in broken(line))

@@ -29,6 +29,7 @@ from derive.expr import (
     mul,
     walk,
 )
+from derive.functions import known
 from derive.module import Module
 
 CHOICE, AND, COMPARE, SUM, PRODUCT, SIGN, POWER, ATOM = range(8)
@@ -81,12 +82,10 @@ class Printer:
                 return self.value(written_out)
             case Fn("floor", (Mul(factors),)):
                 return self.floor(factors)
-            case Fn("abs", (body,)):
-                return self.called("abs", [self.value(body)])
             case Fn("pi", ()):
                 return Code("np.pi")
-            case Fn("exp" | "log" | "sqrt" | "tanh" | "sin" | "cos" | "sign" as name, (body,)):
-                return self.called(f"np.{name}", [self.value(body)])
+            case Fn(name, (body,)) if (record := known(name)) is not None:
+                return self.applied(record.numpy, self.value(body))
             case Extremum(op, args):
                 return self.extremum(op, [self.value(a) for a in args])
             case Cases(branches):
@@ -126,6 +125,12 @@ class Printer:
     def called(self, name: str, parts: list[Code]) -> Code:
         aligned, axes = self.align(parts)
         return Code(f"{name}({', '.join(p.text for p in aligned)})", ATOM, axes)
+
+    def applied(self, template: str, part: Code) -> Code:
+        """f(a), or a quotient such as 1 / f(a)."""
+        (aligned,), axes = self.align([part])
+        whole = template.endswith("({})") and " " not in template.replace(", ", "")
+        return Code(template.format(aligned.text), ATOM if whole else PRODUCT, axes)
 
     def sum(self, terms: tuple[Expr, ...]) -> Code:
         """a + b − c, a positive term first where there is one."""

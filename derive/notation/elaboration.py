@@ -26,6 +26,7 @@ from derive.expr import (
     Without,
     walk,
 )
+from derive.functions import SPELLINGS
 from derive.notation import binders, conditions, forms, letters
 from derive.notation.faces import is_capital
 from derive.notation.formulas import NotationError, Source
@@ -34,7 +35,6 @@ from derive.notation.reader import Part, Reader, infinity, number
 from derive.notation.shapes import MARKS, Lowering, ShapeError, Shapes, axis_letters
 from derive.notation.symbols import Kind, SymbolTable
 from derive.notation.tree import Items
-from derive.notation.vocabulary import FUNCTIONS
 
 PARTS: Mapping[str, Part] = {
     "NAME": letters.symbol, "NUMBER": number, "INFTY": infinity, "FN": forms.function, "GROUP": forms.group,
@@ -131,7 +131,7 @@ def defines_function(node: Rel, table: SymbolTable) -> bool:
 def spells_out(node: Rel) -> bool:
     r"""\tanh(z) = …, of nothing but the number z: the function's argument, whatever z is elsewhere."""
     head, *values = node.terms
-    if not isinstance(head, Fn) or head.name not in FUNCTIONS.values() or head.name == "abs" or len(head.args) != 1:
+    if not isinstance(head, Fn) or head.name not in SPELLINGS.values() or head.name == "abs" or len(head.args) != 1:
         return False
     own = head.args[0]
     entries = [n for value in values for n in walk(value) if isinstance(n, Entry)]

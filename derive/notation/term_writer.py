@@ -34,9 +34,9 @@ from derive.expr import (
     Unit,
     Without,
 )
+from derive.functions import FUNCTIONS, SPELLINGS
 from derive.notation.formulas import NotationError
 from derive.notation.symbols import SymbolTable, latex_of, lexicon, split_label
-from derive.notation.vocabulary import FUNCTIONS
 
 _TALL = (r"\frac", r"\sum", r"\prod", r"\begin", r"\max_", r"\min_")
 
@@ -283,7 +283,7 @@ def power(w: Writer, node: Pow) -> str:
     if isinstance(node.exponent, Num) and node.exponent.value * 2 == 1:
         return rf"\sqrt{{{w.write(node.base)}}}"
     of = node.base
-    if isinstance(of, Fn) and of.name in NAMED and isinstance(node.exponent, Num) and node.exponent.value > 1:
+    if isinstance(of, Fn) and _is_command(of.name) and isinstance(node.exponent, Num) and node.exponent.value > 1:
         return f"{_command(w, of.name)}^{{{w.write(node.exponent)}}}{w.round(w.items(of.args))}"
     base, exponent = w.base(of), w.write(node.exponent)
     if exponent == "T" and isinstance(of, Entry):
@@ -308,12 +308,14 @@ def function(w: Writer, node: Fn) -> str:
         return f"e^{{{inside}}}" if letter is None or letter.axes else rf"\exp{w.round(inside)}"
     return _command(w, node.name) + w.round(inside)
 
-NAMED = frozenset(FUNCTIONS.values()) - {"exp", "abs"}
+def _is_command(name: str) -> bool:
+    r"""Its power is written \tanh^2(x): a function of a command of its own, which stands before its argument."""
+    return name in SPELLINGS.values() and name not in ("exp", "abs")
 
 
 def _command(w: Writer, name: str) -> str:
-    if name in NAMED:
-        return rf"\{name}" if name != "sign" else r"\operatorname{sign}"
+    if _is_command(name):
+        return FUNCTIONS[name].latex
     bare = name.rstrip("'")
     return w.symbol(bare) + name[len(bare) :]
 

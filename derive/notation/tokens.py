@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from derive.functions import SPELLINGS
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
@@ -13,7 +14,6 @@ from derive.notation.vocabulary import (
     CLOSING,
     COMMANDS,
     ENVIRONMENTS,
-    FUNCTIONS,
     LAYOUT,
     LAYOUT_WITH_ARGUMENT,
     RELATIONS,
@@ -36,7 +36,7 @@ _BRACED = re.compile(r"\s*\{([^{}]*)\}")
 _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|matrix)\}(?:\s*\{[^{}]*\})?")
 _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
 
-_FUNCTION = re.compile(r"[A-Za-z]{2,}\d?$")
+_FUNCTION = re.compile(r"[A-Za-z]{2,}(?:\d|\dp)?$")  # ReLU, expm1, log1p
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
@@ -162,7 +162,7 @@ class _Lexer:
                 raise self.error(rf"`\{name}` needs one letter under it")
             self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end())
         else:
-            for table, kind in ((RELATIONS, "REL"), (BIG, "BIG"), (FUNCTIONS, "FN")):
+            for table, kind in ((RELATIONS, "REL"), (BIG, "BIG"), (SPELLINGS, "FN")):
                 if name in table:
                     return self.emit(kind, table[name], end)
             if name not in COMMANDS:
@@ -219,9 +219,9 @@ class _Lexer:
             raise self.error("this bracket is not closed", braced.end() - 1)
         content = self.text[braced.end() : close - 1]
         bare = re.sub(r"\\[,;! ]|\s|~|\\limits", "", content)
-        if bare in WORDS or bare in FUNCTIONS:
-            kind = "BIG" if bare in BIG else "FN" if bare in FUNCTIONS else WORDS[bare]
-            return self.emit(kind, BIG.get(bare) or FUNCTIONS.get(bare) or bare, close)
+        if bare in WORDS or bare in SPELLINGS:
+            kind = "BIG" if bare in BIG else "FN" if bare in SPELLINGS else WORDS[bare]
+            return self.emit(kind, BIG.get(bare) or SPELLINGS.get(bare) or bare, close)
         if name != "text" and len(bare) == 1 and _LETTER.match(bare):
             return self.emit("NAME", UNICODE_LETTERS.get(bare, bare), close)
         if name in ("mathrm", "textrm", "textbf", "operatorname") and (len(bare) == 1 or bare.startswith("\\")):

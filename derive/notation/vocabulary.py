@@ -36,8 +36,6 @@ COMMANDS = {
 }
 BIG = {"max": "max", "min": "min", "sum": "sum", "prod": "prod", "argmax": "argmax", "argmin": "argmin",
        "median": "median"}
-FUNCTIONS = {"exp": "exp", "log": "log", "ln": "log", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "sin": "sin",
-             "cos": "cos", "abs": "abs", "sign": "sign", "sgn": "sign"}
 WORDS = {**BIG, "conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}
 
 # Layout: read over, some with one argument of their own.

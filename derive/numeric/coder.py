@@ -48,6 +48,7 @@ from derive.expr import (
     subst,
     walk,
 )
+from derive.functions import known
 from derive.numeric.point import Definitions
 
 
@@ -217,8 +218,9 @@ class Coder(Clauses):
         args = [self.value(a) for a in node.args]
         if node.name == "mod":
             return f"({args[0]}%{args[1]})"
-        if node.name == "abs":
-            return f"abs({args[0]})"
+        function = known(node.name)
+        if function is not None and function.exact is not None:
+            return f"EXACT[{node.name!r}]({args[0]})"
         raise UnsupportedError(f"{node.name} is not evaluated exactly")
 
     def _rounded(self, node: Fn) -> str:

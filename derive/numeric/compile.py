@@ -7,6 +7,7 @@ undefined (an index out of range) is NaN until a false bracket or a mask removes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -44,6 +45,7 @@ from derive.expr import (
     mul,
     open_binder,
 )
+from derive.functions import Table
 from derive.module import Module
 from derive.numeric import binders
 from derive.numeric.binders import Env, items
@@ -67,12 +69,9 @@ from derive.numeric.shapes import Extents, Shape, span
 _REDUCE: dict[str, tuple[Any, float]] = {
     "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sign": np.sign,
-    "sin": np.sin, "cos": np.cos, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan,
-    "floor": np.floor, "ceil": np.ceil, "mod": np.mod,
-    "pi": lambda: np.float64(np.pi),
-}
+_FUNCTIONS: Table[Callable[..., Any]] = Table(
+    lambda f: eval(f"lambda u: {f.numpy.format('u')}", {"np": np, "math": math}) if f.numpy else None,  # our own text
+    {"floor": np.floor, "ceil": np.ceil, "mod": np.mod, "pi": lambda: np.float64(np.pi)})
 _COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}
 
 

@@ -15,7 +15,8 @@ from functools import lru_cache, total_ordering
 from typing import Any
 
 from derive.errors import UnsupportedError
-from derive.numeric.arithmetic import Arithmetic, arithmetic
+from derive.functions import FUNCTIONS, Function, Table
+from derive.numeric.arithmetic import Arithmetic, arithmetic, difference
 from derive.numeric.point import Undefined
 
 
@@ -114,14 +115,24 @@ def slopes_of(number: Any) -> Slopes:
     return number.slopes if isinstance(number, Dual) else {}
 
 
+def slope_in(function: Function, kind: Arithmetic) -> Callable[[Any, Any], Any]:
+    """f'(u) from u and f(u) in an arithmetic: by its own formula, else by differences of mpmath's function."""
+    formula = function.slope
+    if formula is not None:
+        return lambda u, y: formula(u, y, kind)
+    return lambda u, _: kind.number(difference(function.mpmath, u))
+
+
 @lru_cache(maxsize=8)
 def dual(base: Arithmetic) -> Arithmetic:
     """The arithmetic of dual numbers over another; plain numbers stay plain."""
-    def lifted(function: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    def lifted(function: Function) -> Callable[[Any], Any]:
+        plain, slope = base.functions[function.name], slope_in(function, base)
+
         def apply(x: Any) -> Any:
             if not isinstance(x, Dual):
-                return function(x)
-            y = function(x.value)
+                return plain(x)
+            y = plain(x.value)
             factor = slope(x.value, y)
             return Dual(y, {v: d * factor for v, d in x.slopes.items()})
 
@@ -130,7 +141,7 @@ def dual(base: Arithmetic) -> Arithmetic:
     def power(x: Any, e: Any) -> Any:
         if isinstance(e, Dual):
             value = base.power(value_of(x), e.value)
-            by_e, by_x = value * f["log"](value_of(x)), e.value * base.power(value_of(x), e.value - 1)
+            by_e, by_x = value * base.functions["log"](value_of(x)), e.value * base.power(value_of(x), e.value - 1)
             return Dual(value, _combined(slopes_of(x), by_x, e.slopes, by_e))
         if not isinstance(x, Dual):
             return base.power(x, e)
@@ -139,14 +150,8 @@ def dual(base: Arithmetic) -> Arithmetic:
         factor = base.number(e) * base.power(x.value, e - 1)
         return Dual(base.power(x.value, e), {v: d * factor for v, d in x.slopes.items()})
 
-    f, one = dict(base.functions), base.number(1)
-    slopes: dict[str, Callable[[Any, Any], Any]] = {
-        "exp": lambda x, y: y, "log": lambda x, y: base.power(x, -1), "sqrt": lambda x, y: base.power(2 * y, -1),
-        "tanh": lambda x, y: one - y * y, "sinh": lambda x, y: f["cosh"](x), "cosh": lambda x, y: f["sinh"](x),
-        "sin": lambda x, y: f["cos"](x), "cos": lambda x, y: -f["sin"](x),
-        "arctan": lambda x, y: base.power(one + x * x, -1),
-    }
-    functions = f | {name: lifted(f[name], slope) for name, slope in slopes.items() if name in f}
+    functions = Table(lambda f: (f.exact or lifted(f)) if f.name in base.functions else None,
+                      {name: f for name, f in base.functions.items() if name not in FUNCTIONS})
     return Arithmetic(base.number, lambda a, b: a * power(b, -1), power, functions)
 
 
@@ -239,15 +244,17 @@ def _over(kind: Arithmetic) -> Arithmetic:
             return OneSided(base.value)
         return OneSided(base.value, kind.power(base.slope, exponent), base.order * Fraction(exponent))
 
-    def smooth(name: str, derivative: Callable[[Any], Any]) -> Callable[[Any], OneSided]:
-        def function(u: Any) -> OneSided:
+    def smooth(function: Function) -> Callable[[Any], OneSided]:
+        plain, slope = kind.functions[function.name], slope_in(function, kind)
+
+        def apply(u: Any) -> OneSided:
             u = one_sided(u)
-            return OneSided(kind.functions[name](u.value), derivative(u.value) * u.slope, u.order)
+            value = plain(u.value)
+            return OneSided(value, slope(u.value, value) * u.slope, u.order)
 
-        return function
+        return apply
 
-    known = {"exp": lambda u: kind.functions["exp"](u), "log": lambda u: kind.quotient(1, u),
-             "tanh": lambda u: 1 - kind.functions["tanh"](u) ** 2}
-    functions = {**kind.functions, **{name: smooth(name, d) for name, d in known.items() if name in kind.functions},
-                 "sqrt": lambda u: power(one_sided(u), Fraction(1, 2))}
+    functions = Table(lambda f: (f.exact or smooth(f)) if f.name in kind.functions else None, {
+        **{name: f for name, f in kind.functions.items() if name not in FUNCTIONS},
+        "sqrt": lambda u: power(one_sided(u), Fraction(1, 2))})
     return Arithmetic(kind.number, lambda a, b: a * power(one_sided(b), -1), power, functions)

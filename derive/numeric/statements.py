@@ -43,9 +43,10 @@ from derive.expr import (
     transform,
     walk,
 )
+from derive.functions import known
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.arithmetic import Arithmetic
+from derive.numeric.arithmetic import EXACT, Arithmetic
 from derive.numeric.coder import RELATIONS, Coder
 from derive.numeric.point import (
     Definitions,
@@ -79,8 +80,8 @@ def _globals() -> dict[str, Any]:
     if not _GLOBALS:
         import math
 
-        _GLOBALS.update(F=Fraction, INF=math.inf, floor=math.floor, ceil=math.ceil, prod=math.prod, best=best,
-                        middle=middle, median=median, whole=whole, no_case=no_case,
+        _GLOBALS.update(F=Fraction, EXACT=EXACT.functions, INF=math.inf, floor=math.floor, ceil=math.ceil,
+                        prod=math.prod, best=best, middle=middle, median=median, whole=whole, no_case=no_case,
                         choose=choose, noted=noted)
     return _GLOBALS
 
@@ -136,9 +137,6 @@ def compile_value(params: tuple[Expr, ...], value: Expr, definitions: Definition
 
 
 # Printed statements over real numbers: any function, any number type, tensors with ranges of their own.
-
-KNOWN = ("exp", "log", "sqrt", "tanh", "abs", "sign", "sin", "cos", "sinh", "cosh", "arctan", "pi")
-
 
 @lru_cache(maxsize=8192)
 def is_index_term(node: Node) -> bool:
@@ -214,7 +212,8 @@ class RealCoder(Coder):
             return super()._fn(node)
         name = node.name.rstrip("'")
         own = self.module.function(name)
-        if own is None and name not in KNOWN:
+        function = known(name)
+        if own is None and function is None and name != "pi":
             raise UnsupportedError(f"the function `{name}` has no known value")
         if node.name != name:
             args = "".join(self.value(a) + "," for a in node.args)
@@ -223,7 +222,7 @@ class RealCoder(Coder):
             if len(own.parameters) != len(node.args):
                 raise UnsupportedError(f"`{name}` takes {len(own.parameters)} arguments")
             return self.value(own.at(node.args))
-        if name in ("abs", "sign"):
+        if function is not None and function.corners:
             above, below = (self.mark(f"the {side} side of its {name}", needed=False) for side in ("upper", "lower"))
             return f"side(HITS,{above},{below},{self.value(node.args[0])},FUNCTIONS[{name!r}])"
         return f"FUNCTIONS[{name!r}]({','.join(map(self.value, node.args))})"
@@ -311,10 +310,10 @@ def names(kind: Arithmetic, same: Any) -> dict[str, Any]:
     import math
 
     return {
-        "F": Fraction, "INF": math.inf, "floor": math.floor, "ceil": math.ceil, "prod": math.prod,
-        "best": first_best, "middle": middle, "median": median, "noted": noted, "agreed": agreed, "no_case": no_case,
-        "extreme": extreme, "side": side, "hit": hit, "Fraction": Fraction, "NUMBER": kind.number,
-        "POWER": kind.power, "FUNCTIONS": kind.functions, "SAME": same,
+        "F": Fraction, "EXACT": EXACT.functions, "INF": math.inf, "floor": math.floor, "ceil": math.ceil,
+        "prod": math.prod, "best": first_best, "middle": middle, "median": median, "noted": noted,
+        "agreed": agreed, "no_case": no_case, "extreme": extreme, "side": side, "hit": hit, "Fraction": Fraction,
+        "NUMBER": kind.number, "POWER": kind.power, "FUNCTIONS": kind.functions, "SAME": same,
     }
 
 

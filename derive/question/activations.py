@@ -6,20 +6,16 @@ import re
 from collections.abc import Sequence
 
 from derive.errors import CardError
+from derive.functions import FUNCTIONS
 from derive.question.part_words import Named
 from derive.question.prose import Gap
 
 # What each computes of a number {x}; {a} is its slope.
-ELEMENTWISE = {
-    "relu": r"\max(0, {x})",
-    "sigmoid": r"\frac{1}{1 + e^{-{x}}}",
-    "tanh": r"\tanh({x})",
-    "modulus": "|{x}|",
-    "softplus": r"\log(1 + e^{{x}})",
-    "prelu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
-    "leaky": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} {x} & \text{otherwise} \end{cases}",
-    "elu": r"\begin{cases} {x} & \text{if } {x} > 0 \\ {a} (e^{{x}} - 1) & \text{otherwise} \end{cases}",
-}
+ELEMENTWISE = {"tanh": r"\tanh({x})", "modulus": "|{x}|"} | {
+    word: FUNCTIONS[name].defined("{x}", sloped=True).replace(r"\alpha", "{a}") for word, name in {
+        "relu": "relu", "sigmoid": "sigmoid", "softplus": "softplus", "prelu": "prelu", "leaky": "leakyrelu",
+        "elu": "elu"}.items()
+}  # fmt: skip
 _BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
 _A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
 _BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"

@@ -7,36 +7,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from derive.errors import Problem, UnsupportedError
+from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation.formulas import Formula
 from derive.question.part_words import PARTS
 from derive.question.prose import OPENED, Prose
 from derive.question.softmax import softmax_apart, without_softmax
 
-# What the field's names mean, of a number u.
-FUNCTIONS = {
-    "relu": r"\max(0, u)",
-    "sigmoid": r"\frac{1}{1 + e^{-u}}",
-    "softplus": r"\log(1 + e^{u})",
-    "swish": r"\frac{u}{1 + e^{-u}}",
-    "softsign": r"\frac{u}{1 + |u|}",
-    "mish": r"u \tanh(\log(1 + e^{u}))",
-    "hardtanh": r"\max(-1, \min(1, u))",
-    "elu": r"\begin{cases} u & \text{if } u > 0 \\ e^{u} - 1 & \text{otherwise} \end{cases}",
-    "tanh": r"\tanh(u)",
-    "identity": "u",
-}
-_SLOPED = {  # where the card has an α
-    "elu": r"\begin{cases} u & \text{if } u > 0 \\ \alpha (e^{u} - 1) & \text{otherwise} \end{cases}",
-    "leakyrelu": r"\begin{cases} u & \text{if } u > 0 \\ \alpha u & \text{otherwise} \end{cases}",
-    "prelu": r"\begin{cases} u & \text{if } u > 0 \\ \alpha u & \text{otherwise} \end{cases}",
-}
-_ALIASES = {"sigm": "sigmoid", "logistic": "sigmoid", "silu": "swish", "rectifier": "relu", "lrelu": "leakyrelu"}
-_WORDS = {part.name: part.words for part in PARTS if part.name in FUNCTIONS} | {
+
+def _written(function: Function | None, argument: str, sloped: bool = False) -> str:
+    """What a function computes of its argument; empty where that takes a slope that the card does not have."""
+    if function is None:
+        return ""
+    return rf"{function.latex}({argument})" if function.elementary else function.defined(argument, sloped)
+
+
+_WORDS = {part.name: part.words for part in PARTS if _written(FUNCTIONS.get(part.name), "u")} | {
     "swish": re.compile(r"\bswish\b|\bsilu\b"), "identity": re.compile(r"\bidentity\b")
 }  # fmt: skip
 _LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
 _WORD = re.compile(
-    rf"(\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{{([A-Za-z]{{3,}})\}}){OPENED}"
+    rf"(\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{{([A-Za-z]{{3,}}\d?p?)\}}){OPENED}"
 )
 _LETTER = re.compile(
     rf"(\\(?:sigma|phi|varphi|psi|rho|theta|eta)(?![A-Za-z])|(?<![A-Za-z\\{{_])[fgh](?![A-Za-z]))()\s*'?{OPENED}"
@@ -84,25 +74,20 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
     held = dict(_held(prose, formulas))
     for name, meant in held.items():
         at = next(f for f in formulas if _applies(name, f.latex))
-        yield Formula(f"{name}({argument}) = {_of(argument, meant)}", at.line, at.column, False)
+        yield Formula(f"{name}({argument}) = {_written(meant, argument)}", at.line, at.column, False)
     for formula in formulas:
         for match in (*_WORD.finditer(formula.latex), *_LETTER.finditer(formula.latex)):
             letter, word = match[1], match[2].lower()
             if letter in held or letter in seen or any(_defines(letter, f.latex) for f in formulas):
                 continue
             seen.add(letter)
-            name = _ALIASES.get(word, word)
-            body = (sloped and _SLOPED.get(name)) or FUNCTIONS.get(name) if word else _said(letter, prose)
-            if body is not None:
-                yield Formula(f"{letter}({argument}) = {_of(argument, body)}", formula.line, formula.column, False)
+            function = FUNCTIONS.get(SHORT.get(word, "")) if word else _said(letter, prose)
+            body = _written(function, argument, sloped and bool(word))
+            if body:
+                yield Formula(f"{letter}({argument}) = {body}", formula.line, formula.column, False)
 
 
-def _of(argument: str, body: str) -> str:
-    """The body of a function of u with another letter for u."""
-    return re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", lambda _: argument, body)
-
-
-def _held(prose: Prose, formulas: Sequence[Formula]) -> Iterator[tuple[str, str]]:
+def _held(prose: Prose, formulas: Sequence[Formula]) -> Iterator[tuple[str, Function]]:
     r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes, where no formula defines it.
 
     Raises :class:`UnsupportedError` for the squared ReLU and the like.
@@ -137,7 +122,7 @@ def _defines(letter: str, latex: str) -> bool:
     return re.search(rf"{re.escape(letter)}{arguments}\s*&?\s*(?::?=|\\equiv|\\coloneqq)", latex) is not None
 
 
-def _said(letter: str, prose: Prose) -> str | None:
+def _said(letter: str, prose: Prose) -> Function | None:
     """What the words say of a letter: «the sigmoid σ», «σ is the logistic function»."""
     for gap in prose.gaps:
         if not re.fullmatch(re.escape(letter) + r"\s*(?:\(\s*(?:\\cdot|\w)?\s*\))?", gap.formula.latex.strip()):

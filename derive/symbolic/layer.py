@@ -17,17 +17,15 @@ from typing import Any
 import sympy
 
 from derive.expr import Entry, eq
+from derive.functions import elementary
 from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic, decimal_of
 from derive.numeric.evaluator import evaluate
 from derive.symbolic.gradient import Gradient
+from derive.symbolic.lower import FUNCTIONS
 
 Index = tuple[int, ...]
 Tensor = Mapping[Index, Any]
-_FUNCTIONS: dict[str, Any] = {
-    "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "tanh": sympy.tanh, "sin": sympy.sin, "cos": sympy.cos,
-    "sinh": sympy.sinh, "cosh": sympy.cosh, "arctan": sympy.atan,
-}
 
 
 class Traced:
@@ -105,11 +103,12 @@ def traced(base: Arithmetic) -> Arithmetic:
 
     def lifted(name: str) -> Callable[[Any], Traced]:
         def apply(x: Any) -> Traced:
-            return Traced(_FUNCTIONS[name](expression(x)), base.functions[name](plain(x)))
+            return Traced(FUNCTIONS[name](expression(x)), base.functions[name](plain(x)))
 
         return apply
 
-    functions = dict(base.functions) | {name: lifted(name) for name in _FUNCTIONS if name in base.functions} | {
+    functions = dict(base.functions) | {f.name: f.exact or lifted(f.name) for f in elementary()
+                                        if f.name in base.functions} | {
         "pi": lambda: Traced(sympy.pi, base.functions["pi"]())}
     return Arithmetic(Fraction, lambda a, b: a * power(b, -1), power, functions)
 

@@ -9,12 +9,12 @@ import sympy
 
 from derive.errors import UnsupportedError
 from derive.expr import Add, Arg, Entry, Expr, Extremum, Fn, Idx, In, Mul, Num, Pow, Reduce, SetApp, Tuple, open_binder
+from derive.functions import Table
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
 
 Index = tuple[int, ...]
-_FUNCTIONS: dict[str, Any] = {"abs": sympy.Abs, "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt,
-                              "tanh": sympy.tanh}
+FUNCTIONS: Table[Any] = Table(lambda f: getattr(sympy, f.sympy) if f.sympy else None)
 EXTREMA: dict[str, Any] = {"max": sympy.Max, "min": sympy.Min}
 
 
@@ -44,8 +44,8 @@ def lower(node: Expr, symbol: Callable[[Entry], sympy.Expr]) -> sympy.Expr:
             return sympy.Mul(*map(go, factors))
         case Pow(base, exponent):
             return sympy.Pow(go(base), go(exponent))
-        case Fn(name, args) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](*map(go, args))
+        case Fn(name, args) if name in FUNCTIONS:
+            return FUNCTIONS[name](*map(go, args))
         case Extremum(op, args):
             return extremum(op, [go(a) for a in args])
     raise UnsupportedError(f"`{type(node).__name__}` has no SymPy form at window level")

@@ -12,6 +12,7 @@ from typing import Any
 from derive.axes import axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Extremum, Fn, Node, Num, Pow, Reduce, Rel, walk
+from derive.functions import elementary
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic
 from derive.numeric.evaluator import OutOfRange
@@ -58,7 +59,7 @@ class Pool:
 
 def arithmetic_of(nodes: tuple[Node, ...]) -> Arithmetic:
     """Exact where every operation on values is rational, else decimal."""
-    rational = ("floor", "ceil", "mod", "abs", "sign")
+    rational = {"floor", "ceil", "mod", *(f.name for f in elementary() if f.exact)}
     for node in (n for part in nodes for n in walk(part)):
         if isinstance(node, Fn) and node.name.rstrip("'") not in rational:
             return DECIMAL

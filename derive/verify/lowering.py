@@ -39,6 +39,7 @@ from derive.expr import (
     open_binder,
     subst,
 )
+from derive.functions import known
 from derive.module import Module
 from derive.numeric.point import Definitions, Index
 from derive.symbolic.window import Case, case_list
@@ -223,9 +224,12 @@ class Lowering(Conditions):
         args = [self.lower(a, env) for a in node.args]
         if not all(isinstance(a, (int, Fraction)) for a in args):
             raise UnsupportedError(f"no proof over {node.name} of a value")
-        table: dict[str, Callable[..., Any]] = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b,
-                                                "abs": abs}
-        return table[node.name](*args)
+        table: dict[str, Callable[..., Any]] = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b}
+        function = known(node.name)
+        exact = function.exact if function is not None else table.get(node.name)
+        if exact is None:
+            raise UnsupportedError(f"no proof over {node.name}")
+        return exact(*args)
 
     def _extremum(self, node: Extremum, env: Env) -> Any:
         return self._best(node.op, [self.lower(a, env) for a in node.args])

@@ -21,10 +21,10 @@ _OTHER = {
     "atop": ",",
 }  # fmt: skip
 SIGNS = {macro[1:]: sign for sign, macro in reversed(MATHS.items()) if re.fullmatch(r"\\[A-Za-z]+", macro)} | _OTHER
-FUNCTIONS = {name: name for name in (
-    "max min sup inf lim arg argmax argmin det dim exp log ln lg sin cos tan cot sec csc arcsin arccos arctan sinh cosh"
-    " tanh coth gcd Pr deg ker hom limsup liminf mod bmod"
-).split()}  # fmt: skip
+FUNCTIONS = frozenset(
+    "max min sup inf lim arg argmax argmin det dim lg tan cot sec csc arcsin arccos coth gcd Pr deg ker hom limsup"
+    " liminf mod bmod".split()
+)
 WITH_LIMITS = frozenset("sum prod coprod bigcup bigcap max min sup inf lim limsup liminf argmax argmin".split())
 SPACES = {",": "", "!": "", ":": " ", ";": " ", " ": " ", ">": " ", "quad": "   ", "qquad": "     ", "enspace": "  ",
           "thinspace": "", "space": " ", "nobreakspace": " ", "hfill": "   ", "/": ""}  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from derive.functions import SPELLINGS
 from derive.render.unicode.boxes import (
     ACCENTS,
     FUNCTIONS,
@@ -157,8 +158,8 @@ class Reader:
             return []
         if name in SPACES:
             return [Item(text(SPACES[name]), "space")] if SPACES[name] else []
-        if name in FUNCTIONS:
-            return [Item(text(FUNCTIONS[name]), "op", limits=name in WITH_LIMITS)]
+        if name in FUNCTIONS or name in SPELLINGS:
+            return [Item(text(name), "op", limits=name in WITH_LIMITS)]
         if name in ACCENTS:
             return [Item(text(marked(self.flat(self.argument), ACCENTS[name])), "ord")]
         if is_alphabet(name):

@@ -11,6 +11,7 @@ import sympy
 from sympy.polys.rings import PolyElement
 
 from derive.errors import UnsupportedError
+from derive.functions import elementary
 from derive.numeric.arithmetic import Arithmetic, decimal_of
 from derive.numeric.dual import Ordered
 from derive.numeric.point import Undefined
@@ -75,8 +76,7 @@ class Formals:
         self.path: dict[PolyElement, bool] = {}
         self._numbers: dict[Any, Formal] = {}
         self.arithmetic = Arithmetic(_plain, lambda a, b: a * self.power(b, -1), self.power, {
-            **base.functions, **{name: self._lifted(name) for name in
-                                 ("exp", "log", "sqrt", "tanh", "sin", "cos", "sinh", "cosh", "arctan")},
+            **base.functions, **{f.name: f.exact or self._lifted(f.name) for f in elementary()},
             "pi": self._pi})
 
     def start(self, path: Iterable[Decision] = ()) -> None:
@@ -146,13 +146,9 @@ class Formals:
             exponent = expr.args[1]
             literal = Fraction(int(exponent.p), int(exponent.q)) if exponent.is_Rational else args[1]
             return self.power(args[0], literal)
-        name = {sympy.atan: "arctan"}.get(type(expr), type(expr).__name__.lower())
-        if name == "abs":
-            return abs(args[0])
-        if name == "sign":
-            return 1 if args[0] > 0 else -1
-        if name not in self.arithmetic.functions or name in ("floor", "ceil", "mod"):
-            raise UnsupportedError(f"no proof over {name}")
+        name = next((f.name for f in elementary() if f.sympy == type(expr).__name__), None)
+        if name is None:
+            raise UnsupportedError(f"no proof over {type(expr).__name__}")
         return self.arithmetic.functions[name](args[0])
 
 

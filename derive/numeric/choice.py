@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Arg, Entry, Expr, Fn, Node, Star, subst, walk
+from derive.expr import Arg, Entry, Expr, Fn, Node, Rel, Star, subst, walk
 from derive.module import Module
 from derive.numeric.binders import items
 from derive.numeric.gather import Array, Indices, Mask, merged
@@ -71,6 +71,9 @@ class Shares:
     candidates: tuple[tuple[Indices, ...], ...]
     shares: tuple[Array, ...]
 
+    def places_and_shares(self) -> Iterator[tuple[tuple[Indices, ...], Array]]:
+        yield from zip(self.candidates, self.shares, strict=True)
+
     def weight(self, target: tuple[Indices, ...]) -> Array:
         """The share of ``target``: 0 where it is no maximiser."""
         total: Array = np.zeros(())
@@ -87,6 +90,12 @@ class WholeChoice:
     places: tuple[Indices, ...]
     shares: Array | None
     starts: tuple[int, ...]
+
+    def places_and_shares(self) -> Iterator[tuple[tuple[Indices, ...], Array]]:
+        assert self.shares is not None
+        sizes = self.shares.shape[-len(self.starts):]
+        for at in np.ndindex(*sizes):
+            yield tuple(np.asarray(i + s) for i, s in zip(at, self.starts, strict=True)), self.shares[(Ellipsis, *at)]
 
     def component(self, d: int) -> Indices:
         return self.places[d]
@@ -180,6 +189,17 @@ def names_in(node: Node) -> Names:
     return Names(frozenset(n.tensor for n in nodes if isinstance(n, Entry)),
                  frozenset(n.name for n in nodes if isinstance(n, Star)),
                  frozenset(n.name for n in nodes if isinstance(n, Fn)))
+
+
+@lru_cache(maxsize=4096)
+def read_stars(node: Node) -> tuple[Star, ...]:
+    """The stars whose value is used, as in x_{i^*}: all but those that a place alone is compared with, [i = i^*]."""
+    if isinstance(node, Star):
+        return (node,)
+    parts: tuple[Node, ...] = node.children() if names_in(node).stars else ()
+    if isinstance(node, Rel) and set(node.ops) <= {"=", "≠"}:
+        parts = tuple(item for term in node.terms for item in items(term) if not isinstance(item, Star))
+    return tuple(dict.fromkeys(s for part in parts for s in read_stars(part)))
 
 
 def as_arg(node: Expr, definitions: Definitions, module: Module) -> Arg | None:

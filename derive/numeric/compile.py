@@ -33,6 +33,7 @@ from derive.expr import (
     In,
     Infinity,
     Mul,
+    Node,
     Num,
     Otherwise,
     Pow,
@@ -42,8 +43,12 @@ from derive.expr import (
     Star,
     Tuple,
     free_indices,
+    fresh_index,
     mul,
     open_binder,
+    subst,
+    tuple_of,
+    walk,
 )
 from derive.functions import Table
 from derive.module import Module
@@ -59,6 +64,7 @@ from derive.numeric.choice import (
     choose,
     median,
     names_in,
+    read_stars,
     share,
     star_arg,
 )
@@ -106,7 +112,31 @@ class Evaluation:
     def value(self, node: Expr, env: Env) -> Any:
         if binders.is_index_term(node):
             return self.quotient(node, env).real()
+        if self.module.tie_rule == "split" and (arg := self.read_at(node, env)) is not None:
+            return self.averaged(node, arg, env)
         return _exponential(self, node, env) if has_exponentials(node) else self.plain(node, env)
+
+    def read_at(self, node: Expr, env: Env) -> Arg | None:
+        """An argmax whose place the node uses, as in x_{i^*}; not from under its own binders, nor a sum's terms."""
+        if isinstance(node, (Add, Reduce)):
+            return None
+        found = (star_arg(s, self.definitions, self.module)[0] for s in read_stars(node))
+        return next((arg for arg in found if all(v in env for v in free_indices(arg))), None)
+
+    def averaged(self, node: Expr, arg: Arg, env: Env) -> Any:
+        """Σ over the places p of an argmax of share(p) · node at p: what a term is under the rule ``split``."""
+        letters = tuple(fresh_index() for _ in arg.binder.variables)
+        stars = {s: star_arg(s, self.definitions, self.module) for s in walk(node) if isinstance(s, Star)}
+        at: dict[Node, Node] = {s: letters[d] for s, (of, d) in stars.items() if of is arg}
+        here = subst(node, at | {arg: tuple_of(letters)})
+        chosen = self.choice(arg, env)
+        assert not isinstance(chosen, Choice)
+        total: Any = np.float64(0)
+        for place, weight in chosen.places_and_shares():
+            part = weight if isinstance(chosen, Shares) else _outside(weight, self)
+            value = self.value(here, {**env, **dict(zip(letters, place, strict=True))})
+            total = total + np.where(part == 0, 0.0, part * value)
+        return total
 
     def once(self, node: Reduce, env: Env, work: Callable[[Reduce, Env], Any]) -> Any:
         """The work's result, kept for later if no bound variable stands in the node."""
@@ -388,7 +418,7 @@ def _kept(evaluation: Evaluation, node: Expr, env: Env) -> Any:
     def go(part: Expr) -> Any:
         return _kept(evaluation, part, env)
 
-    if not has_exponentials(node):
+    if not has_exponentials(node) or (evaluation.module.tie_rule == "split" and evaluation.read_at(node, env)):
         return evaluation.value(node, env)
     match node:
         case Fn("exp", (arg,)):

@@ -29,7 +29,7 @@ from derive.expr import (
 )
 from derive.numeric import binders
 from derive.numeric.binders import items
-from derive.numeric.choice import Choice, Shares, as_arg
+from derive.numeric.choice import Choice, Shares, as_arg, read_stars
 from derive.numeric.compile import Evaluation, has_exponentials
 from derive.numeric.gather import Array, Indices, scatter_add, steps
 from derive.numeric.shapes import Shape, WindowSet, span
@@ -62,7 +62,8 @@ def scatter(node: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Scat
     own = set(binder.variables)
     domain = arg.binder.cond
     same = isinstance(domain, In) and domain.set is member.set and items(domain.element) == arg.binder.variables
-    if same and items(member.element) == target and free_indices(rest) | free_indices(arg) <= own:
+    split = evaluation.module.tie_rule == "split" and read_stars(rest)
+    if same and not split and items(member.element) == target and free_indices(rest) | free_indices(arg) <= own:
         return Scatter(binder.variables, rest, arg)
     return None
 

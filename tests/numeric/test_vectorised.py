@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import derive
 from derive.errors import CardError
 from derive.expr import (
     ONE,
@@ -236,3 +238,20 @@ def test_a_star_inside_a_sum_over_a_whole_axis_keeps_its_own_letters() -> None:
     arrays = {"b": [1.0, -1], "x": [1.0, 2, 3], "c": [2.0, 5, -1]}
     assert numbers.forward(**arrays).tolist() == [30, 6]
     assert numbers.backward("x", upstream=[1, 10], **arrays).tolist() == [15, 15, 15]
+
+
+def test_split_shares_a_maximum_whose_place_other_factors_read(tmp_path: Path) -> None:
+    """y = max_i x_i − max_k h_k, h_k = Σ_j W_kj x_j: each of m maximisers of h counts 1/m, with its own row of W."""
+    card = tmp_path / "split.md"
+    card.write_text("---\ntype: question\nid: split\ntie_rule: split\n---\n# Question\n$$ h_k = \\sum_j W_{kj} x_j $$\n"
+                    "$$ y = \\max_i x_i - \\max_k h_k $$\nDerive the backward message of this layer.\n", encoding="utf-8")
+    solution = derive.solve(card)
+    x = np.array([[1.0, 2.0, 2.0], [3.0, 0.0, 0.0]])
+    w = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 0.0]])
+    for row, own, of_h in zip(x, ([0, 0.5, 0.5], [1, 0, 0]), ([0.5, 0.5, 0], [0.5, 0.5, 0]), strict=True):
+        shares = np.array(of_h)
+        found = {name: solution.backward(name, upstream=2.0, x=row, W=w) for name in ("x", "W")}
+        np.testing.assert_allclose(found["x"], 2 * (np.array(own) - shares @ w))
+        np.testing.assert_allclose(found["W"], -2 * np.outer(shares, row))
+    batch = solution.backward("x", upstream=np.ones(2), x=x, W=np.stack([w, w]))
+    np.testing.assert_allclose(batch, [solution.backward("x", upstream=1.0, x=row, W=w) for row in x])

@@ -9,6 +9,7 @@ from functools import lru_cache
 from derive.calculus.matching import match
 from derive.expr import Arg, Entry, Idx, Node, Reduce, Star, free_indices, open_as, walk
 from derive.module import Module
+from derive.reductions import selects
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _extrema(module: Module) -> tuple[Reduce, ...]:
     found: list[Reduce] = []
     for node in (n for equation in module.equations for n in _reductions(equation.terms[1], module)):
         matches = (match(known, node, frozenset(module.parameters_of(known)), {}) for known in found)
-        if node.op in ("max", "min", "median") and all(next(m, None) is None for m in matches):
+        if selects(node.op) and all(next(m, None) is None for m in matches):
             found.append(node)
     return tuple(found)
 

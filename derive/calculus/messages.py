@@ -41,8 +41,7 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
-
-_SELECTING = ("max", "min", "median")  # the value of a window is one of its entries
+from derive.reductions import REDUCTIONS, selects
 
 __all__ = ["has_plain_window", "jacobian", "message", "unstarred", "upstream", "variable"]
 
@@ -56,7 +55,7 @@ def has_plain_window(module: Module, ops: tuple[str, ...] = ("max", "min")) -> b
 
 def jacobian(module: Module, wrt: str) -> Step:
     """∂y_k/∂x_i for an input, parameter or constant: over plain windows case by case, else simplified."""
-    if not has_plain_window(module, _SELECTING):
+    if not has_plain_window(module, tuple(filter(selects, REDUCTIONS))):
         return stages.jacobian(module, wrt)
     entry, _ = module.definition(module.output)
     return step("cases", Partial(entry, variable(module, wrt)), module,
@@ -77,7 +76,7 @@ def message(module: Module, wrt: str) -> Step:
     ``covering`` (only windows that contain (i, j)), ``geometry`` (closed form).
     For any other module see :func:`derive.calculus.stages.message`.
     """
-    if not has_plain_window(module, _SELECTING):
+    if not has_plain_window(module, tuple(filter(selects, REDUCTIONS))):
         return stages.message(module, wrt)
     at = variable(module, wrt)
     entry, _ = module.definition(module.output)

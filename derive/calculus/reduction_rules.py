@@ -7,8 +7,9 @@ from typing import ClassVar
 from derive.calculus.extremum import extremiser
 from derive.calculus.ranges import different, kept_ranges, restricted
 from derive.calculus.rule import Derivatives, bound
-from derive.expr import ZERO, Bracket, Entry, Expr, Idx, Mul, Node, Reduce, eq, mul, open_as, subst, tuple_of
+from derive.expr import ONE, ZERO, Bracket, Entry, Expr, Idx, Mul, Node, Reduce, eq, mul, open_as, subst, tuple_of
 from derive.module import Module
+from derive.reductions import is_short, selects, written_out
 
 
 class SumRule:
@@ -47,6 +48,21 @@ class ProdRule:
         return Reduce("sum", kept_ranges(binder, body, product, module), product)
 
 
+class ShortRule:
+    """A reduction that is short for sums, as a mean is: the derivative of these."""
+
+    name: ClassVar[str] = "short"
+
+    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
+        return isinstance(of, Reduce) and is_short(of.op)
+
+    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
+        assert isinstance(of, Reduce)
+        written = written_out(of, kept_ranges(of.binder, of.body, ONE, module))
+        assert written is not None
+        return partial(written)
+
+
 class ExtremumRule:
     """∂/∂x max_{t∈T} g(t) = (∂g/∂x)(t^*), t^* = argmax_{t∈T} g(t); the same for min and median.
 
@@ -57,7 +73,7 @@ class ExtremumRule:
     name: ClassVar[str] = "extremum"
 
     def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Reduce) and of.op in ("max", "min", "median")
+        return isinstance(of, Reduce) and selects(of.op)
 
     def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Reduce)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from derive.calculus.algebra_rules import ElementwiseRule, LinearityRule, PowerRule, ProductRule
 from derive.calculus.case_rules import BracketRule, CasesRule, PairRule
-from derive.calculus.reduction_rules import ExtremumRule, ProdRule, SumRule
+from derive.calculus.reduction_rules import ExtremumRule, ProdRule, ShortRule, SumRule
 from derive.calculus.rule import Rule
 from derive.calculus.tensor_rules import CompositionRule, ConstantRule, DefinitionRule, EntryRule
 from derive.errors import UnsupportedError
@@ -13,7 +13,8 @@ from derive.module import Module
 
 RULES: tuple[Rule, ...] = (
     ConstantRule(), EntryRule(), CompositionRule(), DefinitionRule(), LinearityRule(), ProductRule(), PowerRule(),
-    ElementwiseRule(), SumRule(), ProdRule(), ExtremumRule(), PairRule(), CasesRule(), BracketRule(),
+    ElementwiseRule(), SumRule(), ProdRule(), ShortRule(),
+    ExtremumRule(), PairRule(), CasesRule(), BracketRule(),
 )
 
 

@@ -19,6 +19,7 @@ from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, precision
 from derive.numeric.evaluator import evaluate
 from derive.receptive_field import AdaptiveAxis, Axis, ReceptiveField, WindowAxis, window_facts
+from derive.reductions import selects
 
 _LONGEST = 64  # extent of an axis at which a window without entries is looked for
 
@@ -108,7 +109,7 @@ def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
 def ties(b: Builder, subject: Subject) -> None:
     """The generalised derivatives of one window and of the whole message, where the layer selects an entry of each."""
     _, value = subject.module.definition(subject.module.output)
-    alone = isinstance(value, Reduce) and value.op in ("max", "min", "median") and len(subject.module.equations) == 1
+    alone = isinstance(value, Reduce) and selects(value.op) and len(subject.module.equations) == 1
     body = value.body if isinstance(value, Reduce) else None
     entry = isinstance(body, Entry) and body.tensor in subject.module.inputs and not subject.module.parameters
     absolute = isinstance(body, Fn) and body.name == "abs" and isinstance(body.args[0], Entry)

@@ -17,6 +17,7 @@ from derive.layers.naming import module_over
 from derive.module import TIE_RULES, Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField, adaptive_field
+from derive.reductions import selects
 
 LAYERS: tuple[Layer, ...] = pooling.LAYERS
 EXTREMA = tuple(spec for spec in LAYERS if spec.name in ("max_pool", "min_pool"))  # what a card's words alone can name
@@ -115,7 +116,7 @@ def layer(
     if field is not None and op_of(equation) in ("max", "min"):
         form = window_form(equation)
         return module_over(form, forward_of(spec, rank)[1], field, **rest)
-    if any(isinstance(n, Reduce) and n.op in ("max", "min", "median") for n in walk(equation)):
+    if any(isinstance(n, Reduce) and selects(n.op) for n in walk(equation)):
         stars = ((letter, () if field is None else letters.outputs) for letter in letters.indices)
         table = SymbolTable(table.symbols, tuple(stars))  # i^* need not say of which window it is
     fields = () if field is None else ((_set_name(table), field),)

@@ -30,6 +30,7 @@ from derive.expr import (
 )
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
+from derive.reductions import REDUCTIONS, is_short
 
 
 class Arrays(ArrayPrinter):
@@ -202,6 +203,8 @@ class Arrays(ArrayPrinter):
         del self.order[-len(loop.variables):]
 
     def reduced(self, node: Reduce) -> Code:
+        if is_short(node.op):
+            raise UnsupportedError(f"a {REDUCTIONS[node.op].words} is not written as array operations")
         loop = self.entered(node)
         loop = self.recounted(loop)
         while node.op == "sum" and loop.cond is None and isinstance(loop.body, Reduce) and loop.body.op == "sum" and (

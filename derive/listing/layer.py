@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
@@ -14,9 +15,7 @@ from derive.errors import UnsupportedError
 from derive.expr import ZERO, Arg, Entry, Expr, Fn, Idx, Mul, Num, Pow, Reduce, Rel, Size, Star, add, mul, sub, walk
 from derive.listing.code import CHOICE, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, Taps, star_name, taps
-
-_REDUCTIONS = {"sum": "sum({})", "max": "max({})", "min": "min({})", "prod": "np.prod([{}])",
-               "median": "np.median([{}])"}
+from derive.reductions import REDUCTIONS
 
 
 class Scalars(Printer):
@@ -43,7 +42,8 @@ class Scalars(Printer):
             case Reduce(op):
                 loop = self.opened(node)
                 body = self.value(loop.body).at(CHOICE)
-                found = Code(_REDUCTIONS[op].format(f"{body} {self.clauses(loop)}"))
+                terms = f"{body} {self.clauses(loop)}"
+                found = Code(f"{op}({terms})" if hasattr(builtins, op) else REDUCTIONS[op].numpy.format(f"[{terms}]"))
                 del self.indices[-len(loop.variables):]
                 return found
             case Arg():

@@ -34,6 +34,7 @@ from derive.listing.layer import function_name, targets
 from derive.listing.scope import Scope, symbol
 from derive.module import Module
 from derive.receptive_field import Axis, ReceptiveField, WindowAxis
+from derive.reductions import REDUCTIONS, is_short
 
 
 @dataclass(frozen=True)
@@ -241,6 +242,8 @@ class Entries(ArrayPrinter):
 
     def reduced(self, op: str, node: Reduce) -> Code:
         cond = node.binder.cond
+        if is_short(op):
+            raise UnsupportedError(f"a {REDUCTIONS[op].words} over a window is not written as code yet")
         if cond is not None and not (isinstance(cond, In) and isinstance(cond.set, SetApp)):
             raise UnsupportedError("a sum under a condition inside a window is not written as code yet")
         if any(low is not None for low in node.binder.lower) and self.layer.field is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+from derive import reductions
 from derive.expr import (
     MINUS_ONE,
     ONE,
@@ -327,7 +328,7 @@ def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
     r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}."""
     raised = c.peek()
     g = raised.base if isinstance(raised, Scripted) and not raised.subs and not raised.primes else raised
-    if base.text in ("sum", "prod", "median") or base.text.startswith("arg") or not isinstance(g, Group):
+    if not reductions.is_pairwise(base.text) or not isinstance(g, Group):
         raise _nothing_below(r, base)
     if g.bracket == "LSET" and raised is g and divided(g.items):
         c.take()

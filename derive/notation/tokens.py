@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from derive import reductions
 from derive.functions import SPELLINGS
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
 from derive.notation.tree import Token
 from derive.notation.vocabulary import (
-    BIG,
     CLOSING,
     COMMANDS,
     ENVIRONMENTS,
@@ -162,7 +162,7 @@ class _Lexer:
                 raise self.error(rf"`\{name}` needs one letter under it")
             self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end())
         else:
-            for table, kind in ((RELATIONS, "REL"), (BIG, "BIG"), (SPELLINGS, "FN")):
+            for table, kind in ((RELATIONS, "REL"), (reductions.SPELLINGS, "BIG"), (SPELLINGS, "FN")):
                 if name in table:
                     return self.emit(kind, table[name], end)
             if name not in COMMANDS:
@@ -219,9 +219,11 @@ class _Lexer:
             raise self.error("this bracket is not closed", braced.end() - 1)
         content = self.text[braced.end() : close - 1]
         bare = re.sub(r"\\[,;! ]|\s|~|\\limits", "", content)
+        reduction = reductions.SPELLINGS.get(bare)
+        if reduction is not None and (name == "operatorname" or not reductions.is_short(reduction)):
+            return self.emit("BIG", reduction, close)
         if bare in WORDS or bare in SPELLINGS:
-            kind = "BIG" if bare in BIG else "FN" if bare in SPELLINGS else WORDS[bare]
-            return self.emit(kind, BIG.get(bare) or SPELLINGS.get(bare) or bare, close)
+            return self.emit("FN" if bare in SPELLINGS else WORDS[bare], SPELLINGS.get(bare, bare), close)
         if name != "text" and len(bare) == 1 and _LETTER.match(bare):
             return self.emit("NAME", UNICODE_LETTERS.get(bare, bare), close)
         if name in ("mathrm", "textrm", "textbf", "operatorname") and (len(bare) == 1 or bare.startswith("\\")):
@@ -274,7 +276,7 @@ def tidy(tokens: list[Token], source: Source) -> list[Token]:
 def _join_arg(tokens: list[Token]) -> list[Token]:
     out: list[Token] = []
     for token in tokens:
-        if out and out[-1].type == "ARG" and token.type == "BIG" and token.text in ("max", "min", "median"):
+        if out and out[-1].type == "ARG" and token.type == "BIG" and reductions.selects(token.text):
             out[-1] = Token("BIG", f"arg{token.text}", out[-1].start, token.end)
         else:
             out.append(token)

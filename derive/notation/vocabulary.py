@@ -34,9 +34,7 @@ COMMANDS = {
     "circ": "ODOT", "nabla": "NABLA", "intercal": "TOP", "transpose": "TOP",
     "lparen": "LPAREN", "rparen": "RPAREN", "top": "TOP", "arg": "ARG",
 }
-BIG = {"max": "max", "min": "min", "sum": "sum", "prod": "prod", "argmax": "argmax", "argmin": "argmin",
-       "median": "median"}
-WORDS = {**BIG, "conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}
+WORDS = {"conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}
 
 # Layout: read over, some with one argument of their own.
 LAYOUT = frozenset(

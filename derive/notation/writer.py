@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from derive import reductions
 from derive.expr import (
     MINUS_ONE,
     ONE,
@@ -136,7 +137,7 @@ def reduction(w: Writer, node: Reduce | Arg) -> str:
     ):
         condition = replace(inner, tight=True).write(binder.cond)
         return rf"\{node.op} \lbrace {inner.write(node.body)} : {condition} \rbrace"
-    sign = r"\operatorname{median}" if node.op == "median" else rf"\{node.op}"
+    sign = reductions.REDUCTIONS[node.op].latex
     command = rf"\arg{sign}" if isinstance(node, Arg) else sign
     if isinstance(node, Reduce) and node.op in ("sum", "prod") and _one_range(binder):
         variable, (low,), (high,) = binder.variables[0], binder.lower, binder.upper

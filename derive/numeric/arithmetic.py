@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from derive.functions import Function, Table
+from derive.reductions import REDUCTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,17 @@ def _multiprecision() -> Arithmetic:
 
     functions = Table(lambda f: f.exact or getattr(mpmath, f.mpmath), _WHOLE | {"pi": lambda: +mpmath.pi})
     return Arithmetic(number, lambda a, b: a / b, mpmath.power, functions)
+
+
+def in_full(kind: Arithmetic) -> Callable[[str, list[Any]], Any]:
+    """The value of a reduction that needs all its terms at once."""
+    def reduced(op: str, terms: list[Any]) -> Any:
+        loop = REDUCTIONS[op].loop
+        if loop is None or not terms:
+            raise ValueError(f"no {REDUCTIONS[op].words} of {len(terms)} terms")
+        return loop(terms, kind)
+
+    return reduced
 
 
 def arithmetic(sample: Any) -> Arithmetic:

@@ -22,6 +22,7 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, Fn, Idx, In, Reduce, SetApp, eq, free_indices, open_as, walk
 from derive.module import Module
 from derive.numeric.evaluator import evaluate
+from derive.reductions import selects
 
 Index = tuple[int, ...]
 
@@ -42,7 +43,7 @@ def selection(module: Module) -> Reduce:
     Raises :class:`UnsupportedError` where it is none, or its values are not functions of one entry each.
     """
     node = module.definition(module.output)[1]
-    if isinstance(node, Reduce) and node.op in ("max", "min", "median") and len(module.equations) == 1:
+    if isinstance(node, Reduce) and selects(node.op) and len(module.equations) == 1:
         inside = [n for n in walk(node.body) if isinstance(n, Entry) and n.indices]
         if len(set(inside)) == 1 and inside[0].indices == node.binder.variables and (
                 free_indices(node.body) <= set(node.binder.variables)):

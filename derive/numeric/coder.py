@@ -50,6 +50,7 @@ from derive.expr import (
 )
 from derive.functions import known
 from derive.numeric.point import Definitions
+from derive.reductions import REDUCTIONS
 
 
 class Clauses(ABC):
@@ -271,8 +272,8 @@ class Coder(Clauses):
         first = self.noted
         binder, inside = open_binder(node)
         loops = self.clauses(binder, inside)
-        nothing = {"max": ",default=-INF", "min": ",default=INF"}.get(node.op, "")
-        text = f"{node.op}([{self.value(inside)} {loops}]{nothing})"
+        terms, source = f"[{self.value(inside)} {loops}]", REDUCTIONS[node.op].source
+        text = source.format(terms) if source else f"reduced({node.op!r},{terms})"
         return self.remembered(node, text, first) if self.kept(node) else text
 
     def kept(self, node: Reduce) -> bool:

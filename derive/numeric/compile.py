@@ -8,7 +8,7 @@ undefined (an index out of range) is NaN until a false bracket or a mask removes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -71,10 +71,8 @@ from derive.numeric.choice import (
 from derive.numeric.gather import Array, Indices, Mask, gather, merged
 from derive.numeric.scaled import ONE, Scaled, scaled, total
 from derive.numeric.shapes import Extents, Shape, span
+from derive.reductions import REDUCTIONS
 
-_REDUCE: dict[str, tuple[Any, float]] = {
-    "sum": (np.add, 0.0), "prod": (np.multiply, 1.0), "max": (np.maximum, -np.inf), "min": (np.minimum, np.inf),
-}
 _FUNCTIONS: Table[Callable[..., Any]] = Table(
     lambda f: eval(f"lambda u: {f.numpy.format('u')}", {"np": np, "math": math}) if f.numpy else None,  # our own text
     {"floor": np.floor, "ceil": np.ceil, "mod": np.mod, "pi": lambda: np.float64(np.pi)})
@@ -165,7 +163,7 @@ class Evaluation:
             case Fn(name, args) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*(self.value(a, env) for a in args))
             case Extremum(op, args):
-                return _joined(_REDUCE[op][0], [self.value(a, env) for a in args])
+                return _joined(getattr(np, REDUCTIONS[op].join), [self.value(a, env) for a in args])
             case Bracket(cond):
                 return np.asarray(self.weight(cond, env), np.float64)
             case Cases(branches):
@@ -219,12 +217,14 @@ class Evaluation:
 
     def reduction(self, node: Reduce, env: Env) -> Any:
         if _is_whole(node):
-            return _reduced(self, node, None if node.op == "median" else _REDUCE[node.op][0])
+            return _reduced(self, node)
         binder, body = self.opened(node)
-        if node.op == "median":
+        record = REDUCTIONS[node.op]
+        if not record.join:
             found = [(self.value(body, inner), mask) for inner, mask in self.steps(binder, body, env)]
-            return median([v for v, _ in found], [m for _, m in found])
-        join, neutral = _REDUCE[node.op]
+            return _in_full(node.op, [v for v, _ in found], [m for _, m in found])
+        assert record.empty is not None
+        join, neutral = getattr(np, record.join), record.empty
         total: Any = np.float64(neutral)
         for _, value, _ in self.counted(binder, body, env, neutral):
             total = merged(join, total, value)
@@ -353,11 +353,26 @@ def _grid_of(evaluation: Evaluation, node: Reduce | Arg) -> tuple[Evaluation, Ex
     return inner, body
 
 
-def _reduced(evaluation: Evaluation, node: Reduce, join: np.ufunc | None) -> Any:
-    """The reduction's value; without ``join`` the median."""
+def _in_full(op: str, values: Sequence[Array], masks: Sequence[Mask | None]) -> Any:
+    """A reduction that needs all its terms at once, of those where their masks hold."""
+    if op == "median":
+        return median(values, masks)
+    if not values:
+        return np.float64(np.nan)
+    rows = np.stack(np.broadcast_arrays(*values))
+    gone = [np.False_ if mask is None else np.broadcast_to(~mask, rows.shape[1:]) for mask in masks]
+    out = np.stack([np.broadcast_to(g, rows.shape[1:]) for g in gone])
+    terms: Any = np.ma.masked_array(rows, out)
+    return np.ma.filled(eval(REDUCTIONS[op].numpy.format("terms"), {"np": np, "terms": terms}), np.nan)
+
+
+def _reduced(evaluation: Evaluation, node: Reduce) -> Any:
+    """The reduction's value."""
     inner, body = _grid_of(evaluation, node)
     rows = _rows(inner.value(body, inner.grid()), inner)
-    found = median(list(np.moveaxis(rows, -1, 0)), [None] * rows.shape[-1]) if join is None else join.reduce(rows, -1)
+    join = REDUCTIONS[node.op].join
+    found = getattr(np, join).reduce(rows, -1) if join else _in_full(
+        node.op, list(np.moveaxis(rows, -1, 0)), [None] * rows.shape[-1])
     return _outside(found, evaluation)
 
 

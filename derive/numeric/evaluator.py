@@ -19,7 +19,7 @@ from derive.axes import with_axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Rel, walk
 from derive.module import Module
-from derive.numeric.arithmetic import Arithmetic, arithmetic
+from derive.numeric.arithmetic import Arithmetic, arithmetic, in_full
 from derive.numeric.source import Places, equation_source, window_places, windows_of
 from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
 
@@ -113,7 +113,7 @@ def median(values: Iterable[Any]) -> Any:
 def _compiled(equation: Rel, module: Module,
               kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
     names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
-                             "prod": kind.product, "undefined": undefined, "median": median,
+                             "prod": kind.product, "undefined": undefined, "median": median, "reduced": in_full(kind),
                              "product": itertools.product, "takewhile": itertools.takewhile, "count": itertools.count}
     names |= kind.index_functions
     exec(equation_source(equation, module), names)

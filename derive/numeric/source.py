@@ -38,12 +38,12 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
+from derive.reductions import REDUCTIONS
 
 Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis) whose extent its elements keep to
 
 _OPS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
-_REDUCE = {"sum": "sum({})", "prod": "prod({})", "max": "max({}, default=-inf)",
-           "min": "min({}, default=inf)", "median": "median({})"}
+
 
 
 def members(cond: Cond | None, variables: Sequence[Idx]) -> list[tuple[tuple[Idx, ...], SetApp]]:
@@ -201,7 +201,8 @@ class _Source:
                 return f"{op}({', '.join(map(go, args))})"
             case Reduce(op):
                 binder, body = open_as(node, tuple(self.fresh(_unused(self)) for _ in node.binder.variables))
-                return _REDUCE[op].format(f"({self.value(body)} {self.clauses(binder, body)})")
+                values, source = f"({self.value(body)} {self.clauses(binder, body)})", REDUCTIONS[op].source
+                return source.format(values) if source else f"reduced({op!r}, list({values}))"
             case Cases(branches):
                 tests = (f"{go(v)} if {self.cond(c)} else " for v, c in branches)
                 return "(" + "".join(tests) + "undefined())"

@@ -46,7 +46,7 @@ from derive.expr import (
 from derive.functions import known
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
-from derive.numeric.arithmetic import EXACT, Arithmetic
+from derive.numeric.arithmetic import EXACT, Arithmetic, in_full
 from derive.numeric.coder import RELATIONS, Coder
 from derive.numeric.point import (
     Definitions,
@@ -80,7 +80,8 @@ def _globals() -> dict[str, Any]:
     if not _GLOBALS:
         import math
 
-        _GLOBALS.update(F=Fraction, EXACT=EXACT.functions, INF=math.inf, floor=math.floor, ceil=math.ceil,
+        _GLOBALS.update(F=Fraction, EXACT=EXACT.functions, INF=math.inf, inf=math.inf, reduced=in_full(EXACT),
+                        floor=math.floor, ceil=math.ceil,
                         prod=math.prod, best=best, middle=middle, median=median, whole=whole, no_case=no_case,
                         choose=choose, noted=noted)
     return _GLOBALS
@@ -310,7 +311,8 @@ def names(kind: Arithmetic, same: Any) -> dict[str, Any]:
     import math
 
     return {
-        "F": Fraction, "EXACT": EXACT.functions, "INF": math.inf, "floor": math.floor, "ceil": math.ceil,
+        "F": Fraction, "EXACT": EXACT.functions, "INF": math.inf, "inf": math.inf, "reduced": in_full(kind),
+        "floor": math.floor, "ceil": math.ceil,
         "prod": math.prod, "best": first_best, "middle": middle, "median": median, "noted": noted,
         "agreed": agreed, "no_case": no_case, "extreme": extreme, "side": side, "hit": hit, "Fraction": Fraction,
         "NUMBER": kind.number, "POWER": kind.power, "FUNCTIONS": kind.functions, "SAME": same,

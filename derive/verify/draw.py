@@ -17,6 +17,7 @@ from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic
 from derive.numeric.evaluator import OutOfRange
 from derive.numeric.point import Index
+from derive.reductions import selects
 from derive.verify.facts import Facts
 from derive.verify.point import Point
 from derive.verify.sizes import Sizes, cells, given
@@ -183,7 +184,7 @@ class Draws:
     @cached_property
     def _selects(self) -> bool:
         """A formula compares entries over an index: equal ones, |x| too, would all be on a boundary."""
-        return any(isinstance(n, Reduce) and n.op in ("max", "min", "median") for e in self.module.equations
+        return any(isinstance(n, Reduce) and selects(n.op) for e in self.module.equations
                    for n in walk(e))
 
     def _apart(self, number: Callable[[], Any]) -> Callable[[], Any]:

@@ -275,6 +275,8 @@ class Lowering(Conditions):
             if any(cond is not True for cond, _ in parts):
                 raise UnsupportedError("an extremum over a set that depends on values")
             return self._best(node.op, [v for _, v in parts])
+        if node.op not in ("sum", "prod"):
+            raise UnsupportedError(f"no proof over a {node.op}")
         unit = 0 if node.op == "sum" else 1
         if node.op == "prod" and all(c is True and isinstance(v, Guarded) and len(v.terms) == 1 for c, v in parts):
             return Guarded([(every([v.terms[0][0] for _, v in parts]), 1)])

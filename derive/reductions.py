@@ -85,6 +85,11 @@ def selects(op: str) -> bool:
     return op in REDUCTIONS and REDUCTIONS[op].selects
 
 
+def is_middle(op: str) -> bool:
+    """It is the middle one of an odd number of terms."""
+    return op in REDUCTIONS and REDUCTIONS[op].selects and not REDUCTIONS[op].join
+
+
 def is_pairwise(op: str) -> bool:
     """It is taken of a list of terms, too."""
     return op in REDUCTIONS and REDUCTIONS[op].pairwise

@@ -9,6 +9,7 @@ from derive.errors import CardError
 from derive.expr import Entry, In, Reduce, SetApp, walk
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
+from derive.reductions import is_middle
 from derive.window_axis import WindowAxis
 
 
@@ -39,7 +40,7 @@ def refuse_even_medians(module: Module) -> None:
 
 def _of_medians(module: Module) -> list[ReceptiveField | None]:
     """The windows of each median of the forward formula; None where it takes the whole input."""
-    medians = [n for e in module.equations for n in walk(e) if isinstance(n, Reduce) and n.op == "median"]
+    medians = [n for e in module.equations for n in walk(e) if isinstance(n, Reduce) and is_middle(n.op)]
     found: list[ReceptiveField | None] = []
     for node in medians:
         cond = node.binder.cond

@@ -10,6 +10,7 @@ from derive.listing.layer import results as results_of
 from derive.listing.one_window import sizes_of, times
 from derive.listing.windows import Entries, Slope, Windowed, head, output_size, tuple_text, unpacked
 from derive.receptive_field import WindowAxis
+from derive.reductions import is_middle
 
 _OFFSETS = "abcuvwpq"
 
@@ -163,7 +164,7 @@ class Writer:
     def tied(self, arg: Arg, printer: Entries) -> str:
         """All entries at which the body is as large as anywhere in the window."""
         score = printer.value(arg.body).text
-        if arg.op == "median":
+        if is_middle(arg.op):
             if self.layer.clipped:
                 middle = f"np.nanmedian(np.where(inside, {score}, np.nan){printer.options(True)})"
                 printer.used.add("inside")

@@ -30,7 +30,7 @@ from derive.expr import (
 )
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
-from derive.reductions import REDUCTIONS, is_short
+from derive.reductions import REDUCTIONS, is_middle, is_short
 
 
 class Arrays(ArrayPrinter):
@@ -304,7 +304,7 @@ class Arrays(ArrayPrinter):
 
     def selected(self, node: Arg) -> Code:
         """np.argmax along the axis of the bound index, under the layer's tie rule."""
-        if self.module.tie_rule == "split" or node.op == "median" or node.binder.cond is not None:
+        if self.module.tie_rule == "split" or is_middle(node.op) or node.binder.cond is not None:
             raise UnsupportedError("shares among tied entries are written as code for windows only")
         loop = self.entered(node)
         body = self.value(loop.body)

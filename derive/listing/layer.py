@@ -15,7 +15,7 @@ from derive.errors import UnsupportedError
 from derive.expr import ZERO, Arg, Entry, Expr, Fn, Idx, Mul, Num, Pow, Reduce, Rel, Size, Star, add, mul, sub, walk
 from derive.listing.code import CHOICE, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, Taps, star_name, taps
-from derive.reductions import REDUCTIONS
+from derive.reductions import REDUCTIONS, is_middle
 
 
 class Scalars(Printer):
@@ -72,7 +72,7 @@ class Scalars(Printer):
 
     def selected(self, node: Arg) -> Code:
         """The index at which the body is largest, under the layer's tie rule."""
-        if self.module.tie_rule == "split" or node.op == "median" or node.binder.cond is not None:
+        if self.module.tie_rule == "split" or is_middle(node.op) or node.binder.cond is not None:
             raise UnsupportedError("shares among tied entries are written as code for windows only")
         loop = self.scope.opened(node, self.indices)
         (v,), (count,) = loop.variables, loop.counts

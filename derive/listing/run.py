@@ -14,6 +14,7 @@ from derive.expr import Reduce, walk
 from derive.listing.layer import function_name, targets
 from derive.listing.scope import symbol
 from derive.numbers import Numbers
+from derive.reductions import is_middle
 from derive.verify.arrays import UPSTREAM, Arrays, tied_trials, trials
 
 _TIMES = 5  # of each kind of input, at each size of windows
@@ -121,4 +122,4 @@ def _windows(messages: Messages) -> Iterator[tuple[Arrays, bool]]:
 
 def _median(messages: Messages) -> bool:
     """The layer is the median of a whole input: of an odd number of entries only."""
-    return any(isinstance(n, Reduce) and n.op == "median" for e in messages.module.equations for n in walk(e))
+    return any(isinstance(n, Reduce) and is_middle(n.op) for e in messages.module.equations for n in walk(e))

@@ -34,7 +34,7 @@ from derive.listing.layer import function_name, targets
 from derive.listing.scope import Scope, symbol
 from derive.module import Module
 from derive.receptive_field import Axis, ReceptiveField, WindowAxis
-from derive.reductions import REDUCTIONS, is_short
+from derive.reductions import REDUCTIONS, is_middle, is_short
 
 
 @dataclass(frozen=True)
@@ -253,10 +253,10 @@ class Entries(ArrayPrinter):
         body = self.value(node.body)
         self.kept, self.entry = outer, entry
         text, options = body.text, self.options(outer)
-        if op == "median" and self.inside:
+        if is_middle(op) and self.inside:
             self.used.add(self.inside)
             return Code(f"np.nanmedian(np.where({self.inside}, {text}, np.nan){options})")
-        if self.inside and op != "median":
+        if self.inside and not is_middle(op):
             self.used.add(self.inside)
             neutral = {"max": ", initial=-np.inf", "min": ", initial=np.inf"}.get(op, "")
             options += f", where={self.inside}{neutral}"

@@ -1,4 +1,7 @@
-"""Index terms on a grid, and the values that a bound variable takes on it: windows, covering windows, ranges."""
+"""Index terms on a grid, and the values that a bound variable takes on it: windows, covering windows, ranges.
+
+Index terms have an interpreter of their own beside that of values: they are exact, integers over one denominator.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from derive.expr import Arg, Entry, Expr, Fn, Node, Rel, Star, subst, walk
 from derive.module import Module
 from derive.numeric.binders import items
 from derive.numeric.gather import Array, Indices, Mask, merged
+from derive.reductions import is_middle
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def maximisers(candidates: Sequence[Candidate], op: str) -> list[Mask]:
 
     Only a place in range can: −∞ in the input beats padding.
     """
-    if op == "median":
+    if is_middle(op):
         middle = median([c.value for c in candidates], [c.mask for c in candidates])
         return [c.value == middle if c.mask is None else (c.value == middle) & c.mask for c in candidates]
     better, worst = (np.maximum, -np.inf) if op == "max" else (np.minimum, np.inf)

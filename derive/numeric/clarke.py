@@ -22,7 +22,7 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, Fn, Idx, In, Reduce, SetApp, eq, free_indices, open_as, walk
 from derive.module import Module
 from derive.numeric.evaluator import evaluate
-from derive.reductions import selects
+from derive.reductions import is_middle, selects
 
 Index = tuple[int, ...]
 
@@ -118,7 +118,7 @@ def choice(window: ActiveSet, node: Reduce, x: Mapping[Index, Any], weight: Frac
     absolute = isinstance(node.body, Fn)
     slopes = tuple(((1, -1) if not x[p] else (1 if x[p] > 0 else -1,)) if absolute else (1,) for p in window.active)
     middle = len(window.places) // 2 - window.below
-    return Choice(weight, window.active, slopes, middle if node.op == "median" else None)
+    return Choice(weight, window.active, slopes, middle if is_middle(node.op) else None)
 
 
 def contains(gradient: Mapping[Index, Any], choices: Sequence[Choice]) -> bool:

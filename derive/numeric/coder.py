@@ -50,7 +50,7 @@ from derive.expr import (
 )
 from derive.functions import known
 from derive.numeric.point import Definitions
-from derive.reductions import REDUCTIONS
+from derive.reductions import REDUCTIONS, is_middle
 
 
 class Clauses(ABC):
@@ -290,7 +290,7 @@ class Coder(Clauses):
         binder, inside = open_binder(node)
         loops = self.clauses(binder, inside)
         at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
-        pick = "middle" if node.op == "median" else "best"
+        pick = "middle" if is_middle(node.op) else "best"
         text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
         return self.remembered(node, text, first)
 

@@ -71,7 +71,7 @@ from derive.numeric.choice import (
 from derive.numeric.gather import Array, Indices, Mask, gather, merged
 from derive.numeric.scaled import ONE, Scaled, scaled, total
 from derive.numeric.shapes import Extents, Shape, span
-from derive.reductions import REDUCTIONS
+from derive.reductions import REDUCTIONS, is_middle
 
 _FUNCTIONS: Table[Callable[..., Any]] = Table(
     lambda f: eval(f"lambda u: {f.numpy.format('u')}", {"np": np, "math": math}) if f.numpy else None,  # our own text
@@ -355,7 +355,7 @@ def _grid_of(evaluation: Evaluation, node: Reduce | Arg) -> tuple[Evaluation, Ex
 
 def _in_full(op: str, values: Sequence[Array], masks: Sequence[Mask | None]) -> Any:
     """A reduction that needs all its terms at once, of those where their masks hold."""
-    if op == "median":
+    if is_middle(op):
         return median(values, masks)
     if not values:
         return np.float64(np.nan)
@@ -391,7 +391,7 @@ def _whole_choice(evaluation: Evaluation, arg: Arg) -> WholeChoice:
     """The first or last place in row-major order that attains the maximum, or equal shares of all that do."""
     inner, body = _grid_of(evaluation, arg)
     rows = _rows(inner.value(body, inner.grid()), inner)
-    if arg.op == "median":
+    if is_middle(arg.op):
         best = np.sort(rows, axis=-1)[..., rows.shape[-1] // 2]
     else:
         best = rows.max(-1) if arg.op == "max" else rows.min(-1)

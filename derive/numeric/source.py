@@ -1,4 +1,9 @@
-"""A forward equation as Python source: sums and maxima become generator expressions."""
+"""A forward equation as Python source: sums and maxima become generator expressions.
+
+Printed statements have a writer of their own (:mod:`derive.numeric.coder`): they look their values and derivatives
+up at a point, tell which of their cases hold, and keep what they ask for twice.  A forward equation says where its
+output runs, computes each entry anew, and knows none of that: it is what the rest is checked by.
+"""
 
 from __future__ import annotations
 

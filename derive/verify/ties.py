@@ -18,6 +18,7 @@ from derive.module import Module
 from derive.numbers import Numbers
 from derive.numeric.clarke import Choice, active_sets, comparable, contains, selection
 from derive.numeric.point import Index
+from derive.reductions import is_middle
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.window_axis import Axis
 
@@ -90,7 +91,7 @@ def _tied_input(module: Module, node: Reduce, source: random.Random) -> Any:
     if field is None:
         shape: tuple[int, ...] = (3,) * len(node.binder.variables)
     else:
-        shape = tuple(_side(axis, 2 if d == 0 else 1, node.op == "median") for d, axis in enumerate(field.axes))
+        shape = tuple(_side(axis, 2 if d == 0 else 1, is_middle(node.op)) for d, axis in enumerate(field.axes))
         shape = module.input_size if module.input_size and math.prod(module.input_size) <= math.prod(shape) else shape
     cells = math.prod(shape)
     values = [source.randint(-cells // 3, cells // 3) for _ in range(cells)]

@@ -14,10 +14,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 from weakref import WeakValueDictionary
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+_making = RLock()
 _fresh = itertools.count()
 _N = TypeVar("_N", bound="Node")
 
@@ -30,9 +32,12 @@ class _Interned(type):
         key = (cls, *args)
         node = _table.get(key)
         if node is None:
-            node = object.__new__(cls)
-            node.__dict__.update(zip(cls.__match_args__, args, strict=True), _parts=args)
-            _table[key] = node
+            with _making:  # one node for all threads: the table alone would let two of them each make one
+                node = _table.get(key)
+                if node is None:
+                    node = object.__new__(cls)
+                    node.__dict__.update(zip(cls.__match_args__, args, strict=True), _parts=args)
+                    _table[key] = node
         return cast(_N, node)
 
 

@@ -151,21 +151,25 @@ def _in_decimals(function: Function) -> Callable[[Any], Any] | None:
 
 
 def _by_mpmath(name: str, value: Any) -> Any:
-    import mpmath
+    own = _multiprecise(DIGITS + 5)
+    return Decimal(own.nstr(getattr(own, name)(own.mpf(str(value))), DIGITS + 5))
 
-    with mpmath.workdps(DIGITS + 5):
-        return Decimal(mpmath.nstr(getattr(mpmath, name)(mpmath.mpf(str(value))), DIGITS + 5))
+
+def _multiprecise(digits: int) -> Any:
+    """An mpmath of these digits: the precision of ``mpmath.mp`` is that of all threads."""
+    from mpmath import MPContext
+
+    own = MPContext()
+    own.dps = digits
+    return own
 
 
 def difference(name: str, value: Any) -> Decimal:
     """f'(u) to 60 digits: a central difference of mpmath's function at 160."""
-    import mpmath
-
-    with mpmath.workdps(160):
-        function, h = getattr(mpmath, name), mpmath.mpf(10) ** -50
-        exact = Fraction(value)
-        u = mpmath.mpf(exact.numerator) / exact.denominator
-        return Decimal(mpmath.nstr((function(u + h) - function(u - h)) / (2 * h), DIGITS))
+    own, exact = _multiprecise(160), Fraction(value)
+    function, h = getattr(own, name), own.mpf(10) ** -50
+    u = own.mpf(exact.numerator) / exact.denominator
+    return Decimal(own.nstr((function(u + h) - function(u - h)) / (2 * h), DIGITS))
 
 
 DECIMAL = Arithmetic(decimal_of, lambda a, b: decimal_of(a) / decimal_of(b), _power,

@@ -192,11 +192,13 @@ def _in_hull(target: Gradient, vertices: Sequence[Gradient]) -> bool:
         return True
     import z3
 
-    def number(value: Fraction) -> Any:
-        return z3.RealVal(f"{value.numerator}/{value.denominator}")
+    own = z3.Context()  # the default one is not safe where threads share it
 
-    weights = [z3.Real(f"w{j}") for j in range(len(vertices))]
-    solver = z3.SolverFor("QF_LRA")
+    def number(value: Fraction) -> Any:
+        return z3.RealVal(f"{value.numerator}/{value.denominator}", own)
+
+    weights = [z3.Real(f"w{j}", own) for j in range(len(vertices))]
+    solver = z3.SolverFor("QF_LRA", own)
     solver.add(*(w >= 0 for w in weights), z3.Sum(weights) == 1)
     for d, value in enumerate(target):
         solver.add(z3.Sum([number(v[d]) * w for v, w in zip(vertices, weights, strict=True)]) == number(value))

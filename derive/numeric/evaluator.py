@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from derive.axes import with_axes
@@ -116,6 +116,7 @@ def _compiled(equation: Rel, module: Module,
                              "prod": kind.product, "undefined": undefined, "median": median, "reduced": in_full(kind),
                              "product": itertools.product, "takewhile": itertools.takewhile, "count": itertools.count}
     names |= kind.index_functions
+    names |= {op: kind.functions[op] for op in ("max", "min") if op in kind.functions}
     exec(equation_source(equation, module), names)
     made: Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]] = names["equation"]
     return made
@@ -142,13 +143,14 @@ def _prepare(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: 
 
 
 def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
-             shapes: Mapping[str, Index], kind: Arithmetic | None = None) -> dict[str, Values]:
+             shapes: Mapping[str, Index], kind: Arithmetic | None = None,
+             each: Callable[[Callable[[], Any]], Any] = lambda compute: compute()) -> dict[str, Values]:
     """y = F(x) entry by entry: every tensor that the equations define.
 
     ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf, or
     what ``kind`` calculates with), indices as the formula counts them, from 0 or
     from 1; ``shapes`` their shapes.  A tensor that ``arrays`` holds is free, also where an
-    equation defines it.
+    equation defines it.  ``each`` is given how an entry is computed, and says what it is.
     An output over a window without entries is :data:`NOTHING` where the formula has no value there.
     Raises :class:`CardError` where no case applies and :class:`UnsupportedError` for
     a node that is not forward mathematics, :class:`OutOfRange` where an index leaves its tensor.
@@ -158,7 +160,7 @@ def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
     for name, indices, entry in _steps(run, kind):
         run.tensors[name] = defined[name] = {}
         try:
-            defined[name].update((index, _value(entry, index, name, run)) for index in indices)
+            defined[name].update((index, each(partial(_value, entry, index, name, run))) for index in indices)
         except KeyError as missing:
             raise _out_of_range(name, missing.args[0], run) from None
     return defined

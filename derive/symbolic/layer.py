@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy
 
+from derive.errors import UnsupportedError
 from derive.expr import Entry, eq
 from derive.functions import elementary
 from derive.module import Module
@@ -92,6 +93,7 @@ def expression(number: Any) -> sympy.Expr:
     return sympy.Rational(number.numerator, number.denominator)
 
 
+@lru_cache(maxsize=8)
 def traced(base: Arithmetic) -> Arithmetic:
     """The arithmetic of expressions with values in another; numbers of the formula stay rational."""
     def power(x: Any, e: Any) -> Any:
@@ -159,3 +161,32 @@ class Region:
         shapes = {**{name: self.shapes[name] for name in self.given}, parameter: ()}
         found = evaluate(one, arrays, shapes, self._kind)
         return u, expression(found["value"][()]).diff(u)
+
+
+def evaluated(expr: sympy.Expr, known: dict[sympy.Expr, Any], kind: Arithmetic) -> Any:
+    """A SymPy expression over numbers of any kind; ``known`` holds its symbols' and keeps what is found."""
+    found = known.get(expr)
+    if found is None:
+        found = known[expr] = _evaluated(expr, known, kind)
+    return found
+
+
+def _evaluated(expr: sympy.Expr, known: dict[sympy.Expr, Any], kind: Arithmetic) -> Any:
+    if expr.is_Rational:
+        return Fraction(int(expr.p), int(expr.q))
+    if expr is sympy.pi:
+        return kind.functions["pi"]()
+    args = [evaluated(a, known, kind) for a in expr.args]
+    if isinstance(expr, sympy.Add):
+        return sum(args[1:], args[0])
+    if isinstance(expr, sympy.Mul):
+        product = args[0]
+        for a in args[1:]:
+            product = product * a
+        return product
+    if isinstance(expr, sympy.Pow):
+        return kind.power(args[0], args[1])
+    name = next((f.name for f in elementary() if f.sympy == type(expr).__name__), None)
+    if name is None or name not in kind.functions:
+        raise UnsupportedError(f"no proof over {type(expr).__name__}")
+    return kind.functions[name](*args)

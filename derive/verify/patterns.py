@@ -51,7 +51,11 @@ class WindowDraws(Draws):
         positions = range(1, n + 1)
         found = [p for size in range(2, n + 1) for p in itertools.combinations(positions, size)] if n <= _ALL else [
             tuple(sorted(source.sample(positions, size))) for size in range(2, n + 1)]
-        return [self._at(pattern) for pattern in found]
+        before, self._source = self._source, source  # points are the same whether these were asked for or not
+        try:
+            return [self._at(pattern) for pattern in found]
+        finally:
+            self._source = before
 
     def _at(self, active: tuple[int, ...], second: int = 0, apart: bool = False) -> Point:
         """The best value is attained exactly at ``active``, the next best at ``second``; the others equal or apart."""

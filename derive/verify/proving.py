@@ -1,21 +1,36 @@
-"""The proofs that a scope offers: by Z3 at one size for all inputs, by ring identities in every region."""
+"""The proofs that a scope offers: by ring identities in every region, or by Z3 in all cases at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from derive.errors import UnsupportedError
-from derive.expr import Directional, Idx, Node, Subdifferential, free_indices, walk
+from derive.errors import CardError
+from derive.expr import Directional, Node, Subdifferential, walk
+from derive.numeric.shapes import extents
 from derive.receptive_field import Axis, ReceptiveField
-from derive.verify.instance import Instance, letter_ranges
-from derive.verify.layer.proof import provers as ring_provers
-from derive.verify.proof import Prover
+from derive.verify.provers.cases import ByCases
+from derive.verify.provers.identity import RingIdentity
+from derive.verify.provers.regions import MOST_REGIONS
 from derive.verify.report import ENOUGH
 from derive.verify.scope import Scope
+from derive.verify.sizes import Sizes
 
 PROVABLE = 16  # entries of a window up to which Z3 is asked
+PROVED_AT = 2  # choices of sizes for a ring identity
 Index = tuple[int, ...]
+
+
+class Prover(Protocol):
+    """One way of showing that statements of a scope hold identically, at one choice of sizes."""
+
+    @property
+    def sizes(self) -> Sizes: ...
+
+    def proves(self, node: Node) -> bool:
+        """Whether the statement holds for all inputs; False where that is not shown."""
 
 
 @dataclass(frozen=True)
@@ -31,46 +46,57 @@ Proofs = tuple[Proof, ...]
 
 
 def proofs(scope: Scope) -> Proofs:
-    """Z3 over one window, or over an input with two of them; else ring identities."""
+    """Ring identities where the regions are few; and Z3 where the formula has cases at all."""
     if scope.window is not None:
         n = scope.window.window.n
-        if n > PROVABLE:
-            return ()
-        instance = Instance(scope.module, scope.window.layer, (n,), (), origin=1)
-        return (_by_z3(instance, scope, f"by Z3 for all windows of {n} entries", shared=False),)
+        return _proof(ENOUGH, f"by Z3 for all windows of {n} entries", ByCases(scope, scope.draws.sizes[0])) \
+            if n <= PROVABLE else ()
     if scope.windows and scope.windows[0].whole:
-        if scope.windows[0].window.n > PROVABLE:
+        sizes = two_windows(scope) if scope.windows[0].window.n <= PROVABLE else None
+        if sizes is None:
             return ()
-        field = scope.module.receptive_field
-        assert field is not None
-        shape = two_windows(field, scope.module.input_size)
-        instance = Instance(scope.module, scope.module, shape, field.output_shape(shape))
-        sizes = "×".join(map(str, shape))
-        return (_by_z3(instance, scope, f"by Z3 for all inputs of size {sizes}", shared=True),)
-    rings = ring_provers(scope)
-    if not rings:
-        return ()
-    where = " and ".join(filter(None, (p.sizes.words() for p in rings))) or "all inputs"
-    return (Proof(len(scope.sizes), f"by ring identity for {where}, in every region",
-                  lambda node: all(p.proves(node) for p in rings)),)
+        shape = "×".join(map(str, sizes.shapes[scope.module.inputs[0]]))
+        return _proof(ENOUGH, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes))
+    cases = ByCases(scope, scope.sizes[0])
+    pieces = cases.pieces.pieces.values() if cases.pieces is not None else ()
+    found: Proofs = ()
+    if math.prod(len(p.open_cases) for p in pieces) <= 2 * MOST_REGIONS:
+        rings = tuple(RingIdentity(scope, sizes) for sizes in scope.sizes[:PROVED_AT])
+        if all(ring.instance is not None for ring in reversed(rings)):
+            where = _places(r.sizes for r in rings)
+            found = _proof(len(scope.sizes), f"by ring identity for {where}, in every region", *rings)
+    if pieces:
+        found += _proof(len(scope.sizes), f"by Z3 for {_places((cases.sizes,))}, in all cases", cases)
+    return found
 
 
-def _by_z3(instance: Instance, scope: Scope, evidence: str, shared: bool) -> Proof:
-    prover = Prover(instance, shared)
-
+def _proof(enough: int, evidence: str, *provers: Prover) -> Proofs:
+    """That each of them proves it."""
     def proves(node: Node) -> bool:
         if any(isinstance(n, (Subdifferential, Directional)) for n in walk(node)):
             return False
-        variables: tuple[Idx, ...] = tuple(sorted(free_indices(node), key=lambda v: v.name))
-        try:
-            return prover.prove(node, scope.definitions, variables, letter_ranges(instance, variables))
-        except (UnsupportedError, KeyError):
-            return False
+        return all(prover.proves(node) for prover in provers)
 
-    return Proof(ENOUGH, evidence, proves)
+    return (Proof(enough, evidence, proves),)
 
 
-def two_windows(field: ReceptiveField, known: Index | None) -> Index:
+def _places(sizes: Iterable[Sizes]) -> str:
+    """n = 2, m = 3 and n = 3, m = 2."""
+    return " and ".join(filter(None, (s.words() for s in sizes))) or "all inputs"
+
+
+def two_windows(scope: Scope) -> Sizes | None:
+    """The shapes of an input with two windows along the first axis and one along the others; None where none fits."""
+    module, field = replace(scope.module, input_size=None), scope.module.receptive_field
+    assert field is not None
+    shape = _two_windows(field, scope.module.input_size)
+    try:
+        return Sizes({}, dict(extents(module, {module.inputs[0]: shape}).shapes))
+    except CardError:
+        return None
+
+
+def _two_windows(field: ReceptiveField, known: Index | None) -> Index:
     """An input with two windows along the first axis and one along the others, where these leave the largest rest.
 
     Where the size is known, each axis leaves the rest that it leaves.

@@ -113,7 +113,8 @@ class Scope:
                                    and not n.indices and n.tensor not in known))
 
     def points(self) -> Iterable[Point]:
-        """Points one after another, as many as are asked for."""
+        """Points one after another, as many as are asked for, drawn after the tied ones: the same in every run."""
+        _ = self.tied
         for number in range(MOST_POINTS):
             if number == len(self._points):
                 self._points.append(self.draws.point(number))

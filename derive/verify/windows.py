@@ -7,12 +7,10 @@ import math
 
 from derive.calculus.one_window import Windowed
 from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
-from derive.module import Module
 from derive.numeric.point import Definitions
 from derive.numeric.statements import compile_value
 from derive.receptive_field import ReceptiveField, WindowFacts, at_many, sizes_of, window_facts
 from derive.sheet import Math
-from derive.verify.instance import Instance
 from derive.verify.report import Check, Verdict
 from derive.window_axis import AdaptiveAxis, Axis, WindowAxis
 
@@ -58,9 +56,12 @@ def check_listing(printed: Math, node: Node, w: Windowed) -> Check:
     module, n = w.layer, w.window.n
     entry, _ = module.definition(module.output)
     outputs = tuple(i for i in entry.indices if isinstance(i, Idx))
-    instance = _roomy(module)
-    for at in instance.outputs():
-        cells = instance.window(at)
+    field = module.receptive_field
+    assert field is not None
+    shape = tuple(a.kernel_size + 2 * a.stride + 1 for a in field.axes)  # a whole window lies inside the input
+    for at in itertools.product(*map(range, field.output_shape(shape))):
+        cells = list(itertools.product(*([i for i in _cells(axis, k, n) if 0 <= i < n]
+                                         for axis, k, n in zip(field.axes, at, shape, strict=True))))
         if len(cells) != n:
             continue
         try:
@@ -70,16 +71,8 @@ def check_listing(printed: Math, node: Node, w: Windowed) -> Check:
         if named != dict(enumerate(cells, start=1)):
             return Check(printed.name, printed.latex, Verdict.REFUTED, "a counterexample",
                          f"the window of output {at} covers {cells}, but the list names {named}")
-    sizes = "×".join(map(str, instance.shape))
+    sizes = "×".join(map(str, shape))
     return Check(printed.name, printed.latex, Verdict.PROVED, f"by enumeration of the windows at size {sizes}")
-
-
-def _roomy(module: Module) -> Instance:
-    """A size at which a whole window lies inside the input."""
-    field = module.receptive_field
-    assert field is not None
-    shape = tuple(a.kernel_size + 2 * a.stride + 1 for a in field.axes)
-    return Instance(module, module, shape, field.output_shape(shape))
 
 
 def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:

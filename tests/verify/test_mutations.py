@@ -44,7 +44,8 @@ def test_every_change_is_found(name: str) -> None:
     assert refuted >= 10
 
 
-@pytest.mark.parametrize("name", ["sigmoid", "softmax_cross_entropy", "batch_norm", "conv1d_stride", "hinge"])
+@pytest.mark.parametrize("name", ["sigmoid", "softmax_cross_entropy", "batch_norm", "conv1d_stride", "hinge", "maxout",
+                                  "maxima_of_one_input"])
 def test_no_proof_of_what_a_point_refutes(name: str) -> None:
     """The prover by itself, without the points that come before it."""
     table = table_of(messages_of(name))

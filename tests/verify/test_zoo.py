@@ -7,10 +7,6 @@ from derive.verify.sheet import verify
 from tests.calculus.zoo import LAYERS
 from tests.verify.sheets import messages_of, sheet_of, table_of
 
-UNPROVED = {  # too many regions
-    "maxout", "smallest_of_three", "two_maxouts", "deep_prelu", "maxima_of_one_input",
-}
-
 
 @pytest.mark.parametrize("name", [layer.name for layer in LAYERS])
 def test_every_equation_passes(name: str) -> None:
@@ -20,5 +16,4 @@ def test_every_equation_passes(name: str) -> None:
     assert len(report.checks) > len(messages.letters)
     assert all(c.points >= ENOUGH for c in report.checks
                if c.verdict is Verdict.TESTED and c.name != "geometry")
-    proved = [c for c in report.checks if c.latex and c.verdict is Verdict.PROVED]
-    assert bool(proved) == (name not in UNPROVED)
+    assert any(c.latex and c.verdict is Verdict.PROVED for c in report.checks)

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import UnsupportedError
-from derive.verify.layer.algebra import Algebra, TooLarge
-from derive.verify.layer.regions import unvisited
-from derive.verify.layer.search import Searcher
+from derive.verify.provers.algebra import Algebra, TooLarge
+from derive.verify.provers.regions import Searcher, unvisited
 
 A = Algebra(4)
 X, Y = A.entry("x"), A.entry("y")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 
 import pytest
 import z3
 
-from derive.verify.layer.algebra import Algebra, TooLarge
-from derive.verify.layer.search import Searcher
+from derive.verify.provers.algebra import Algebra, TooLarge
+from derive.verify.provers.regions import Searcher
 
 
 def algebra(entries: int) -> Algebra:
@@ -35,7 +34,7 @@ def test_a_maximum_of_linear_units_is_decided(asked_before: int) -> None:
     others = [s[r] - s[q] for r in range(6) for q in range(r)]
     values = Searcher(found).values(path, others[asked_before:] + others[:asked_before])
     assert values is not None and values == Searcher(found).values(path, others)
-    at = [Fraction(str(p.evaluate([(found.ring.gens[g], v) for g, v in values.items()]))) for p in s]
+    at = [p.at(values) for p in s]
     assert all(a < b for a, b in itertools.pairwise(at))
 
 

@@ -6,15 +6,19 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
+
+import z3
 
 from derive.module import Module
 from derive.numeric.point import Index, Undefined
+from derive.ring import Poly
 from derive.verify.draw import Draws
-from derive.verify.layer.algebra import Algebra, TooLarge
-from derive.verify.layer.formal import Formals, Path
-from derive.verify.layer.formal_point import FormalPoint
-from derive.verify.layer.search import Searcher
+from derive.verify.facts import Facts
 from derive.verify.point import Point
+from derive.verify.provers.algebra import Algebra, TooLarge
+from derive.verify.provers.formal import FormalPoint, Formals, Path
+from derive.verify.provers.smt import Own, Terms, context, number, related
 from derive.verify.sizes import given
 
 MOST_REGIONS = 32
@@ -22,6 +26,62 @@ MOST_ENTRIES = 300  # of all tensors: of more a layer is tested, not proved
 _MOST_DECISIONS = 9  # on the way to one region
 _TRIES = 10
 _SPARE = 3  # further points kept for a region: a statement may divide it
+_RLIMIT = 50_000  # of Z3, so that what is proved does not depend on the machine
+
+
+class Searcher:
+    """Z3 over the generators of an algebra: functions are free but for their relations.
+
+    Z3's nlsat decides, not its SMT core: the core's patches of products can grow their
+    fractions for hours without a look at any limit.  In a context of its own the answer
+    does not depend on what was asked before.
+    """
+
+    def __init__(self, algebra: Algebra, facts: Facts | None = None) -> None:
+        self.algebra, self.facts = algebra, facts
+        self.terms, self._own = Terms(algebra), Own()
+
+    def values(self, path: Path, generic: Iterable[Poly]) -> dict[int, Fraction] | None:
+        """A value of each generator that these decisions are about; None where no values lead to them.
+
+        The differences in ``generic`` are not 0 there.  Raises :class:`TooLarge` where Z3 gives up.
+        """
+        with self._own.used():
+            return self._values(path, generic)
+
+    def _values(self, path: Path, generic: Iterable[Poly]) -> dict[int, Fraction] | None:
+        generic = sorted(set(generic), key=Poly.terms)
+        stated = () if self.facts is None else self.terms.stated(self.facts)
+        claims = [*self.terms.relations(), *stated,
+                  *(related(self.terms.of(p), ">" if above else "<", number(0)) for p, above in path)]
+        if self._model(claims) is None:
+            return None
+        model = self._model([*claims, *(related(self.terms.of(p), "≠", number(0)) for p in generic)])
+        if model is None:
+            raise TooLarge("every point lies on a boundary")
+        about = (*generic, *(p for p, _ in path))
+        used = self._bound().union(*(poly.used() for poly in about))
+        return {g: _fraction(model.eval(self.terms.letter(g), model_completion=True)) for g in used}
+
+    def _model(self, claims: Iterable[Any]) -> Any:
+        """A model of the claims, None where there is none; raises :class:`TooLarge` where Z3 gives up."""
+        solver = z3.Tactic("qfnra-nlsat", ctx=context()).solver()
+        solver.set("rlimit", _RLIMIT)
+        solver.add(*claims)
+        found = solver.check()
+        if found not in (z3.sat, z3.unsat):
+            raise TooLarge("Z3 gives up")
+        return solver.model() if found == z3.sat else None
+
+    def _bound(self) -> set[int]:
+        """The generators of which the card states something: their values must come from here."""
+        facts = self.facts
+        return set() if facts is None else {
+            g for (name, _), g in self.algebra.entries() if name in facts.single or name in facts.listed}
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(str((value if z3.is_rational_value(value) else value.approx(20)).as_fraction()))
 
 
 @dataclass(frozen=True)

@@ -13,35 +13,33 @@ from derive.expr import Node
 from derive.numeric.point import NoCase, TwoCases, Undefined
 from derive.verify.claims import Claim, Compiler
 from derive.verify.draw import Draws
-from derive.verify.layer.formal import Path
-from derive.verify.layer.formal_point import FormalPoint
-from derive.verify.layer.regions import MOST_REGIONS, Instance, instance, unvisited
+from derive.verify.provers.formal import FormalPoint, Path
+from derive.verify.provers.regions import MOST_REGIONS, Instance, instance, unvisited
 from derive.verify.scope import Scope
 from derive.verify.sizes import Sizes
 
-PROVED_AT = 2  # choices of sizes
 MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
 
 
-class Prover:
-    """Proves statements of a subject at one choice of sizes."""
+class RingIdentity:
+    """Proves statements of a scope at one choice of sizes: ring identities in every region."""
 
-    def __init__(self, subject: Scope, sizes: Sizes) -> None:
-        self.subject, self.sizes = subject, sizes
+    def __init__(self, scope: Scope, sizes: Sizes) -> None:
+        self.scope, self.sizes = scope, sizes
 
     @cached_property
     def instance(self) -> Instance | None:
         """The regions at these sizes; None where they are out of reach."""
-        draws = Draws(self.subject.module, self.subject.kind, (self.sizes,), self.subject.draws.pool, self.subject.free)
+        draws = Draws(self.scope.module, self.scope.kind, (self.sizes,), self.scope.draws.pool, self.scope.free)
         try:
-            return instance(self.subject.module, draws)
+            return instance(self.scope.module, draws)
         except (UnsupportedError, ArithmeticError, ValueError):  # the log and the root of a sum over nothing among them
             return None
 
     @cached_property
     def compiler(self) -> Compiler:
         assert self.instance is not None
-        return replace(self.subject.compiler, kind=self.instance.formals.arithmetic)
+        return replace(self.scope.compiler, kind=self.instance.formals.arithmetic)
 
     def proves(self, node: Node) -> bool:
         """Whether every side equals the next identically, in every region; False where that is not shown."""
@@ -96,9 +94,3 @@ class Prover:
         lift = point.formals.lift
         a, b = lift(left).poly, lift(right).poly
         return a == b or point.formals.algebra.is_zero(a - b)
-
-
-def provers(subject: Scope) -> tuple[Prover, ...]:
-    """A prover for each of two choices of sizes; none where one of them is out of reach."""
-    found = tuple(Prover(subject, sizes) for sizes in subject.sizes[:PROVED_AT])
-    return found if all(prover.instance is not None for prover in reversed(found)) else ()

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add, ge, sub
+from math import isqrt
 from typing import Any
 
-import sympy
-from sympy.polys.domains import QQ
-from sympy.polys.rings import PolyElement, ring
-
 from derive.errors import UnsupportedError
+from derive.ring import Monomial, Poly, Ring
 
 MOST_TERMS = 4000  # of one polynomial: what is larger is tested, not proved
 MOST_WORK = 60_000  # products of terms for one statement at one size
@@ -33,27 +30,27 @@ class Generator:
     """A generator: an entry or function value ("free"), an inverse of ``of``, or a root with r^degree = ``of``."""
 
     kind: str
-    of: PolyElement | None = None
+    of: Poly | None = None
     degree: int = 1
 
 
 class Algebra:
-    """The ring of one instance; its elements are SymPy's polynomials."""
+    """The ring of one instance, with a letter for each entry and each function value."""
 
-    def __init__(self, entries: int) -> None:
-        self.ring, *self._symbols = ring([f"g{n}" for n in range(entries + _SPARE)], QQ)
+    def __init__(self, entries: int, spare: int = _SPARE) -> None:
+        self.ring = Ring(entries + spare)
+        self._symbols = self.ring.letters
         self.generators: list[Generator] = []
         self.positive: set[int] = set()
         self.work = 0
         self._named: dict[Any, int] = {}
         self._exponents: dict[Any, tuple[int, int]] = {}  # monomial → (generator, denominator): e^{m/d}
-        self._logs: dict[int, PolyElement] = {}  # generator of an exponential → its exponent
+        self._logs: dict[int, Poly] = {}  # generator of an exponential → its exponent
 
-    def number(self, value: Fraction | int) -> PolyElement:
-        fraction = Fraction(value)
-        return self.ring(QQ(fraction.numerator, fraction.denominator))
+    def number(self, value: Fraction | int) -> Poly:
+        return self.ring.number(value)
 
-    def entry(self, name: Any, positive: bool = False) -> PolyElement:
+    def entry(self, name: Any, positive: bool = False) -> Poly:
         """The generator of a tensor's entry."""
         return self._symbols[self._generator(("entry", name), Generator("free"), positive)]
 
@@ -77,7 +74,7 @@ class Algebra:
 
     # operations beyond those of the ring
 
-    def times(self, a: PolyElement, b: PolyElement) -> PolyElement:
+    def times(self, a: Poly, b: Poly) -> Poly:
         self._spend(len(a) * len(b))
         return self._bounded(a * b)
 
@@ -86,33 +83,33 @@ class Algebra:
         if self.work > MOST_WORK:
             raise TooLarge("the polynomials are too large for a proof")
 
-    def _bounded(self, a: PolyElement) -> PolyElement:
+    def _bounded(self, a: Poly) -> Poly:
         if len(a) > MOST_TERMS:
             raise TooLarge("the polynomials are too large for a proof")
         return a
 
-    def raised(self, a: PolyElement, n: int) -> PolyElement:
+    def raised(self, a: Poly, n: int) -> Poly:
         found = self.number(1)
         for _ in range(abs(n)):
             found = self.times(found, a)
         return self.inverse(found) if n < 0 else found
 
-    def inverse(self, a: PolyElement) -> PolyElement:
+    def inverse(self, a: Poly) -> Poly:
         """1/a: of a monomial factor by factor, else a generator w with a·w = 1."""
         if not a:
             raise ZeroDivisionError
         if len(a) == 1:
             (monomial, coefficient), = a.terms()
-            found = self.ring(1 / coefficient)
-            for g, power in enumerate(monomial):
+            found = self.number(1 / coefficient)
+            for g, power in monomial:
                 for _ in range(power):
                     found = self.times(found, self._inverse_of(g))
             return found
-        lead = a.LC
+        lead = a.lead
         w = self._generator(("inverse", a / lead), Generator("inverse", a / lead), self.is_positive(a / lead))
         return self._symbols[w] * (1 / lead)
 
-    def _inverse_of(self, g: int) -> PolyElement:
+    def _inverse_of(self, g: int) -> Poly:
         generator = self.generators[g]
         if generator.kind == "inverse":
             assert generator.of is not None
@@ -123,34 +120,32 @@ class Algebra:
         positive = g in self.positive
         return self._symbols[self._generator(("inverse", g), Generator("inverse", self._symbols[g]), positive)]
 
-    def root(self, a: PolyElement, degree: int) -> PolyElement:
+    def root(self, a: Poly, degree: int) -> Poly:
         """The positive root of a: a generator r with r^degree = a; numeric factors apart."""
         if degree != 2:
             return self._root(a, degree)
-        lead = a.LC if a.LC > 0 else -a.LC
-        p, q = int(lead.numerator), int(lead.denominator)
-        whole, rest = sympy.sqrt(p * q).as_coeff_Mul()  # √(p/q) = √(pq)/q
-        found = self.times(self._root(self.number(int(rest**2)), 2), self._root(a / lead, 2))
-        return found * QQ(int(whole), q)
+        lead = abs(a.lead)
+        whole, rest = _square_part(lead.numerator * lead.denominator)  # √(p/q) = √(pq)/q
+        found = self.times(self._root(self.number(rest), 2), self._root(a / lead, 2))
+        return found * Fraction(whole, lead.denominator)
 
-    def _root(self, a: PolyElement, degree: int) -> PolyElement:
+    def _root(self, a: Poly, degree: int) -> Poly:
         if a == 1:
             return a
         return self._symbols[self._generator(("root", a, degree), Generator("root", a, degree), True)]
 
-    def power(self, a: PolyElement, exponent: PolyElement) -> PolyElement:
+    def power(self, a: Poly, exponent: Poly) -> Poly:
         """a^e: by roots where e is a number, else e^{e log a}."""
-        if exponent.is_ground:
-            e = Fraction(int(exponent.LC.numerator), int(exponent.LC.denominator)) if exponent else Fraction(0)
+        if exponent.is_number:
+            e = exponent.lead
             base = a if e.denominator == 1 else self.root(a, e.denominator)
             return self.raised(base, e.numerator)
         return self.exp(self.times(exponent, self.log(a)))
 
-    def exp(self, u: PolyElement) -> PolyElement:
+    def exp(self, u: Poly) -> Poly:
         """e^u = Π e^{c m} over the terms c·m of u."""
         found = self.number(1)
-        for monomial, coefficient in u.terms():
-            c = Fraction(int(coefficient.numerator), int(coefficient.denominator))
+        for monomial, c in u.terms():
             logged = self._logarithm(monomial)
             if logged is not None and c.denominator == 1:
                 found = self.times(found, self.raised(logged, c.numerator))
@@ -159,41 +154,38 @@ class Algebra:
             if g < 0:
                 g = self._generator(("exp", monomial), Generator("free"), True)
                 self._exponents[monomial] = (g, d)
-                self._logs[g] = self.ring({monomial: QQ(1, d)})
+                self._logs[g] = self.ring.term(monomial, Fraction(1, d))
             if (c * d).denominator != 1:
                 raise TooLarge("exponents with different denominators")
             found = self.times(found, self.raised(self._symbols[g], (c * d).numerator))
         return found
 
-    def _logarithm(self, monomial: tuple[int, ...]) -> PolyElement | None:
+    def _logarithm(self, monomial: Monomial) -> Poly | None:
         """u where the monomial is the generator log u alone."""
-        used = [g for g, power in enumerate(monomial) if power]
-        if len(used) != 1 or monomial[used[0]] != 1 or self.generators[used[0]].kind != "log":
-            return None
-        return self.generators[used[0]].of
+        (g, power), *others = monomial or ((-1, 0),)
+        return self.generators[g].of if power == 1 and not others and self.generators[g].kind == "log" else None
 
-    def log(self, u: PolyElement) -> PolyElement:
+    def log(self, u: Poly) -> Poly:
         """log u: of a product of positive factors their sum, of e^v it is v; else a generator."""
         if u == 1:
             return self.number(0)
         if len(u) == 1:
             (monomial, coefficient), = u.terms()
-            used = [(g, power) for g, power in enumerate(monomial) if power]
-            if coefficient > 0 and all(g in self.positive for g, _ in used):
+            if coefficient > 0 and all(g in self.positive for g, _ in monomial):
                 total = self._log_number(coefficient)
-                for g, power in used:
+                for g, power in monomial:
                     total += self._log_of(g) * power
                 return total
         return self._symbols[self._generator(("log", u), Generator("log", u))]
 
-    def _log_number(self, c: Any) -> PolyElement:
+    def _log_number(self, c: Fraction) -> Poly:
         total = self.number(0)
-        for n, sign in ((int(c.numerator), 1), (int(c.denominator), -1)):
+        for n, sign in ((c.numerator, 1), (c.denominator, -1)):
             if n != 1:
                 total += sign * self._symbols[self._generator(("log", n), Generator("log", self.number(n)))]
         return total
 
-    def _log_of(self, g: int) -> PolyElement:
+    def _log_of(self, g: int) -> Poly:
         if g in self._logs:
             return self._logs[g]
         generator = self.generators[g]
@@ -202,17 +194,17 @@ class Algebra:
         symbol = self._symbols[g]
         return self._symbols[self._generator(("log", symbol), Generator("log", symbol))]
 
-    def function(self, name: str, u: PolyElement) -> PolyElement:
+    def function(self, name: str, u: Poly) -> Poly:
         """Any other function: a generator for each argument."""
         return self._symbols[self._generator((name, u), Generator("free"))]
 
-    def is_positive(self, a: PolyElement) -> bool:
+    def is_positive(self, a: Poly) -> bool:
         """Positive as far as the coefficients show: all of them positive, in positive generators."""
-        return all(c > 0 and all(g in self.positive for g, power in enumerate(m) if power) for m, c in a.terms())
+        return a.has_positive_terms(self.positive)
 
     # the test for zero
 
-    def is_zero(self, a: PolyElement) -> bool:
+    def is_zero(self, a: Poly) -> bool:
         """Whether the relations reduce a to 0: first by rewriting products, then by clearing denominators."""
         related = [g for g in range(len(self.generators) - 1, -1, -1) if self.generators[g].kind in ("inverse", "root")]
         for step in (self._rewritten, self._without):
@@ -222,54 +214,38 @@ class Algebra:
                 a = step(a, g, self.generators[g])
         return not a
 
-    def _rewritten(self, a: PolyElement, g: int, generator: Generator) -> PolyElement:
+    def _rewritten(self, a: Poly, g: int, generator: Generator) -> Poly:
         """a with q w = 1 used for the leading term of q wherever that divides; it may be all that is needed."""
         if generator.kind == "root":
             return self._without(a, g, generator)
         assert generator.of is not None
-        if not any(monomial[g] for monomial in a):
+        if not a.degree(g):
             return a
-        lead, tail = generator.of.LM, [(m, -c) for m, c in generator.of.terms()[1:]]
-        unit, found, waiting = generator.of.LC, self.ring.zero, dict(a)
-        while waiting:
-            monomial, c = waiting.popitem()
-            if not monomial[g] or not all(map(ge, monomial, lead)):
-                _add(found, monomial, c)
-                continue
-            self._spend(len(tail) + 1)
-            rest = tuple(map(sub, monomial, lead))
-            for m, t in tail:
-                _add(waiting, tuple(map(add, rest, m)), c * t / unit)
-            _add(waiting, (*rest[:g], rest[g] - 1, *rest[g + 1:]), c / unit)
-        return found
+        found, steps = a.remainder(self._symbols[g] * generator.of - 1)
+        self._spend(steps * len(generator.of))
+        return self._bounded(found)
 
-    def _without(self, a: PolyElement, g: int, generator: Generator) -> PolyElement:
+    def _without(self, a: Poly, g: int, generator: Generator) -> Poly:
         """a times the power of q that clears the inverse of q; a with powers of a root reduced."""
-        if not any(monomial[g] for monomial in a):
+        if a.degree(g) < (generator.degree if generator.kind == "root" else 1):
             return a
-        parts: dict[int, Any] = {}
-        for monomial, coefficient in a.terms():
-            power = monomial[g]
-            parts.setdefault(power, self.ring.zero)[(*monomial[:g], 0, *monomial[g + 1:])] = coefficient
-        top = max(parts)
-        if not top or (generator.kind == "root" and top < generator.degree):
-            return a
-        of, found = generator.of, self.ring.zero
-        powers = [self.number(1)]
-        for _ in range(top):
-            powers.append(self.times(powers[-1], of))
-        for power, part in parts.items():
-            if generator.kind == "inverse":
-                found += self.times(part, powers[top - power])
-            else:
-                left = self.times(part, powers[power // generator.degree])
-                found += left * self._symbols[g] ** (power % generator.degree)
+        assert generator.of is not None
+        parts = a.digits(self._symbols[g] ** generator.degree)
+        if generator.kind == "root":
+            parts.reverse()
+        found = parts[0]  # Horner's rule: Σ a_k q^{d−k}, or Σ a_k u^k of r^{nk} = u^k
+        for part in parts[1:]:
+            found = self.times(found, generator.of) + part
         return self._bounded(found)
 
 
-
-def _add(terms: dict[Any, Any], monomial: tuple[int, ...], coefficient: Any) -> None:
-    """Add a term; what cancels is no longer there."""
-    total = terms.pop(monomial, 0) + coefficient
-    if total:
-        terms[monomial] = total
+def _square_part(n: int) -> tuple[int, int]:
+    """(a, b) with n = a² b, for the squares of factors up to 1,000."""
+    whole, factor = 1, 2
+    if isqrt(n) ** 2 == n:
+        return isqrt(n), 1
+    while factor <= 1000 and factor * factor <= n:
+        while n % (factor * factor) == 0:
+            n, whole = n // (factor * factor), whole * factor
+        factor += 1
+    return whole, n

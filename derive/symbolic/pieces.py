@@ -1,0 +1,241 @@
+"""A layer's forward formula at concrete sizes as SymPy expressions in pieces, for all of its inputs at once.
+
+The evaluator runs on expressions.  A maximum becomes a symbol with its cases, and so does an entry that
+is decided by a comparison: it is computed once for each way in which its comparisons can turn out.
+Each case is one smooth expression on an open region, and SymPy differentiates that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from derive.errors import UnsupportedError
+from derive.functions import elementary
+from derive.module import Module
+from derive.numeric.arithmetic import EXACT, Arithmetic
+from derive.numeric.evaluator import evaluate
+from derive.symbolic.gradient import Gradient
+from derive.symbolic.layer import Index, Tensor, symbol
+from derive.symbolic.lower import FUNCTIONS
+
+MOST_CASES = 64  # of one entry
+ANY = frozenset((-1, 0, 1))
+Signs = frozenset[int]
+Region = tuple[tuple[sympy.Expr, Signs], ...]  # the sign of each expression is one of these
+Cases = tuple[tuple[Region, sympy.Expr], ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a symbol stands for: a value on each of some regions; ``extremum``: the largest or smallest of these."""
+
+    cases: Cases
+    extremum: tuple[str, tuple[sympy.Expr, ...]] | None = None
+
+    @property
+    def open_cases(self) -> Cases:
+        """The values on the interiors of their regions; a region without interior is left out."""
+        inside = ((tuple((d, signs - {0}) for d, signs in region), value) for region, value in self.cases)
+        return tuple((region, value) for region, value in inside if all(signs for _, signs in region))
+
+
+class Pieces:
+    """The layer at one choice of shapes, its tensors in terms of the given ones' entries."""
+
+    def __init__(self, module: Module, given: Mapping[str, Iterable[Index]], shapes: Mapping[str, Index]) -> None:
+        self.module, self.shapes = module, shapes
+        self.given = {name: tuple(indices) for name, indices in given.items()}
+        self.pieces: dict[sympy.Symbol, Piece] = {}
+        self._names: dict[Any, sympy.Symbol] = {}
+        self._forward: dict[str, Mapping[str, Tensor]] = {}
+        self._gradient = Gradient()
+        self._known: dict[tuple[sympy.Expr, sympy.Symbol], Cases] = {}
+        self._signs: dict[sympy.Expr, Signs] = {}
+        self._forks: list[tuple[sympy.Expr, Signs, Signs]] = []  # of one way: what was taken, what else there was
+
+    def forward(self, free: str = "", indices: Iterable[Index] = ()) -> Mapping[str, Tensor]:
+        """Every tensor in terms of the given ones, and of ``free`` where that is a defined one."""
+        key = "" if free in self.given else free
+        if key not in self._forward:
+            names = {**self.given, **({key: tuple(indices)} if key else {})}
+            arrays = {name: {at: Cased(symbol(name, at), self) for at in found} for name, found in names.items()}
+            shapes = {name: self.shapes[name] for name in names}
+            found = evaluate(self.module, arrays, shapes, KIND, self._entry)
+            self._forward[key] = {name: {at: expression(value) for at, value in values.items()}
+                                  for name, values in {**arrays, **found}.items()}
+        return self._forward[key]
+
+    def slopes(self, expr: sympy.Expr, by: sympy.Symbol) -> Cases:
+        """∂expr/∂by as a sum: each term counts in its region, off the boundaries of the pieces."""
+        key = expr, by
+        if key not in self._known:
+            alone = self._gradient(expr, by)
+            found: list[tuple[Region, sympy.Expr]] = [((), alone)] if alone != 0 else []
+            for p in sorted(self._gradient.letters(expr) & self.pieces.keys(), key=str):
+                outer = self._gradient(expr, p)
+                for region, value in self.pieces[p].open_cases if outer != 0 else ():
+                    found += [((*region, *inner), outer * slope) for inner, slope in self.slopes(value, by)]
+            if len(found) > MOST_CASES:
+                raise UnsupportedError("too many cases for a proof")
+            self._known[key] = tuple(found)
+        return self._known[key]
+
+    def beneath(self, expr: sympy.Expr) -> set[sympy.Symbol]:
+        """The pieces that an expression is made of, theirs too."""
+        found: set[sympy.Symbol] = set()
+        waiting = [expr]
+        while waiting:
+            for p in (self._gradient.letters(waiting.pop()) & self.pieces.keys()) - found:
+                found.add(p)
+                waiting += [e for region, value in self.pieces[p].cases for e in (value, *(d for d, _ in region))]
+        return found
+
+    # what the evaluator's numbers ask for
+
+    def extremum(self, op: str, values: Iterable[Any]) -> Any:
+        """The largest or the smallest of these as a symbol with a case for each."""
+        terms = tuple(dict.fromkeys(map(expression, values)))
+        sign = 1 if op == "max" else -1
+        return self._named(Piece(tuple(
+            (tuple(_compared(sign * (a - b), frozenset((0, 1))) for b in terms if b is not a), a) for a in terms
+        ), (op, terms)))
+
+    def sign(self, expr: sympy.Expr, asked: Signs) -> bool:
+        """Whether the sign is one of these; where that is open, both ways are gone."""
+        if expr.is_Rational:
+            return int(sympy.sign(expr)) in asked
+        expr, asked = _compared(expr, asked)
+        known = self._signs.get(expr, ANY)
+        if known <= asked or not known & asked:
+            return known <= asked
+        self._forks.append((expr, known & asked, known - asked))
+        self._signs[expr] = known & asked
+        return True
+
+    def _entry(self, compute: Callable[[], Any]) -> Any:
+        """An entry on each way through its comparisons."""
+        cases: list[tuple[Region, sympy.Expr]] = []
+        waiting: list[dict[sympy.Expr, Signs]] = [{}]
+        while waiting:
+            before = waiting.pop()
+            self._signs, self._forks = dict(before), []
+            value = expression(compute())
+            cases.append((tuple(self._signs.items()), value))
+            taken = dict(before)
+            for expr, there, elsewhere in self._forks:
+                waiting.append({**taken, expr: elsewhere})
+                taken[expr] = there
+            if len(cases) > MOST_CASES:
+                raise UnsupportedError("too many cases for a proof")
+        return self._named(Piece(tuple(cases)))
+
+    def _named(self, piece: Piece) -> Any:
+        if len({value for _, value in piece.cases}) == 1:
+            return Cased(piece.cases[0][1], self)
+        key = (piece.extremum[0], frozenset(piece.extremum[1])) if piece.extremum else piece.cases
+        if key not in self._names:
+            self._names[key] = sympy.Symbol(f"piece{len(self._names)}", real=True)
+            self.pieces[self._names[key]] = piece
+        return Cased(self._names[key], self)
+
+
+def _compared(expr: sympy.Expr, signs: Signs) -> tuple[sympy.Expr, Signs]:
+    """d and −d are compared with 0 as one."""
+    return (-expr, frozenset(-s for s in signs)) if expr.could_extract_minus_sign() else (expr, signs)
+
+
+class Cased:
+    """An expression whose comparisons are not decided by a value."""
+
+    __slots__ = ("expr", "within")
+
+    def __init__(self, expr: sympy.Expr, within: Pieces) -> None:
+        self.expr, self.within = expr, within
+
+    def __add__(self, other: Any) -> Cased:
+        return Cased(self.expr + expression(other), self.within)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Cased:
+        return Cased(-self.expr, self.within)
+
+    def __sub__(self, other: Any) -> Cased:
+        return Cased(self.expr - expression(other), self.within)
+
+    def __rsub__(self, other: Any) -> Cased:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Cased:
+        return Cased(self.expr * expression(other), self.within)
+
+    __rmul__ = __mul__
+
+    def __abs__(self) -> Any:
+        return self.within.extremum("max", (self, -self))
+
+    def _is(self, other: Any, *signs: int) -> bool:
+        return self.within.sign(self.expr - expression(other), frozenset(signs))
+
+    def __lt__(self, other: Any) -> bool:
+        return self._is(other, -1)
+
+    def __le__(self, other: Any) -> bool:
+        return self._is(other, -1, 0)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._is(other, 1)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._is(other, 0, 1)
+
+    def __eq__(self, other: object) -> bool:
+        return self._is(other, 0)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def expression(number: Any) -> sympy.Expr:
+    if isinstance(number, Cased):
+        return number.expr
+    if isinstance(number, sympy.Expr):
+        return number
+    if isinstance(number, float):  # an infinity: the largest of nothing
+        raise UnsupportedError("no proof over an empty maximum")
+    return sympy.Rational(number.numerator, number.denominator)
+
+
+def _power(x: Any, e: Any) -> Any:
+    cased = next((n for n in (x, e) if isinstance(n, Cased)), None)
+    if cased is None:
+        return EXACT.power(x, e) if Fraction(e).denominator == 1 else expression(x) ** expression(e)
+    return Cased(expression(x) ** expression(e), cased.within)
+
+
+def _of(name: str) -> Callable[[Any], Any]:
+    def apply(x: Any) -> Any:
+        value = FUNCTIONS[name](expression(x))
+        return Cased(value, x.within) if isinstance(x, Cased) else value
+
+    return apply
+
+
+def _extreme(op: str) -> Callable[..., Any]:
+    def pick(*args: Any, **default: Any) -> Any:
+        values = list(args[0] if len(args) == 1 else args)
+        cased = next((v for v in values if isinstance(v, Cased)), None)
+        if cased is None:
+            return (max if op == "max" else min)(values, **default)
+        return cased.within.extremum(op, values)
+
+    return pick
+
+
+KIND = Arithmetic(Fraction, lambda a, b: a * _power(b, -1), _power, {
+    **EXACT.functions, **{f.name: f.exact or _of(f.name) for f in elementary()}, "pi": lambda: sympy.pi,
+    "max": _extreme("max"), "min": _extreme("min")})

@@ -1,1 +1,0 @@
-"""Proofs by ring identities."""

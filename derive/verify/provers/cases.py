@@ -1,0 +1,128 @@
+"""Proofs of a layer's printed equations in all cases at once: Z3 over the regions, at small sizes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from derive.axes import axes
+from derive.errors import CardError, UnsupportedError
+from derive.expr import Node
+from derive.symbolic.pieces import Pieces
+from derive.verify.draw import Draws
+from derive.verify.provers.identity import MOST_ASSIGNMENTS
+from derive.verify.provers.piecewise import Layer, Lowering, parts_of
+from derive.verify.provers.smt import Own, context, number, related
+from derive.verify.scope import Scope
+from derive.verify.sizes import Sizes, cells, given
+
+_RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
+MOST_LETTERS = 300
+_POINTS = 20  # at which it is looked whether what is taken to hold does
+
+
+class ByCases:
+    """Proves statements of a scope at one choice of sizes: no model of the negation, whatever the region."""
+
+    def __init__(self, scope: Scope, sizes: Sizes) -> None:
+        self.scope, self.sizes = scope, sizes
+        self._own = Own()
+        self._sound = 0  # axioms that are known to have a model
+
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """The forward formula in pieces; None where it is out of reach."""
+        module, shapes = self.scope.module, self.sizes.shapes
+        found = Pieces(module, {name: cells(axes(module), name, shapes[name]) for name in given(module)}, shapes)
+        try:
+            found.forward()
+        except (UnsupportedError, CardError, ArithmeticError, ValueError, TypeError, LookupError):
+            return None
+        return found
+
+    @cached_property
+    def draws(self) -> Draws:
+        scope = self.scope
+        if scope.window is not None:
+            return scope.draws
+        return Draws(scope.module, scope.kind, (self.sizes,), scope.draws.pool, scope.free)
+
+    @cached_property
+    def lowering(self) -> Lowering | None:
+        """The layer at a point of these sizes; None where there is none."""
+        if self.pieces is None or sum(math.prod(s) for s in self.sizes.shapes.values()) > MOST_LETTERS:
+            return None
+        try:
+            return Lowering(Layer(self.draws.point(0), self.draws.facts, self.pieces), self.scope.definitions)
+        except UnsupportedError:
+            return None
+
+    def proves(self, node: Node) -> bool:
+        """Whether the statement holds for all inputs off the boundaries; False where that is not shown."""
+        if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
+            self.__dict__.pop("lowering", None)
+            self._sound = 0
+            self._own = Own()
+        with self._own.used():
+            return self._proves_all(node)
+
+    def _proves_all(self, node: Node) -> bool:
+        if self.lowering is None:
+            return False
+        self.lowering.space.algebra.work = 0
+        try:
+            return all(self._proves(claim.runs(self.lowering.point), claim.variables, whole) for claim, (_, whole)
+                       in zip(self.scope.compiler.claims(node), parts_of(node), strict=True))
+        except (UnsupportedError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
+            return False
+
+    def _proves(self, runs: Any, variables: Any, whole: Node) -> bool:
+        assert self.lowering is not None
+        space, left = self.lowering.space, []
+        if math.prod(map(len, runs)) > MOST_ASSIGNMENTS:
+            return False
+        for at in itertools.product(*runs):
+            truth = self.lowering.lower(whole, dict(zip(variables, at, strict=True)))
+            if truth is False:
+                return False
+            if truth is not True:
+                left.append(truth)
+        solver = self._solver()
+        for truth in dict.fromkeys(left):
+            solver.push()
+            solver.add(z3.Not(space.truth(truth)))
+            if solver.check() != z3.unsat:
+                return False
+            solver.pop()
+        return self._consistent()
+
+    def _solver(self) -> Any:
+        assert self.lowering is not None
+        space = self.lowering.space
+        solver = z3.SimpleSolver(ctx=context())
+        solver.set("rlimit", _RLIMIT)
+        solver.set("arith.nl", False)  # a product is any number at all: its own rules may run without end
+        solver.add(*space.axioms, *space.terms.relations(), *space.terms.stated(self.lowering.layer.facts))
+        return solver
+
+    def _consistent(self) -> bool:
+        """What is taken to hold does so at some point: nothing was proved of nothing."""
+        assert self.lowering is not None
+        layer, space = self.lowering.layer, self.lowering.space
+        if len(space.axioms) > self._sound:
+            solver = self._solver()
+            for turn in range(_POINTS):
+                values = self.draws.point(turn).values
+                solver.push()
+                solver.add(*(related(space.terms.of(poly), "=", number(Fraction(values[name][at])))
+                             for name in layer.point.given for at, poly in layer.letters[name].items()))
+                if solver.check() == z3.sat:
+                    self._sound = len(space.axioms)
+                    return True
+                solver.pop()
+        return len(space.axioms) == self._sound

@@ -1,0 +1,273 @@
+"""Numbers of a piecewise statement: Σ g · p, polynomials p that count where their guards g hold.
+
+A guard says of polynomials which signs they have.  What is known to be equal is equal as it stands;
+the rest is a Z3 term, in which each monomial is a number of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import z3
+
+from derive.errors import UnsupportedError
+from derive.functions import elementary
+from derive.numeric.arithmetic import EXACT, Arithmetic
+from derive.ring import Poly
+from derive.verify.provers.algebra import Algebra, TooLarge
+from derive.verify.provers.smt import Terms, context, every, number, related, some, total, when
+
+MOST_PARTS = 400  # of one number
+Signs = frozenset[int]
+Atom = tuple[Any, Signs]  # the sign of a polynomial is one of these; of a Z3 condition's number, 1 where it holds
+Guard = frozenset[Atom]
+Truth = bool | Guard
+SIGNS = {">": frozenset((1,)), "≥": frozenset((0, 1)), "=": frozenset((0,)), "≠": frozenset((-1, 1)),
+         "<": frozenset((-1,)), "≤": frozenset((-1, 0))}
+_OPS = {signs: op for op, signs in SIGNS.items()}
+_ALL = frozenset((-1, 0, 1))
+ALWAYS: Guard = frozenset()
+
+
+def both(a: Guard, b: Guard) -> Guard | None:
+    """a ∧ b; None where a sign contradicts another."""
+    if not a or not b or a == b:
+        return a or b
+    found = dict(a)
+    for what, signs in b:
+        found[what] = found.get(what, _ALL) & signs
+        if not found[what]:
+            return None
+    return frozenset(found.items())
+
+
+def conjunction(truths: Iterable[Truth]) -> Truth:
+    found: Guard | None = ALWAYS
+    for truth in truths:
+        if truth is False:
+            return False
+        found = found if truth is True else both(found, truth)  # type: ignore[arg-type]
+        if found is None:
+            return False
+    return found or True
+
+
+class Guarded:
+    """Σ over its parts: a polynomial where its guard holds."""
+
+    __slots__ = ("parts", "within")
+
+    def __init__(self, parts: Mapping[Guard, Poly], within: Space) -> None:
+        if len(parts) > MOST_PARTS:
+            raise TooLarge("too many cases for a proof")
+        self.parts, self.within = parts, within
+
+    def __add__(self, other: Any) -> Guarded:
+        found = dict(self.parts)
+        for guard, poly in self.within.lift(other).parts.items():
+            found[guard] = found[guard] + poly if guard in found else poly
+        return Guarded({g: p for g, p in found.items() if len(p)}, self.within)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Guarded:
+        return Guarded({g: -p for g, p in self.parts.items()}, self.within)
+
+    def __sub__(self, other: Any) -> Guarded:
+        return self + -self.within.lift(other)
+
+    def __rsub__(self, other: Any) -> Guarded:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Guarded:
+        found: dict[Guard, Poly] = {}
+        for g, p in self.parts.items():
+            for h, q in self.within.lift(other).parts.items():
+                guard = both(g, h)
+                if guard is not None:
+                    product = self.within.algebra.times(p, q)
+                    found[guard] = found[guard] + product if guard in found else product
+        return Guarded({g: p for g, p in found.items() if len(p)}, self.within)
+
+    __rmul__ = __mul__
+
+    def where(self, guard: Guard) -> Guarded:
+        """The number where the guard holds, else 0."""
+        found = ((both(g, guard), p) for g, p in self.parts.items())
+        return Guarded({g: p for g, p in found if g is not None}, self.within)
+
+
+class Choice:
+    """An index tuple that depends on the values: alternatives, exactly one of which holds."""
+
+    def __init__(self, alternatives: Mapping[Any, Guard], within: Space) -> None:
+        self.alternatives, self.within = alternatives, within
+
+    def equals(self, other: Any) -> Truth:
+        if isinstance(other, Choice):
+            pairs = [conjunction((mine, other.alternatives[at])) for at, mine in self.alternatives.items()
+                     if at in other.alternatives]
+            return self.within.some(pairs)
+        return self.alternatives.get(other, False)
+
+    def component(self, place: int) -> Choice:
+        merged: dict[Any, list[Truth]] = {}
+        for at, holds in self.alternatives.items():
+            merged.setdefault(at[place], []).append(holds)
+        found = {at: self.within.some(holds) for at, holds in merged.items()}
+        return Choice({at: g for at, g in found.items() if not isinstance(g, bool)}, self.within)
+
+
+class Space:
+    """Where such numbers live: the algebra, Z3's terms, and what holds of the letters made on the way."""
+
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra, self.terms = algebra, Terms(algebra)
+        self.axioms: list[Any] = []
+        self._conditions: dict[int, Any] = {}  # Z3's number of a condition → the condition
+        self._truths: dict[Guard, Any] = {}
+        self._made = 0
+        self._extrema: dict[Any, Guarded] = {}
+        self.kind = Arithmetic(lambda v: v, lambda a, b: a * self.power(b, -1), self.power, {
+            **{f.name: self._applied(lambda p, name=f.name: algebra.function(name, p)) for f in elementary()},
+            "exp": self._applied(algebra.exp), "log": self._applied(algebra.log),
+            "sqrt": self._applied(lambda p: algebra.root(p, 2)), "abs": lambda x: self.extremum("max", [x, -x]),
+            "sign": self.sign, "pi": lambda: self.of(algebra.function("pi", algebra.number(0)))})
+
+    def of(self, poly: Poly) -> Guarded:
+        return Guarded({ALWAYS: poly} if len(poly) else {}, self)
+
+    def lift(self, value: Any) -> Guarded:
+        return value if isinstance(value, Guarded) else self.of(self.algebra.number(Fraction(value)))
+
+    def plain(self, value: Any) -> Poly:
+        """A number as one polynomial, by a letter that stands for it where it has cases."""
+        value = self.lift(value)
+        if not value.parts.keys() - {ALWAYS}:
+            return value.parts.get(ALWAYS, self.algebra.number(0))
+        found = self.fresh()
+        self.axioms.append(related(self.terms.of(found), "=", self.real(value)))
+        return found
+
+    def fresh(self) -> Poly:
+        """A letter that nothing else is said of yet."""
+        self._made += 1
+        return self.algebra.entry(("made", self._made))
+
+    # operations
+
+    def power(self, base: Any, exponent: Any) -> Any:
+        if not isinstance(base, Guarded) and not isinstance(exponent, Guarded) and Fraction(exponent).denominator == 1:
+            return EXACT.power(base, exponent)
+        return self.of(self.algebra.power(self.plain(base), self.plain(exponent)))
+
+    def _applied(self, function: Any) -> Any:
+        return lambda x: self.of(function(self.plain(x)))
+
+    def sign(self, value: Any) -> Guarded:
+        above, below = self.compare(value, ">", 0), self.compare(value, "<", 0)
+        return self.choose(above, 1, self.choose(below, -1, 0))
+
+    def choose(self, truth: Truth, then: Any, other: Any) -> Any:
+        if isinstance(truth, bool):
+            return then if truth else other
+        no = self.negated(truth)
+        return self.lift(then).where(truth) + (0 if isinstance(no, bool) else self.lift(other).where(no))
+
+    def extremum(self, op: str, values: Sequence[Any]) -> Any:
+        """Of two their cases; of more a letter, one of them and none beyond it."""
+        if all(isinstance(v, (int, Fraction)) for v in values):
+            return max(values) if op == "max" else min(values)
+        polys = list(dict.fromkeys(map(self.plain, values)))
+        key = op, frozenset(polys)
+        if key not in self._extrema:
+            beyond = "≥" if op == "max" else "≤"
+            if len(polys) == 1:
+                self._extrema[key] = self.of(polys[0])
+            elif len(polys) == 2:
+                a, b = map(self.of, polys)
+                self._extrema[key] = self.choose(self.compare(a, beyond, b), a, b)
+            else:
+                found = self.fresh()
+                best, terms = self.terms.of(found), [self.terms.of(p) for p in polys]
+                self.axioms += [related(best, beyond, t) for t in terms]
+                self.axioms.append(some([related(best, "=", t) for t in terms]))
+                self._extrema[key] = self.of(found)
+        return self._extrema[key]
+
+    # truths
+
+    def compare(self, left: Any, op: str, right: Any) -> Truth:
+        if isinstance(left, Choice) or isinstance(right, Choice):
+            choice, other = (left, right) if isinstance(left, Choice) else (right, left)
+            same = choice.equals(other)
+            return same if op == "=" else self.negated(same)
+        if not isinstance(left, Guarded) and not isinstance(right, Guarded):
+            return bool({"=": left == right, "≠": left != right, "<": left < right, "≤": left <= right,
+                         ">": left > right, "≥": left >= right}[op]) if not isinstance(left, tuple) else \
+                (left == right) is (op == "=")
+        difference = self.lift(left) - right
+        if op in ("=", "≠"):
+            difference = Guarded({g: p for g, p in difference.parts.items() if not self.algebra.is_zero(p)}, self)
+        if not difference.parts.keys() - {ALWAYS}:
+            return self.signed(difference.parts.get(ALWAYS, self.algebra.number(0)), SIGNS[op])
+        return self.condition(related(self.real(difference), op, number(0)))
+
+    def signed(self, poly: Poly, signs: Signs) -> Truth:
+        """The sign of a polynomial is one of these."""
+        if poly.is_number:
+            return ((poly.lead > 0) - (poly.lead < 0)) in signs
+        if self.algebra.is_positive(poly):
+            return 1 in signs
+        if poly.lead < 0:
+            poly, signs = -poly, frozenset(-s for s in signs)
+        return frozenset(((poly / poly.lead, signs),))
+
+    def condition(self, term: Any) -> Truth:
+        """A Z3 condition as a guard."""
+        self._conditions[term.get_id()] = term
+        return frozenset(((term.get_id(), SIGNS[">"]),))
+
+    def negated(self, truth: Truth) -> Truth:
+        if isinstance(truth, bool):
+            return not truth
+        if len(truth) == 1:
+            (what, signs), = truth
+            return frozenset(((what, _ALL - signs),))
+        return self.condition(z3.Not(self.truth(truth)))
+
+    def some(self, truths: Sequence[Truth]) -> Truth:
+        if any(t is True for t in truths):
+            return True
+        left = [t for t in truths if t is not False]
+        if len(left) < 2:
+            return left[0] if left else False
+        return self.condition(some([self.truth(t) for t in left]))
+
+    # Z3
+
+    def truth(self, truth: Truth) -> Any:
+        """A truth as a Z3 term."""
+        if isinstance(truth, bool):
+            return z3.BoolVal(truth, context())
+        if truth not in self._truths:
+            atoms = sorted(truth, key=lambda atom: (isinstance(atom[0], int), str(atom)))
+            self._truths[truth] = every([self._atom(what, signs) for what, signs in atoms])
+        return self._truths[truth]
+
+    def _atom(self, what: Any, signs: Signs) -> Any:
+        if isinstance(what, Poly):
+            return related(self.terms.of(what), _OPS[signs], number(0))
+        return self._conditions[what] if 1 in signs else z3.Not(self._conditions[what])
+
+    def real(self, value: Any) -> Any:
+        """A number as a Z3 term."""
+        parts = [self.terms.of(p) if not g else when(self.truth(g), self.terms.of(p), number(0))
+                 for g, p in self.lift(value).parts.items()]
+        return total(parts or [number(0)])
+
+
+def unsupported(what: str) -> UnsupportedError:
+    return UnsupportedError(f"no proof over {what}")

@@ -1,0 +1,442 @@
+"""A printed statement at an instance as numbers with cases: concrete indices, all inputs at once.
+
+∂s/∂t is what SymPy says: the derivative of each smooth piece on its region.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+import sympy
+
+from derive.expr import (
+    MINUS_ONE,
+    ZERO,
+    Add,
+    And,
+    Arg,
+    Binder,
+    Bracket,
+    Cardinality,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Given,
+    Idx,
+    Iff,
+    In,
+    Mul,
+    Node,
+    Num,
+    Otherwise,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    SetApp,
+    SetOf,
+    Size,
+    Star,
+    Tuple,
+    Without,
+    free_indices,
+    open_binder,
+    subst,
+    walk,
+)
+from derive.expr import mul as product_of
+from derive.numeric.point import Definitions, Index
+from derive.symbolic.layer import evaluated, symbol
+from derive.symbolic.pieces import Pieces, Region
+from derive.verify.facts import Facts
+from derive.verify.point import LOSS, Point
+from derive.verify.provers.algebra import Algebra
+from derive.verify.provers.formal import letters_of
+from derive.verify.provers.guarded import ALWAYS, Choice, Guard, Space, Truth, both, conjunction, unsupported
+
+Env = Mapping[Idx, int]
+
+
+class Layer:
+    """The layer at the shapes of a point, for all inputs: entries are letters, all else numbers with cases."""
+
+    def __init__(self, point: Point, facts: Facts, pieces: Pieces) -> None:
+        self.point, self.module, self.facts, self.pieces = point, point.module, facts, pieces
+        self.upstream = f"delta_{self.module.output}"
+        own = (*point.given, *point.free, self.upstream)
+        self.space = Space(Algebra(sum(len(point.values[name]) for name in own), spare=200))
+        self.letters = {name: letters_of(self.space.algebra, name, point.values[name], facts) for name in own}
+        self._known: dict[sympy.Expr, Any] = {symbol(name, at): self.space.of(poly) for name in point.given
+                                              for at, poly in self.letters[name].items()}
+        self._free: set[str] = set(point.given)
+        self._values: dict[tuple[str, Index], Any] = {}
+        self._slopes: dict[Any, Any] = {}
+        self._smooth: set[sympy.Symbol] = set()
+
+    def value(self, tensor: str, at: Index) -> Any:
+        """An entry; KeyError where there is none."""
+        key = tensor, at
+        if key not in self._values:
+            wrt = tensor.removeprefix("delta_")
+            if tensor in self.letters:
+                self._values[key] = self.space.of(self.letters[tensor][at])
+            elif tensor == wrt:
+                self._values[key] = self.number(self.pieces.forward()[tensor][at])
+            else:
+                deltas = self.letters[self.upstream]
+                self._values[key] = reduce(add, [self.slope(self.module.output, out, wrt, at) * self.space.of(d)
+                                                 for out, d in deltas.items()], 0)
+        return self._values[key]
+
+    def slope(self, of: str, at: Index, wrt: str, by: Index) -> Any:
+        """∂of_at/∂wrt_by off the boundaries of the pieces; KeyError where there is no such entry."""
+        if of == LOSS:
+            return self.value(f"delta_{wrt}", by)
+        values = self.point.values
+        if wrt not in values or of not in values:
+            raise unsupported(f"∂{of}/∂{wrt}")
+        if by not in values[wrt] or at not in values[of]:
+            raise KeyError((at, by))
+        if of == wrt:
+            return int(at == by)
+        key = of, at, wrt, by
+        if key not in self._slopes:
+            if wrt not in self._free:
+                self._free.add(wrt)
+                self._known |= {symbol(wrt, i): self.value(wrt, i) for i in values[wrt]}
+            expr = self.pieces.forward(wrt, values[wrt])[of][at]
+            for p in sorted(self.pieces.beneath(expr) - self._smooth, key=str):
+                self.smooth(p)
+            parts = [self._where(region, value) for region, value in self.pieces.slopes(expr, symbol(wrt, by))]
+            self._slopes[key] = reduce(add, parts, 0)
+        return self._slopes[key]
+
+    def smooth(self, p: sympy.Symbol) -> None:
+        """Take it that the inputs lie on no boundary of a piece."""
+        self._smooth.add(p)
+        inside = self.space.some([self._truth(region) for region, _ in self.pieces.pieces[p].open_cases])
+        self.space.axioms.append(self.space.truth(inside))
+
+    def number(self, expr: sympy.Expr) -> Any:
+        """A SymPy expression as a number with cases."""
+        for p in sorted(expr.free_symbols & self.pieces.pieces.keys(), key=str):
+            if p not in self._known:
+                piece = self.pieces.pieces[p]
+                self._known[p] = self.space.extremum(piece.extremum[0], [self.number(e) for e in piece.extremum[1]]) \
+                    if piece.extremum else reduce(add, [self._where(r, v) for r, v in piece.cases])
+        return evaluated(expr, self._known, self.space.kind)
+
+    def _where(self, region: Region, value: sympy.Expr) -> Any:
+        truth = self._truth(region)
+        return 0 if truth is False else self.space.lift(self.number(value)).where(ALWAYS if truth is True else truth)
+
+    def _truth(self, region: Region) -> Truth:
+        zero = self.space.algebra.number(0)
+        found = []
+        for d, signs in region:
+            number = self.space.lift(self.number(d))
+            if number.parts.keys() - {ALWAYS}:
+                ops = [op for sign, op in ((1, ">"), (0, "="), (-1, "<")) if sign in signs]
+                found.append(self.space.some([self.space.compare(number, op, 0) for op in ops]))
+            else:
+                found.append(self.space.signed(number.parts.get(ALWAYS, zero), signs))
+        return conjunction(found)
+
+
+class Lowering:
+    """The value of a statement's nodes; each is computed once for each assignment of its free indices."""
+
+    def __init__(self, layer: Layer, definitions: Definitions) -> None:
+        self.layer, self.definitions = layer, definitions
+        self.space, self.point = layer.space, layer.point
+        self._lowered: dict[Any, Any] = {}
+        self._frees: dict[Node, tuple[Idx, ...]] = {}
+        self._opened: dict[Node, tuple[Binder, Expr]] = {}
+        self._choices: dict[Any, Choice] = {}
+
+    def lower(self, node: Node, env: Env) -> Any:
+        """The value of a node: a number, a tuple or choice of indices, a truth."""
+        if isinstance(node, Idx):
+            return env[node]
+        if node not in self._frees:
+            self._frees[node] = tuple(sorted(free_indices(node), key=lambda v: v.name))
+        key = (node, *(env[v] for v in self._frees[node]))
+        if key not in self._lowered:
+            method = getattr(self, "_" + type(node).__name__.lower(), None)
+            if method is None:
+                raise unsupported(type(node).__name__)
+            self._lowered[key] = method(node, env)
+        return self._lowered[key]
+
+    def _open(self, node: Reduce | Arg | SetOf) -> tuple[Binder, Expr]:
+        """The binder opened once, so that what is under it can be remembered."""
+        if node not in self._opened:
+            self._opened[node] = open_binder(node)
+        return self._opened[node]
+
+    # index terms and entries
+
+    def _num(self, node: Num, env: Env) -> Any:
+        return node.value.numerator if node.value.denominator == 1 else node.value
+
+    def _size(self, node: Size, env: Env) -> Any:
+        return self.point.sizes[node.name]
+
+    def _tuple(self, node: Tuple, env: Env) -> Any:
+        at = self._index(node.items, env)
+        return at.get(ALWAYS) if at.keys() == {ALWAYS} else Choice({i: guard for guard, i in at.items()}, self.space)
+
+    def _index(self, items: tuple[Expr, ...], env: Env) -> dict[Guard, Index]:
+        """Where an entry is: the places that it can be at, each where its guard holds."""
+        found: dict[Guard, Index] = {ALWAYS: tuple(0 for _ in items)}
+        argmaxes: dict[Arg, list[tuple[int, int]]] = {}  # with the items that are its components
+        for n, item in enumerate(items):
+            if isinstance(item, Star):
+                arg, place = self._argmax(item)
+                argmaxes.setdefault(arg, []).append((n, place))
+            else:
+                value = self.lower(item, env)
+                found = {guard: (*at[:n], value, *at[n + 1:]) for guard, at in found.items()}
+        for arg, components in argmaxes.items():
+            before, found = found, {}
+            for guard, at in before.items():
+                for best, holds in self._arg(arg, env).alternatives.items():
+                    joint = both(guard, holds)
+                    picked = {n: best[place] if isinstance(best, tuple) else best for n, place in components}
+                    if joint is not None:
+                        found[joint] = tuple(picked.get(n, i) for n, i in enumerate(at))
+        return found
+
+    def _argmax(self, star: Star) -> tuple[Arg, int]:
+        """What a star is a component of, and which."""
+        if star.name not in self.definitions.stars:
+            raise unsupported(f"{star.name}^*")
+        arg, place, at = self.definitions.stars[star.name]
+        found = subst(arg, dict(zip(at, star.at, strict=True)))
+        assert isinstance(found, Arg)
+        return found, place
+
+    def _star(self, node: Star, env: Env) -> Any:
+        arg, place = self._argmax(node)
+        found = self._arg(arg, env)
+        return found.component(place) if len(arg.binder.variables) > 1 else found
+
+    def _entry(self, node: Entry, env: Env) -> Any:
+        if node.tensor in self.definitions.tensors:
+            params, value = self.definitions.tensors[node.tensor]
+            at = [self.lower(i, env) for i in node.indices]
+            if any(isinstance(i, Choice) for i in at):
+                raise unsupported(f"{node.tensor} at an argmax")
+            return self.lower(value, {p: v for p, v in zip(params, at, strict=True) if isinstance(p, Idx)})
+        entry = self.layer.value
+        places = self._index(node.indices, env)
+        if places.keys() == {ALWAYS}:
+            return entry(node.tensor, places[ALWAYS])
+        return reduce(add, [self.space.lift(entry(node.tensor, at)).where(guard) for guard, at in places.items()])
+
+    def _partial(self, node: Partial, env: Env) -> Any:
+        of, wrt = node.of, node.wrt
+        if not (isinstance(of, Entry) and isinstance(wrt, Entry)):
+            raise unsupported("the derivative of an expression")
+        at, by = (tuple(self.lower(i, env) for i in e.indices) for e in (of, wrt))
+        return self.layer.slope(of.tensor, at, wrt.tensor, by)
+
+    # values
+
+    def _add(self, node: Add, env: Env) -> Any:
+        return reduce(add, [self.lower(t, env) for t in node.terms])
+
+    def _mul(self, node: Mul, env: Env) -> Any:
+        truth = conjunction(self._guards(node, env))
+        if truth is False:
+            return 0
+        value = reduce(mul, [self.lower(f, env) for f in node.factors if not isinstance(f, Bracket)], 1)
+        return value if truth is True else self.space.lift(value).where(truth)
+
+    def _guards(self, node: Mul, env: Env) -> Iterator[Truth]:
+        """Its brackets, up to the first that is false: what comes after may not exist."""
+        for factor in node.factors:
+            if isinstance(factor, Bracket):
+                found = self.lower(factor.cond, env)
+                yield found
+                if found is False:
+                    return
+
+    def _pow(self, node: Pow, env: Env) -> Any:
+        return self.space.power(self.lower(node.base, env), self.lower(node.exponent, env))
+
+    def _fn(self, node: Fn, env: Env) -> Any:
+        own = self.layer.module.applied(node)
+        if own is not None:
+            return self.lower(own, env)
+        args = [self.lower(a, env) for a in node.args]
+        indices = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b}
+        if node.name in indices:
+            return indices[node.name](*args)  # type: ignore[operator]
+        if node.name not in self.space.kind.functions:
+            raise unsupported(node.name)
+        return self.space.kind.functions[node.name](*args)
+
+    def _extremum(self, node: Extremum, env: Env) -> Any:
+        return self.space.extremum(node.op, [self.lower(a, env) for a in node.args])
+
+    def _bracket(self, node: Bracket, env: Env) -> Any:
+        truth = self.lower(node.cond, env)
+        return int(truth) if isinstance(truth, bool) else self.space.lift(1).where(truth)
+
+    def _cases(self, node: Cases, env: Env) -> Any:
+        if not node.branches:  # they must cover what lies on no boundary
+            for p in self.layer.pieces.pieces:
+                self.layer.smooth(p)
+            return self.space.of(self.space.fresh())
+        (value, cond), *rest = node.branches
+        truth = self.lower(cond, env)
+        then = self.lower(value, env) if truth is not False else 0
+        return self.space.choose(truth, then, self._cases(Cases(tuple(rest)), env) if truth is not True else 0)
+
+    def _reduce(self, node: Reduce, env: Env) -> Any:
+        binder, body = self._open(node)
+        parts = [(truth, self.lower(body, inner)) for inner, truth in self._through(binder, body, env)]
+        if node.op in ("sum", "prod"):
+            unit = 0 if node.op == "sum" else 1
+            values = [self.space.choose(truth, value, unit) for truth, value in parts]
+            return reduce(add if node.op == "sum" else mul, values, unit)
+        if node.op not in ("max", "min") or not parts or any(truth is not True for truth, _ in parts):
+            raise unsupported(f"this {node.op}")
+        return self.space.extremum(node.op, [value for _, value in parts])
+
+    def _arg(self, node: Arg, env: Env) -> Choice:
+        """A choice with strict winners: the maximum is taken to be unique here."""
+        binder, body = self._open(node)
+        found = {}
+        for inner, truth in self._through(binder, body, env):
+            if truth is not True or node.op not in ("max", "min"):
+                raise unsupported("this argmax")
+            at = tuple(inner[v] for v in binder.variables)
+            found[at if len(at) > 1 else at[0]] = self.lower(body, inner)
+        key = (node, *(env[v] for v in sorted(free_indices(node), key=lambda v: v.name)))
+        if key not in self._choices:
+            op = ">" if node.op == "max" else "<"
+            wins = {at: conjunction(self.space.compare(v, op, w) for o, w in found.items() if o != at)
+                    for at, v in found.items()}
+            self.space.axioms.append(self.space.truth(self.space.some(list(wins.values()))))
+            self._choices[key] = Choice({at: ALWAYS if t is True else t for at, t in wins.items() if t is not False},
+                                        self.space)
+        return self._choices[key]
+
+    # conditions and sets
+
+    def _rel(self, node: Rel, env: Env) -> Truth:
+        quotient = _quotient(node)
+        if quotient is not None:  # a/b = c as b ≠ 0 and a = c b: nothing is divided
+            above, below, right = quotient
+            return conjunction((self.lower(Rel((below, ZERO), ("≠",)), env),
+                                self.lower(Rel((above, Mul((right, below))), ("=",)), env)))
+        values = [self.lower(t, env) for t in node.terms]
+        return conjunction(self.space.compare(a, op, b) for a, op, b in zip(values, node.ops, values[1:], strict=False))
+
+    def _and(self, node: And, env: Env) -> Truth:
+        found: list[Truth] = []
+        for cond in node.conds:
+            found.append(self.lower(cond, env))
+            if found[-1] is False:
+                return False
+        return conjunction(found)
+
+    def _iff(self, node: Iff, env: Env) -> Truth:
+        left, right = self.lower(node.left, env), self.lower(node.right, env)
+        if isinstance(left, bool) or isinstance(right, bool):
+            known, other = (left, right) if isinstance(left, bool) else (right, left)
+            return other if known else self.space.negated(other)
+        return left == right or self.space.condition(self.space.truth(left) == self.space.truth(right))
+
+    def _given(self, node: Given, env: Env) -> Truth:
+        cond = self.lower(node.cond, env)
+        if cond is False:
+            return True
+        claim = self.lower(node.claim, env)
+        return claim if cond is True else self.space.some([self.space.negated(cond), claim])
+
+    def _otherwise(self, node: Otherwise, env: Env) -> Truth:
+        return True
+
+    def _in(self, node: In, env: Env) -> Truth:
+        element = self.lower(node.element, env)
+        if isinstance(node.set, SetApp) and node.set.name in self.definitions.sets:
+            binder, shown = self._open(self.definitions.sets[node.set.name])
+            return next((truth for inner, truth in self._through(binder, shown, env)
+                         if self.lower(shown, inner) == element), False)
+        return element in self._elements(node.set, env)
+
+    def _elements(self, node: Expr, env: Env) -> list[Any]:
+        if isinstance(node, Without):
+            gone = [self.lower(e, env) for e in node.elements]
+            return [e for e in self._elements(node.base, env) if e not in gone]
+        if not isinstance(node, SetApp):
+            raise unsupported("this set")
+        return self.point.elements(node.name, tuple(self.lower(a, env) for a in node.args))
+
+    def _cardinality(self, node: Cardinality, env: Env) -> Any:
+        of: Expr | None = node.of
+        if isinstance(of, SetApp):
+            of = self.definitions.sets.get(of.name, of)
+        if not isinstance(of, SetOf):
+            return len(self._elements(node.of, env))
+        binder, shown = self._open(of)
+        return reduce(add, [self.space.choose(truth, 1, 0) for _, truth in self._through(binder, shown, env)], 0)
+
+    # bound variables
+
+    def _through(self, binder: Binder, body: Expr, env: Env) -> list[tuple[dict[Idx, int], Truth]]:
+        """(assignment, condition) for the variables of a binder; conditions known to be false are left out."""
+        found = []
+        for at in itertools.product(*(self._run(v, n, binder, body, env) for n, v in enumerate(binder.variables))):
+            inner = {**env, **dict(zip(binder.variables, at, strict=True))}
+            try:
+                truth = True if binder.cond is None else self.lower(binder.cond, inner)
+            except KeyError:  # the window that a condition asks about does not exist
+                continue
+            if truth is not False:
+                found.append((inner, truth))
+        return found
+
+    def _run(self, variable: Idx, place: int, binder: Binder, body: Expr, env: Env) -> range:
+        """As written; else along the axes and windows where the variable stands."""
+        low, high = binder.lower[place], binder.upper[place]
+        if low is not None and high is not None:
+            return range(math.ceil(self.lower(low, env)), math.floor(self.lower(high, env)) + 1)
+        nodes = [n for part in (body, *((binder.cond,) if binder.cond else ())) for n in walk(part)]
+        slots = [(e.tensor, d) for e in nodes if isinstance(e, Entry) for d, i in enumerate(e.indices) if i is variable]
+        if slots:
+            return self.point.span(tuple(dict.fromkeys(slots)))
+        counts = [self.point.outputs(s.name)[d] for s in nodes if isinstance(s, SetApp)
+                  for d, a in enumerate(s.args) if a is variable and s.name not in self.definitions.sets]
+        if not counts:
+            raise unsupported("an index without a range")
+        return range(min(counts))
+
+
+def _quotient(node: Rel) -> tuple[Expr, Expr, Expr] | None:
+    """(a, b, c) of a/b = c, where b is a value."""
+    left = node.terms[0]
+    if node.ops != ("=",) or not isinstance(left, Mul) or not isinstance(left.factors[-1], Pow):
+        return None
+    below = left.factors[-1]
+    if below.exponent != MINUS_ONE or not isinstance(below.base, Entry):
+        return None
+    return product_of(*left.factors[:-1]), below.base, node.terms[1]
+
+
+def parts_of(node: Node) -> tuple[tuple[Cond, Node], ...]:
+    """The claims of a statement that are made together, each with the whole that it is: under its condition."""
+    claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)
+    claims = claim.conds if isinstance(claim, And) else (claim,)
+    return tuple((part, part if cond is None else Given(part, cond)) for part in claims)  # type: ignore[misc,arg-type]

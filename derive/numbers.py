@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from derive.axes import axes, with_axes
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.calculus.vanishing import at_kinks
 from derive.errors import CardError
 from derive.expr import Entry, Expr, Partial

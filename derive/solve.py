@@ -19,7 +19,7 @@ from derive.verify.report import Report
 if TYPE_CHECKING:
     import sympy
 
-    from derive.calculus.results import Messages
+    from derive.calculus.messages import Messages
     from derive.numbers import Numbers
 
 

@@ -38,7 +38,6 @@ KNOWN_CIRCLES: tuple[frozenset[str], ...] = (
     frozenset({"numeric.compile", "numeric.exponentials", "numeric.whole"}),
     frozenset({f"compose.{name}" for name in ("answer", "details", "example", "pictures", "sheet", "tied_example")}),
     frozenset({"symbolic.instance", "symbolic.window"}),
-    frozenset({"calculus.contract", "calculus.form"}),
 )
 
 

@@ -1,14 +1,14 @@
-"""Brackets less what the ranges of their letters say already; cases of 0 and 1 as brackets."""
+"""Brackets less what the ranges of their letters or the question's facts say already; cases of 0 and 1."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 
-from derive.calculus.affine import Affine, Ranges
 from derive.calculus.algebra import Monomial, monomial, smaller
-from derive.calculus.ranges import conditions, joint
+from derive.calculus.ranges import Affine, Ranges, conditions, joint
 from derive.expr import (
     ONE,
     ZERO,
@@ -30,6 +30,7 @@ from derive.expr import (
     tuple_of,
     walk,
 )
+from derive.module import Module
 
 _TURNED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤"}
 _COMPARE = {"<": operator.lt, ">": operator.gt, "≤": operator.le, "≥": operator.ge}
@@ -162,3 +163,52 @@ def _parted(atom: Expr, single: set[Rel]) -> list[Expr]:
         return [atom]
     joined = eq(*(tuple_of(side) for side in zip(*(p.terms for p in rest), strict=True)))
     return [Bracket(joined), *map(Bracket, apart)]
+
+
+Compared = tuple[Expr, str, Fraction]
+_FLIPPED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "=": "=", "≠": "≠"}
+
+
+def possible(claim: Rel, module: Module) -> bool:
+    """Whether x op c may hold, given what the facts say of x; True for any other relation."""
+    for entry, op, bound in _comparisons(claim):
+        facts = [(o, b) for fact in module.facts for e, o, b in _comparisons(fact) if _same(e, entry)]
+        if any(_contradict(op, bound, o, b) for o, b in facts):
+            return False
+    return True
+
+
+def _same(fact: Expr, entry: Expr) -> bool:
+    """A fact about x_i is one about all of x."""
+    return isinstance(fact, Entry) and isinstance(entry, Entry) and fact.tensor == entry.tensor
+
+
+def _comparisons(claim: Cond) -> Iterator[Compared]:
+    """x op c for each neighbouring pair of an entry and a number."""
+    if not isinstance(claim, Rel):
+        return
+    for left, op, right in zip(claim.terms, claim.ops, claim.terms[1:], strict=False):
+        if isinstance(left, Entry) and isinstance(right, Num):
+            yield left, op, right.value
+        elif isinstance(left, Num) and isinstance(right, Entry):
+            yield right, _FLIPPED[op], left.value
+
+
+def _contradict(op: str, c: Fraction, known: str, b: Fraction) -> bool:
+    """No number x has both x op c and x known b."""
+    if known == "≠":
+        return op == "=" and c == b
+    if op == "≠":
+        return known == "=" and c == b
+    below, above = _interval(op, c)
+    low, high = _interval(known, b)
+    bottom, top = max(below, low), min(above, high)
+    return bottom > top
+
+
+def _interval(op: str, c: Fraction) -> tuple[tuple[float, int], tuple[float, int]]:
+    """Its ends; the second number tells an end that belongs to it from one that is only approached."""
+    value = float(c)
+    lower = (value, 1 if op == ">" else 0) if op in ("=", ">", "≥") else (-float("inf"), 0)
+    upper = (value, -1 if op == "<" else 0) if op in ("=", "<", "≤") else (float("inf"), 0)
+    return lower, upper

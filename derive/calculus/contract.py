@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from fractions import Fraction
 
-from derive.calculus.affine import solve, within
-from derive.calculus.algebra import Monomial, monomial, size
+from derive.calculus.algebra import Monomial, key, monomial, size
+from derive.calculus.arithmetic import Arithmetic, over
+from derive.calculus.brackets import as_bracket, unclipped
 from derive.calculus.extremum import extremisers
-from derive.calculus.ranges import conditions, ranges_of
+from derive.calculus.ranges import binder_of, conditions, ranges_of, solve, within
 from derive.expr import (
     ONE,
     ZERO,
@@ -23,6 +25,7 @@ from derive.expr import (
     In,
     Mul,
     Node,
+    Otherwise,
     Reduce,
     Rel,
     SetApp,
@@ -35,48 +38,74 @@ from derive.expr import (
     tuple_of,
     walk,
 )
-
-if TYPE_CHECKING:
-    from derive.calculus.form import Form
-    from derive.module import Module
+from derive.module import Module
 
 Variables = tuple[Idx, ...]
 Conds = tuple[Cond, ...]
 
 
-def total(form: Form, variables: Variables, conds: Conds, body: Expr) -> Expr:
-    """Σ over the variables, where the conditions hold, of the body."""
-    if body is ZERO:
-        return ZERO
-    if not variables:
-        return form.product([*map(form, map(Bracket, conds)), body])
-    if isinstance(body, Add):
-        return _of_sum(form, variables, conds, body)
-    whole = monomial(body)
-    bound = set(variables)
-    outside = [a for a, e in whole.powers.items() if not (free_indices(a) | free_indices(e)) & bound]
-    if outside or whole.number != 1:
-        front = Monomial(whole.number, {a: whole.powers[a] for a in outside})
-        inner = whole.without(outside)
-        inner.number /= whole.number
-        return form.product([front.expr(), total(form, variables, conds, inner.expr())])
-    for step in (_delta, _joined, _condition, _expanded, _in_cases, _attained, _counted):
-        found = step(form, variables, conds, whole)
-        if found is not None:
-            return found
-    return form.closed("sum", variables, conds, body)
+class Contraction(Arithmetic, ABC):
+    """The sums, maxima and cases of a simplification; ``self(node)`` simplifies a part."""
+
+    @abstractmethod
+    def __call__(self, node: Expr) -> Expr: ...
+
+    def total(self, variables: Variables, conds: Conds, body: Expr) -> Expr:
+        """Σ over the variables, where the conditions hold, of the body."""
+        if body is ZERO:
+            return ZERO
+        if not variables:
+            return self.product([*map(self, map(Bracket, conds)), body])
+        if isinstance(body, Add):
+            return _of_sum(self, variables, conds, body)
+        whole = monomial(body)
+        bound = set(variables)
+        outside = [a for a, e in whole.powers.items() if not (free_indices(a) | free_indices(e)) & bound]
+        if outside or whole.number != 1:
+            front = Monomial(whole.number, {a: whole.powers[a] for a in outside})
+            inner = whole.without(outside)
+            inner.number /= whole.number
+            return self.product([front.expr(), self.total(variables, conds, inner.expr())])
+        for step in (_delta, _joined, _condition, _expanded, _in_cases, _attained, _counted):
+            found = step(self, variables, conds, whole)
+            if found is not None:
+                return found
+        return self.closed("sum", variables, conds, body)
+
+    def closed(self, op: str, variables: tuple[Idx, ...], conds: tuple[Cond, ...], body: Expr) -> Expr:
+        binder = binder_of(variables, self.ranges, conds, body, self.module)
+        node = Reduce(op, binder, body)
+        return self.folded(monomial(self.known.setdefault(key(node), node))).expr()
+
+    def cases(self, branches: list[tuple[Expr, Cond]]) -> Expr:
+        """Equal branches joined, common factors in front; { v if c, 0 otherwise } is v [c]."""
+        branches = [(v, unclipped(c, self.ranges)) for v, c in branches]
+        while len(branches) > 1 and isinstance(branches[-1][1], Otherwise) and branches[-2][0] is branches[-1][0]:
+            branches = [*branches[:-2], branches[-1]]
+        values = [v for v, _ in branches]
+        complete = isinstance(branches[-1][1], Otherwise)
+        if complete and len(values) == 1:
+            return values[0]
+        if all(v is ZERO for v in values):
+            return ZERO
+        some_zero = len(values) > 2 and any(v is ZERO for v in values)
+        front = self.common([monomial(v) for v in values if v is not ZERO], some_zero) or Monomial()
+        front.number = Fraction(-1 if front.number < 0 else 1)
+        rests = [ZERO if v is ZERO else over(monomial(v), front).expr() for v in values]
+        rest = as_bracket([(r, c) for r, (_, c) in zip(rests, branches, strict=True)])
+        return self.product([front.expr(), rest])
 
 
-def _of_sum(form: Form, variables: Variables, conds: Conds, body: Add) -> Expr:
+def _of_sum(form: Contraction, variables: Variables, conds: Conds, body: Add) -> Expr:
     """Σ (u + v) = Σ u + Σ v: where a delta needs it, or where it is shorter."""
-    split = form.sum_of([total(form, variables, conds, t) for t in body.terms])
+    split = form.sum_of([form.total(variables, conds, t) for t in body.terms])
     if has_delta(body, variables):
         return split
     kept = form.closed("sum", variables, conds, body)
     return split if size(split) < size(kept) else kept
 
 
-def _delta(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _delta(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_v f(v) [v = e] = f(e) where e lies in the range of v."""
     for atom in whole.powers:
         if not isinstance(atom, Bracket):
@@ -94,7 +123,7 @@ def _delta(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> E
             left = tuple(w for w in variables if w is not v)
             guards = [form(Bracket(subst(c, here))) for c in rest]
             body = form(subst(whole.without([atom]).expr(), here))
-            return total(form, left, (), form.product([*guards, body]))
+            return form.total(left, (), form.product([*guards, body]))
     return None
 
 
@@ -111,7 +140,7 @@ def _solved(cond: Cond, variables: Variables) -> tuple[Idx, Expr, list[Cond]] | 
     return None
 
 
-def _joined(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _joined(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_v Σ_w f = Σ_{v,w} f; Σ_v f(v) Σ_{w : v = e(w)} g(w) likewise, so that the equation can be solved for v."""
     for atom, exponent in whole.powers.items():
         if not isinstance(atom, Reduce) or atom.op != "sum" or exponent is not ONE:
@@ -128,30 +157,30 @@ def _joined(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> 
         form.ranges |= ranges
         inner = conditions(binder.cond)
         if alone:
-            return total(form, (*variables, *own), (*conds, *inner), body)
+            return form.total((*variables, *own), (*conds, *inner), body)
         guards = [form(Bracket(c)) for c in inner]
-        return total(form, (*variables, *own), conds, form.product([whole.without([atom]).expr(), *guards, body]))
+        return form.total((*variables, *own), conds, form.product([whole.without([atom]).expr(), *guards, body]))
     return None
 
 
-def _condition(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _condition(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_v f(v) [c(v)] = Σ_{v : c(v)} f(v), for a condition on indices alone."""
     for atom in whole.powers:
         if isinstance(atom, Bracket) and not any(isinstance(n, (Entry, Star, Arg)) for n in walk(atom)):
-            return total(form, variables, (*conds, *conditions(atom.cond)), whole.without([atom]).expr())
+            return form.total(variables, (*conds, *conditions(atom.cond)), whole.without([atom]).expr())
     return None
 
 
-def _expanded(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _expanded(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Multiplied out only where a delta stands inside."""
     for atom, exponent in whole.powers.items():
         if isinstance(atom, Add) and exponent is ONE and has_delta(atom, variables):
             rest = whole.without([atom]).expr()
-            return form.sum_of([total(form, variables, conds, form.product([rest, t])) for t in atom.terms])
+            return form.sum_of([form.total(variables, conds, form.product([rest, t])) for t in atom.terms])
     return None
 
 
-def _in_cases(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _in_cases(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_v { f(v) if c, g(v) otherwise } = { Σ f if c, Σ g otherwise } for c free of v, where a delta needs it."""
     for atom, exponent in whole.powers.items():
         if not isinstance(atom, Cases) or exponent is not ONE or not has_delta(atom, variables):
@@ -159,11 +188,11 @@ def _in_cases(form: Form, variables: Variables, conds: Conds, whole: Monomial) -
         if any(free_indices(c) & set(variables) for _, c in atom.branches):
             continue
         rest = whole.without([atom]).expr()
-        return form.cases([(total(form, variables, conds, form.product([rest, v])), c) for v, c in atom.branches])
+        return form.cases([(form.total(variables, conds, form.product([rest, v])), c) for v, c in atom.branches])
     return None
 
 
-def _attained(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _attained(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_k f(k) [i = i^*(k)] runs over the k with i ∈ Ω(k) only: the maximiser over Ω(k) lies in it."""
     for atom in whole.powers:
         member = _member(atom, variables, form.module) if isinstance(atom, Bracket) else None
@@ -190,13 +219,13 @@ def _member(atom: Bracket, variables: Variables, module: Module) -> In | None:
     return None
 
 
-def _counted(form: Form, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
+def _counted(form: Contraction, variables: Variables, conds: Conds, whole: Monomial) -> Expr | None:
     """Σ_{v=a}^{b} c = (b − a + 1) c, and Σ_{v∈Ω} c = |Ω| c."""
     used = frozenset[Idx]().union(*(free_indices(n) for n in (*whole.powers, *whole.powers.values(), *conds)))
     for v in variables:
         if v not in used and v in form.ranges:
             left = tuple(w for w in variables if w is not v)
-            return form.product([form.ranges[v].length, total(form, left, conds, whole.expr())])
+            return form.product([form.ranges[v].length, form.total(left, conds, whole.expr())])
     if len(conds) == 1 and isinstance(conds[0], In) and not whole.powers:
         element = conds[0].element
         items = element.items if isinstance(element, Tuple) else (element,)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from derive.calculus.matching import match
+from derive.calculus.algebra import match
 from derive.expr import Arg, Entry, Idx, Node, Reduce, Star, free_indices, open_as, walk
 from derive.module import Module
 from derive.reductions import selects

@@ -1,4 +1,4 @@
-"""Towards the lecturer's form: like terms, common factors, definitions folded back, sums contracted.
+"""Towards the lecturer's form: like terms, common factors, definitions folded back, sums contracted; then polished.
 
 Every rewriting is an identity; of two forms the one that is less to read is kept.
 """
@@ -9,15 +9,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from derive.calculus.affine import Range
-from derive.calculus.algebra import Monomial, key, monomial
-from derive.calculus.arithmetic import Arithmetic, over
-from derive.calculus.brackets import as_bracket, bracket, tidy, unclipped
-from derive.calculus.contract import total
-from derive.calculus.folding import Fold, folds_of
-from derive.calculus.polish import polished
-from derive.calculus.ranges import binder_of, conditions, ranges_of
+from derive.calculus.algebra import has_sum
+from derive.calculus.arithmetic import Fold, folds_of
+from derive.calculus.brackets import bracket, tidy
+from derive.calculus.contract import Contraction
+from derive.calculus.dependence import tensors_in
+from derive.calculus.ranges import Range, conditions, ranges_of
 from derive.expr import (
+    MINUS_ONE,
     ONE,
     ZERO,
     Add,
@@ -32,12 +31,15 @@ from derive.expr import (
     Idx,
     In,
     Mul,
+    Node,
     Num,
-    Otherwise,
     Pow,
     Reduce,
     SetApp,
+    mul,
     open_binder,
+    transform,
+    walk,
 )
 from derive.module import Module
 
@@ -55,7 +57,7 @@ def _definitions(module: Module) -> tuple[tuple[Fold, ...], dict[object, Expr]]:
     return tuple(folds_of(module, form)), form.known
 
 
-class Form(Arithmetic):
+class Form(Contraction):
     """One simplification: where each index runs, which definitions may be folded back, which sums were seen."""
 
     def __call__(self, node: Expr) -> Expr:
@@ -103,28 +105,6 @@ class Form(Arithmetic):
             return args[0].args[0]
         return self.product([Fn(name, args)])
 
-    # --- cases --------------------------------------------------------------
-
-    def cases(self, branches: list[tuple[Expr, Cond]]) -> Expr:
-        """Equal branches joined, common factors in front; { v if c, 0 otherwise } is v [c]."""
-        branches = [(v, unclipped(c, self.ranges)) for v, c in branches]
-        while len(branches) > 1 and isinstance(branches[-1][1], Otherwise) and branches[-2][0] is branches[-1][0]:
-            branches = [*branches[:-2], branches[-1]]
-        values = [v for v, _ in branches]
-        complete = isinstance(branches[-1][1], Otherwise)
-        if complete and len(values) == 1:
-            return values[0]
-        if all(v is ZERO for v in values):
-            return ZERO
-        some_zero = len(values) > 2 and any(v is ZERO for v in values)
-        front = self.common([monomial(v) for v in values if v is not ZERO], some_zero) or Monomial()
-        front.number = Fraction(-1 if front.number < 0 else 1)
-        rests = [ZERO if v is ZERO else over(monomial(v), front).expr() for v in values]
-        rest = as_bracket([(r, c) for r, (_, c) in zip(rests, branches, strict=True)])
-        return self.product([front.expr(), rest])
-
-    # --- reductions ---------------------------------------------------------
-
     def reduction(self, node: Reduce) -> Expr:
         binder, body = open_binder(node)
         if not all(isinstance(v, Idx) for v in binder.variables):
@@ -132,10 +112,78 @@ class Form(Arithmetic):
         self.ranges |= ranges_of(binder, body, self.module)
         body = self(body)
         if node.op == "sum":
-            return total(self, binder.variables, conditions(binder.cond), body)
+            return self.total(binder.variables, conditions(binder.cond), body)
         return self.closed(node.op, binder.variables, conditions(binder.cond), body)
 
-    def closed(self, op: str, variables: tuple[Idx, ...], conds: tuple[Cond, ...], body: Expr) -> Expr:
-        binder = binder_of(variables, self.ranges, conds, body, self.module)
-        node = Reduce(op, binder, body)
-        return self.folded(monomial(self.known.setdefault(key(node), node))).expr()
+
+def polished(node: Expr) -> Expr:
+    """The same value, as it is written by hand."""
+    touched = transform(node, _touched)
+    return _turned(touched) if isinstance(touched, Mul) else touched
+
+
+def _touched(node: Node) -> Node | None:
+    if isinstance(node, Add):
+        return _ordered(node)
+    if isinstance(node, Mul):
+        return _difference_first(mul(*node.factors) if any(isinstance(f, Mul) for f in node.factors) else node)
+    if isinstance(node, Reduce) and node.op == "sum" and isinstance(node.body, Mul) and _is_negative(node.body):
+        number, *rest = node.body.factors
+        return Mul((number, Reduce("sum", node.binder, mul(*rest))))  # Σ (−a) is −Σ a
+    return None
+
+
+def _ordered(node: Add) -> Expr:
+    """−a + b is b − a."""
+    terms = sorted(node.terms, key=_is_negative)
+    return node if tuple(terms) == node.terms or not _is_negative(node.terms[0]) else Add(tuple(terms))
+
+
+def _is_negative(term: Expr) -> bool:
+    first = term.factors[0] if isinstance(term, Mul) else term
+    return isinstance(first, Num) and first.value < 0
+
+
+def _turned(node: Mul) -> Expr:
+    """−(a − b) c is (b − a) c."""
+    if node.factors[0] is not MINUS_ONE:
+        return node
+    *others, last = node.factors
+    if isinstance(last, Reduce) and last.op == "sum":  # −Σ (a − b) c is Σ (b − a) c
+        turned = _difference_turned(last.body) if _is_plain(last.body) else None
+        return node if turned is None else mul(MINUS_ONE, *others, Reduce("sum", last.binder, turned))
+    turned = None if has_sum(node) else _difference_turned(node)
+    return node if turned is None else mul(MINUS_ONE, turned)
+
+
+def _is_plain(body: Expr) -> bool:
+    """No number, quotient or bracket in it: −½ Σ δ_i (x_i − μ) and −Σ t_k ([i = k] − p_i) stay."""
+    return not any(isinstance(n, (Bracket, Pow)) or (isinstance(n, Num) and n is not MINUS_ONE) for n in walk(body))
+
+
+def _difference_turned(node: Expr) -> Expr | None:
+    """−1 times a product in which a difference a − b is a factor: with b − a; None where there is none."""
+    factors = node.factors if isinstance(node, Mul) else (node,)
+    for n, factor in enumerate(factors):
+        if isinstance(factor, Add) and len(factor.terms) == 2 and sum(map(_is_negative, factor.terms)) == 1:
+            turned = _ordered(Add(tuple(mul(MINUS_ONE, t) for t in factor.terms)))
+            return mul(*factors[:n], turned, *factors[n + 1:])
+    return None
+
+
+def _difference_first(node: Expr) -> Expr:
+    """x_j (y − t) is (y − t) x_j; y (1 − y) stays."""
+    if not isinstance(node, Mul):
+        return node
+    plain = [f for f in node.factors if isinstance(f, Entry) and not f.tensor.startswith("delta_")]
+    sums = [f for f in node.factors if isinstance(f, Add)]
+    if len(plain) != 1 or len(sums) != 1 or node.factors.index(plain[0]) > node.factors.index(sums[0]):
+        return node
+    (x,), (difference,) = plain, sums
+    if tensors_in(x) & tensors_in(difference) or has_sum(difference) or any(
+            isinstance(n, Bracket) for n in walk(difference)) or not tensors_in(difference):
+        return node
+    order: list[Expr] = []
+    for factor in node.factors:
+        order += [difference, x] if factor is x else [] if factor is difference else [factor]
+    return Mul(tuple(order))

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from derive.calculus.affine import Range
 from derive.calculus.algebra import monomial
 from derive.calculus.boundaries import Border, borders, compared, solve, unclipped, zero
-from derive.calculus.bounds import possible
+from derive.calculus.brackets import possible
 from derive.calculus.dependence import reached
-from derive.calculus.differentiate import differentiate
+from derive.calculus.derivation import differentiate
 from derive.calculus.extremum import letters
 from derive.calculus.form import simplified
 from derive.calculus.points import vanishes
-from derive.calculus.ranges import entry_ranges
+from derive.calculus.ranges import Range, entry_ranges
 from derive.expr import (
     ONE,
     ZERO,

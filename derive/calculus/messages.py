@@ -1,15 +1,19 @@
-"""From the derivatives to the messages: Jacobian, vector–Jacobian product, covering windows."""
+"""All messages of a module, each derived when it is first asked for: Jacobian, vector–Jacobian product, stages."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import cast
 
-from derive.calculus import stages
-from derive.calculus.derivation import Step, concludes, step
-from derive.calculus.differentiate import differentiate
-from derive.calculus.extremum import star_definitions
-from derive.calculus.stages import instance, upstream, variable
+from derive.axes import unused, with_axes
+from derive.calculus.dependence import entry_of, reached
+from derive.calculus.derivation import Step, concludes, derivative, differentiate, holding, step
+from derive.calculus.extremum import extremisers, star_definitions
+from derive.calculus.ranges import ranged
 from derive.calculus.windows import inverses
+from derive.errors import CardError
 from derive.expr import (
     ONE,
     OTHERWISE,
@@ -32,6 +36,8 @@ from derive.expr import (
     SetApp,
     Star,
     Tuple,
+    add,
+    free_indices,
     mul,
     open_as,
     over,
@@ -41,7 +47,119 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
+from derive.notation.symbols import Kind, Symbol, latex_of
 from derive.reductions import REDUCTIONS, selects
+
+
+def upstream(module: Module) -> Entry:
+    """δ_{f,kl} = ∂L/∂f_{kl}."""
+    entry, _ = module.definition(module.output)
+    return Entry(f"delta_{module.output}", entry.indices)
+
+
+_LETTERS = "ijklmpqruv"
+
+
+def variable(module: Module, tensor: str) -> Entry:
+    """x_{ij}: the entry of a tensor with the letters of its axes, or others where the output has them."""
+    symbol = module.table.named(tensor)
+    if symbol is None or symbol.kind is not Kind.TENSOR:
+        raise CardError(f"the layer has no tensor `{tensor}`")
+    entry, _ = module.definition(module.output)
+    taken = {i.name for i in free_indices(entry)}
+    known = [s.name for s in module.table.of_kind(Kind.INDEX) if s.name not in taken and s.name not in symbol.axes]
+    elsewhere = {letter for s in module.table.of_kind(Kind.TENSOR) for letter in s.axes}  # c of the channels
+    free = [letter for letter in known if letter not in elsewhere]
+    spare = [*free, *unused(module.table, _LETTERS, len(symbol.axes)), *(k for k in known if k in elsewhere)]
+    letters: list[str] = []
+    for letter in symbol.axes:
+        chosen = letter if letter not in taken else spare.pop(0) if spare else letter + "'"
+        letters.append(chosen)
+    return Entry(tensor, tuple(map(Idx, letters)))
+
+
+def chained_jacobian(module: Module, wrt: str) -> Step:
+    """∂y_k/∂x_i, simplified; its premise is the derivation by rules."""
+    module = with_axes(module)
+    entry, _ = module.definition(module.output)
+    return derivative(entry, variable(module, wrt), module)
+
+
+def chained_message(module: Module, wrt: str) -> Step:
+    """δ_{x,i}: ``chain`` (Σ_k δ_{y,k} ∂y_k/∂x_i), ``inserted`` (the derivative put in), ``form`` (simplified)."""
+    module = with_axes(module)
+    target = Entry(f"delta_{wrt}", variable(module, wrt).indices)
+    summed = step("chain", target, module)
+    inserted = step("inserted", target, module, summed, chained_jacobian(module, wrt))
+    return step("form", target, module, inserted)
+
+
+@concludes("chain")
+def _chain(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """∂L/∂x_{ij} = Σ_{k,l} ∂L/∂f_{kl} · ∂f_{kl}/∂x_{ij}."""
+    assert isinstance(before, Entry)
+    entry, _ = module.definition(module.output)
+    body = Mul((upstream(module), Partial(entry, Entry(before.tensor.removeprefix("delta_"), before.indices))))
+    return Reduce("sum", ranged(entry, body, module), body) if entry.indices else body
+
+
+@concludes("inserted")
+def _inserted(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """The derived ∂y_k/∂x_i in place of its name."""
+    summed, derived = premises
+    return transform(summed.after, lambda node: instance(node, derived) if isinstance(node, Partial) else None)
+
+
+def instance(node: Partial, derived: Step) -> Expr:
+    """A derived ∂f_k/∂x_i at the indices of another."""
+    pattern = cast(Partial, derived.before)
+    mapping: dict[Node, Node] = {}
+    for mine, theirs in ((pattern.of, node.of), (pattern.wrt, node.wrt)):
+        assert isinstance(mine, Entry) and isinstance(theirs, Entry)
+        mapping |= dict(zip(mine.indices, theirs.indices, strict=True))
+    return subst(cast(Expr, derived.after), mapping)
+
+
+def stages(module: Module, wrt: str) -> tuple[Step, ...]:
+    """δ of each intermediate tensor between the output and ``wrt``, the last δ_{wrt}, each from those before it."""
+    module = with_axes(module)
+    variable(module, wrt)
+    path = [t for t in module.defined if t != module.output and _through(t, wrt, module)]
+    return tuple(_stage(t, wrt, module) for t in (*reversed(path), wrt))
+
+
+def _through(tensor: str, wrt: str, module: Module) -> bool:
+    """The tensor lies between ``wrt`` and the output."""
+    own = reached(Entry(tensor, ()), module)
+    return tensor != wrt and wrt in own and tensor in reached(Entry(module.output, ()), module)
+
+
+def _stage(tensor: str, wrt: str, module: Module) -> Step:
+    here = variable(module, tensor) if tensor == wrt else _own(tensor, module)
+    used = reached(Entry(module.output, ()), module)
+    users = [t for t in module.defined if tensor in module.sources(t) and t in used]
+    premises = [derivative(entry_of(t, module, (here,)), here, holding(Entry(t, ()), module)) for t in users]
+    target = Entry(f"delta_{tensor}", here.indices)
+    return step("form", target, module, step("stage", target, module, *premises))
+
+
+def _own(tensor: str, module: Module) -> Entry:
+    entry, _ = module.definition(tensor)
+    return entry
+
+
+@concludes("stage")
+def _staged(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+    """δ_{s,m} = Σ_t Σ_k δ_{t,k} ∂t_k/∂s_m over the tensors t that are computed from s."""
+    terms: list[Expr] = []
+    for premise in premises:
+        of = cast(Entry, cast(Partial, premise.before).of)
+        delta = Entry(f"delta_{of.tensor}", of.indices)
+        product = mul(delta, cast(Expr, premise.after))
+        if product is not ZERO:
+            terms.append(Reduce("sum", ranged(delta, product, module), product) if of.indices else product)
+    return add(*terms)
+
 
 __all__ = ["has_plain_window", "jacobian", "message", "unstarred", "upstream", "variable"]
 
@@ -56,7 +174,7 @@ def has_plain_window(module: Module, ops: tuple[str, ...] = ("max", "min")) -> b
 def jacobian(module: Module, wrt: str) -> Step:
     """∂y_k/∂x_i for an input, parameter or constant: over plain windows case by case, else simplified."""
     if not has_plain_window(module, tuple(filter(selects, REDUCTIONS))):
-        return stages.jacobian(module, wrt)
+        return chained_jacobian(module, wrt)
     entry, _ = module.definition(module.output)
     return step("cases", Partial(entry, variable(module, wrt)), module,
                 differentiate(entry, variable(module, wrt), module))
@@ -74,10 +192,10 @@ def message(module: Module, wrt: str) -> Step:
 
     Steps over plain windows, each the premise of the next: ``chain`` (Σ_{k,l} δ_f ∂f/∂x), ``jacobian`` put in,
     ``covering`` (only windows that contain (i, j)), ``geometry`` (closed form).
-    For any other module see :func:`derive.calculus.stages.message`.
+    For any other module see :func:`chained_message`.
     """
     if not has_plain_window(module, tuple(filter(selects, REDUCTIONS))):
-        return stages.message(module, wrt)
+        return chained_message(module, wrt)
     at = variable(module, wrt)
     entry, _ = module.definition(module.output)
     target = Entry(f"delta_{wrt}", at.indices)
@@ -176,3 +294,60 @@ def _guarded(value: Expr, conds: tuple[Cond, ...]) -> Expr:
         return value
     return Cases(((value, conds[0] if len(conds) == 1 else And(conds)), (ZERO, OTHERWISE)))
 
+
+@dataclass(frozen=True)
+class Messages:
+    """∂y/∂x, δ_x and the δ of every tensor in between, for every letter of a module."""
+
+    given: Module
+    spare: bool = True  # further index letters for bound variables, rather than primes
+    _kept: dict[tuple[str, str | None, str], Step] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def module(self) -> Module:
+        """The module with a size for every axis and a symbol for all that its statements name."""
+        return with_letters(with_axes(self.given, self.spare))
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Everything that is given to the layer: inputs, parameters, constants."""
+        return (*self.given.inputs, *self.given.parameters, *self.given.constants)
+
+    def jacobian(self, wrt: str, of: str | None = None) -> Step:
+        """∂y_k/∂x_i, of the output or of any tensor that the equations define; ``wrt`` may be defined too."""
+        return self._once("jacobian", of, wrt, jacobian)
+
+    def message(self, wrt: str) -> Step:
+        """δ_x for an upstream gradient δ_y."""
+        return self._once("message", None, wrt, message)
+
+    def stages(self, wrt: str) -> tuple[Step, ...]:
+        """δ of each tensor between the output and ``wrt``, δ_{wrt} last, each from those before it."""
+        return stages(self.module, wrt)
+
+    def _once(self, what: str, of: str | None, wrt: str, derive: Callable[[Module, str], Step]) -> Step:
+        key = (what, of, wrt)
+        if key not in self._kept:
+            self._kept[key] = derive(self.module if of is None else replace(self.module, output=of), wrt)
+        return self._kept[key]
+
+    @cached_property
+    def star_definitions(self) -> dict[str, tuple[Arg, int]]:
+        """Star letter → the argmax it is a component of, and which component."""
+        return star_definitions(self.module)
+
+
+def with_letters(module: Module) -> Module:
+    """The module with symbols for its functions and their arguments, for sizes, maximisers r^*(k), and the loss L."""
+    table = module.table
+    new = [Symbol(f.name, latex_of(f.name), Kind.FUNCTION, f.parameters) for f in module.functions
+           if table.named(f.name) is None]
+    arguments = dict.fromkeys(p for f in module.functions for p in f.parameters)
+    new += [Symbol(p, latex_of(p), Kind.TENSOR) for p in arguments if table.named(p) is None]
+    sizes = {size for s in table.of_kind(Kind.TENSOR) for size in s.sizes if isinstance(size, str)}
+    new += [Symbol(size, latex_of(size), Kind.SIZE) for size in sorted(sizes) if table.named(size) is None]
+    if table.named("loss") is None:
+        new += [Symbol("loss", letter, Kind.TENSOR) for letter in unused(table, "LEJCQ")]
+    stars = {s.name: tuple(i.name for i in s.at if isinstance(i, Idx)) for e in extremisers(module) for s in e.stars}
+    known = dict(table.stars)
+    return replace(module, table=table.extended(new, [(n, at) for n, at in stars.items() if n not in known]))

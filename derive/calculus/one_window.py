@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from derive.axes import unused, with_size_letters
-from derive.calculus.results import Messages
-from derive.calculus.stages import variable
+from derive.calculus.messages import Messages, variable
 from derive.expr import (
     MINUS_ONE,
     ONE,

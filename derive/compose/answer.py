@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from derive.calculus.extremum import Extremiser, extremisers
-from derive.calculus.stages import upstream
+from derive.calculus.messages import upstream
 from derive.compose import windows
 from derive.compose.builder import Builder
 from derive.compose.kinks import remark

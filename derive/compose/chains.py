@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from derive.calculus.derivation import Step
+from derive.calculus.derivation import Step, neat
 from derive.calculus.ranges import ranged
-from derive.calculus.shown import neat
 from derive.compose.builder import Builder
 from derive.compose.local import cancelling, local
 from derive.compose.printed import equation, presented, printed, with_limits

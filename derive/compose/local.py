@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from derive.calculus.affine import solve
-from derive.calculus.derivation import Step
-from derive.calculus.differentiate import slope, slope_step
-from derive.calculus.ranges import conditions
-from derive.calculus.rule import bound
-from derive.calculus.shown import Shown, is_total, shown
+from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
+from derive.calculus.ranges import conditions, solve
+from derive.calculus.rules import bound
 from derive.compose.builder import Builder
 from derive.compose.printed import equation, presented, printed
 from derive.compose.subject import Subject

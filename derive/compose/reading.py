@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from derive.axes import axes, extent
+from derive.calculus.messages import upstream
 from derive.calculus.ranges import conditions
-from derive.calculus.stages import upstream
 from derive.calculus.windows import covers, output_sizes
 from derive.compose.builder import Builder
 from derive.compose.subject import LOSS, Subject

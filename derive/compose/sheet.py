@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from derive.calculus.messages import Messages
 from derive.calculus.one_window import scope_tables
-from derive.calculus.results import Messages
 from derive.compose import answer, chains, example, kinks, reading, stages, window, window_example
 from derive.compose.builder import Builder
 from derive.compose.closing import closing

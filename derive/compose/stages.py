@@ -6,11 +6,9 @@ from typing import cast
 
 from derive.calculus.algebra import has_sum
 from derive.calculus.dependence import between
-from derive.calculus.derivation import Step
-from derive.calculus.differentiate import derivative
+from derive.calculus.derivation import Step, derivative, is_total, neat
+from derive.calculus.messages import upstream
 from derive.calculus.ranges import ranged
-from derive.calculus.shown import is_total, neat
-from derive.calculus.stages import upstream
 from derive.compose.builder import Builder
 from derive.compose.local import cancelling, local
 from derive.compose.printed import equation, presented, printed, with_limits

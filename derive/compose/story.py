@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from derive.calculus import messages
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import Extremiser, extremisers
+from derive.calculus.messages import Messages, variable
 from derive.calculus.one_window import OneWindow, Windowed, scope_name, windowed
-from derive.calculus.results import Messages
 from derive.expr import Entry, Idx
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
@@ -84,7 +83,7 @@ class Story:
 
     @property
     def source(self) -> Entry:
-        return messages.variable(self.module, self.wrt)
+        return variable(self.module, self.wrt)
 
     @property
     def outputs(self) -> tuple[Idx, ...]:

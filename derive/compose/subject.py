@@ -9,8 +9,8 @@ from typing import cast
 from derive.calculus.dependence import reached
 from derive.calculus.derivation import Step
 from derive.calculus.form import simplified
+from derive.calculus.messages import Messages
 from derive.calculus.ranges import entry_ranges
-from derive.calculus.results import Messages
 from derive.expr import Entry, Expr, Node, Partial, subst
 from derive.module import Module
 

@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.axes import extent
-from derive.calculus.covering import in_closed_form
-from derive.calculus.windows import inverses
+from derive.calculus.windows import in_closed_form, inverses
 from derive.compose.builder import Builder
 from derive.compose.printed import equation, printed
 from derive.compose.subject import Subject

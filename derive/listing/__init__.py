@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.listing import all_windows, arrays, layer, one_window
 from derive.listing.run import Trial, executed

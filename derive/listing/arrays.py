@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import cast
 
-from derive.calculus.affine import Affine
+from derive.calculus.ranges import Affine
 from derive.errors import UnsupportedError
 from derive.expr import (
     And,

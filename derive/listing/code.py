@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derive.calculus.affine import Affine
+from derive.calculus.ranges import Affine
 from derive.errors import UnsupportedError
 from derive.expr import (
     ONE,

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import cast
 
 from derive.axes import stands
-from derive.calculus.affine import Affine
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
+from derive.calculus.ranges import Affine
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
 from derive.expr import ZERO, Arg, Entry, Expr, Fn, Idx, Mul, Num, Pow, Reduce, Rel, Size, Star, add, mul, sub, walk

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.errors import CardError, DeriveError, UnsupportedError, VerificationError
 from derive.expr import Reduce, walk
 from derive.listing.layer import function_name, targets

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import cast
 
 from derive.axes import Axes, axes, stands
-from derive.calculus.affine import Affine
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
+from derive.calculus.ranges import Affine
 from derive.errors import UnsupportedError
 from derive.expr import (
     ONE,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
 from derive.expr import (

@@ -200,6 +200,7 @@ def root(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
     half = Pow(found, Num(Fraction(1, 2)))
     return half if scripts is None else r.power(half, scripts)
 
+
 _RAISED = re.compile(r"^(.+)\^[(\[](.+)[)\]]$")
 _PIECES = re.compile(r"[^\W\d]+|\d+|[+-]")
 

@@ -87,6 +87,8 @@ def without_declarations(r: Reader, items: list[Item]) -> list[Item]:
 def _is_reals(item: Item) -> bool:
     item = normal(item)
     return str(item.base if isinstance(item, Scripted) else item) == "R_bb"
+
+
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
 
 

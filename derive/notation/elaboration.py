@@ -74,6 +74,8 @@ def _read(source: Source, table: SymbolTable) -> Node:
         raise source.error(0, str(error)) from None
     except RecursionError:
         raise source.error(0, "the formula is nested too deeply") from None
+
+
 _LEFT_ALONE = (Matrix, Hull, Subdifferential, Directional, SetOf, Without, Arg)
 
 
@@ -159,6 +161,8 @@ def claims(node: Node, table: SymbolTable) -> Iterable[Rel]:
             yield from claims(cond, table)
     elif isinstance(node, Given):
         yield from claims(node.claim, table)
+
+
 _MOST = 6  # undecided letters of one formula
 _SPARE = "ijklmpqr"
 

@@ -37,6 +37,7 @@ def layered(name: str) -> str:
     """W of W^{(1)} and of W_1, s of s^+."""
     return re.sub(r"\^[(\[<].*|\^[+-]$|_\d+$", "", name)
 
+
 _SAMPLED = re.compile(
     _BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*\^\s*(?:\{\s*[(\[]?\s*[a-z]\s*[)\]]?\s*\}|[a-z](?![a-z]))"
 )
@@ -70,6 +71,7 @@ def ranks_by_face(latexes: Iterable[str]) -> tuple[dict[str, int], set[str]]:
         plain_subscripts |= {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)\s*_", plain)}
     return ranks, set() if any(map(_has_bold_entries, latexes)) else bold_subscripts - plain_subscripts
 
+
 _NUMBERED = r"\s*_\s*(?:\{\s*(\d+)\s*\}|(\d))"
 _BOLD_NUMBERED = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + f"(?:{_NUMBERED})?")
 _PLAIN_NUMBERED = re.compile(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)" + _NUMBERED)
@@ -88,6 +90,7 @@ def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
     return biases | {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
                      for number in numbers - bold[name]}
 
+
 _BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")
 
 
@@ -95,6 +98,7 @@ def _has_bold_entries(latex: str) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
     return any(re.search(rf"\\sum\s*(?:\\limits\s*)?_\s*\{{?\s*{match[4]}(?![a-zA-Z])", latex)
                for match in _BOLD_ENTRY.finditer(latex))
+
 
 _SPACE_OF = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
 

@@ -52,6 +52,7 @@ class Formula:
     column: int
     display: bool
 
+
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*?\n)??^ {0,3}\1[`~]*[ \t]*$|^ {0,3}(`{3,}|~{3,})[^\n]*\n.*\Z",
                     re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)

@@ -121,6 +121,7 @@ def keep() -> None:
     """Write the table of the grammar as it is now."""
     KEPT.write_text(json.dumps(made(GRAMMAR.read_text(encoding="utf-8"))) + "\n", encoding="utf-8")
 
+
 # A token's terminal; what is not named is an OP.
 _TERMINALS = {
     **dict.fromkeys("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA".split(), "ATOM"),
@@ -162,6 +163,7 @@ def _scripted(parts: list[Any]) -> Item:
         return base
     return Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
 
+
 # The nodes of tree.py that the grammar's rules build.
 _BUILD: dict[str, Callable[[list[Any]], Any]] = {
     "start": tuple, "script": list, "group": _group, "command": _command, "scripted": _scripted,
@@ -170,6 +172,7 @@ _BUILD: dict[str, Callable[[list[Any]], Any]] = {
 
 def _items(argument: Item) -> tuple[Item, ...]:
     return argument.items if isinstance(argument, Group) and argument.bracket == "LBRACE" else (argument,)
+
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])

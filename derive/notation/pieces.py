@@ -212,6 +212,8 @@ class Pieces:
         self.bind(names, part[0])
         for name in names:
             self.lower[name], self.upper[name] = (terms[0], op == "<"), (ends[1], signs[0] == "<")
+
+
 _PARTED = ("TEXT", "COLON", "AND", "IFF", "CR", "AMP", "SEMI")
 _RISING, _FALLING = {"≤", "<"}, {"≥", ">"}
 

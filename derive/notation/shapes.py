@@ -176,6 +176,8 @@ def transposed(of: Shaped) -> Shaped:
         case 2:
             return Shaped(of.sizes[::-1], lambda i, j: of.at(j, i))
     raise ShapeError(f"a transpose of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^{{n}}`")
+
+
 TRANSPOSE, NORM, INNER, HADAMARD, ONES = "⊤", "‖", "⟨", "⊙", "𝟏"
 MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES))
 FROBENIUS = Entry("‖F", ())

@@ -76,6 +76,8 @@ class SymbolTable:
         names = {s.name for s in new}
         kept = (s for s in self.symbols if s.name not in names)
         return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows)
+
+
 GREEK = frozenset(
     """alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho varrho
     sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
@@ -147,6 +149,7 @@ def _is_letter(name: str) -> bool:
     base, *marks = name.split("_")
     known = all(mark in ACCENTS or mark in _COMMAND_OF or mark == "prime" for mark in marks)
     return known and (base in GREEK or (len(base) == 1 and base.isalpha()))
+
 
 _SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)
 _RAISED = re.compile(r"^([^_^]*)\^\{([(\[][^)\]]*[)\]]|[+-])\}$")

@@ -250,6 +250,7 @@ def _looks_applied(before: Expr | None, shown: str) -> bool:
     base = before.base if isinstance(before, Pow) else before
     return isinstance(base, Entry) and not base.indices and shown.startswith(("(", r"\left("))
 
+
 _FINE = 200  # a finer fraction is written as a decimal: 0.044715
 _PLACES = 8
 

@@ -257,6 +257,8 @@ def tokenise(source: Source) -> list[Token]:
     if len(source.latex) > _LONGEST:
         raise source.error(0, f"a formula of more than {_LONGEST} characters")
     return tidy(_Lexer(source).run(), source)
+
+
 _OPENING = {closing: opening for opening, closing in CLOSING.items()}
 _DEEPEST = 40
 _AROUND_QUAD = frozenset(

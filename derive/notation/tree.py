@@ -62,6 +62,7 @@ class Env:
     start: int
     end: int
 
+
 Item = Token | Group | Scripted | Command | Env
 Items = Sequence[Item]
 
@@ -109,6 +110,8 @@ def inside(item: Item) -> Iterator[Item]:
     for run in below:
         for child in run:
             yield from inside(child)
+
+
 _STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())
 
 
@@ -197,6 +200,7 @@ def sampled(name: str) -> tuple[str, str | None]:
     """``x^(i)`` → x, i: a letter alone in a bracketed superscript."""
     match = _SAMPLE.match(name)
     return (name, None) if match is None else (match[1], match[2])
+
 
 _SAMPLE = re.compile(r"^([^^]+)\^[(\[]([^\W\d_]+)[)\]]$")
 

@@ -119,6 +119,8 @@ def _places(node: Node, table: SymbolTable) -> Iterator[tuple[Expr, str]]:
         case _:
             return
     yield from zip(terms, letters, strict=False)
+
+
 WIDE = 24  # characters below a sum from which on its condition has a line of its own
 
 
@@ -230,6 +232,8 @@ def set_of(w: Writer, node: SetOf) -> str:
         pieces.append(inner.write(binder.cond))
     conditions = r",\ ".join(pieces)
     return rf"\lbrace {inner.write(node.element)} : {conditions} \rbrace"
+
+
 RELATIONS = {"=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge"}
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Given, Node, Partial, Rel
 from derive.notation import read

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from derive.calculus.derivation import Step
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
 from derive.numeric.point import Definitions, Index, Undefined

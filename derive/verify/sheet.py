@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
+from derive.calculus.messages import Messages
 from derive.calculus.one_window import scope_name, scope_tables, windowed
-from derive.calculus.results import Messages
 from derive.errors import DeriveError
 from derive.expr import Entry, Node, Partial, Rel, walk
 from derive.module import Module

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from sympy import StrictGreaterThan
 
+from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
-from derive.calculus.results import Messages
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Expr, Partial
 from derive.numeric.point import Definitions, Index, NoCase, Undefined

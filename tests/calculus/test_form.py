@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from derive.axes import with_axes
-from derive.calculus.affine import Affine, Range, solve, within
 from derive.calculus.messages import jacobian, message
+from derive.calculus.ranges import Affine, Range, solve, within
 from derive.errors import CardError, UnsupportedError
 from derive.expr import ONE, ZERO, Add, Idx, Mul, Num, Rel, Size, add, mul, sub, walk
 from derive.notation import read, write

@@ -4,8 +4,8 @@ import pytest
 
 from derive.calculus.brackets import bracket
 from derive.calculus.kinks import kinks
+from derive.calculus.messages import Messages
 from derive.calculus.points import vanishes
-from derive.calculus.results import Messages
 from derive.expr import ZERO, Bracket, Num, Rel
 from derive.notation import read, write
 from tests.calculus.zoo import ZOO, Layer, module_from

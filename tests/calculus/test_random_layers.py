@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from derive.axes import axes
 from derive.calculus.derivation import Step
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.expr import Entry, Rel
 from derive.module import Module
 from derive.notation import gather, read

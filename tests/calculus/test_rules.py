@@ -7,12 +7,11 @@ import pytest
 
 import derive
 from derive.axes import with_axes, with_size_letters
-from derive.calculus import differentiate as driver
-from derive.calculus.differentiate import differentiate
+from derive.calculus import derivation as driver
+from derive.calculus.derivation import differentiate
 from derive.calculus.form import simplified
 from derive.calculus.messages import jacobian, message
-from derive.calculus.rule import Rule
-from derive.calculus.rules import RULES
+from derive.calculus.rules import RULES, Rule
 from derive.errors import UnsupportedError
 from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Expr, Fn, Idx, Partial, Star, Tuple, eq
 from derive.notation import read

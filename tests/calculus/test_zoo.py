@@ -8,8 +8,7 @@ import pytest
 from derive.axes import axes, with_axes
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import star_definitions
-from derive.calculus.messages import jacobian, message
-from derive.calculus.stages import stages
+from derive.calculus.messages import jacobian, message, stages
 from derive.numeric import vectorised
 from derive.numeric.evaluator import evaluate
 from tests.calculus.zoo import LAYERS, ZOO, Array, Layer, arrays_of

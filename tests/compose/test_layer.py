@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 import derive
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.compose.sheet import compose
 from derive.expr import Entry, Idx, Partial, Rel
 from derive.notation import read

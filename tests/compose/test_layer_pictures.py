@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.compose.builder import Builder
 from derive.compose.pictures import pictures
 from derive.compose.subject import Subject

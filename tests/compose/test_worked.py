@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.compose.sheet import compose
 from derive.compose.subject import Subject
 from derive.compose.worked import following

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.errors import CardError
 from derive.evaluation import Evaluation, evaluate
 from derive.evaluation.draw import draw

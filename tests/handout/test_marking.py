@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.compose.sheet import compose
 from derive.handout.marking import HALF, UNSTATED, apportioned, marking
 from derive.solve import Solution, solve

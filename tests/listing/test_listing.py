@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import derive
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.errors import CardError, VerificationError
 from derive.listing import broken, listings
 from derive.listing.run import executed

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from derive import errors
+from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
-from derive.calculus.results import Messages
 from derive.card import Card
 from derive.module import Module
 from derive.question import module_of

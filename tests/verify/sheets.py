@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.compose.builder import Builder
 from derive.expr import Expr, Star, eq, tuple_of
 from derive.notation import read

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from derive.calculus.derivation import Step
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.errors import CardError
 from derive.expr import ONE, Node
 from derive.module import Module

@@ -8,7 +8,7 @@ import pytest
 
 import derive
 from derive.calculus.derivation import Step
-from derive.calculus.results import Messages
+from derive.calculus.messages import Messages
 from derive.expr import ONE
 from derive.sheet import Math, Prose
 from derive.verify.report import Report

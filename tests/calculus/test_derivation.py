@@ -2,9 +2,8 @@
 
 import pytest
 
-from derive.calculus.results import Messages
-from derive.calculus.shown import Shown, is_total, shown
-from derive.calculus.stages import variable
+from derive.calculus.derivation import Shown, is_total, shown
+from derive.calculus.messages import Messages, variable
 from derive.expr import Entry, eq
 from derive.notation import read, write
 from tests.calculus.zoo import LAYERS, ZOO, Layer

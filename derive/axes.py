@@ -8,7 +8,27 @@ from fractions import Fraction
 from functools import lru_cache
 
 from derive.errors import CardError
-from derive.expr import BINDING, Add, Arg, Entry, Expr, Idx, Node, Num, Reduce, Rel, Size, add, free_indices, sub, walk
+from derive.expr import (
+    BINDING,
+    Add,
+    Arg,
+    Bracket,
+    Cases,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Reduce,
+    Rel,
+    Size,
+    add,
+    free_indices,
+    sub,
+    walk,
+)
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 
@@ -44,6 +64,16 @@ def stands(variable: Idx, node: Node) -> list[Slot]:
     """The tensor axes along which an index variable stands by itself."""
     return list(dict.fromkeys((e.tensor, d) for e in walk(node) if isinstance(e, Entry)
                               for d, t in enumerate(e.indices) if t is variable))
+
+
+def reaches_on(variable: Idx, value: Node) -> bool:
+    """Whether x_{k+1} stands in the value, unguarded: k then ends before an axis does along which it stands."""
+    if isinstance(value, Entry):
+        return any(t is not variable and variable in free_indices(t) and not any(isinstance(n, Fn) for n in walk(t))
+                   for t in value.indices)
+    guarded = isinstance(value, Cases) or (isinstance(value, Reduce) and value.binder.cond is not None) or (
+        isinstance(value, Mul) and any(isinstance(f, Bracket) for f in value.factors))
+    return not guarded and any(reaches_on(variable, child) for child in value.children())
 
 
 class _Classes:
@@ -98,8 +128,13 @@ def _axes(module: Module) -> Axes:
 def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]) -> Iterator[tuple[Slot, Size]]:
     """n along an axis whose last used coordinate is that of x_{k+1} for k up to n − 1."""
     last: dict[tuple[Slot, Size], Fraction] = {}
+    stated = {(tensor, axis): length for tensor, axis, length in module.ranges}
     for equation in module.equations:
-        for entry, limits in _entries(equation, {}):
+        head = equation.terms[0]
+        own = {v: (None, add(length, Num(origins.get(classes[head.tensor, d], 0) - 1)))
+               for d, v in enumerate(head.indices) if isinstance(v, Idx)
+               and (length := stated.get((head.tensor, d))) is not None} if isinstance(head, Entry) else {}
+        for entry, limits in _entries(equation, own):
             highest = {v: high for v, (_, high) in limits.items() if high is not None}
             for d, term in enumerate(entry.indices):
                 slot, end = classes.get((entry.tensor, d)), _end(term, highest)
@@ -173,8 +208,13 @@ def _number(term: Expr) -> Fraction | None:
 def _runs(module: Module) -> Iterator[tuple[Expr | None, Expr | None, list[Slot]]]:
     """The written range of each index variable, and the axes along which it stands."""
     for equation in (*module.equations, *module.facts):
+        head, value = equation.children()[:2]
         for letter in free_indices(equation):
-            yield None, None, stands(letter, equation)
+            if isinstance(head, Entry) and letter in head.indices and reaches_on(letter, value):
+                yield None, None, stands(letter, head)
+                yield None, None, stands(letter, value)
+            else:
+                yield None, None, stands(letter, equation)
         for node in walk(equation):
             if isinstance(node, BINDING):
                 binder = node.binder
@@ -217,8 +257,9 @@ def with_axes(module: Module, spare: bool = True) -> Module:
     letters = unused(module.table, _LETTERS, len(unknown))
     named |= {c: Size(letter) for c, letter in zip(unknown, letters, strict=True)}
     new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
+    entries = max([3, *(len(s.axes) for s in module.table.of_kind(Kind.TENSOR))])
     own = dict.fromkeys(a for s in module.table.of_kind(Kind.TENSOR) for a in s.axes if module.table.named(a) is None)
-    new += [Symbol(letter, letter, Kind.INDEX) for letter in (*own, *unused(module.table, _INDICES, 3 * spare))]
+    new += [Symbol(letter, letter, Kind.INDEX) for letter in (*own, *unused(module.table, _INDICES, entries * spare))]
     for symbol in module.table.of_kind(Kind.TENSOR):
         if symbol.name.startswith("delta_"):
             continue

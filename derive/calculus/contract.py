@@ -9,7 +9,7 @@ from derive.calculus.algebra import Monomial, key, monomial, size
 from derive.calculus.arithmetic import Arithmetic, over
 from derive.calculus.brackets import as_bracket, unclipped
 from derive.calculus.extremum import extremisers
-from derive.calculus.ranges import binder_of, conditions, ranges_of, solve, within
+from derive.calculus.ranges import Affine, Range, axis_range, binder_of, conditions, ranges_of, solve, within
 from derive.expr import (
     ONE,
     ZERO,
@@ -117,7 +117,7 @@ def _delta(form: Contraction, variables: Variables, conds: Conds, whole: Monomia
                 continue
             v, e, others = found
             rest = [*parts[:n], *others, *parts[n + 1:], *conds]
-            if v in form.ranges:
+            if v in form.ranges and not _is_place(e, form.ranges[v], form.module):
                 rest += filter(None, [within(e, form.ranges[v], form.ranges)])
             here: dict[Node, Node] = {v: e}
             left = tuple(w for w in variables if w is not v)
@@ -125,6 +125,22 @@ def _delta(form: Contraction, variables: Variables, conds: Conds, whole: Monomia
             body = form(subst(whole.without([atom]).expr(), here))
             return form.total(left, (), form.product([*guards, body]))
     return None
+
+
+def _is_place(term: Expr, bounds: Range, module: Module) -> bool:
+    """2k + a^*(k) of max_a h_{2k+a}: where a maximum is attained, so an index of h in range."""
+    for star in (n for n in walk(term) if isinstance(n, Star)):
+        known = next((e for e in extremisers(module) if star.name in e.definitions), None)
+        if known is None or not isinstance(known.arg.body, Entry):
+            continue
+        binder, body = open_binder(known.arg)
+        here: dict[Node, Node] = dict(zip(module.parameters_of(known.arg), star.at, strict=True))
+        here |= {v: Star(s.name, star.at) for v, s in zip(binder.variables, known.stars, strict=True)}
+        assert isinstance(body, Entry)
+        if any(Affine.of(subst(place, here)).expr() is Affine.of(term).expr() and axis_range(body.tensor, d, module)
+               == bounds for d, place in enumerate(body.indices)):
+            return True
+    return False
 
 
 def _solved(cond: Cond, variables: Variables) -> tuple[Idx, Expr, list[Cond]] | None:

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from derive.axes import unused
 from derive.calculus.algebra import match
 from derive.expr import Arg, Entry, Idx, Node, Reduce, Star, free_indices, open_as, walk
 from derive.module import Module
+from derive.notation.symbols import Kind, SymbolTable
 from derive.reductions import selects
+
+_LETTERS = "abcdpqrstuvwmnijkl"
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,10 @@ class Extremiser:
 
 
 def letters(node: Reduce | Arg, module: Module, avoid: frozenset[Idx] = frozenset()) -> tuple[Idx, ...]:
-    """Readable names for the bound variables: the axis letters of the tensor they index, primed if taken."""
+    """Readable names for the bound variables: the axis letters of the tensor they index, primed if taken.
+
+    What stands on no axis alone, the a of x_{2k+a}, has a letter of the card that is no axis's, or an unused one.
+    """
     names: dict[Idx, str] = {}
     for entry in walk(node.body):
         symbol = module.table.named(entry.tensor) if isinstance(entry, Entry) else None
@@ -36,12 +43,20 @@ def letters(node: Reduce | Arg, module: Module, avoid: frozenset[Idx] = frozense
             if isinstance(variable, Idx):
                 names.setdefault(variable, letter)
     chosen: list[Idx] = []
-    for number, variable in enumerate(node.binder.variables):
-        letter = names.get(variable, f"t{number}")
+    spare = iter(_spare(module.table))
+    for variable in node.binder.variables:
+        letter = names.get(variable) or next(spare, "t")
         while Idx(letter) in avoid or Idx(letter) in chosen:
             letter += "'"
         chosen.append(Idx(letter))
     return tuple(chosen)
+
+
+@lru_cache(maxsize=256)
+def _spare(table: SymbolTable) -> tuple[str, ...]:
+    """Indices that are the letter of no axis, then unused letters."""
+    of_axes = {letter for s in table.symbols for letter in (*s.axes, *s.members)}
+    return (*(s.name for s in table.of_kind(Kind.INDEX) if s.name not in of_axes), *unused(table, _LETTERS))
 
 
 def extremiser(node: Reduce, module: Module) -> Extremiser:

@@ -342,7 +342,7 @@ def with_letters(module: Module) -> Module:
     table = module.table
     new = [Symbol(f.name, latex_of(f.name), Kind.FUNCTION, f.parameters) for f in module.functions
            if table.named(f.name) is None]
-    arguments = dict.fromkeys(p for f in module.functions for p in f.parameters)
+    arguments = dict.fromkeys(p for f in module.functions for p in f.parameters if len(f.parameters) == 1)
     new += [Symbol(p, latex_of(p), Kind.TENSOR) for p in arguments if table.named(p) is None]
     sizes = {size for s in table.of_kind(Kind.TENSOR) for size in s.sizes if isinstance(size, str)}
     new += [Symbol(size, latex_of(size), Kind.SIZE) for size in sorted(sizes) if table.named(size) is None]
@@ -350,4 +350,6 @@ def with_letters(module: Module) -> Module:
         new += [Symbol("loss", letter, Kind.TENSOR) for letter in unused(table, "LEJCQ")]
     stars = {s.name: tuple(i.name for i in s.at if isinstance(i, Idx)) for e in extremisers(module) for s in e.stars}
     known = dict(table.stars)
+    indices = dict.fromkeys(name.rstrip("'") for name in stars)
+    new += [Symbol(name, latex_of(name), Kind.INDEX) for name in indices if table.named(name) is None]
     return replace(module, table=table.extended(new, [(n, at) for n, at in stars.items() if n not in known]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
@@ -27,6 +27,7 @@ Index = tuple[int, ...]
 Values = dict[Index, Any]
 
 
+_STEPS = 1000  # values of an output's index for each entry along an axis: of ⌊i/s⌋ s
 NOTHING = math.nan  # the value of a formula that has none over a window without entries
 
 
@@ -77,6 +78,11 @@ class _Run:
         cells = (w.stride * k - w.padding + w.dilation * a for a in range(w.kernel_size))
         return [i for i in cells if 0 <= i < n]
 
+    def counted(self, start: int) -> Iterator[int]:
+        """start, start + 1, …: an output's index, which the extents of what is read must end."""
+        yield from range(start, start + _STEPS * max((n for shape in self.shapes.values() for n in shape), default=1))
+        raise UnsupportedError("an index has no range: what is read at it never ends it")
+
     def windows(self, name: str, axis: int) -> int:
         """How many windows lie within the padded input: s k − p + d (K − 1) < n + p'.
 
@@ -114,7 +120,7 @@ def _compiled(equation: Rel, module: Module,
               kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
     names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
                              "prod": kind.product, "undefined": undefined, "median": median, "reduced": in_full(kind),
-                             "product": itertools.product, "takewhile": itertools.takewhile, "count": itertools.count}
+                             "product": itertools.product, "takewhile": itertools.takewhile}
     names |= kind.index_functions
     names |= {op: kind.functions[op] for op in ("max", "min") if op in kind.functions}
     exec(equation_source(equation, module), names)

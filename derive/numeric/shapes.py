@@ -96,17 +96,18 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
             stated = {axis: length for tensor, axis, length in module.ranges if tensor == entry.tensor}
             shapes[entry.tensor] = tuple(stated_span(stated.get(d), v, entry, value, reach)
                                          for d, v in enumerate(entry.indices) if isinstance(v, Idx))
+            _agree(found, shapes, frozenset(module.defined))
     return Extents(shapes, sets, _sizes(module, shapes), found)
 
 
-def _agree(found: Axes, shapes: Mapping[str, Shape]) -> None:
-    """Axes that one index runs along must have one extent."""
+def _agree(found: Axes, shapes: Mapping[str, Shape], defined: frozenset[str] = frozenset()) -> None:
+    """Axes that one index runs along must have one extent; what is ``defined`` may go beyond a sum's written limits."""
     known: dict[tuple[str, int], tuple[str, int]] = {}
     for name, shape in shapes.items():
         for d, n in enumerate(shape):
             other, m = known.setdefault(found.of(name, d), (name, n))
             size = found.size(name, d)
-            if m != n or (isinstance(size, Num) and size.value != n):
+            if m != n or (isinstance(size, Num) and size.value != n and name not in defined):
                 wanted = f"that of `{other}` has {m}" if m != n else f"the formula says {size.value}"  # type: ignore
                 raise CardError(f"`{name}` has shape {shape}: axis {d + 1} has extent {n}, but {wanted}")
 
@@ -298,7 +299,9 @@ def unguarded(node: Node, runs: Mapping[Idx, Run], reach: Extents) -> Iterator[t
     if isinstance(node, Entry):
         yield from ((node, d, runs) for d in range(len(node.indices)))
     elif isinstance(node, Reduce) and node.binder.cond is None and not _clamped(node.binder):
-        yield from unguarded(node.body, {**runs, **_bound(node.binder, node.body, runs, reach)}, reach)
+        own = _bound(node.binder, node.body, runs, reach)
+        if all(first <= last for first, last in own.values()):  # an empty sum reads nothing
+            yield from unguarded(node.body, {**runs, **own}, reach)
     elif not isinstance(node, (Cases, Reduce)) and not (
             isinstance(node, Mul) and any(isinstance(f, Bracket) for f in node.factors)):
         for child in node.children():
@@ -311,8 +314,6 @@ def _clamped(binder: Binder) -> bool:
 
 
 def _bound(binder: Binder, body: Expr, runs: Mapping[Idx, Run], reach: Extents) -> dict[Idx, Run]:
-    from derive.numeric.shapes import span
-
     found: dict[Idx, Run] = {}
     for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
         if low is not None and high is not None:

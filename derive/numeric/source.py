@@ -122,7 +122,7 @@ class _Source:
         if not checks:
             return self.spans(v, value)
         test = " and ".join((*shifted, *checks))
-        return f"list(takewhile(lambda {self.names[v]}: {test}, count({start})))"
+        return f"list(takewhile(lambda {self.names[v]}: {test}, run.counted({start})))"
 
     def reached(self, v: Idx, value: Expr) -> list[str]:
         """For every sum under a condition on v, such as 0 ≤ v − p < n: it has a term."""

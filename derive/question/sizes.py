@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from derive.axes import Slot, axes, stands
+from derive.axes import Slot, axes, reaches_on, stands
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import (
     MINUS_ONE,
@@ -195,7 +195,7 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, Node]], la
         entry, value = module.definition(tensor)
         variable = entry.indices[axis]
         assert isinstance(variable, Idx)
-        if stands(variable, value):
+        if stands(variable, value) and not reaches_on(variable, value):
             continue  # it runs along that axis
         length = add(high, ONE, *(mul(MINUS_ONE, t) for t in (low.terms if isinstance(low, Add) else (low,))))
         if low not in (Num(0), Num(1)):

@@ -153,3 +153,25 @@ def test_every_inline_formula_is_known_to_the_sheet() -> None:
 def test_a_power_above_1_has_no_kink(norm: float, said: str, missing: str) -> None:
     shown = words(derive.solve(derive.layer("lp_pool", kernel_size=2, norm=norm)).sheet)
     assert said in shown and missing not in shown
+
+
+def test_every_axis_of_an_entry_has_a_letter() -> None:
+    mean, square = r"\frac{1}{C T} \sum_{c=1}^{C} \sum_{t=1}^{T}", r"\sigma^2_{ng}"
+    layer = Layer("group_norm", (
+        rf"\mu_{{ng}} = {mean} x_{{ngct}}", rf"{square} = {mean} (x_{{ngct}} - \mu_{{ng}})^2",
+        rf"y_{{ngct}} = \frac{{x_{{ngct}} - \mu_{{ng}}}}{{\sqrt{{{square} + \epsilon}}}}"),
+        {"x": (2, 3, 2, 2), "epsilon": ()})
+    messages = Messages(module_from(layer))
+    for math in compose(messages).formulas():
+        assert read(math.latex, messages.module.table) is math.expr, math.latex
+
+
+def test_a_maximum_over_steps_has_a_star_that_reads_back() -> None:
+    """h_k = max_{0≤a<2} x_{2k+a}: a^* is an index, and 2k + a^* lies in range."""
+    layer = Layer("pooled_twice", (r"h_k = \max_{0 \le a < 2} x_{2k+a}", r"y_k = \max_{0 \le a < 2} h_{2k+a}"), {"x": (8,)})
+    messages = Messages(module_from(layer))
+    sheet = compose(messages)
+    for math in (*sheet.formulas(), *sheet.inline):
+        assert read(math.latex, messages.module.table) is math.expr, math.latex
+    answers = [b.latex for b in sheet.answer if isinstance(b, Math) and b.name == "jacobian_x"]
+    assert answers == [r"\frac{\partial y_{k}}{\partial x_{i}} = \mathbb{I}[i = 2 (2k + a'^*) + a^*(2k + a'^*)]"]

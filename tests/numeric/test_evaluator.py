@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derive.axes import with_axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import (
     ONE,
@@ -39,6 +40,7 @@ from derive.expr import (
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.numeric.evaluator import difference_quotient, directional, evaluate, jacobian_by_differences
+from derive.numeric.shapes import extents
 from tests.numeric.modules import pooling
 
 i, k = Idx("i"), Idx("k")
@@ -126,6 +128,15 @@ def test_what_is_not_forward_mathematics_is_refused() -> None:
     with pytest.raises(CardError, match="cases"):
         undefined = Cases(((ONE, rel(Entry("x", (k,)), ">", ZERO)),))
         evaluate(vector_layer(undefined), {"x": {(0,): -1}}, {"x": (1,)})
+
+
+def test_an_empty_sum_ends_no_index() -> None:
+    """y_k = Σ_{i=0}^{-1} x_{2k+i} reads nothing, so nothing says how far k runs."""
+    empty = Reduce("sum", ranging(i, ZERO, Num(-1)), Entry("x", (add(mul(Num(2), k), i),)))
+    with pytest.raises(UnsupportedError, match="no range"):
+        evaluate(vector_layer(empty), {"x": grid((3,), [1, 2, 3])}, {"x": (3,)})
+    with pytest.raises(UnsupportedError, match="no range"):
+        extents(with_axes(vector_layer(empty)), {"x": (3,)})
 
 
 @settings(max_examples=40, deadline=None)

@@ -126,6 +126,15 @@ ORACLES: dict[str, Oracle] = {
     "tanh_neuron": Oracle(lambda w, x, b: np.tanh(w @ x + b), (V, V, S)),
     "logistic": Oracle(lambda w, x, t: np.log1p(np.exp(-t * (w @ x))), (V, V, S), {2: "sign"}),
     "logistic_samples": Oracle(lambda w, x, t: bce(sigmoid(x @ w), t).sum(), (V, (5, 4), (5,)), {2: "binary"}),
+    "pair_sums": Oracle(lambda x: x[:-1] + x[1:], ((5,),)),
+    "squared_steps": Oracle(lambda x: ((x[:-1] - x[1:]) ** 2).sum(), ((5,),)),
+    "pooled_twice": Oracle(lambda x: x.reshape(-1, 4).max(1), ((12,),)),
+    "conv_relu_pool_ce": Oracle(
+        lambda x, w, b, v, t: -(t * np.log(softmax(v @ np.maximum(0, conv1d(w, x, b)).reshape(-1, 2).max(1)))).sum(),
+        ((8,), (3,), S, (4, 3), (4,)), {4: "onehot"}),
+    "mixture_density": Oracle(
+        lambda p, t, m, s: -np.log((p / (np.sqrt(2 * np.pi) * s) * np.exp(-((t[:, None] - m) ** 2) / (2 * s**2))).sum(1)).sum(),
+        ((3,), (4,), (3,), (3,)), {0: "simplex", 3: "positive"}),
     "softmax": Oracle(softmax, (V,)),
     "softmax_linear": Oracle(lambda x, w, b: softmax(w @ x + b), (V, M, (3,))),
     "softmax_ce": Oracle(lambda z, t: -(t * np.log(softmax(z))).sum(), (V, V), {1: "onehot"}),

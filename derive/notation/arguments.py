@@ -9,7 +9,7 @@ from fractions import Fraction
 from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
 from derive.notation.pieces import split_runs
 from derive.notation.reader import Reader
-from derive.notation.symbols import Kind, Symbol, latex_of
+from derive.notation.symbols import Kind, Symbol, identifier, latex_of
 from derive.notation.tree import (
     Cursor,
     Group,
@@ -17,11 +17,13 @@ from derive.notation.tree import (
     Items,
     Scripted,
     Token,
+    arguments_of,
     has,
     is_group,
     is_token,
     names_in,
     normal,
+    parameter,
     split,
     unwrap,
     variable,
@@ -82,7 +84,7 @@ def applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) 
     if sub is not None:
         raise r.error(item, f"`{found.latex}` is a function; it has no subscript")
     c.take()
-    parts = split(group.items, "COMMA", "SEMI")
+    parts = arguments_of(group)
     if len(parts) != len(found.axes):
         raise r.error(group, f"`{r.shown(item, group)}` has {len(parts)} arguments, `{found.latex}({usual})` has "
                              f"{len(found.axes)}")
@@ -187,6 +189,19 @@ def squared(r: Reader, name: str, scripts: Scripted) -> Scripted | None:
     if not any(word == f"{name}^2" or word.startswith(f"{name}^2_") for word in r.words):
         return None
     return replace(scripts, sups=scripts.sups[1:])
+
+
+def local(r: Reader, token: Token, item: Item) -> Expr:
+    """s, σ^2 or σ, where a function is defined at s or at σ^2."""
+    scripts = item if isinstance(item, Scripted) else None
+    if scripts is not None and (scripts.subs or scripts.primes):
+        raise r.error(item, f"`{r.shown(token)}` is a number here: the function's argument; it has no such script")
+    if token.text in r.local:
+        return r.raised(Entry(identifier(token.text), ()), item)
+    square = Entry(identifier(f"{token.text}^2"), ())
+    if scripts is not None and parameter((replace(scripts, sups=scripts.sups[:1]),)) is not None:
+        return r.power(square, replace(scripts, sups=scripts.sups[1:]))
+    return r.raised(Pow(square, Num(Fraction(1, 2))), item)
 
 
 def root(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:

@@ -44,12 +44,14 @@ from derive.notation.tree import (
     Items,
     Scripted,
     Token,
+    arguments_of,
     base_of,
     has,
     is_group,
     is_token,
     labels_of,
     normal,
+    parameter,
     rows,
     split,
     unwrap,
@@ -310,7 +312,7 @@ def _defining(r: Reader, c: Cursor) -> Reader:
     of_card = known is not None and known.kind is Kind.FUNCTION
     if known is None or not of_card or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
         return r
-    names = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
+    names = [parameter(p) for p in arguments_of(group)]
     if len(names) != len(known.axes) or any(n is None or (n not in known.axes and n in r.words) for n in names):
         return r
     return replace(r, local=frozenset(n for n in names if n is not None))

@@ -16,14 +16,16 @@ from derive.notation.tree import (
     Items,
     Scripted,
     Token,
+    arguments_of,
     base_of,
     has,
     inside,
     is_token,
     label_of,
+    labels_of,
     names_in,
     normal,
-    split,
+    parameter,
     unwrap,
     variable,
 )
@@ -91,7 +93,8 @@ class Evidence:
             return True  # Ω(k, l), y(m, n)
         if self.shaped & {*parameters}:
             return True  # s(x) of a vector x
-        if "_" in name and not self.is_value(name.rsplit("_", 1)[1]):
+        label = labels_of(d.left[0])
+        if label and not self.is_value(label[1:]):
             return True
         subscripted = any(o.name in parameters and o.sub is not None and o.local == d.local for o in self.seen.all)
         return subscripted or name in names_in(d.right) or any(
@@ -117,8 +120,8 @@ class Evidence:
         for o in self.seen.all:
             if called(o) != d.local[0] or o.following is None or o.derived or o.following.bracket != "LPAREN":
                 continue
-            parts = split(o.following.items, "COMMA", "SEMI")
-            names = [variable(p[0]) if len(p) == 1 else None for p in parts]
+            parts = arguments_of(o.following)
+            names = list(map(parameter, parts))
             if len(parts) == len(d.local) - 1 and not o.primes and (tuple(names) != d.local[1:] or o.right):
                 return True
             if o.primes and has(o.following.items, "SEMI") is False and tuple(names) != d.local[1:]:

@@ -450,7 +450,7 @@ class _Gathering(Evidence):
             return
         if self.is_part(o.name):
             return
-        if o.name in o.local[1:] and o.local[0] in self.functions:
+        if {o.name, f"{o.name}^2"} & {*o.local[1:]} and o.local[0] in self.functions:
             return
         if o.name in self.indices:
             self.add(o.name, Kind.INDEX)

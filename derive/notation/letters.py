@@ -7,7 +7,7 @@ from dataclasses import replace
 from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit
 from derive.notation import arguments, forms
 from derive.notation.reader import Reader
-from derive.notation.symbols import Kind, Symbol, identifier, name_of
+from derive.notation.symbols import Kind, Symbol, name_of
 from derive.notation.tree import (
     Cursor,
     Group,
@@ -36,10 +36,8 @@ def symbol(r: Reader, c: Cursor) -> Expr:
     assert isinstance(token, Token)
     if scripts is not None and len(scripts.subs) > 1:
         raise r.error(item, "two subscripts; write one, parted by commas")
-    if token.text in r.local:
-        if scripts is not None and (scripts.subs or scripts.primes):
-            raise r.error(item, f"`{r.shown(token)}` is a number here: the function's argument; it has no such script")
-        return r.raised(Entry(identifier(token.text), ()), item)
+    if r.local & {token.text, f"{token.text}^2"}:
+        return arguments.local(r, token, item)
     if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
         return undeclared(r, token, item, c)
     if r.is_index(token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):

@@ -14,11 +14,13 @@ from derive.notation.tree import (
     Items,
     Scripted,
     Token,
+    arguments_of,
     has,
     is_group,
     is_token,
     labels_of,
     normal,
+    parameter,
     split,
     unwrap,
     variable,
@@ -308,7 +310,7 @@ def definitions(items: Items) -> list[Definition]:
         label = labels_of(head)
         group = sides[0][1] if len(sides[0]) == 2 else None
         if is_token(name, "NAME") and is_group(group, "LPAREN") and label is not None:
-            parameters = [variable(p[0]) if len(p) == 1 else None for p in split(group.items, "COMMA", "SEMI")]
+            parameters = [parameter(p) for p in arguments_of(group)]
             if None not in parameters and len(set(parameters)) == len(parameters):
                 local = (name.text + label, *(p for p in parameters if p is not None))
         found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))

@@ -108,6 +108,8 @@ def latex_of(name: str) -> str:
     if match := _SQUARE.match(name):
         latex = latex_of(match[1]) + "^2"
         return latex if match[2] is None else _subscripted(latex, match[2])
+    if name.endswith("2") and _is_letter(name[:-1]):
+        return latex_of(name[:-1]) + "^2"
     base, *marks = name.split("_")
     latex = "\\" + base if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
     labels = []

@@ -182,6 +182,19 @@ def variables(items: Items) -> list[str] | None:
     return names if names and len(names) == len(found) else None
 
 
+def parameter(items: Items) -> str | None:
+    """s, or σ^2 as one letter: what a function may be defined at."""
+    item = normal(items[0]) if len(items) == 1 else None
+    if isinstance(item, Scripted) and is_token(item.base, "NAME") and not item.subs and not item.primes:
+        return f"{item.base.text}^2" if [str(unwrap(s)[0]) for s in item.sups if len(unwrap(s)) == 1] == ["2"] else None
+    return variable(item) if item is not None else None
+
+
+def arguments_of(group: Group) -> list[list[Item]]:
+    r"""t, μ and σ^2 of \mathcal{N}(t \mid \mu, \sigma^2)."""
+    return split(group.items, "COMMA", "SEMI", "MID")
+
+
 def labels_of(item: Item) -> str | None:
     r"""``_delta`` of ``\ell_\delta``, nothing of ``f``; None for any other subscript."""
     item = normal(item)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from derive.notation import gather
+from derive.expr import Entry, walk
+from derive.notation import gather, read, write
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 
 TENSOR, SET, INDEX, SIZE = Kind.TENSOR, Kind.SET, Kind.INDEX, Kind.SIZE
@@ -69,3 +70,17 @@ def test_what_cannot_be_parsed_declares_nothing():
 
 def test_a_word_declares_nothing():
     assert gather(["grad(x_i)"]).named("g") is None
+
+
+def test_a_density_is_a_function_of_what_stands_on_both_sides_of_its_bar():
+    """σ^2 is one letter in its definition, whatever σ is elsewhere."""
+    loss = r"L = -\log \sum_k \pi_k \mathcal{N}(t \mid \mu_k, \sigma_k^2)"
+    density = r"\mathcal N(t \mid \mu, \sigma^2) = \frac{1}{\sqrt{2\pi}\sigma} e^{-(t - \mu)^2 / (2\sigma^2)}"
+    table = gather([loss, density])
+    symbol = table.named("N_cal")
+    assert symbol is not None and symbol.kind is Kind.FUNCTION and len(symbol.axes) == 3
+    assert table.named("sigma").axes == ("k",)
+    for formula in (loss, density):
+        node = read(formula, table)
+        assert read(write(node, table), table) is node
+    assert {e.tensor for e in walk(read(density, table)) if isinstance(e, Entry)} == {"t", "mu", "sigma2"}

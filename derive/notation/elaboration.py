@@ -28,9 +28,9 @@ from derive.expr import (
 )
 from derive.functions import SPELLINGS
 from derive.notation import binders, conditions, forms, letters
-from derive.notation.faces import is_capital
 from derive.notation.formulas import NotationError, Source
 from derive.notation.grammar import parse
+from derive.notation.ranks import is_capital
 from derive.notation.reader import Part, Reader, infinity, number
 from derive.notation.shapes import MARKS, Lowering, ShapeError, Shapes, axis_letters
 from derive.notation.symbols import Kind, SymbolTable

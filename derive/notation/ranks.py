@@ -1,0 +1,394 @@
+"""How many axes each letter has: what its face says (bold small vectors, capital matrices), shapes and subscripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from derive.notation.evidence import Evidence
+from derive.notation.occurrences import Occurrences
+from derive.notation.pieces import split_runs
+from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, latex_of, lexicon, name_of
+from derive.notation.tree import (
+    Items,
+    Scripted,
+    Token,
+    is_token,
+    normal,
+    sampled,
+    unwrap,
+    variable,
+)
+
+SPARE = "ijklmnpqrstuvwab"
+
+_BOLD = re.compile(
+    r"\\(mathbf|boldsymbol|bm|pmb|bf|vec)(?![A-Za-z])\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))(\s*_)?"
+)
+_CAPITALS = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega Upsilon".split())
+
+_ACCENTED = re.compile(r"\\(hat|bar|tilde)§\{(\\?[A-Za-z]+)\}(?:\s*_\s*(?:\{([^{}]*)\}|(\w)))?")
+_BOLD_INSIDE = re.compile(
+    r"\\(hat|bar|tilde|widehat|widetilde|overline)\s*\{\s*\\(?:mathbf|boldsymbol|bm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}"
+)
+_BOLD_OUTSIDE = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\(hat|bar|tilde)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}")
+_SHORT = {"widehat": "hat", "widetilde": "tilde", "overline": "bar"}
+
+
+def _unaccented(latex: str) -> str:
+    """Bold letters under an accent marked by §, so that the letter alone is not taken for bold."""
+    for pattern in (_BOLD_INSIDE, _BOLD_OUTSIDE):
+        latex = pattern.sub(lambda m: rf"\{_SHORT.get(m[1], m[1])}§{{{m[2]}}}", latex)
+    return latex
+
+
+def is_capital(name: str) -> bool:
+    """W, Σ, and W^{(1)}."""
+    base = layered(name)
+    return base in _CAPITALS or (len(base) == 1 and base.isupper())
+
+
+def layered(name: str) -> str:
+    """W of W^{(1)} and of W_1, s of s^+."""
+    return re.sub(r"\^[(\[<].*|\^[+-]$|_\d+$", "", name)
+
+
+_SAMPLED = re.compile(
+    _BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*\^\s*(?:\{\s*[(\[]?\s*[a-z]\s*[)\]]?\s*\}|[a-z](?![a-z]))"
+)
+
+
+def numbered_above(latexes: Iterable[str]) -> set[str]:
+    """The letters whose superscripts number whole vectors or matrices: bold x^{(n)}."""
+    return {name_of(m[2] or m[3]) for latex in latexes for m in _SAMPLED.finditer(_unaccented(latex))}
+
+
+def ranks_by_face(latexes: Iterable[str]) -> tuple[dict[str, int], set[str]]:
+    """(axes of each letter that is set bold, the letters whose subscripts number whole vectors: bold x_n)."""
+    latexes = list(latexes)
+    ranks: dict[str, int] = {}
+    bold_subscripts: set[str] = set()
+    plain_subscripts: set[str] = set()
+    for latex in map(_unaccented, latexes):
+        for accent, letter, *subs in _ACCENTED.findall(latex):
+            label = re.sub(r"\s", "", "".join(subs))  # \tilde{c}_t is a vector if t is a step, not if it is an index
+            name = name_of(rf"\{accent}{{{letter}}}") + (f"_{label}" if label else "")
+            ranks[name] = 2 if is_capital(name_of(letter)) else 1
+        for command, braced, single, subscript in _BOLD.findall(latex):
+            letter = braced or single
+            name = name_of(letter)
+            if len(name) > 1 and letter[0] != "\\":
+                continue  # a word
+            ranks[name] = 2 if is_capital(name) and command != "vec" else 1
+            if subscript:
+                bold_subscripts.add(name)
+        plain = _BOLD.sub(" ", latex)
+        plain_subscripts |= {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)\s*_", plain)}
+    return ranks, set() if any(map(_has_bold_entries, latexes)) else bold_subscripts - plain_subscripts
+
+
+_NUMBERED = r"\s*_\s*(?:\{\s*(\d+)\s*\}|(\d))"
+_BOLD_NUMBERED = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + f"(?:{_NUMBERED})?")
+_PLAIN_NUMBERED = re.compile(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)" + _NUMBERED)
+
+
+def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
+    r"""b_2 beside \mathbf{b}_1, w_0 beside \mathbf{w}: its face says of no vector, so its equation has to."""
+    bold: dict[str, set[str]] = {}
+    plain: dict[str, set[str]] = {}
+    for latex in map(_unaccented, latexes):
+        for match in _BOLD_NUMBERED.finditer(latex):
+            bold.setdefault(name_of(match[2] or match[3]), set()).add(match[4] or match[5] or "")
+        for match in _PLAIN_NUMBERED.finditer(_BOLD.sub(" ", latex)):
+            plain.setdefault(name_of(match[1]), set()).add(match[2] or match[3])
+    biases = {f"{name}_0" for name, numbers in plain.items() if bold.get(name) == {""} and numbers == {"0"}}
+    return biases | {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
+                     for number in numbers - bold[name]}
+
+
+_BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")
+
+
+def _has_bold_entries(latex: str) -> bool:
+    r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
+    return any(re.search(rf"\\sum\s*(?:\\limits\s*)?_\s*\{{?\s*{match[4]}(?![a-zA-Z])", latex)
+               for match in _BOLD_ENTRY.finditer(latex))
+
+
+_SPACE_OF = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
+
+
+def sizes_beside_bold(latexes: Iterable[str]) -> set[str]:
+    r"""h of \mathbf{W} \in \mathbb{R}^{h \times d} beside a bold \mathbf{h}: plain, it is a size and nothing else.
+
+    Sheets write the vector plain, so the size goes without its letter.
+    """
+    latexes = list(map(_unaccented, latexes))
+    bold = {name_of(m[2] or m[3]) for latex in latexes for m in _BOLD.finditer(latex)}
+    extents = {name for latex in latexes for m in _SPACE_OF.finditer(latex) for name in _plain(m[1] or m[2])}
+    shown = [latex for latex in latexes if len(latex.strip()) > 1]  # «of $h$ units» computes nothing
+    elsewhere = {name for latex in shown for name in _plain(_SPACE_OF.sub(" ", latex))}
+    return (bold & extents) - elsewhere
+
+
+def _plain(latex: str) -> set[str]:
+    """The letters without a subscript that are not bold."""
+    return {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z])(?![A-Za-z])(?!\s*_)", _BOLD.sub(" ", latex))}
+
+
+@dataclass(frozen=True)
+class Faces:
+    """What the faces of the letters, and the words about them, say of their axes."""
+
+    ranks: Mapping[str, int]  # axes of letters that are set bold, or that words speak of
+    numbered: frozenset[str]  # whose subscripts number whole vectors: bold x_n
+    raised: frozenset[str]  # whose superscripts do: bold x^{(n)}
+    unsaid: frozenset[str]  # plain beside bold, b_2 beside a bold b_1
+    unnamed: frozenset[str]  # sizes that a vector has the letter of
+
+    @staticmethod
+    def of(latexes: Sequence[str], said: Mapping[str, int]) -> Faces:
+        by_face, numbered = ranks_by_face(latexes)
+        return Faces({**by_face, **said}, frozenset(numbered - {n for n, r in said.items() if not r}),
+                     frozenset(numbered_above(latexes)), frozenset(plain_beside_bold(latexes) - said.keys()),
+                     frozenset(sizes_beside_bold(latexes)))
+
+
+class Ranks(Evidence):
+    """How many axes each letter has, with the letters of its axes."""
+
+    def __init__(self, seen: Occurrences, known: SymbolTable, faces: Faces) -> None:
+        super().__init__(seen, lexicon(known))
+        self.known, self.faces = known, faces
+        self.symbols: dict[str, Symbol] = {}  # by the name that their LaTeX reads as
+        self.letter_of: dict[int | str, str] = {}  # an axis letter for each extent
+        self.unwritten: dict[str, int] = {}  # axes that are left out, as in w_k ∈ R^n
+        self.extents: dict[str, tuple[int | str, ...]] = {}  # of those, each axis's; empty where nothing says it
+        self.axes: dict[str, int] = {}  # of letters that leave some out here and there, how many there are
+        self.scalars: set[str] = set()  # said to be numbers
+        self.settled: set[str] = set()  # said to be vectors or matrices
+        self.usual: set[str] = set()  # tensors seen with plain letters
+        self.numbered_shapes: set[str] = set()  # W of W_1 ∈ R^{m×n}
+
+    def numbered_alone(self) -> set[str]:
+        """The letters of W_1 and W_2, where no W has another subscript or none."""
+        subs: dict[str, list[Items]] = {}
+        for o in self.seen.all:
+            if not o.in_index:
+                subs.setdefault(o.name, []).append(o.sub or ())
+        return {name for name, all_ in subs.items() if name not in self.words and name not in self.symbols
+                and all(_is_number(s) for s in all_)}
+
+    def shapes(self) -> None:
+        alone = self.numbered_alone()
+        for items, extents in self.seen.shapes:
+            sizes = tuple("" if (size := _extent(e)) in self.faces.unnamed else size for e in extents)
+            self.sizes |= {s for s in sizes if isinstance(s, str) and s}
+            for item in items:
+                base = item.base if isinstance(item, Scripted) else item
+                if not is_token(base, "NAME") or base.text in self.words or base.text in self.indices or None in sizes:
+                    continue
+                known = tuple(s for s in sizes if s is not None)
+                if len(known) == 2 and 1 in known and not is_capital(base.text):
+                    known = tuple(s for s in known if s != 1) or (1,)  # a row x ∈ R^{1×n}, a column
+                leading = len(split_runs(item.subs[0], None)) if isinstance(item, Scripted) and item.subs else 0
+                if leading == 1 and isinstance(item, Scripted) and base.text in alone and _is_number(item.subs[0]):
+                    self.numbered_shapes.add(base.text)
+                    self.add(f"{base.text}_{unwrap(item.subs[0])[0]}", Kind.TENSOR, self.along(known), (), known)
+                    continue
+                name, sample = sampled(base.text)
+                name = name if sample is not None and name in self.above else base.text
+                leading += name in self.above
+                self.tensors.add(name)
+                if leading and (known or name not in self.above):  # w_k, x^i ∈ R^n: the axis along n is left out
+                    self.unwritten[name] = len(known)
+                    self.extents[name] = ("",) * leading + known
+                    continue
+                self.add(name, Kind.TENSOR, self.along(known), (), known)
+                self.scalars |= {name} if not known else set()
+
+    def number_labels(self) -> None:
+        """W_1 and W_2 are letters of their own, where no W has another subscript; b_1 and b_2 beside them too."""
+        single = self.numbered_alone()
+        subs: dict[str, list[Items]] = {}
+        for o in self.seen.all:
+            if not o.in_index:
+                subs.setdefault(o.name, []).append(o.sub or ())
+        biases = {name for name, all_ in subs.items() if name not in self.words and (
+            self.is_bias(all_) or self.is_offset(name, all_))}
+        if biases:
+            self.seen.all = [replace(o, name=f"{o.name}_0", sub=None, bare=True)
+                             if o.name in biases and _is_zero(o.sub or ()) and not o.in_index else o
+                             for o in self.seen.all]
+        if not any(is_capital(name) or name in self.numbered_shapes for name in single):
+            single = {name for name in single if name in self.faces.ranks}
+        if single:
+            self.seen.all = [replace(o, name=f"{o.name}_{unwrap(o.sub or ())[0]}", sub=None, bare=True)
+                             if o.name in single and not o.in_index else o for o in self.seen.all]
+        if biases or single:
+            self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+
+    def is_bias(self, subs: list[Items]) -> bool:
+        """w_0 + Σ_j w_j x_j: beside the w_j a letter of its own, where nothing counts from 0."""
+        zero = [s for s in subs if _is_zero(s)]
+        rest = [unwrap(s) for s in subs if s and not _is_zero(s)]
+        letters = bool(rest) and all(len(s) == 1 and is_token(s[0], "NAME") for s in rest)
+        return bool(zero) and letters and not any(_is_zero(items) for items in self.seen.lowest)
+
+    def is_offset(self, name: str, subs: list[Items]) -> bool:
+        """θ^⊤x + θ_0: beside the whole θ a letter of its own."""
+        values = [o for o in self.seen.all if o.name == name and o.right and not o.in_index]
+        whole = any(o.sub is None for o in values)
+        return whole and any(_is_zero(o.sub or ()) for o in values) and all(not s or _is_zero(s) for s in subs)
+
+    def said_or_bold(self) -> None:
+        """The axes of letters without subscripts that are bold, or that words call vectors or matrices."""
+        bases = {o.name: layered(self.unlabelled.get(o.name, o.name)) for o in self.seen.all if not o.in_index}
+        for name, rank in [(n, self.faces.ranks[n if n in self.faces.ranks else b]) for n, b in bases.items()
+                           if n in self.faces.ranks or (b in self.faces.ranks and n not in self.faces.unsaid)]:
+            here = [o for o in self.seen.all if o.name == name and not o.in_index]
+            if not here or name in self.words or name in self.symbols or name in self.indices | self.functions:
+                continue
+            if name in self.above and name in self.faces.raised and rank and name not in self.unwritten:
+                self.unwritten[name], self.extents[name] = rank, ("",) * (rank + 1)
+                self.settled.add(name)
+            if name in self.set_names or name in self.sizes or name in self.above or self.is_limit(name) or (
+                    rank == 2 and self.is_part(name)):
+                continue
+            if not rank:
+                self.scalars.add(name)
+            elif name not in self.subscripted:
+                self.tensors.add(name)
+                self.settled.add(name)
+                self.add(name, Kind.TENSOR, self.spare(rank))
+            else:
+                self.settled.add(name)
+                single = all(len(split_runs(o.sub, None)) == 1 for o in here if o.sub is not None)
+                if name in self.faces.numbered and (rank == 1 or single):
+                    self.tensors.add(name)
+                    self.unwritten[name] = rank
+
+    def labelled_rank(self, base: str, name: str, runs: list[Items]) -> None:
+        """W_z h of a W_z beside a W: a matrix as well."""
+        rank = self.faces.ranks.get(name, 2 if self.faces.ranks.get(base) == 2 else 0)
+        if rank and not runs and name not in self.symbols and name not in self.words:
+            self.tensors.add(name)
+            self.settled.add(name)
+            self.add(name, Kind.TENSOR, self.spare(rank))
+
+    def whole_samples(self) -> None:
+        r"""x of \theta^\top x^{(i)}, where x^{(i)}_j may stand too: the vector's axis is left out."""
+        for name in (self.seen.marked | self.seen.beside) & self.above.keys() - self.unwritten.keys():
+            runs = {0 if o.sub is None else len(split_runs(o.sub, None)) for o in self.seen.all if o.name == name}
+            if runs in ({0}, {0, 1}):
+                self.unwritten[name], self.extents[name] = 1, ("", "")
+
+    def wholes(self, entries: list[tuple[str, list[Items]]]) -> None:
+        """x_n beside x_{ni}: what stands in a product of vectors leaves its last axes out."""
+        vectors = self.faces.ranks.keys() | self.seen.marked | self.seen.beside
+        counts: dict[str, set[int]] = {}
+        for name, runs in entries:
+            counts.setdefault(name, set()).add(len(runs))
+        for name, found in counts.items():
+            if len(found) == 2 and name in vectors and name not in self.extents and name not in self.words:
+                self.axes[name] = max(found)
+                self.unwritten[name] = max(found) - min(found)
+                self.tensors.add(name)
+
+    def is_limit(self, name: str) -> bool:
+        """K of Σ_{k=1}^K, whatever «the vectors of $K$ words» says."""
+        return name not in self.subscripted and any(
+            len(items) == 1 and is_token(items[0], "NAME") and str(items[0]) == name for items in self.seen.bounds)
+
+    def tensor(self, name: str, runs: list[Items]) -> None:
+        if name in self.words or name in self.set_names or name in self.indices or name in self.functions:
+            return
+        if self.is_part(name):
+            return
+        if name in ("e", "e_q") and "e" not in self.heads and "e" not in self.unwritten:
+            return
+        style = self.above.get(name) or self.above.get(name.split("_")[0])
+        if style:
+            runs = [(Token("NAME", style.strip("()"), 0, 0),), *runs]
+        self.tensors.add(name)
+        old, axes = self.symbols.get(name), letters_of(runs)
+        if not runs and old is not None:
+            return
+        letters = tuple(a for a in axes if a is not None)
+        usual = len(letters) == len(runs) and len(set(letters)) == len(letters)
+        if name in self.axes and old is not None:
+            return
+        if name in self.unwritten and runs and (old is None or len(old.axes) == len(runs)):
+            extents = self.extents.get(name, ())
+            left = max(len(extents) - len(runs), 0) if extents else self.unwritten[name]
+            left = self.axes[name] - len(runs) if name in self.axes else left
+            first = letters if usual else self.spare(len(runs))
+            axes_ = (*first, *self.spare(left, first))
+            sizes = extents if len(extents) == len(axes_) else ()
+            self.add(name, Kind.TENSOR, axes_, (), sizes, self.above_of(style), self.unwritten[name])
+            return
+        if old is not None and old.axes and (len(old.axes) != len(runs) or not usual or name in self.usual):
+            return
+        if usual:
+            self.usual.add(name)
+        sizes = old.sizes if old is not None else ()
+        own = letters if usual else self.beside(axes)
+        self.add(name, Kind.TENSOR, own, (), sizes, self.above_of(style))
+
+    def beside(self, axes: list[str | None]) -> tuple[str, ...]:
+        """Letters of the axes of x_{c,2k+p,2l+q}: c where it stands alone, spare ones elsewhere."""
+        spare = iter(self.spare(len(axes), (a for a in axes if a is not None)))
+        known = [a if a is not None and axes.count(a) == 1 else None for a in axes]
+        return tuple(a or next(spare) for a in known)
+
+    @staticmethod
+    def above_of(style: str | None) -> str:
+        return "" if not style else "(i)" if style.startswith("(") else "i"
+
+    def spare(self, count: int, besides: Iterable[str] = ()) -> tuple[str, ...]:
+        names = {o.name for o in self.seen.all if not o.in_index}
+        used = names | {self.unlabelled[n] for n in names & self.unlabelled.keys()} | self.sizes | {*besides}
+        return tuple([c for c in SPARE if c not in used][:count])
+
+    def along(self, sizes: tuple[int | str, ...]) -> tuple[str, ...]:
+        """A letter for each extent: axes of one extent share theirs, but for those of one tensor."""
+        found: list[str] = []
+        for size in sizes:
+            known = self.letter_of.get(size)
+            if known is None or known in found:
+                taken = {*found, *self.letter_of.values()}
+                known = next((c for c in self.spare(len(SPARE)) if c not in taken), SPARE[len(found)])
+                if size != "":
+                    self.letter_of.setdefault(size, known)
+            found.append(known)
+        return tuple(found)
+
+    def add(
+        self, key: str, kind: Kind, axes: tuple[str, ...] = (), members: tuple[str, ...] = (),
+        sizes: tuple[int | str, ...] = (), above: str = "", unwritten: int = 0,
+    ) -> None:
+        latex = self.latex.get(key) or latex_of(key)
+        self.symbols[key] = Symbol(identifier(key), latex, kind, axes, members, sizes, above, unwritten)
+
+
+def _is_number(items: Items) -> bool:
+    items = unwrap(items)
+    return len(items) == 1 and is_token(items[0], "NUMBER")
+
+
+def _is_zero(items: Items) -> bool:
+    return _is_number(items) and str(unwrap(items)[0]) == "0"
+
+
+def letters_of(runs: list[Items]) -> list[str | None]:
+    return [variable(run[0]) if len(run) == 1 and "'" not in (variable(run[0]) or "'") else None for run in runs]
+
+
+def _extent(items: Items) -> int | str | None:
+    item = normal(items[0]) if len(items) == 1 else None
+    if not isinstance(item, Token):
+        return None
+    if item.type == "NUMBER" and item.text.isdigit():
+        return int(item.text)
+    return item.text if item.type == "NAME" else None

@@ -23,6 +23,8 @@ GEOMETRIES: dict[str, tuple[Index, ...]] = {  # kernel size, stride, padding, sh
 }  # fmt: skip
 GRAPHS = ("linear_prelu_squared", "batch_norm", "two_layers", "attention", "relu")
 CURVES = ("relu", "elu", "tanh", "huber", "sigmoid")
+NAMES = (*(f"{kind}: {name}" for name in GEOMETRIES for kind in ("windows", "routing")),
+         *(f"graph: {name}" for name in GRAPHS), *(f"curve: {name}" for name in CURVES))  # fmt: skip
 
 
 def letters(rank: int) -> Letters:

@@ -22,8 +22,8 @@ from derive.verify.report import Report
 from tests.question.oracles import ORACLES, Oracle
 
 CARDS = sorted((Path(__file__).parents[1] / "cards" / "layers").glob("*.md"))
-DECLINED = [path for path in CARDS if Card.read(path).front_matter["oracle"] == "none"]
-LAYERS = [path for path in CARDS if path not in DECLINED]
+DECLINED = re.compile(r"^oracle: none\s*$", re.MULTILINE)  # the text alone is searched: reading all cards takes its time
+LAYERS = [path for path in CARDS if not DECLINED.search(path.read_text("utf-8"))]
 
 
 @cache
@@ -42,7 +42,7 @@ def test_how_a_card_is_read(path: Path) -> None:
     assert summary(module(path)) == Card.read(path).front_matter["expect"]
 
 
-@pytest.mark.parametrize("path", DECLINED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted({*CARDS} - {*LAYERS}), ids=lambda path: path.stem)
 def test_what_is_declined(path: Path) -> None:
     name, _, message = str(Card.read(path).front_matter["expect"]).partition(": ")
     with pytest.raises(errors.UnsupportedError if name == "UnsupportedError" else errors.CardError) as caught:

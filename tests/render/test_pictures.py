@@ -11,19 +11,19 @@ from derive.render.pdf import compile_latex, engine
 from derive.render.pictures import UNIT, plain, svg, tikz
 from derive.sheet import Cell, Label, Line, Outline
 from derive.words import templates
-from tests.figures.scenes import points, scenes
+from tests.figures.scenes import NAMES, points, scenes
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.mark.parametrize("name", scenes())
+@pytest.mark.parametrize("name", NAMES)
 def test_all_lies_within_the_frame(name: str) -> None:
     scene = scenes()[name]
     for x, y in points(scene):
         assert -0.01 <= x <= scene.width + 0.01 and -0.01 <= y <= scene.height + 0.01, (x, y)
 
 
-@pytest.mark.parametrize("name", scenes())
+@pytest.mark.parametrize("name", NAMES)
 def test_svg_is_well_formed_and_has_a_text_alternative(name: str) -> None:
     scene = scenes()[name]
     root = ElementTree.fromstring(svg(scene))
@@ -36,7 +36,7 @@ def test_svg_is_well_formed_and_has_a_text_alternative(name: str) -> None:
     assert float(root.get("width", "0")) == pytest.approx(scene.width * UNIT, abs=0.1)
 
 
-@pytest.mark.parametrize("name", scenes())
+@pytest.mark.parametrize("name", NAMES)
 def test_both_drawings_hold_every_item(name: str) -> None:
     scene = scenes()[name]
     drawn, typeset = ElementTree.fromstring(svg(scene, standalone=False)), tikz(scene)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from derive.errors import UnsupportedError
@@ -49,20 +50,260 @@ from derive.expr import (
     walk,
 )
 from derive.functions import known
+from derive.module import Module
+from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
 from derive.reductions import REDUCTIONS, is_middle
 
+RELATIONS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
 
-class Clauses(ABC):
-    """Writes the clauses of a binder; how values are written is the subclass's part."""
 
-    @abstractmethod
-    def value(self, node: Node) -> str:
-        """Python source for a node."""
+@lru_cache(maxsize=8192)
+def is_index_term(node: Node) -> bool:
+    """Made of numbers, sizes and indices alone: its value is exact in every arithmetic."""
+    return not any(isinstance(n, (Entry, Partial, Bracket, Cases))
+                   or (isinstance(n, Fn) and n.name not in ("floor", "ceil", "mod"))
+                   or (isinstance(n, Pow) and not (isinstance(n.exponent, Num) and n.exponent.value.denominator == 1))
+                   for n in walk(node))
 
-    @abstractmethod
+
+@dataclass(frozen=True)
+class Mark:
+    """A part of a formula that holds at some points only; ``needed``: a claim whose part holds nowhere is no claim."""
+
+    words: str
+    needed: bool
+
+
+class Coder:
+    """Writes source in which index terms are exact and values belong to the point's arithmetic.
+
+    ``marks`` tells the parts that hold at some points only, by the number that they leave in HITS.
+    """
+
+    def __init__(self, definitions: Definitions, ranks: Mapping[str, int], module: Module | None,
+                 kind: Arithmetic) -> None:
+        self.definitions, self.ranks, self.module, self.kind = definitions, ranks, module, kind
+        self.names: dict[Idx, str] = {}
+        self.keys: dict[str, Any] = {}
+        self.marks: list[Mark] = []
+        self.exact = False
+
     def name(self, variable: Idx) -> str:
         """The Python name of an index variable."""
+        return self.names.setdefault(variable, f"v{len(self.names)}")
+
+    def mark(self, words: str, needed: bool = True) -> int:
+        self.marks.append(Mark(words, needed))
+        return len(self.marks) - 1
+
+    # values
+
+    def value(self, node: Node) -> str:
+        """Python source for a node."""
+        if self.exact or isinstance(node, Idx) or not isinstance(node, Expr) or not is_index_term(node):
+            return self._written(node)
+        if isinstance(node, Num) and node.value.denominator != 1:
+            name = f"C{len(self.keys)}"
+            self.keys[name] = self.kind.number(node.value)
+            return name
+        text = self.index(node)
+        return f"NUMBER({text})" if isinstance(node, (Add, Mul, Pow, Fn, Reduce)) else text
+
+    def index(self, node: Node) -> str:
+        """An index term: integers and fractions."""
+        return self._under(node, exact=True)
+
+    def _under(self, node: Node, exact: bool) -> str:
+        before, self.exact = self.exact, exact
+        try:
+            return self._written(node)
+        finally:
+            self.exact = before
+
+    def _written(self, node: Node) -> str:
+        method = getattr(self, "_" + type(node).__name__.lower(), None)
+        if method is None:
+            raise UnsupportedError(f"cannot evaluate {type(node).__name__}")
+        return str(method(node))
+
+    def tuple_(self, items: tuple[Expr, ...]) -> str:
+        return "(" + "".join((self.index(i) if is_index_term(i) else self.value(i)) + "," for i in items) + ")"
+
+    def _num(self, node: Num) -> str:
+        value = node.value
+        return str(value.numerator) if value.denominator == 1 else f"F({value.numerator},{value.denominator})"
+
+    def _infinity(self, node: Infinity) -> str:
+        return f"({node.sign}*INF)"
+
+    def _idx(self, node: Idx) -> str:
+        return self.name(node)
+
+    def _size(self, node: Size) -> str:
+        return f"P.sizes[{node.name!r}]"
+
+    def _entry(self, node: Entry) -> str:
+        if self.exact:
+            return self._under(node, exact=False)
+        definition = self.definitions.tensors.get(node.tensor)
+        if definition is None:
+            whole = not node.indices and self.ranks.get(node.tensor, 0)
+            return f"P.whole({node.tensor!r})" if whole else f"P.tensor({node.tensor!r})[{self.tuple_(node.indices)}]"
+        params, value = definition
+        if len(params) != len(node.indices):
+            if node.indices:
+                raise UnsupportedError(f"{node.tensor} is defined entry by entry")
+            return f"P.whole({node.tensor!r})"
+        text = self.value(subst(value, dict(zip(params, node.indices, strict=True))))
+        return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
+
+    def _star(self, node: Star) -> str:
+        if node.name not in self.definitions.stars:
+            raise UnsupportedError(f"nothing defines {node.name}^*")
+        arg, place, at = self.definitions.stars[node.name]
+        if len(at) != len(node.at):
+            raise UnsupportedError(f"{node.name}^* depends on {len(at)} indices, not on {len(node.at)}")
+        found = self.value(subst(arg, dict(zip(at, node.at, strict=True))))
+        return f"{found}[{place}]" if len(arg.binder.variables) > 1 else found
+
+    def _add(self, node: Add) -> str:
+        return "(" + "+".join(map(self.value, node.terms)) + ")"
+
+    def _mul(self, node: Mul) -> str:
+        guards = [f.cond for f in node.factors if isinstance(f, Bracket)]
+        rest = "*".join(self.value(f) for f in node.factors if not isinstance(f, Bracket)) or "1"
+        if not guards:
+            return f"({rest})"
+        return f"(({rest}) if {' and '.join(map(self._guard, sorted(guards, key=_cost)))} else 0)"
+
+    def _pow(self, node: Pow) -> str:
+        exponent = node.exponent
+        if not self.exact:
+            power = repr(exponent.value) if isinstance(exponent, Num) else self.value(exponent)
+            return f"POWER({self.value(node.base)},{power})"
+        if not isinstance(exponent, Num) or exponent.value.denominator != 1:
+            raise UnsupportedError("only whole powers are evaluated exactly")
+        base = self.value(node.base)
+        return f"(F(1)/{base})" if exponent.value == -1 else f"(F({base})**{exponent.value.numerator})"
+
+    def _fn(self, node: Fn) -> str:
+        if node.name in ("floor", "ceil"):
+            return self._rounded(node)
+        if node.name == "mod":
+            args = [self.value(a) for a in node.args]
+            return f"({args[0]}%{args[1]})"
+        name = node.name.rstrip("'")
+        own = None if self.module is None else self.module.function(name)
+        function = known(name)
+        if own is None and function is None and name != "pi":
+            raise UnsupportedError(f"the function `{name}` has no known value")
+        if node.name != name:
+            args_ = "".join(self.value(a) + "," for a in node.args)
+            return f"P.slope_of({name!r},({args_}),{len(node.name) - len(name)})"
+        if own is not None:
+            if len(own.parameters) != len(node.args):
+                raise UnsupportedError(f"`{name}` takes {len(own.parameters)} arguments")
+            return self.value(own.at(node.args))
+        if function is not None and function.corners:
+            above, below = (self.mark(f"the {side} side of its {name}", needed=False) for side in ("upper", "lower"))
+            return f"side(HITS,{above},{below},{self.value(node.args[0])},FUNCTIONS[{name!r}])"
+        return f"FUNCTIONS[{name!r}]({','.join(map(self.value, node.args))})"
+
+    def _rounded(self, node: Fn) -> str:
+        """⌊t/d⌋ by whole division, which is much faster than a fraction rounded."""
+        inside = node.args[0]
+        if isinstance(inside, Mul) and isinstance(inside.factors[0], Num) and inside.factors[0].value.numerator == 1:
+            top, d = self.value(Mul(inside.factors[1:])), inside.factors[0].value.denominator
+            return f"({top}//{d})" if node.name == "floor" else f"(-(-{top}//{d}))"
+        return f"{node.name}({self.value(inside)})"
+
+    def _extremum(self, node: Extremum) -> str:
+        if self.exact or len(node.args) == 1:
+            return f"{node.op}({','.join(map(self.value, node.args))},)" if node.args[1:] else self.value(node.args[0])
+        marks = [self.mark(f"term {n + 1} of its {node.op}", needed=False) for n in range(len(node.args))]
+        return f"extreme(HITS,{marks[0]},{node.op},({','.join(map(self.value, node.args))},))"
+
+    def _tuple(self, node: Tuple) -> str:
+        return self.tuple_(node.items)
+
+    def _matrix(self, node: Matrix) -> str:
+        return "(" + "".join(self.tuple_(row) + "," for row in node.rows) + ")"
+
+    def _cases(self, node: Cases) -> str:
+        """All cases that hold must agree: cases on paper have no order."""
+        branches, other = [], "no_case()"
+        for n, (value, cond) in enumerate(node.branches):
+            if isinstance(cond, Otherwise):
+                mark = self.mark(f"case {n + 1} of its cases")
+                other = f"hit(HITS,{mark},{self.value(value)})"
+                continue
+            mark = self.mark(f"case {n + 1} of its cases")
+            branches.append(f"({mark},lambda: {self.value(cond)},lambda: {self.value(value)}),")
+        return f"agreed(HITS,({''.join(branches)}),lambda: {other},SAME)"
+
+    def _guard(self, cond: Node) -> str:
+        text = self.value(cond)
+        if is_index_term(cond):
+            return text
+        return f"(hit(HITS,{self.mark('the condition of its bracket')},True) if {text} else False)"
+
+    def _bracket(self, node: Bracket) -> str:
+        return f"(1 if {self._guard(node.cond)} else 0)"
+
+    def _partial(self, node: Partial) -> str:
+        if not isinstance(node.wrt, Entry):
+            raise UnsupportedError("a derivative is taken with respect to an entry")
+        if not isinstance(node.of, Entry) or node.of.tensor in self.definitions.tensors:
+            return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
+        return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
+                f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")
+
+    def _directional(self, node: Directional) -> str:
+        if not isinstance(node.of, Entry):
+            raise UnsupportedError("only the directional derivative of an entry is evaluated")
+        return f"P.directional({node.of.tensor!r},{node.at!r},{node.direction!r})"
+
+    def _reduce(self, node: Reduce) -> str:
+        first = len(self.marks)
+        binder, inside = open_binder(node)
+        loops = self.clauses(binder, inside)
+        terms, source = f"[{self.value(inside)} {loops}]", REDUCTIONS[node.op].source
+        text = source.format(terms) if source else f"reduced({node.op!r},{terms})"
+        return self.remembered(node, text, first) if self._kept(node) else text
+
+    def _kept(self, node: Reduce) -> bool:
+        """Whether its value is kept in the point: an extreme one is, and a sum that takes long."""
+        costly = any(isinstance(n, (Fn, Pow, Partial, Reduce)) for n in walk(node.body))
+        return node.op not in ("sum", "prod") or costly and not self.exact
+
+    def _arg(self, node: Arg) -> str:
+        first = len(self.marks)
+        binder, inside = open_binder(node)
+        loops = self.clauses(binder, inside)
+        at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
+        pick = "middle" if is_middle(node.op) else "best"
+        text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
+        return self.remembered(node, text, first)
+
+    def remembered(self, node: Reduce | Arg, text: str, first: int) -> str:
+        """The value kept in the point, with what it leaves in HITS: many statements ask for the same maximum."""
+        free = sorted(free_indices(node), key=lambda v: v.name)
+        key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
+        used = list(walk(node))
+        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in used):
+            return text
+        # what the sheet defines is part of what is remembered: another sheet may define it otherwise
+        sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, SetApp)]
+        stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, Star)]
+        name = f"K{len(self.keys)}"
+        self.keys[name] = (key, *sets, *stars)
+        place = f"({name},{''.join(self.name(v) + ',' for v in free)})"
+        if len(self.marks) > first:
+            return f"noted(P,{place},HITS,{first},lambda HITS: {text})"
+        return f"P.remember({place}, lambda: {text})"
+
+    # bound variables
 
     def clauses(self, binder: Binder, body: Expr) -> str:
         """``for`` clauses for the variables and an ``if`` for the condition."""
@@ -98,7 +339,7 @@ class Clauses(ABC):
 
     def _range(self, variable: Idx, low: Expr | None, high: Expr | None, conds: tuple[Cond, ...], body: Expr) -> str:
         if low is not None and high is not None:
-            return f"range({self.value(low)},{self.value(high)}+1)"
+            return f"range(ceil({self.index(low)}),floor({self.index(high)})+1)"
         for cond in conds:
             found = self._bounds(variable, cond)
             if found:
@@ -107,20 +348,11 @@ class Clauses(ABC):
         places = [(e.tensor, n) for e in nodes if isinstance(e, Entry)
                   for n, index in enumerate(e.indices) if index is variable]
         if places:
-            return self.spans(variable, list(dict.fromkeys(places)))
+            return f"P.span({tuple(dict.fromkeys(places))!r})"
         windows = [(s.name, n) for s in nodes if isinstance(s, SetApp) for n, a in enumerate(s.args) if a is variable]
         if not windows:
             raise UnsupportedError("a summation index has no range")
-        return self.windows(list(dict.fromkeys(windows)))
-
-    def spans(self, variable: Idx, places: list[tuple[str, int]]) -> str:
-        """The range of a variable from the tensor axes along which it stands."""
-        extents = ",".join(f"P.extent({tensor!r},{axis})" for tensor, axis in places)
-        return f"range(P.origin,P.origin+min(({extents},)))"
-
-    def windows(self, places: list[tuple[str, int]]) -> str:
-        """The range of a variable from the window sets of which it is an argument."""
-        raise UnsupportedError("a summation index has no range")
+        return f"range(min(({''.join(f'P.outputs({name!r})[{d}],' for name, d in dict.fromkeys(windows))})))"
 
     def _bounds(self, variable: Idx, cond: Cond) -> str | None:
         """range(a, b) from a chain a ≤ t < b."""
@@ -129,187 +361,6 @@ class Clauses(ABC):
         low = self.value(cond.terms[0]) + ("+1" if cond.ops[0] == "<" else "")
         high = self.value(cond.terms[2]) + ("+1" if cond.ops[1] == "≤" else "")
         return f"range({low},{high})"
-
-
-def _distinct(args: tuple[Expr, ...], left: list[Idx]) -> bool:
-    """Whether the arguments are different variables that still want a range."""
-    return len(set(args)) == len(args) and all(a in left for a in args)
-
-
-
-RELATIONS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
-
-
-class Coder(Clauses):
-    """Writes Python source for one statement; ``hits`` counts the case branches it has."""
-
-    def __init__(self, definitions: Definitions, ranks: Mapping[str, int]) -> None:
-        self.definitions = definitions
-        self.ranks = ranks
-        self.names: dict[Idx, str] = {}
-        self.keys: dict[str, Any] = {}
-        self.branches = 0
-
-    def name(self, variable: Idx) -> str:
-        return self.names.setdefault(variable, f"v{len(self.names)}")
-
-    # values
-
-    def value(self, node: Node) -> str:
-        method = getattr(self, "_" + type(node).__name__.lower(), None)
-        if method is None:
-            raise UnsupportedError(f"cannot evaluate {type(node).__name__}")
-        return str(method(node))
-
-    def tuple_(self, items: tuple[Expr, ...]) -> str:
-        return "(" + "".join(self.value(item) + "," for item in items) + ")"
-
-    def _num(self, node: Num) -> str:
-        value = node.value
-        return str(value.numerator) if value.denominator == 1 else f"F({value.numerator},{value.denominator})"
-
-    def _infinity(self, node: Infinity) -> str:
-        return f"({node.sign}*INF)"
-
-    def _idx(self, node: Idx) -> str:
-        return self.name(node)
-
-    def _size(self, node: Size) -> str:
-        return f"P.sizes[{node.name!r}]"
-
-    def _entry(self, node: Entry) -> str:
-        definition = self.definitions.tensors.get(node.tensor)
-        if definition is not None:
-            params, value = definition
-            if len(params) != len(node.indices):
-                raise UnsupportedError(f"{node.tensor} is defined entry by entry")
-            text = self.value(subst(value, dict(zip(params, node.indices, strict=True))))
-            return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
-        if not node.indices and self.ranks.get(node.tensor, 0):
-            return f"whole(P.tensor({node.tensor!r}),P.shapes[{node.tensor!r}])"
-        return f"P.tensor({node.tensor!r})[{self.tuple_(node.indices)}]"
-
-    def _star(self, node: Star) -> str:
-        if node.name not in self.definitions.stars:
-            raise UnsupportedError(f"nothing defines {node.name}^*")
-        arg, place, at = self.definitions.stars[node.name]
-        if len(at) != len(node.at):
-            raise UnsupportedError(f"{node.name}^* depends on {len(at)} indices, not on {len(node.at)}")
-        found = self.value(subst(arg, dict(zip(at, node.at, strict=True))))
-        return f"{found}[{place}]" if len(arg.binder.variables) > 1 else found
-
-    def _add(self, node: Add) -> str:
-        return "(" + "+".join(map(self.value, node.terms)) + ")"
-
-    def _mul(self, node: Mul) -> str:
-        guards = [self.value(f.cond) for f in node.factors if isinstance(f, Bracket)]
-        rest = "*".join(self.value(f) for f in node.factors if not isinstance(f, Bracket)) or "1"
-        return f"(({rest}) if {' and '.join(guards)} else 0)" if guards else f"({rest})"
-
-    def _pow(self, node: Pow) -> str:
-        exponent = node.exponent
-        if not isinstance(exponent, Num) or exponent.value.denominator != 1:
-            raise UnsupportedError("only whole powers are evaluated exactly")
-        base = self.value(node.base)
-        return f"(F(1)/{base})" if exponent.value == -1 else f"(F({base})**{exponent.value.numerator})"
-
-    def _fn(self, node: Fn) -> str:
-        if node.name in ("floor", "ceil"):
-            return self._rounded(node)
-        args = [self.value(a) for a in node.args]
-        if node.name == "mod":
-            return f"({args[0]}%{args[1]})"
-        function = known(node.name)
-        if function is not None and function.exact is not None:
-            return f"EXACT[{node.name!r}]({args[0]})"
-        raise UnsupportedError(f"{node.name} is not evaluated exactly")
-
-    def _rounded(self, node: Fn) -> str:
-        """⌊t/d⌋ by whole division, which is much faster than a fraction rounded."""
-        inside = node.args[0]
-        if isinstance(inside, Mul) and isinstance(inside.factors[0], Num) and inside.factors[0].value.numerator == 1:
-            top, d = self.value(Mul(inside.factors[1:])), inside.factors[0].value.denominator
-            return f"({top}//{d})" if node.name == "floor" else f"(-(-{top}//{d}))"
-        return f"{node.name}({self.value(inside)})"
-
-    def _extremum(self, node: Extremum) -> str:
-        return f"{node.op}({','.join(map(self.value, node.args))},)" if len(node.args) > 1 else self.value(node.args[0])
-
-    def _tuple(self, node: Tuple) -> str:
-        return self.tuple_(node.items)
-
-    def _matrix(self, node: Matrix) -> str:
-        return "(" + "".join(self.tuple_(row) + "," for row in node.rows) + ")"
-
-    def _cases(self, node: Cases) -> str:
-        """All cases that hold must agree: cases on paper have no order."""
-        branches, other = [], "no_case()"
-        for value, cond in node.branches:
-            if isinstance(cond, Otherwise):
-                other = self.value(value)
-                continue
-            branches.append(f"({self.branches},{self.value(cond)},lambda: {self.value(value)})")
-            self.branches += 1
-        return f"choose(HITS,({','.join(branches)},),lambda: {other})"
-
-    def _bracket(self, node: Bracket) -> str:
-        return f"(1 if {self.value(node.cond)} else 0)"
-
-    def _partial(self, node: Partial) -> str:
-        if not isinstance(node.wrt, Entry):
-            raise UnsupportedError("a derivative is taken with respect to an entry")
-        if not isinstance(node.of, Entry) or node.of.tensor in self.definitions.tensors:
-            return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
-        return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
-                f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")
-
-    def _directional(self, node: Directional) -> str:
-        if not isinstance(node.of, Entry):
-            raise UnsupportedError("only the directional derivative of an entry is evaluated")
-        return f"P.directional({node.of.tensor!r},{node.at!r},{node.direction!r})"
-
-    def _reduce(self, node: Reduce) -> str:
-        first = self.noted
-        binder, inside = open_binder(node)
-        loops = self.clauses(binder, inside)
-        terms, source = f"[{self.value(inside)} {loops}]", REDUCTIONS[node.op].source
-        text = source.format(terms) if source else f"reduced({node.op!r},{terms})"
-        return self.remembered(node, text, first) if self.kept(node) else text
-
-    def kept(self, node: Reduce) -> bool:
-        """Whether its value is kept in the point."""
-        return node.op not in ("sum", "prod")
-
-    @property
-    def noted(self) -> int:
-        """How many numbers can be left in HITS so far."""
-        return self.branches
-
-    def _arg(self, node: Arg) -> str:
-        first = self.noted
-        binder, inside = open_binder(node)
-        loops = self.clauses(binder, inside)
-        at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
-        pick = "middle" if is_middle(node.op) else "best"
-        text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
-        return self.remembered(node, text, first)
-
-    def remembered(self, node: Reduce | Arg, text: str, first: int) -> str:
-        """The value kept in the point, with what it leaves in HITS: many statements ask for the same maximum."""
-        free = sorted(free_indices(node), key=lambda v: v.name)
-        key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
-        used = list(walk(node))
-        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in used):
-            return text
-        # what the sheet defines is part of what is remembered: another sheet may define it otherwise
-        sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, SetApp)]
-        stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, Star)]
-        name = f"K{len(self.keys)}"
-        self.keys[name] = (key, *sets, *stars)
-        place = f"({name},{''.join(self.name(v) + ',' for v in free)})"
-        if self.noted > first:
-            return f"noted(P,{place},HITS,{first},lambda HITS: {text})"
-        return f"P.remember({place}, lambda: {text})"
 
     # sets
 
@@ -320,6 +371,8 @@ class Coder(Clauses):
     def _setapp(self, node: SetApp) -> str:
         if node.name in self.definitions.sets:
             return self.value(self.definitions.sets[node.name])
+        if self.module is None or node.name not in dict(self.module.fields):
+            raise UnsupportedError(f"nothing tells the elements of the set `{node.name}`")
         return f"P.elements({node.name!r},{self.tuple_(node.args)})"
 
     def _without(self, node: Without) -> str:
@@ -337,15 +390,20 @@ class Coder(Clauses):
     # conditions
 
     def _rel(self, node: Rel) -> str:
+        """Index terms are compared exactly, values as the arithmetic compares them."""
         first = node.terms[0]
         if isinstance(first, Subdifferential) and isinstance(first.of, Entry):
             if node.ops != ("=",) or not isinstance(node.terms[1], Hull):
                 raise UnsupportedError("a subdifferential is equal to the convex hull of a set")
             return f"P.supports({first.of.tensor!r},{self.value(node.terms[1])})"
-        text = self.value(first)
-        for op, term in zip(node.ops, node.terms[1:], strict=True):
-            text += f" {RELATIONS[op]} {self.value(term)}"
-        return f"({text})"
+        if all(map(is_index_term, node.terms)):
+            sides = [self.index(t) for t in node.terms]
+            rest = (f" {RELATIONS[op]} {t}" for op, t in zip(node.ops, sides[1:], strict=True))
+            return f"({sides[0]}{''.join(rest)})"
+        sides = [self.value(t) for t in node.terms]
+        pairs = zip(sides, node.ops, sides[1:], strict=False)
+        return "(" + " and ".join(f"SAME({a},{b})" if op == "=" else f"(not SAME({a},{b}))" if op == "≠" else
+                                  f"({a} {RELATIONS[op]} {b})" for a, op, b in pairs) + ")"
 
     def _in(self, node: In) -> str:
         return f"({self.value(node.element)} in {self.value(node.set)})"
@@ -358,3 +416,13 @@ class Coder(Clauses):
 
     def _otherwise(self, node: Otherwise) -> str:
         return "True"
+
+
+def _cost(cond: Node) -> bool:
+    """Conditions on indices first: they guard the entries that the others read."""
+    return not is_index_term(cond)
+
+
+def _distinct(args: tuple[Expr, ...], left: list[Idx]) -> bool:
+    """Whether the arguments are different variables that still want a range."""
+    return len(set(args)) == len(args) and all(a in left for a in args)

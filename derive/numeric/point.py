@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from derive.expr import Arg, Expr, Idx, SetOf
 
@@ -21,27 +21,6 @@ class NoCase(Exception):
 
 class TwoCases(Exception):
     """Two branches of the cases hold and differ."""
-
-
-class Point(Protocol):
-    """Concrete values: what a statement may look up."""
-
-    @property
-    def sizes(self) -> Mapping[str, int]: ...
-    @property
-    def shapes(self) -> Mapping[str, Index]: ...
-    @property
-    def origin(self) -> int: ...  # the first index of every axis
-    def extent(self, tensor: str, axis: int) -> int: ...
-    def inside(self, at: Index) -> int: ...
-    def remember(self, key: Any, compute: Callable[[], Any]) -> Any: ...
-    def tensor(self, name: str) -> Mapping[Index, Any]: ...
-    def elements(self, set_name: str, at: Index) -> list[Any]: ...
-    def outputs(self, set_name: str) -> Index: ...
-    def partial(self, of: str, at: Index, wrt: str, by: Index) -> Any: ...
-    def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any: ...
-    def directional(self, of: str, wrt: str, along: str) -> Any: ...
-    def supports(self, of: str, active: frozenset[int]) -> bool: ...
 
 
 class Remembering:
@@ -69,17 +48,6 @@ class Definitions:
     stars: Mapping[str, tuple[Arg, int, tuple[Idx, ...]]]
     tensors: Mapping[str, tuple[tuple[Expr, ...], Expr]]
     sets: Mapping[str, SetOf]
-
-
-def best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
-    """The one index with the largest (sign 1) or smallest (−1) value; :class:`Undefined` at a tie."""
-    if not candidates:
-        raise Undefined
-    top = max(value * sign for value, _ in candidates)
-    found = [at for value, at in candidates if value * sign == top]
-    if len(found) != 1:
-        raise Undefined
-    return found[0]
 
 
 def first_best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
@@ -111,21 +79,7 @@ def median(values: list[Any]) -> Any:
     return sorted(values)[len(values) // 2]
 
 
-def choose(hits: set[int], branches: tuple[tuple[int, Any, Callable[[], Any]], ...], other: Callable[[], Any]) -> Any:
-    """The value of the cases that hold, which must agree (:class:`ValueError` where they do not), else ``other``."""
-    values = []
-    for number, holds, value in branches:
-        if holds:
-            hits.add(number)
-            values.append(value())
-    if not values:
-        return other()
-    if any(value != values[0] for value in values):
-        raise ValueError("two cases hold and differ")
-    return values[0]
-
-
-def noted(point: Point, key: Any, hits: set[int], first: int, compute: Callable[[set[int]], Any]) -> Any:
+def noted(point: Remembering, key: Any, hits: set[int], first: int, compute: Callable[[set[int]], Any]) -> Any:
     """A value kept in the point together with what it left in ``hits``, numbers from ``first`` on."""
     def found() -> tuple[Any, tuple[int, ...]]:
         own: set[int] = set()
@@ -138,10 +92,3 @@ def noted(point: Point, key: Any, hits: set[int], first: int, compute: Callable[
 
 def no_case() -> Any:
     raise NoCase
-
-
-def whole(tensor: Mapping[Index, Any], shape: Index) -> Any:
-    """A tensor of rank 1 (as one row) or 2 as nested tuples."""
-    if len(shape) == 1:
-        return (tuple(tensor[(i,)] for i in range(shape[0])),)
-    return tuple(tuple(tensor[i, j] for j in range(shape[1])) for i in range(shape[0]))

@@ -14,10 +14,11 @@ from derive.errors import UnsupportedError
 from derive.expr import And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, Arithmetic, close
+from derive.numeric.coder import Coder, Mark
 from derive.numeric.dual import dual
 from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
 from derive.numeric.source import Places, window_places
-from derive.numeric.statements import Mark, RealCoder, bytecode, names, variables_of
+from derive.numeric.statements import bytecode, names, variables_of
 from derive.verify.point import Point
 
 MOST = 400  # index assignments that are tried at one point
@@ -164,20 +165,20 @@ class Compiler:
 
     def function(self, params: tuple[Expr, ...], value: Expr) -> Callable[[Point, Index], Any]:
         """A formula as a function of a point and of its indices."""
-        coder = RealCoder(self.definitions, self.ranks, self.module, self.kind)
+        coder = Coder(self.definitions, self.ranks, self.module, self.kind)
         unpacked = "".join(coder.name(p) + "," for p in params if isinstance(p, Idx))
         source = "def value(P, AT, HITS=set()):\n" + (f"    {unpacked} = AT\n" if unpacked else "")
         source += f"    return {coder.value(value)}\n"
         found: Callable[[Point, Index], Any] = self._made(source, coder)["value"]
         return found
 
-    def _made(self, source: str, coder: RealCoder) -> dict[str, Any]:
+    def _made(self, source: str, coder: Coder) -> dict[str, Any]:
         space = {**names(dual(self.kind), same_in(self.kind)), **coder.keys, "Undefined": Undefined}
         exec(bytecode(source), space)
         return space
 
     def _claim(self, claim: Cond, cond: Cond | None) -> Claim:
-        coder = RealCoder(self.definitions, self.ranks, self.module, self.kind)
+        coder = Coder(self.definitions, self.ranks, self.module, self.kind)
         whole: Node = claim if cond is None else Given(claim, cond)
         variables = variables_of(whole)
         params = "".join(coder.name(v) + "," for v in variables)

@@ -7,8 +7,7 @@ import math
 
 from derive.calculus.one_window import Windowed
 from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
-from derive.numeric.point import Definitions
-from derive.numeric.statements import compile_value
+from derive.numeric.statements import index_value
 from derive.receptive_field import ReceptiveField, WindowFacts, at_many, sizes_of, window_facts
 from derive.sheet import Math
 from derive.verify.report import Check, Verdict
@@ -98,5 +97,4 @@ def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:
 
 
 def _index(term: Expr, env: dict[Idx, int]) -> int:
-    function = compile_value(tuple(env), term, Definitions({}, {}, {}), {})
-    return int(function(None, tuple(env.values())))  # type: ignore[arg-type]  # an index term asks nothing of a point
+    return int(index_value(term, env, {}))

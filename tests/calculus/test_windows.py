@@ -6,8 +6,7 @@ import pytest
 
 from derive.calculus.windows import inverse
 from derive.expr import Cond, Expr, Idx, Num, Size
-from derive.numeric.point import Definitions
-from derive.numeric.statements import compile_statement, compile_value
+from derive.numeric.statements import index_value
 from derive.receptive_field import AdaptiveAxis, WindowAxis
 
 AXES = [WindowAxis(*a) for a in (
@@ -17,20 +16,12 @@ AXES = [WindowAxis(*a) for a in (
 I = Idx("i")
 
 
-class At:
-    """A point that knows one size."""
-
-    def __init__(self, outputs: int) -> None:
-        self.sizes = {"M": outputs}
-
-
 def value(expr: Expr, i: int, outputs: int) -> int:
-    return int(compile_value((I,), expr, Definitions({}, {}, {}), {})(At(outputs), (i,)))  # type: ignore[arg-type]
+    return int(index_value(expr, {I: i}, {"M": outputs}))
 
 
 def holds(cond: Cond, i: int, outputs: int) -> bool:
-    compiled = compile_statement(cond, Definitions({}, {}, {}), {})
-    return bool(compiled.evaluate(At(outputs), (i,), set())[0])  # type: ignore[arg-type]
+    return bool(index_value(cond, {I: i}, {"M": outputs}))
 
 
 def windows(axis: WindowAxis, i: int, n: int) -> list[int]:

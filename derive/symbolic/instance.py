@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
-from operator import itemgetter, or_
+from math import prod
+from operator import itemgetter
 from typing import Any
 
 import sympy
@@ -23,7 +22,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from derive.module import Module
 from derive.symbolic.lower import EXTREMA, Index, WindowReduction, entry_symbol
-from derive.symbolic.window import raw
+from derive.symbolic.window import raw, slopes
 
 Entry = tuple[Index, Index, sympy.Expr]
 _new = sympy.Basic.__new__
@@ -34,36 +33,26 @@ _MIRROR: dict[Any, Any] = {
 _OTHERWISE = ExprCondPair(sympy.S.Zero, sympy.true)
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """x_t relation Max(others) in the form that SymPy keeps: x_0 < x_1, never x_1 > x_0."""
-
-    relation: type[Relational]
-    others: Callable[[Any], Any]  # picks them from the window's terms, in SymPy's order of arguments
-    count: int
-    earlier: bool
-    reverse: bool
-
-    @property
-    def place(self) -> tuple[int, str]:
-        """Where And lists it: fewer nodes first, then by the name of the class."""
-        return self.count, self.relation.__name__
+# (relation, picks the others from the window's terms in SymPy's order of arguments, how many, others first)
+_Comparison = tuple[type[Relational], Callable[[Any], Any], int, bool]
 
 
 @lru_cache(maxsize=4096)
 def _template(order: tuple[int, ...], before: type[Relational], after: type[Relational]
-              ) -> list[list[_Comparison]]:
-    """What to compare each term with, for terms that SymPy sorts in this order."""
+              ) -> tuple[tuple[_Comparison, ...], ...]:
+    """x_t relation Max(others), for each term x_t of a window whose terms SymPy sorts in this order.
+
+    In the form that SymPy keeps: x_0 < x_1, never x_1 > x_0; And lists fewer nodes first, then by the class.
+    """
     rank = {t: r for r, t in enumerate(order)}
 
     def comparison(relation: type[Relational], t: int, others: list[int]) -> _Comparison:
         reverse = len(others) == 1 and rank[others[0]] < rank[t]
-        kept = _MIRROR[relation] if reverse else relation
-        return _Comparison(kept, itemgetter(*others), len(others), others[0] < t, reverse)
+        return _MIRROR[relation] if reverse else relation, itemgetter(*others), len(others), reverse
 
-    return [sorted((comparison(relation, t, others) for relation, others in
-                    ((before, [q for q in order if q < t]), (after, [q for q in order if q > t])) if others),
-                   key=lambda c: c.place) for t in range(len(order))]
+    return tuple(tuple(sorted((comparison(relation, t, others) for relation, others in
+                               ((before, [q for q in order if q < t]), (after, [q for q in order if q > t])) if others),
+                              key=lambda c: (c[2], c[0].__name__))) for t in range(len(order)))
 
 
 class Indicators:
@@ -76,32 +65,30 @@ class Indicators:
         # rule `first`: strictly above what comes earlier, at least what comes later
         self.relations = (strict, weak) if tie_rule == "first" else (weak, strict)
 
-    def entries(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
-        """One Piecewise a term; the slope itself where the window has one term."""
+    def entries(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr], keys: Sequence[Any]
+                ) -> list[sympy.Expr]:
+        """One Piecewise a term; the slope itself where the window has one term. SymPy sorts the terms by ``keys``."""
         if len(terms) == 1:
-            yield slopes[0]
-        elif self.tie_rule == "split":
-            yield from self.shared(terms, slopes)
-        else:
-            yield from self.chosen(terms, slopes)
+            return list(slopes)
+        if self.tie_rule == "split":
+            return list(self.shared(terms, slopes))
+        return self.chosen(terms, slopes, _template(tuple(sorted(range(len(keys)), key=keys.__getitem__)),
+                                                    *self.relations))
 
-    def chosen(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
+    def chosen(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr],
+               template: tuple[tuple[_Comparison, ...], ...]) -> list[sympy.Expr]:
         """Rules `first` and `last`: x_t > Max(earlier) and x_t >= Max(later), or mirrored."""
-        order = tuple(sorted(range(len(terms)), key=[_key(t) for t in terms].__getitem__))
-        single = [frozenset((t,)) for t in terms]
-        # unions of sets keep the hashes: a set of terms would call for each term's own again
-        upto, onwards = list(accumulate(single, or_)), list(accumulate(single[::-1], or_))[::-1]
-        for t, comparisons in enumerate(_template(order, *self.relations)):
+        found = []
+        for term, slope, comparisons in zip(terms, slopes, template, strict=True):
             conds = []
-            for c in comparisons:
-                bound = c.others(terms)
-                if c.count > 1:
-                    node = _new(self.extremum, *bound)
-                    node._argset = upto[t - 1] if c.earlier else onwards[t + 1]
-                    bound = node
-                conds.append(_new(c.relation, bound, terms[t]) if c.reverse else _new(c.relation, terms[t], bound))
+            for relation, others, count, reverse in comparisons:
+                bound = others(terms)
+                if count > 1:
+                    bound = raw(self.extremum, *bound)
+                conds.append(_new(relation, bound, term) if reverse else _new(relation, term, bound))
             cond = conds[0] if len(conds) == 1 else raw(sympy.And, *conds)
-            yield _new(sympy.Piecewise, _new(ExprCondPair, slopes[t], cond), _OTHERWISE)
+            found.append(_new(sympy.Piecewise, _new(ExprCondPair, slope, cond), _OTHERWISE))
+        return found
 
     def shared(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
         """Rule `split`: 1/(number of maximisers) where x_t is one of them."""
@@ -114,8 +101,23 @@ class Indicators:
             yield _new(sympy.Piecewise, _new(ExprCondPair, share, a), _OTHERWISE)
 
 
-def _key(term: sympy.Expr) -> Any:
-    return term.name if isinstance(term, sympy.Symbol) else str(sympy.default_sort_key(term))
+def sort_keys(terms: Sequence[sympy.Expr]) -> list[str]:
+    """What SymPy sorts terms of one kind by."""
+    return [t.name if isinstance(t, sympy.Symbol) else str(sympy.default_sort_key(t)) for t in terms]
+
+
+def entry_symbols(tensor: str, places: Iterable[Index]) -> list[sympy.Symbol]:
+    """:func:`entry_symbol` of every place; what SymPy derives from their being real is derived once."""
+    real = entry_symbol(tensor, ())
+    state = [(slot, getattr(real, slot)) for slot in ("_assumptions", *sympy.Symbol.__slots__) if slot != "name"]
+    symbols = []
+    for at in places:
+        symbol = sympy.Basic.__new__(sympy.Symbol)
+        symbol.name = "_".join((tensor, *map(str, at)))
+        for slot, value in state:
+            setattr(symbol, slot, value)
+        symbols.append(symbol)
+    return symbols
 
 
 @contextmanager
@@ -140,18 +142,22 @@ def symbolic_jacobian(module: Module, shape: Index) -> list[Entry]:
     of :func:`entry_symbol`.
     """
     reduction = WindowReduction(module)
-    axes = reduction.field.axes
-    reach = [[a.covered(k, n) for k in range(a.output_size(n))] for a, n in zip(axes, shape, strict=True)]
+    places = list(itertools.product(*map(range, shape)))
+    strides = [prod(shape[d + 1:]) for d in range(len(shape))]
+    # the places in the flat input that each window reaches, axis by axis
+    reach = [[[i * stride for i in a.covered(k, n)] for k in range(a.output_size(n))]
+             for a, n, stride in zip(reduction.field.axes, shape, strides, strict=True)]
     indicators = Indicators(reduction.op, module.tie_rule)
     found: list[Entry] = []
     with _no_collection():
-        symbols = {at: entry_symbol(reduction.tensor, at) for at in itertools.product(*map(range, shape))}
-        terms = {at: reduction.term(z) for at, z in symbols.items()}
-        slopes = {at: sympy.S.One if terms[at] is z else terms[at].diff(z) for at, z in symbols.items()}
+        symbols = entry_symbols(reduction.tensor, places)
+        terms = [reduction.term(z) for z in symbols]
+        inner, keys = slopes(terms, symbols), sort_keys(terms)
         for out in itertools.product(*(range(len(r)) for r in reach)):
-            window = list(itertools.product(*(r[k] for r, k in zip(reach, out, strict=True))))
-            entries = indicators.entries([terms[at] for at in window], [slopes[at] for at in window])
-            found += [(out, at, entry) for at, entry in zip(window, entries, strict=True)]
+            window = [sum(at) for at in itertools.product(*(r[k] for r, k in zip(reach, out, strict=True)))]
+            entries = indicators.entries([terms[n] for n in window], [inner[n] for n in window],
+                                         [keys[n] for n in window])
+            found += [(out, places[n], entry) for n, entry in zip(window, entries, strict=True)]
     return found
 
 

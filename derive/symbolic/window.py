@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import sympy
@@ -65,6 +65,11 @@ def gradient(value: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> tuple[sympy.
     return tuple(value.diff(z) if z in occurring else sympy.S.Zero for z in symbols)
 
 
+def slopes(terms: Sequence[sympy.Expr], symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+    """∂term/∂z of each term by its own symbol."""
+    return [sympy.S.One if term is z else term.diff(z) for term, z in zip(terms, symbols, strict=True)]
+
+
 def cases(module: Module, n: int | None = None) -> sympy.Piecewise:
     """The window as a Piecewise of (value, open region), unevaluated; undefined (nan) at a tie."""
     branches = [(case.value, case.condition) for case in case_list(module, n)]
@@ -78,22 +83,48 @@ def conjunction(region: Sequence[sympy.Basic]) -> sympy.logic.boolalg.Boolean:
     return raw(sympy.And, *region)
 
 
+class Arguments(Set[sympy.Basic]):
+    """The different arguments of a node as the set that SymPy keeps of them, which hashes them only if asked.
+
+    A hash visits a whole argument, and a large hash table is most of what a window's node would weigh.
+    """
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Iterable[sympy.Basic]) -> None:
+        self._members = tuple(members)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._members
+
+    def __iter__(self) -> Iterator[sympy.Basic]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    __hash__ = Set._hash
+
+    @classmethod
+    def _from_iterable(cls, members: Iterable[sympy.Basic]) -> frozenset[sympy.Basic]:
+        return frozenset(members)
+
+
 def raw(cls: type, *args: sympy.Basic) -> sympy.Basic:
     """A lattice node (And, Or, Max, Min) with these different arguments, as its own constructor would leave it.
 
     The constructor itself compares every pair of relations, which is quadratic.
     """
     node = sympy.Basic.__new__(cls, *args)
-    node._argset = frozenset(args)
+    node._argset = Arguments(args)
     return node
 
 
 def window_gradient(module: Module, n: int | None = None) -> tuple[sympy.Expr, ...]:
     """(∂f/∂z_1, …, ∂f/∂z_n) of one window under the module's tie rule, each entry a SymPy expression."""
-    from derive.symbolic.instance import Indicators
+    from derive.symbolic.instance import Indicators, sort_keys
 
     reduction = WindowReduction(module)
     symbols = window_symbols(n if n is not None else window_size(module))
     terms = [reduction.term(z) for z in symbols]
-    slopes = [term.diff(z) for term, z in zip(terms, symbols, strict=True)]
-    return tuple(Indicators(reduction.op, module.tie_rule).entries(terms, slopes))
+    return tuple(Indicators(reduction.op, module.tie_rule).entries(terms, slopes(terms, symbols), sort_keys(terms)))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from derive.numeric.evaluator import jacobian_by_differences
 from derive.numeric.vectorised import backward
-from derive.symbolic.instance import instance_backward, symbolic_jacobian
+from derive.symbolic.instance import entry_symbols, instance_backward, symbolic_jacobian
 from derive.symbolic.lower import entry_symbol
 from tests.numeric.modules import message, pooling
 
@@ -121,3 +121,11 @@ def test_the_garbage_collector_is_left_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_symbols_of_all_places_are_those_of_each() -> None:
+    places = list(itertools.product(range(2), range(11)))
+    for at, symbol in zip(places, entry_symbols("x", places), strict=True):
+        assert symbol == entry_symbol("x", at) and hash(symbol) == hash(entry_symbol("x", at))
+        assert symbol.is_real and symbol.is_commutative and symbol.assumptions0 == entry_symbol("x", at).assumptions0
+        assert sympy.srepr(symbol) == sympy.srepr(entry_symbol("x", at)) and pickle.loads(pickle.dumps(symbol)) == symbol

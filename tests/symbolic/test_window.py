@@ -10,7 +10,7 @@ import sympy
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Idx, In, Num, Reduce, SetApp, eq, mul, over
 from derive.module import Module
-from derive.symbolic.window import case_list, cases, window_gradient, window_max
+from derive.symbolic.window import case_list, cases, raw, window_gradient, window_max
 from tests.numeric.modules import pooling
 
 
@@ -77,3 +77,14 @@ def test_a_window_of_one_cell_passes_everything() -> None:
 def test_other_reductions_are_not_covered() -> None:
     with pytest.raises(UnsupportedError):
         window_max(pooling((2, 2), op="sum"))
+
+
+def test_the_arguments_of_a_node_are_a_set_as_sympy_keeps_it() -> None:
+    a, b, c = sympy.symbols("a b c", real=True)
+    ours, theirs = raw(sympy.And, a > b, a > c), sympy.And(a > b, a > c)
+    kept = sympy.And.make_args(ours)
+    assert kept == sympy.And.make_args(theirs) and hash(kept) == hash(sympy.And.make_args(theirs))
+    assert kept | {b > c} == {a > b, a > c, b > c} and {a > b, b > c} - kept == {b > c}
+    assert kept & frozenset((a > b,)) == {a > b} and len(kept | kept) == 2
+    assert ours.subs(a, 1) == theirs.subs(a, 1) and set(sympy.preorder_traversal(ours)) == set(
+        sympy.preorder_traversal(theirs))

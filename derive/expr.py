@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 _making = RLock()
+_reference = cast(Any, _table).data.get  # nodes are looked up most of all: without the dictionary's own get in Python
 _fresh = itertools.count()
 _N = TypeVar("_N", bound="Node")
 
@@ -30,7 +31,8 @@ class _Interned(type):
     def __call__(cls: type[_N], *args: Any) -> _N:  # type: ignore[misc]
         args = cls.normalise(*args)
         key = (cls, *args)
-        node = _table.get(key)
+        reference = _reference(key)
+        node: Any = None if reference is None else reference()
         if node is None:
             with _making:  # one node for all threads: the table alone would let two of them each make one
                 node = _table.get(key)
@@ -65,10 +67,10 @@ class Node(metaclass=_Interned):
         return self._parts
 
     def children(self) -> tuple[Node, ...]:
-        cached = self.__dict__.get("_children")
+        cached: tuple[Node, ...] | None = self.__dict__.get("_children")
         if cached is None:
             cached = self.__dict__["_children"] = tuple(_nodes_in(self._parts))
-        return cast("tuple[Node, ...]", cached)
+        return cached
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.parts()
@@ -108,7 +110,7 @@ class Num(Expr):
 
     @classmethod
     def normalise(cls, *args: Any) -> tuple[Any, ...]:
-        return (Fraction(args[0]),)
+        return args if type(args[0]) is Fraction else (Fraction(args[0]),)
 
 
 @_node
@@ -456,16 +458,16 @@ def open_as(node: Reduce | Arg | SetOf, variables: tuple[Idx, ...]) -> tuple[Bin
 
 def free_indices(node: Node) -> frozenset[Idx]:
     """The index variables that are free in a node."""
-    cached = node.__dict__.get("_free")
+    cached: frozenset[Idx] | None = node.__dict__.get("_free")
     if cached is None:
         if isinstance(node, Idx):
             cached = frozenset((node,))
         else:
-            cached = frozenset().union(*map(free_indices, node.children()))
+            cached = frozenset[Idx]().union(*map(free_indices, node.children()))
             if isinstance(node, BINDING):
                 cached -= frozenset(node.binder.variables)
         node.__dict__["_free"] = cached
-    return cast("frozenset[Idx]", cached)
+    return cached
 
 
 def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
@@ -527,11 +529,15 @@ def transform(node: _N, rule: Callable[[Node], Node | None]) -> _N:
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and all below it."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children()))
+    cached: tuple[Node, ...] | None = node.__dict__.get("_below")
+    if cached is None:
+        found, waiting = [], [*reversed(node.children())]
+        while waiting:
+            part = waiting.pop()
+            found.append(part)
+            waiting.extend(reversed(part.children()))
+        cached = node.__dict__["_below"] = tuple(found)  # without the node itself: it would keep itself alive
+    return itertools.chain((node,), cached)
 
 
 # --- small builders ---------------------------------------------------------
@@ -544,11 +550,11 @@ OTHERWISE = Otherwise()
 def add(*terms: Expr) -> Expr:
     """A sum; numbers are gathered at the end, zero is dropped, nested sums are flattened."""
     flat: list[Expr] = []
-    number = Fraction(0)
+    number = ZERO.value
     for term in terms:
         for part in term.terms if isinstance(term, Add) else (term,):
             if isinstance(part, Num):
-                number += part.value
+                number = number + part.value if number else part.value
             else:
                 flat.append(part)
     if number or not flat:
@@ -559,16 +565,16 @@ def add(*terms: Expr) -> Expr:
 def mul(*factors: Expr) -> Expr:
     """A product; numbers are gathered in front, one is dropped, zero wins."""
     flat: list[Expr] = []
-    number = Fraction(1)
+    number = one = ONE.value
     for factor in factors:
         for part in factor.factors if isinstance(factor, Mul) else (factor,):
             if isinstance(part, Num):
-                number *= part.value
+                number = part.value if number is one else number * part.value
             else:
                 flat.append(part)
-    if number == 0:
+    if number is not one and number == 0:
         return ZERO
-    if number != 1 or not flat:
+    if number is not one and number != 1 or not flat:
         flat.insert(0, Num(number))
     return flat[0] if len(flat) == 1 else Mul(tuple(flat))
 

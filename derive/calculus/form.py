@@ -46,6 +46,11 @@ from derive.module import Module
 
 def simplified(node: Expr, ranges: Mapping[Idx, Range], module: Module, *, fold: bool = True) -> Expr:
     """The node in the lecturer's form; ``ranges`` of its free indices; ``fold`` definitions back."""
+    return _simplified(node, tuple(ranges.items()), module, fold)
+
+
+@lru_cache(maxsize=2048)  # a derivation is asked for whole, step by step, and once more to be checked
+def _simplified(node: Expr, ranges: tuple[tuple[Idx, Range], ...], module: Module, fold: bool) -> Expr:
     folds, known = _definitions(module.holding(()))
     return polished(Form(module, dict(ranges), folds if fold else (), dict(known))(node))
 

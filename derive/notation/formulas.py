@@ -53,9 +53,9 @@ class Formula:
     display: bool
 
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:.*?\n)??^ {0,3}\1[`~]*[ \t]*$|^ {0,3}(`{3,}|~{3,})[^\n]*\n.*\Z",
-                    re.MULTILINE | re.DOTALL)
-_CODE = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n(?:.*?\n)??^ {0,3}\1[`~]*+[ \t]*$"
+                    r"|^ {0,3}(?:`{3,}+|~{3,}+)[^\n]*+\n.*\Z", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"(?<![`\\])(`++)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather|multline|displaymath|eqnarray)(\*?)\}(.*?)\\end\{\1\2\}",
                           re.DOTALL)

@@ -39,6 +39,8 @@ _NOUNS = re.compile(  # «$W$ is a matrix and $b$ a vector», «$T$ are weight m
     r"|scalars?|numbers?|targets?|labels?|inputs?)\b[^.?!;¶∎]*)")
 _VERB = re.compile(r"∎[\s,)]*(?:both |all )?(?:is|are|denotes?)\s[^.?!;¶]*\band\s[^.?!;¶]*$")
 _BEFORE = re.compile(r"[^.?!;:,¶∎()]*$")
+_FAR = 500  # characters that a noun may stand before its letter
+_LONGEST_LIST = 50  # letters of one list
 _COMMAND = r"\\(?:mathbf|boldsymbol|bm|pmb|vec|mathrm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?"
 _BARE = re.compile(rf"\s*(?:{_COMMAND}|(\\[A-Za-z]+(?:\{{\w\}})?|[A-Za-z]))\s*(?:_\s*(?:\{{[^{{}}]*\}}|\w))?\s*")
 _NAME = re.compile(rf"\s*(?:{_COMMAND}|\\?[A-Za-z]+)\s*")
@@ -82,8 +84,8 @@ def _predicate(prose: Prose, n: int) -> re.Match[str] | None:
     """What is said behind the list in which gap n stands: «$W$ and the bias $b$ are trainable»."""
     gaps = prose.gaps
     for join, verb in ((_JOINED, _IS), (_LISTED, _ARE)):
-        last = n
-        while last + 1 < len(gaps) and join.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
+        last, most = n, min(len(gaps), n + _LONGEST_LIST)
+        while last + 1 < most and join.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
             last += 1
         between = [prose.text[a.start + 1 : b.start] for a, b in itertools.pairwise(gaps[n : last + 1])]
         ands = [at for at, words in enumerate(between) if _AND.search(words)]
@@ -105,8 +107,8 @@ def _of_the_next(prose: Prose, found: re.Match[str]) -> bool:
 
 def _noun_alone(prose: Prose, n: int) -> re.Match[str] | None:
     """What is said behind letters whose verb stands with those before: «and $c$, $b$ bias vectors»."""
-    gaps, last = prose.gaps, n
-    while last + 1 < len(gaps) and _JOINED.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
+    gaps, last, most = prose.gaps, n, min(len(prose.gaps), n + _LONGEST_LIST)
+    while last + 1 < most and _JOINED.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
         last += 1
     start, _ = prose.sentence(gaps[n].start)
     found = _NOUNS.match(prose.text, gaps[last].start + 1)
@@ -115,7 +117,7 @@ def _noun_alone(prose: Prose, n: int) -> re.Match[str] | None:
 
 def _noun(prose: Prose, gap: Gap) -> str:
     """The words between the last pause and the formula: «a trainable bias »."""
-    found = _BEFORE.search(prose.text, 0, gap.start)
+    found = _BEFORE.search(prose.text, max(0, gap.start - _FAR), gap.start)
     words = found[0] if found else ""
     last = re.split(r"\band\b|\bor\b|\bits (?=[a-z])|\bthe (?=[a-z ]*$)|\ba (?=[a-z]{2})", words)[-1]
     return last if len(last) <= 70 else last[-70:].partition(" ")[2]

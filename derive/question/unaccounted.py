@@ -125,6 +125,7 @@ _COMPUTED = one_of(
     r"\b(?:normali[sz]ed|standardi[sz]ed) (?:input|value|version|activation)",
 )  # fmt: skip
 _HELD = re.compile(r"\b(?:fixed|constant|given|running|known|precomputed)\b")
+_FAR = 500  # characters of its sentence that are read on either side of a part's name
 
 
 def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:
@@ -179,6 +180,7 @@ def is_aside(words: str) -> bool:
 def _goes_on(prose: Prose, named: re.Match[str]) -> bool:
     """The words say that the output of the formulas goes through the part that they name here."""
     start, stop = prose.sentence(named.start())
+    start, stop = max(start, named.start() - _FAR), min(stop, named.end() + _FAR)
     before, after = prose.text[start : named.start()], prose.text[named.end() : stop]
     if _HABIT.search(before) or _HABIT.search(after) or _NOT_BEFORE.search(before) or _NOT_BEHIND.match(after):
         return False

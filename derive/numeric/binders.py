@@ -6,7 +6,7 @@ Index terms have an interpreter of their own beside that of values: they are exa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import repeat
@@ -44,13 +44,17 @@ Index = Callable[[Expr, Env], Indices]  # an index term's value where the variab
 Step = tuple[Indices, Mask | None]  # the variable's value at each grid point, and where it counts
 
 
-def window(k: Indices, axis: WindowSet) -> Iterator[Step]:
+def window(k: Indices, axis: WindowSet) -> tuple[Step, ...]:
     """i = start, start + d, … below the window's end, where 0 ≤ i < n; no other i has an entry."""
-    w, n = axis.window, axis.n
+    return _window(k.tobytes(), k.shape, axis)
+
+
+@lru_cache(maxsize=256)  # the inner axis of a window is run through once for each cell of the outer one
+def _window(row: bytes, shape: tuple[int, ...], axis: WindowSet) -> tuple[Step, ...]:
+    k, w, n = np.frombuffer(row, np.int64).reshape(shape), axis.window, axis.n
     start, stop = w.start(k, n), w.stop(k, n)
-    for a in range(w.most_cells(n)):
-        i = start + w.step * a
-        yield counted(i if (i < stop).all() else np.where(i < stop, i, -1), 0, n - 1)
+    cells = (start + w.step * a for a in range(w.most_cells(n)))
+    return tuple(counted(i if (i < stop).all() else np.where(i < stop, i, -1), 0, n - 1) for i in cells)
 
 
 def covering(i: Indices, axis: WindowSet) -> Iterator[Step]:
@@ -98,12 +102,12 @@ def both(left: Mask | None, right: Mask | None) -> Mask | None:
 
 
 def runs(binder: Binder, body: Expr, reach: Extents, index: Index, axes: int
-         ) -> dict[Idx, Callable[[Env], Iterator[Step]]]:
+         ) -> dict[Idx, Callable[[Env], Iterable[Step]]]:
     """For each bound variable, its values given those of the variables before it.
 
     ``axes`` is the grid's number of axes.
     """
-    def windowed(k: Expr, axis: WindowSet, env: Env) -> Iterator[Step]:
+    def windowed(k: Expr, axis: WindowSet, env: Env) -> Iterable[Step]:
         return window(index(k, env), axis)
 
     def covered(i: Expr, axis: WindowSet, env: Env) -> Iterator[Step]:

@@ -190,7 +190,8 @@ class Evaluation:
                 for i, first in zip(indices, starts, strict=True)]
 
     def index(self, node: Expr, env: Env) -> Indices:
-        whole = self.quotient(node, env).whole()
+        known = env.get(node) if isinstance(node, Idx) else None
+        whole = self.quotient(node, env).whole() if known is None else known
         return whole if whole.ndim >= len(self.shape) else whole.reshape((1,) * len(self.shape))
 
     def quotient(self, node: Expr, env: Env) -> binders.Quotient:
@@ -303,7 +304,7 @@ class Evaluation:
         if _is_whole(arg):
             return _whole_choice(self, arg)
         binder, body = self.opened(arg)
-        found = [Candidate(tuple(inner[v] for v in binder.variables), value, mask)
+        found = [Candidate(tuple(inner[v] for v in binder.variables), np.asarray(value, order="C"), mask)
                  for inner, value, mask in self.counted(binder, body, env, np.inf if arg.op == "min" else -np.inf)]
         if self.module.tie_rule == "split":
             return share(found, arg.op)

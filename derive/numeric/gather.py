@@ -92,9 +92,10 @@ def scatter_add(values: Array, positions: Indices, size: int, lead: tuple[int, .
     rows = int(np.prod(lead, dtype=np.int64))
     weights = np.broadcast_to(values, positions.shape).reshape(rows, -1)
     at = positions.reshape(rows, -1)
-    keep = at >= 0
+    nowhere = at.min(initial=0) < 0
+    keep = at >= 0 if nowhere else None
     at = at + size * np.arange(rows)[:, None]
-    if not keep.all():
+    if keep is not None:
         at, weights = at[keep], weights[keep]
     total: Array = np.bincount(at.reshape(-1), weights.reshape(-1), rows * size).astype(np.float64, copy=False)
     return total.reshape(*lead, size)

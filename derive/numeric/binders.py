@@ -119,7 +119,7 @@ def runs(binder: Binder, body: Expr, reach: Extents, index: Index, axes: int
     def whole(start: int, n: int, env: Env) -> Iterator[Step]:
         return zip((np.full((1,) * axes, start + t) for t in range(n)), repeat(None))
 
-    found: dict[Idx, Callable[[Env], Iterator[Step]]] = {}
+    found: dict[Idx, Callable[[Env], Iterable[Step]]] = {}
     for inside, which in members(binder.cond, binder.variables):
         for v, k, axis in zip(inside, which.args, reach.sets[which.name], strict=True):
             found[v] = partial(windowed, k, axis)

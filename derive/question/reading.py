@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from derive.card import Card
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
 from derive.notation import gather, read
 from derive.notation.formulas import Formula, formulas
@@ -107,9 +107,34 @@ def passed(passes: Passes, found: list[Formula]) -> list[Formula]:
     return found
 
 
+# What is read of a question is compared formula by formula and word by word: a text of many pages is refused at once.
+MOST_CHARACTERS = 20_000
+MOST_FORMULAS = 400
+MOST_IN_A_FORMULA = 5_000
+
+
+def written(card: Card) -> list[Formula]:
+    """The formulas of the question as they stand.
+
+    Raises :class:`CardError` for those that are not closed, and for a question of more
+    characters or formulas, or a longer formula, than any has.
+    """
+    if len(card.question) > MOST_CHARACTERS:
+        raise CardError(f"the question has {len(card.question):,} characters, and at most {MOST_CHARACTERS:,} are "
+                        "read: shorten it, or put what is no question under a heading of its own")
+    found = formulas(card.question, card.question_line)
+    if len(found) > MOST_FORMULAS:
+        raise CardError(f"the question has {len(found):,} formulas, and at most {MOST_FORMULAS} are read")
+    for formula in found:
+        if len(formula.latex) > MOST_IN_A_FORMULA:
+            raise CardError(Problem(f"a formula of {len(formula.latex):,} characters, and at most "
+                                    f"{MOST_IN_A_FORMULA:,} are read: define its parts by letters", line=formula.line))
+    return found
+
+
 def read_formulas(card: Card) -> Read:
-    """Every formula of the question; raises :class:`CardError` for those that are not closed."""
-    found = passed(SPELLINGS, formulas(card.question, card.question_line))
+    """Every formula of the question; raises as :func:`written`."""
+    found = passed(SPELLINGS, written(card))
     table = gather(found)
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []

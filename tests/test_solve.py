@@ -7,11 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from derive.calculus.results import Messages
 from sympy import Integer
 
 import derive
-from derive.calculus.messages import message
+from derive.calculus.messages import Messages, message
 from derive.numeric.evaluator import evaluate
 from derive.sheet import Sheet
 from derive.solve import Solution

@@ -43,12 +43,12 @@ class Traced:
         return decimal_of(value) if isinstance(self.value, Decimal) else value
 
     def __add__(self, other: Any) -> Traced:
-        return Traced(self.expr + expression(other), self.value + self._beside(other))
+        return type(self)(self.expr + expression(other), self.value + self._beside(other))
 
     __radd__ = __add__
 
     def __neg__(self) -> Traced:
-        return Traced(-self.expr, -self.value)
+        return type(self)(-self.expr, -self.value)
 
     def __sub__(self, other: Any) -> Traced:
         return self + (-other)
@@ -57,7 +57,7 @@ class Traced:
         return -self + other
 
     def __mul__(self, other: Any) -> Traced:
-        return Traced(self.expr * expression(other), self.value * self._beside(other))
+        return type(self)(self.expr * expression(other), self.value * self._beside(other))
 
     __rmul__ = __mul__
 
@@ -82,6 +82,22 @@ class Traced:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Smooth(Traced):
+    """One that no comparison may ask: what would decide it belongs to no region."""
+
+    __slots__ = ()
+
+    def __abs__(self) -> Traced:
+        raise UnsupportedError("no proof over a derivative of what compares")
+
+    def _compared(self, other: Any) -> bool:
+        raise UnsupportedError("no proof over a derivative of what compares")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __eq__ = _compared
+    __hash__ = None
+
+
 def plain(number: Any) -> Any:
     return number.value if isinstance(number, Traced) else number
 
@@ -101,11 +117,13 @@ def traced(base: Arithmetic) -> Arithmetic:
             if Fraction(e).denominator == 1:
                 return Fraction(x) ** int(e)
             x = Traced(expression(x), base.number(x))
-        return Traced(expression(x) ** expression(e), base.power(plain(x), plain(e)))
+        kind = type(x) if isinstance(x, Traced) else type(e)
+        return kind(expression(x) ** expression(e), base.power(plain(x), plain(e)))
 
     def lifted(name: str) -> Callable[[Any], Traced]:
         def apply(x: Any) -> Traced:
-            return Traced(FUNCTIONS[name](expression(x)), base.functions[name](plain(x)))
+            kind = type(x) if isinstance(x, Traced) else Traced
+            return kind(FUNCTIONS[name](expression(x)), base.functions[name](plain(x)))
 
         return apply
 
@@ -147,7 +165,11 @@ class Region:
 
     def derivative(self, of: str, at: Index, wrt: str, by: Index) -> sympy.Expr:
         """∂of_at/∂wrt_by, an expression in the given entries and those of ``wrt``."""
-        return self._gradient(expression(self.forward(wrt)[of][at]), symbol(wrt, by))
+        return self.gradient(self.forward(wrt)[of][at], wrt, by)
+
+    def gradient(self, value: Any, wrt: str, by: Index) -> sympy.Expr:
+        """∂value/∂wrt_by."""
+        return self._gradient(expression(value), symbol(wrt, by))
 
     def slope(self, function: str, value: Any) -> tuple[sympy.Symbol, sympy.Expr]:
         """(u, f'(u)) of a card's function of one argument, in the region of its value."""

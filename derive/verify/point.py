@@ -168,7 +168,7 @@ class Point(Remembering):
             raise KeyError(by)
         twin = copy(self)
         twin.values, twin._kept = dict(self.moving(wrt)), {}
-        twin._message = _no_second_order  # type: ignore[method-assign]
+        twin._message = no_second_order  # type: ignore[method-assign]
         return slopes_of(value(twin)).get(by, 0)
 
     def slope_of(self, function: str, args: tuple[Any, ...], order: int) -> Any:
@@ -237,7 +237,7 @@ def _windows(module: Module, shapes: tuple[tuple[str, Index], ...], name: str) -
     return {at: [c[0] for c in found] if len(count) == 1 else found for at, found in cells.items()}, count
 
 
-def _no_second_order(wrt: str) -> Values:
+def no_second_order(wrt: str) -> Values:
     raise UnsupportedError("the derivative of a message is not evaluated")
 
 

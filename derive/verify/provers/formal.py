@@ -6,6 +6,7 @@ Each element carries its value at the point, which decides the region.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,9 +21,9 @@ from derive.numeric.dual import Ordered, dual
 from derive.numeric.evaluator import evaluate
 from derive.numeric.point import Index, Undefined
 from derive.ring import Poly
-from derive.symbolic.layer import Region, evaluated, symbol
+from derive.symbolic.layer import Region, Smooth, Traced, evaluated, expression, plain, symbol, traced
 from derive.verify.facts import Facts
-from derive.verify.point import LOSS, Point, Values
+from derive.verify.point import LOSS, Point, Values, no_second_order
 from derive.verify.provers.algebra import Algebra
 
 Decision = tuple[Poly, bool]  # d > 0, or d < 0, of a difference whose leading coefficient is positive
@@ -108,6 +109,8 @@ class Formals:
         return found
 
     def power(self, base: Any, exponent: Any) -> Any:
+        if isinstance(base, Traced) or isinstance(exponent, Traced):
+            return traced(self.base).power(base, exponent)
         if not isinstance(base, Formal) and not isinstance(exponent, Formal) and Fraction(exponent).denominator == 1:
             return Fraction(base) ** int(exponent)
         b, e = self.lift(base), self.lift(exponent)
@@ -115,7 +118,9 @@ class Formals:
         return Formal(self.algebra.power(b.poly, e.poly), self.base.power(b.value, literal), self)
 
     def _lifted(self, name: str) -> Callable[[Any], Any]:
-        def apply(x: Any) -> Formal:
+        def apply(x: Any) -> Any:
+            if isinstance(x, Traced):
+                return traced(self.base).functions[name](x)
             u, algebra = self.lift(x), self.algebra
             if name not in self.base.functions:
                 raise UnsupportedError(f"no proof over {name}")
@@ -154,8 +159,8 @@ class FormalPoint(Point):
         self._named = set(self.given)
         self._symbols = {symbol(name, at): value for name in self.given for at, value in self.values[name].items()}
         self._converted = dict(self._symbols)
-        plain = {name: point.values[name] for name in point.values}
-        self._region = Region(self.module, formals.base, plain, tuple(point.given), point.shapes)
+        self._region = Region(self.module, formals.base, dict(point.values), tuple(point.given), point.shapes)
+        self._twins: dict[str, FormalPoint] = {}
 
     def _generators(self, name: str, values: Values, facts: Facts) -> dict[Index, Any]:
         """An entry of the algebra for each entry of a tensor, with its value."""
@@ -190,7 +195,17 @@ class FormalPoint(Point):
                 for at in self.values[wrt]} if wrt != output else delta
 
     def slope(self, value: Any, wrt: str, by: Index) -> Any:
-        raise UnsupportedError("no proof over the derivative of an expression")
+        """∂value/∂wrt_by of an expression that compares nothing itself."""
+        if by not in self.tensor(wrt):
+            raise KeyError(by)
+        if wrt not in self._twins:
+            twin = copy(self)
+            twin.values = {name: {at: Smooth(expression(v), plain(v)) for at, v in tensor.items()}
+                           for name, tensor in self._region.forward(wrt).items()}
+            twin._kept = {}
+            twin._message = no_second_order  # type: ignore[method-assign]
+            self._twins[wrt] = twin
+        return self._lifted(self._region.gradient(value(self._twins[wrt]), wrt, by), wrt)
 
     def slope_of(self, function: str, args: tuple[Any, ...], order: int) -> Any:
         if order != 1 or len(args) != 1 or self.module.function(function) is None:

@@ -256,15 +256,6 @@ def _trace(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Ma
     return _Traced(run, module.output, dict(run.tensors[module.output]), users)
 
 
-def difference_quotient(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
-                        output_index: Index, input: str, input_index: Index, step: Any) -> Any:
-    """(y_o(x + h e_i) − y_o(x)) / h, one-sided; a negative ``step`` h looks to the left."""
-    traced = _trace(module, arrays, shapes)
-    moved = traced.moved({input_index: arrays[input][input_index] + step}, input)
-    base = traced.base[output_index]
-    return arithmetic(step).quotient(moved.get(output_index, base) - base, step) if output_index in moved else 0
-
-
 def jacobian_by_differences(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
                             wrt: str, step: Any) -> tuple[dict[tuple[Index, Index], Any], ...]:
     """(right, left) one-sided quotients (output index, input index) → value, zeros left out.
@@ -281,11 +272,3 @@ def jacobian_by_differences(module: Module, arrays: Mapping[str, Mapping[Index, 
                 if change != 0:
                     side[out, cell] = kind.quotient(change, h)
     return sides
-
-
-def directional(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index],
-                wrt: str, v: Mapping[Index, Any], step: Any) -> Values:
-    """(y(x + h v) − y(x)) / h for every output entry, h = ``step``."""
-    traced, kind = _trace(module, arrays, shapes), arithmetic(step)
-    moved = traced.moved({cell: value + step * v.get(cell, 0) for cell, value in arrays[wrt].items()}, wrt)
-    return {out: kind.quotient(moved[out] - old, step) if out in moved else 0 for out, old in traced.base.items()}

@@ -18,18 +18,39 @@ from tests.calculus.zoo import LAYERS, ZOO, Layer, module_from
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
-def test_every_formula_reads_back_as_what_it_was_written_from(layer: Layer) -> None:
+def test_every_sheet(layer: Layer) -> None:
+    """Composed once, it is held to all that holds of any sheet."""
     messages = Messages(layer.module())
     sheet = compose(messages)
+    every_formula_reads_back_as_what_it_was_written_from(sheet, messages)
+    the_answer_has_the_derivative_and_the_message_of_every_input(sheet, layer)
+    no_side_of_an_equation_is_printed_twice(sheet)
+    every_inline_formula_is_known(sheet)
+
+
+def every_formula_reads_back_as_what_it_was_written_from(sheet: Sheet, messages: Messages) -> None:
     for math in (*sheet.formulas(), *sheet.inline):
         assert read(math.latex, messages.module.table) is math.expr, math.latex
 
 
-@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
-def test_the_answer_has_the_derivative_and_the_message_of_every_input(layer: Layer) -> None:
-    sheet = compose(Messages(layer.module()))
+def the_answer_has_the_derivative_and_the_message_of_every_input(sheet: Sheet, layer: Layer) -> None:
     names = {b.name for b in sheet.answer if isinstance(b, Math)}
     assert names >= {f"{kind}_{wrt}" for kind in ("jacobian", "message") for wrt in layer.shapes}
+
+
+def no_side_of_an_equation_is_printed_twice(sheet: Sheet) -> None:
+    for block in sheet.formulas():
+        if isinstance(block.expr, Rel) and len(block.expr.terms) > 2:
+            sides = block.latex.removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}").replace(r" \\ &= ", " = ")
+            parts = sides.replace(" &= ", " = ").split(" = ")
+            assert all(a != b or len(a) < 9 for a, b in pairwise(parts)), block.latex
+
+
+def every_inline_formula_is_known(sheet: Sheet) -> None:
+    known = {m.latex for m in sheet.inline}
+    cells = [c for b in sheet.blocks() if isinstance(b, Table) for row in b.rows for c in row]
+    for text in (words(sheet), *cells):
+        assert set(re.findall(r"\$([^$]+)\$", text)) <= known
 
 
 def asked(name: str, **changes: object) -> Sheet:
@@ -102,15 +123,6 @@ def test_a_chain_goes_back_through_what_is_known_already() -> None:
     assert text.count(r"\frac{\partial \ell}{\partial s_{k}} = ") == 1
 
 
-def test_no_side_of_an_equation_is_printed_twice() -> None:
-    for layer in LAYERS:
-        for block in compose(Messages(layer.module())).formulas():
-            if isinstance(block.expr, Rel) and len(block.expr.terms) > 2:
-                sides = block.latex.removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}").replace(r" \\ &= ", " = ")
-                parts = sides.replace(" &= ", " = ").split(" = ")
-                assert all(a != b or len(a) < 9 for a, b in pairwise(parts)), block.latex
-
-
 def test_a_residual_layer_of_parameters_alone_has_a_graph() -> None:
     formulas_ = (r"r_i = \max(0, \sum_j U_{ij} x_j)", r"y_i = x_i + \sum_j V_{ij} r_j")
     module = module_from(Layer("residual", formulas_, {"x": (3,), "U": (3, 3), "V": (3, 3)}))
@@ -135,15 +147,6 @@ def test_both_sides_of_a_kink_are_named() -> None:
 
 def test_a_window_says_what_it_covers() -> None:
     assert "covers the $(i, j)$ with $k - 1 \\le i \\le k$ and $2l \\le j \\le 2l + 2$" in words(asked("window_mean"))
-
-
-def test_every_inline_formula_is_known_to_the_sheet() -> None:
-    for layer in LAYERS:
-        sheet = compose(Messages(layer.module()))
-        known = {m.latex for m in sheet.inline}
-        cells = [c for b in sheet.blocks() if isinstance(b, Table) for row in b.rows for c in row]
-        for text in (words(sheet), *cells):
-            assert set(re.findall(r"\$([^$]+)\$", text)) <= known
 
 
 @pytest.mark.parametrize(("norm", "said", "missing"), [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -177,10 +178,18 @@ class Coder:
             return f"({rest})"
         return f"(({rest}) if {' and '.join(map(self._guard, sorted(guards, key=_cost)))} else 0)"
 
+    def _constant(self, value: Fraction) -> str:
+        """A number as it stands, made once."""
+        if value.denominator == 1:
+            return f"({value.numerator})"
+        name = f"C{len(self.keys)}"
+        self.keys[name] = value
+        return name
+
     def _pow(self, node: Pow) -> str:
         exponent = node.exponent
         if not self.exact:
-            power = repr(exponent.value) if isinstance(exponent, Num) else self.value(exponent)
+            power = self._constant(exponent.value) if isinstance(exponent, Num) else self.value(exponent)
             return f"POWER({self.value(node.base)},{power})"
         if not isinstance(exponent, Num) or exponent.value.denominator != 1:
             raise UnsupportedError("only whole powers are evaluated exactly")

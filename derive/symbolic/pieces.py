@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 
 from derive.errors import UnsupportedError
-from derive.functions import elementary
+from derive.functions import Table, known
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT, Arithmetic
 from derive.numeric.evaluator import evaluate
@@ -236,6 +236,6 @@ def _extreme(op: str) -> Callable[..., Any]:
     return pick
 
 
-KIND = Arithmetic(Fraction, lambda a, b: a * _power(b, -1), _power, {
-    **EXACT.functions, **{f.name: f.exact or _of(f.name) for f in elementary()}, "pi": lambda: sympy.pi,
-    "max": _extreme("max"), "min": _extreme("min")})
+KIND = Arithmetic(Fraction, lambda a, b: a * _power(b, -1), _power, Table(lambda f: f.exact or _of(f.name), {
+    **{name: f for name, f in EXACT.functions.items() if known(name) is None}, "pi": lambda: sympy.pi,
+    "max": _extreme("max"), "min": _extreme("min")}))

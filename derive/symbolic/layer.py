@@ -18,7 +18,7 @@ import sympy
 
 from derive.errors import UnsupportedError
 from derive.expr import Entry, eq
-from derive.functions import elementary
+from derive.functions import Table, elementary, known
 from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic, decimal_of
 from derive.numeric.evaluator import evaluate
@@ -127,9 +127,10 @@ def traced(base: Arithmetic) -> Arithmetic:
 
         return apply
 
-    functions = dict(base.functions) | {f.name: f.exact or lifted(f.name) for f in elementary()
-                                        if f.name in base.functions} | {
-        "pi": lambda: Traced(sympy.pi, base.functions["pi"]())}
+    functions: Table[Callable[..., Any]] = Table(
+        lambda f: (f.exact or lifted(f.name)) if f.name in base.functions else None, {
+        **{name: f for name, f in base.functions.items() if known(name) is None},
+        "pi": lambda: Traced(sympy.pi, base.functions["pi"]())})
     return Arithmetic(Fraction, lambda a, b: a * power(b, -1), power, functions)
 
 

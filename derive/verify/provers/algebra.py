@@ -54,6 +54,10 @@ class Algebra:
         """The generator of a tensor's entry."""
         return self._symbols[self._generator(("entry", name), Generator("free"), positive)]
 
+    def generator(self, g: int) -> Poly:
+        """The generator of that number."""
+        return self._symbols[g]
+
     def entries(self) -> Iterator[tuple[Any, int]]:
         """The entries that have a generator, each with its number."""
         yield from ((key[1], g) for key, g in self._named.items() if key[0] == "entry")

@@ -106,7 +106,6 @@ class ByCases:
         space = self.lowering.space
         solver = z3.SimpleSolver(ctx=context())
         solver.set("rlimit", _RLIMIT)
-        solver.set("arith.nl", False)  # a product is any number at all: its own rules may run without end
         solver.add(*space.axioms, *space.terms.relations(), *space.terms.stated(self.lowering.layer.facts))
         return solver
 
@@ -119,8 +118,13 @@ class ByCases:
             for turn in range(_POINTS):
                 values = self.draws.point(turn).values
                 solver.push()
-                solver.add(*(related(space.terms.of(poly), "=", number(Fraction(values[name][at])))
-                             for name in layer.point.given for at, poly in layer.letters[name].items()))
+                known = {g: Fraction(values[name][at]) for name in layer.point.given
+                         for at, poly in layer.letters[name].items()
+                         for g in poly.used() if poly == space.algebra.generator(g)}
+                solver.add(*(related(space.terms.letter(g), "=", number(value)) for g, value in known.items()))
+                solver.add(*(related(letter, "=", number(math.prod(known[g] ** power for g, power in monomial)))
+                             for monomial, letter in space.terms.monomials.items()
+                             if known.keys() >= dict(monomial).keys()))
                 if solver.check() == z3.sat:
                     self._sound = len(space.axioms)
                     return True

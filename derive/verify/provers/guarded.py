@@ -124,7 +124,7 @@ class Space:
     """Where such numbers live: the algebra, Z3's terms, and what holds of the letters made on the way."""
 
     def __init__(self, algebra: Algebra) -> None:
-        self.algebra, self.terms = algebra, Terms(algebra)
+        self.algebra, self.terms = algebra, Terms(algebra, linear=True)
         self.axioms: list[Any] = []
         self._conditions: dict[int, Any] = {}  # Z3's number of a condition → the condition
         self._truths: dict[Guard, Any] = {}

@@ -16,7 +16,7 @@ from typing import Any
 import z3
 
 from derive.expr import Num
-from derive.ring import Poly
+from derive.ring import Monomial, Poly
 from derive.verify.facts import Facts
 from derive.verify.provers.algebra import Algebra
 
@@ -112,10 +112,15 @@ def related(left: Any, op: str, right: Any) -> Any:
 
 
 class Terms:
-    """The polynomials of an algebra as Z3 terms: functions are free but for their relations."""
+    """The polynomials of an algebra as Z3 terms: functions are free but for their relations.
 
-    def __init__(self, algebra: Algebra) -> None:
-        self.algebra = algebra
+    ``linear``: each monomial is a letter of its own, so that nothing is multiplied.  Z3's core, asked about products,
+    can go on for hours without a look at any limit, also where it is told to leave them alone.
+    """
+
+    def __init__(self, algebra: Algebra, linear: bool = False) -> None:
+        self.algebra, self.linear = algebra, linear
+        self.monomials: dict[Monomial, Any] = {}
         self._terms: dict[Poly, Any] = {}
         self._letters: list[Any] = []
 
@@ -128,10 +133,17 @@ class Terms:
     def of(self, poly: Poly) -> Any:
         """A polynomial."""
         if poly not in self._terms:
-            parts = [product([number(c), *(self.letter(g) for g, power in monomial for _ in range(power))])
-                     for monomial, c in poly.terms()]
+            parts = [product([number(c), *self._factors(monomial)]) for monomial, c in poly.terms()]
             self._terms[poly] = total(parts) if parts else number(0)
         return self._terms[poly]
+
+    def _factors(self, monomial: Monomial) -> list[Any]:
+        found = [self.letter(g) for g, power in monomial for _ in range(power)]
+        if not self.linear or len(found) < 2:
+            return found
+        if monomial not in self.monomials:
+            self.monomials[monomial] = variable(f"m{len(self.monomials)}")
+        return [self.monomials[monomial]]
 
     def relations(self) -> Iterator[Any]:
         """What the algebra knows of its generators."""
@@ -139,9 +151,9 @@ class Terms:
             if g in self.algebra.positive:
                 yield related(self.letter(g), ">", number(0))
             if generator.kind == "inverse" and generator.of is not None:
-                yield related(product([self.letter(g), self.of(generator.of)]), "=", number(1))
+                yield related(self.of(self.algebra.generator(g) * generator.of), "=", number(1))
             if generator.kind == "root" and generator.of is not None:
-                yield related(product([self.letter(g)] * generator.degree), "=", self.of(generator.of))
+                yield related(self.of(self.algebra.generator(g) ** generator.degree), "=", self.of(generator.of))
 
     def stated(self, facts: Facts) -> Iterator[Any]:
         """What the card states of single entries: 0 < a < 1, t ∈ {0, 1}."""

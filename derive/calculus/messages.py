@@ -9,21 +9,18 @@ from typing import cast
 
 from derive.axes import unused, with_axes
 from derive.calculus.dependence import entry_of, reached
-from derive.calculus.derivation import Step, concludes, derivative, differentiate, holding, step
+from derive.calculus.derivation import Step, concludes, derivative, holding, step
 from derive.calculus.extremum import extremisers, star_definitions
 from derive.calculus.ranges import ranged
-from derive.calculus.windows import inverses
+from derive.calculus.windows import in_closed_form
 from derive.errors import CardError
 from derive.expr import (
     ONE,
     OTHERWISE,
     ZERO,
-    And,
     Arg,
-    Binder,
     Bracket,
     Cases,
-    Cond,
     Entry,
     Expr,
     Idx,
@@ -33,22 +30,17 @@ from derive.expr import (
     Partial,
     Reduce,
     Rel,
-    SetApp,
     Star,
     Tuple,
     add,
     free_indices,
     mul,
-    open_as,
-    over,
-    ranging,
     subst,
     transform,
     walk,
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, latex_of
-from derive.reductions import REDUCTIONS, selects
 
 
 def upstream(module: Module) -> Entry:
@@ -161,23 +153,11 @@ def _staged(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     return add(*terms)
 
 
-__all__ = ["has_plain_window", "jacobian", "message", "unstarred", "upstream", "variable"]
-
-
-def has_plain_window(module: Module, ops: tuple[str, ...] = ("max", "min")) -> bool:
-    """The layer is the maximum (or minimum) of one input's entries over its windows, and nothing else."""
-    _, value = module.definition(module.output)
-    one = len(module.equations) == 1 and isinstance(value, Reduce) and value.op in ops
-    return one and bool(module.fields) and isinstance(value.body, Entry) and isinstance(value.binder.cond, In)  # type: ignore[attr-defined]
-
-
 def jacobian(module: Module, wrt: str) -> Step:
-    """∂y_k/∂x_i for an input, parameter or constant: over plain windows case by case, else simplified."""
-    if not has_plain_window(module, tuple(filter(selects, REDUCTIONS))):
-        return chained_jacobian(module, wrt)
-    entry, _ = module.definition(module.output)
-    return step("cases", Partial(entry, variable(module, wrt)), module,
-                differentiate(entry, variable(module, wrt), module))
+    """∂y_k/∂x_i for an input, parameter or constant, simplified; of one equation that selects an entry in cases."""
+    found = chained_jacobian(module, wrt)
+    selects = len(module.equations) == 1 and _is_selection(found.after, module)
+    return step("cases", found.before, module, found) if selects else found
 
 
 @concludes("cases")
@@ -188,35 +168,32 @@ def _as_cases(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
 
 
 def message(module: Module, wrt: str) -> Step:
-    """δ_{x,ij}: the vector–Jacobian product with the upstream gradient, then as this geometry has it.
+    """δ_{x,ij}: the vector–Jacobian product with the upstream gradient, simplified.
 
-    Steps over plain windows, each the premise of the next: ``chain`` (Σ_{k,l} δ_f ∂f/∂x), ``jacobian`` put in,
-    ``covering`` (only windows that contain (i, j)), ``geometry`` (closed form).
-    For any other module see :func:`chained_message`.
+    A sum over the windows that selected (i, j) goes on: ``covering``, the maximiser written
+    out, since it is another one for each window; ``geometry``, the windows in closed form.
     """
-    if not has_plain_window(module, tuple(filter(selects, REDUCTIONS))):
-        return chained_message(module, wrt)
-    at = variable(module, wrt)
-    entry, _ = module.definition(module.output)
-    target = Entry(f"delta_{wrt}", at.indices)
-    summed = step("chain", target, module)
-    inserted = step("jacobian", target, module, summed, differentiate(entry, at, module))
-    covering = step("covering", target, module, inserted)
-    return step("geometry", target, module, covering)
+    found = chained_message(module, wrt)
+    total = found.after
+    covers = len(module.equations) == 1 and isinstance(total, Reduce) and isinstance(total.binder.cond, In)
+    if not covers or not any(_is_selection(node, module) for node in walk(total)):
+        return found
+    return step("geometry", found.before, module, step("covering", found.before, module, found))
 
 
-@concludes("jacobian")
-def _insert(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
-    """The derived ∂f_{kl}/∂x_{ij} in place of its name, the maximiser written out."""
-    summed, derived = premises
-    return transform(summed.after, lambda node: _instance(node, derived, module))
+def _is_selection(node: Node, module: Module) -> bool:
+    """[(i, j) = (i^*, j^*)], where the maximum is taken over a window."""
+    if not isinstance(node, Bracket) or not isinstance(node.cond, Rel) or node.cond.ops != ("=",):
+        return False
+    right = node.cond.terms[1]
+    stars = right.items if isinstance(right, Tuple) else (right,)
+    known = star_definitions(module)
+    args = [known[s.name][0] for s in stars if isinstance(s, Star) and s.name in known]
+    return len(args) == len(stars) and all(isinstance(a.binder.cond, In) and isinstance(a.body, Entry) for a in args)
 
 
-def _instance(node: Node, derived: Step, module: Module) -> Node | None:
-    return unstarred(instance(node, derived), module) if isinstance(node, Partial) else None
-
-
-def unstarred(expr: Expr, module: Module) -> Expr:
+@concludes("covering")
+def _covering(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     """(i^*, j^*) replaced by the argmax that defines it."""
     definitions = star_definitions(module)
 
@@ -230,69 +207,16 @@ def unstarred(expr: Expr, module: Module) -> Expr:
         arg = args.pop()
         if args or places != list(range(len(arg.binder.variables))):
             return None
-        return _at(arg, stars[0], module)
+        return subst(arg, dict(zip(module.parameters_of(arg), stars[0].at, strict=True)))
 
-    return transform(expr, whole)
-
-
-def _at(arg: Arg, star: Star, module: Module) -> Arg:
-    return subst(arg, dict(zip(module.parameters_of(arg), star.at, strict=True)))
-
-
-@concludes("covering")
-def _covering(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
-    """Σ_{k,l} c [(i, j) = argmax over Ω(k, l)] runs over (k, l) with (i, j) ∈ Ω(k, l) only.
-
-    A maximiser lies in its own window, so every other term is 0.
-    """
-    total = premises[0].after
-    if not isinstance(total, Reduce):
-        return total
-    entry, _ = module.definition(module.output)
-    outputs = cast("tuple[Idx, ...]", entry.indices)
-    _, body = open_as(total, outputs)
-    member = next((m for node in walk(body) if (m := _membership(node, outputs)) is not None), None)
-    return total if member is None else Reduce("sum", over(outputs, member), body)
-
-
-def _membership(node: Node, outputs: tuple[Idx, ...]) -> Cond | None:
-    """(i, j) ∈ Ω(k, l), where the node is [(i, j) = argmax_{… ∈ Ω(k, l)} …]."""
-    if not (isinstance(node, Bracket) and isinstance(node.cond, Rel) and isinstance(node.cond.terms[-1], Arg)):
-        return None
-    domain = node.cond.terms[-1].binder.cond
-    inside = isinstance(domain, In) and isinstance(domain.set, SetApp) and domain.set.args == outputs
-    return In(node.cond.terms[0], cast(In, domain).set) if inside else None
+    return transform(cast(Expr, premises[0].after), whole)
 
 
 @concludes("geometry")
 def _geometry(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     """The sum over the covering windows, axis by axis: one window ⌊(i+p)/s⌋, or a range."""
-    total = premises[0].after
-    if not isinstance(total, Reduce) or not isinstance(total.binder.cond, In):
-        return total
-    assert isinstance(before, Entry)
-    entry, _ = module.definition(module.output)
-    outputs = cast("tuple[Idx, ...]", entry.indices)
-    _, body = open_as(total, outputs)
-    found = inverses(before.indices, module)
-    exact: dict[Node, Node] = {k: inv.only for k, inv in zip(outputs, found, strict=True) if inv.only is not None}
-    conds = tuple(c for inv in found for c in inv.conds)
-    value = subst(body, exact)
-    for k, inv in reversed(list(zip(outputs, found, strict=True))):
-        if inv.lower is not None and inv.upper is not None:
-            inside = inv.within(k)
-            binder = Binder((k,), (inv.lower,), (inv.upper,), inside[0]) if inside else ranging(k, inv.lower, inv.upper)
-            value = Reduce("sum", binder, value)
-    return _guarded(value, conds)
-
-
-def _guarded(value: Expr, conds: tuple[Cond, ...]) -> Expr:
-    """{ value if conds, 0 otherwise }; a bracket factor joins the conditions."""
-    if isinstance(value, Mul) and isinstance(value.factors[-1], Bracket):
-        conds, value = (*conds, value.factors[-1].cond), mul(*value.factors[:-1])
-    if not conds:
-        return value
-    return Cases(((value, conds[0] if len(conds) == 1 else And(conds)), (ZERO, OTHERWISE)))
+    total = cast(Expr, premises[0].after)
+    return in_closed_form(total, module) or total
 
 
 @dataclass(frozen=True)

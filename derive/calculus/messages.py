@@ -216,7 +216,10 @@ def _covering(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
 def _geometry(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     """The sum over the covering windows, axis by axis: one window ⌊(i+p)/s⌋, or a range."""
     total = cast(Expr, premises[0].after)
-    return in_closed_form(total, module) or total
+    value = in_closed_form(total, module) or total
+    if isinstance(value, Mul) and isinstance(value.factors[-1], Bracket):
+        return Cases(((mul(*value.factors[:-1]), value.factors[-1].cond), (ZERO, OTHERWISE)))
+    return value
 
 
 @dataclass(frozen=True)

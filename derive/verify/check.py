@@ -53,14 +53,14 @@ def _check(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]
         trial = Trial(node, scope, printed.ties)
         if of_indices(node) and trial.everywhere():
             return verdict(Verdict.PROVED, f"for all indices at sizes{_PLACES}", points=trial.said)
+        if printed.general:
+            for other in scope.companions:
+                Trial(node, other).run(1)
         for proof in proofs():
             trial.run(proof.enough)
             if trial.said >= proof.enough and proof.of(node):
                 return verdict(Verdict.PROVED, proof.evidence, points=trial.said)
         trial.run(ENOUGH)
-        if printed.general:
-            for other in scope.companions:
-                Trial(node, other).run(len(other.sizes))
     except Refuted as refuted:
         return verdict(Verdict.REFUTED, "a counterexample", str(refuted))
     except UnsupportedError as error:

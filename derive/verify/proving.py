@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
-from derive.errors import CardError
 from derive.expr import Directional, Node, Subdifferential, walk
-from derive.numeric.shapes import extents
-from derive.receptive_field import Axis, ReceptiveField
 from derive.verify.provers.cases import ByCases
 from derive.verify.provers.identity import RingIdentity
 from derive.verify.provers.regions import MOST_REGIONS
-from derive.verify.report import ENOUGH
 from derive.verify.scope import Scope
-from derive.verify.sizes import Sizes
+from derive.verify.sizes import Sizes, over_windows
 
 PROVABLE = 16  # entries of a window up to which Z3 is asked
 PROVED_AT = 2  # choices of sizes for a ring identity
-Index = tuple[int, ...]
+_FEW = 4  # points that say something before a proof is asked for: what claims nothing is proved of nothing
 
 
 class Prover(Protocol):
@@ -49,14 +45,14 @@ def proofs(scope: Scope) -> Proofs:
     """Ring identities where the regions are few; and Z3 where the formula has cases at all."""
     if scope.window is not None:
         n = scope.window.window.n
-        return _proof(ENOUGH, f"by Z3 for all windows of {n} entries", ByCases(scope, scope.draws.sizes[0])) \
+        return _proof(_FEW, f"by Z3 for all windows of {n} entries", ByCases(scope, scope.draws.sizes[0])) \
             if n <= PROVABLE else ()
     if scope.windows and scope.windows[0].whole:
-        sizes = two_windows(scope) if scope.windows[0].window.n <= PROVABLE else None
+        sizes = over_windows(scope.module, one_more=1) if scope.windows[0].window.n <= PROVABLE else None
         if sizes is None:
             return ()
         shape = "×".join(map(str, sizes.shapes[scope.module.inputs[0]]))
-        return _proof(ENOUGH, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes))
+        return _proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes))
     cases = ByCases(scope, scope.sizes[0])
     pieces = cases.pieces.pieces.values() if cases.pieces is not None else ()
     found: Proofs = ()
@@ -83,29 +79,3 @@ def _proof(enough: int, evidence: str, *provers: Prover) -> Proofs:
 def _places(sizes: Iterable[Sizes]) -> str:
     """n = 2, m = 3 and n = 3, m = 2."""
     return " and ".join(filter(None, (s.words() for s in sizes))) or "all inputs"
-
-
-def two_windows(scope: Scope) -> Sizes | None:
-    """The shapes of an input with two windows along the first axis and one along the others; None where none fits."""
-    module, field = replace(scope.module, input_size=None), scope.module.receptive_field
-    assert field is not None
-    shape = _two_windows(field, scope.module.input_size)
-    try:
-        return Sizes({}, dict(extents(module, {module.inputs[0]: shape}).shapes))
-    except CardError:
-        return None
-
-
-def _two_windows(field: ReceptiveField, known: Index | None) -> Index:
-    """An input with two windows along the first axis and one along the others, where these leave the largest rest.
-
-    Where the size is known, each axis leaves the rest that it leaves.
-    """
-    def fitting(place: int, axis: Axis) -> int:
-        n, windows = max(2, axis.kernel_size - 2 * axis.padding), 1 if place else 2
-        while axis.output_size(n) < windows or (known is not None and (known[place] - n) % axis.stride):
-            n += 1
-        longest = n + axis.stride - 1
-        return longest if place and known is None and axis.output_size(longest) == axis.output_size(n) else n
-
-    return tuple(fitting(place, axis) for place, axis in enumerate(field.axes))

@@ -22,7 +22,7 @@ from derive.verify.draw import Draws, Pool, arithmetic_of, thresholds
 from derive.verify.patterns import WindowDraws
 from derive.verify.point import LOSS, Point
 from derive.verify.report import ENOUGH
-from derive.verify.sizes import Sizes, again, choices
+from derive.verify.sizes import Sizes, again, choices, over_windows
 
 SETS = 3  # sets of sizes
 TIED = 6  # points with ties and zeros
@@ -41,6 +41,7 @@ class Scope:
     statements: tuple[Node, ...]
     definitions: Definitions
     window: Windowed | None = None
+    at: tuple[Sizes, ...] = ()  # the sizes of its points, if they are not to be chosen
     _points: list[Point] = field(default_factory=list, compare=False)
 
     @property
@@ -70,6 +71,8 @@ class Scope:
 
     @cached_property
     def sizes(self) -> tuple[Sizes, ...]:
+        if self.at:
+            return self.at
         key = self.key()
         if key in _sizes:
             return again(self.module, _sizes[key])
@@ -100,8 +103,9 @@ class Scope:
         if field_ is None:
             return ()
         others = (other for other in companions(len(field_.axes)) if other != field_)
-        modules = (replace(self.module.with_field(other), input_size=None) for other in others)
-        return tuple(Scope(module, self.table, self.statements, self.definitions) for module in modules)
+        modules = [replace(self.module.with_field(other), input_size=None) for other in others]
+        return tuple(Scope(module, self.table, self.statements, self.definitions, at=(sizes,)) for module in modules
+                     if (sizes := over_windows(module, one_more=len(field_.axes))) is not None)
 
     @cached_property
     def free(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 
 from derive.axes import Axes, axes
 from derive.errors import CardError, DeriveError, UnsupportedError
@@ -16,6 +17,7 @@ from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
+from derive.receptive_field import Axis
 from derive.verify.extents import LARGEST, Choice, allowed, distinct, fixed, rests
 
 Shapes = dict[str, tuple[int, ...]]
@@ -71,6 +73,28 @@ def choices(module: Module, count: int) -> tuple[Sizes, ...]:
         why = _reason(module, tuple(values))
         raise UnsupportedError(f"no small sizes fit the formula, so it cannot be checked{why}")
     return tuple(found)
+
+
+def over_windows(module: Module, one_more: int) -> Sizes | None:
+    """The shapes of an input with two windows along its first ``one_more`` axes, one along the others.
+
+    The others leave the largest rest, and where the size is known each the one that it leaves; None where none fits.
+    """
+    field, known = module.receptive_field, module.input_size
+    assert field is not None
+
+    def fitting(place: int, axis: Axis) -> int:
+        n, windows = max(2, axis.kernel_size - 2 * axis.padding), 2 if place < one_more else 1
+        while axis.output_size(n) < windows or (known is not None and (known[place] - n) % axis.stride):
+            n += 1
+        longest = n + axis.stride - 1
+        return longest if windows == 1 and known is None and axis.output_size(longest) == axis.output_size(n) else n
+
+    shape = tuple(fitting(place, axis) for place, axis in enumerate(field.axes))
+    try:
+        return Sizes({}, dict(extents(replace(module, input_size=None), {module.inputs[0]: shape}).shapes))
+    except CardError:
+        return None
 
 
 def again(module: Module, chosen: Iterable[tuple[int, ...]]) -> tuple[Sizes, ...]:
@@ -162,13 +186,19 @@ def _fits(module: Module, chosen: dict[str, int]) -> Sizes | None:
     if any(n != chosen.get(str(size), n) for s in module.table.symbols if s.name in module.defined
            for size, n in zip(s.sizes, reach.shapes[s.name], strict=False)):
         return None  # as many windows as another tensor has entries
-    literal = {(s.name, d) for s in module.table.symbols for d, n in enumerate(s.sizes) if isinstance(n, int)}
-    literal |= fixed(module)
+    literal = _literal(module)
     if any(has_even_median(module, shapes[name]) for name in module.inputs):
         return None
     if any(n < 2 and (name, d) not in literal for name, shape in reach.shapes.items() for d, n in enumerate(shape)):
         return None
     return Sizes(chosen, dict(reach.shapes))
+
+
+@lru_cache(maxsize=64)
+def _literal(module: Module) -> frozenset[tuple[str, int]]:
+    """The axes that have as many entries as the card says, or as there are windows, whatever is chosen."""
+    stated = {(s.name, d) for s in module.table.symbols for d, n in enumerate(s.sizes) if isinstance(n, int)}
+    return frozenset(stated | fixed(module))
 
 
 def _equal(module: Module, sizes: Sizes) -> int:

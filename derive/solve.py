@@ -169,7 +169,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
 
 def _with_code(sheet: Sheet, report: Report, messages: Messages) -> tuple[Sheet, Report]:
     """The sheet with the layer in code, and the report with how that was tried."""
-    from derive.compose.closing import with_listings
+    from derive.compose.listing import with_listings
 
     sheet, checks = with_listings(sheet, messages)
     return sheet, replace(report, checks=(*report.checks, *checks))

@@ -67,7 +67,6 @@ class ByCases:
         if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
             self.__dict__.pop("lowering", None)
             self._sound = 0
-            self._own = Own()
         with self._own.used():
             return self._proves_all(node)
 

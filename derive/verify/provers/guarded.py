@@ -161,7 +161,11 @@ class Space:
     def power(self, base: Any, exponent: Any) -> Any:
         if not isinstance(base, Guarded) and not isinstance(exponent, Guarded) and Fraction(exponent).denominator == 1:
             return EXACT.power(base, exponent)
-        return self.of(self.algebra.power(self.plain(base), self.plain(exponent)))
+        found = self.of(self.algebra.power(self.plain(base), self.plain(exponent)))
+        inverse = not isinstance(exponent, Guarded) and exponent == -1
+        if inverse and isinstance(base, Guarded) and base.parts.keys() - {ALWAYS}:  # Σ g p w = 1, case by case
+            self.axioms.append(related(self.real(base * found), "=", number(1)))
+        return found
 
     def _applied(self, function: Any) -> Any:
         return lambda x: self.of(function(self.plain(x)))
@@ -209,6 +213,7 @@ class Space:
                          ">": left > right, "≥": left >= right}[op]) if not isinstance(left, tuple) else \
                 (left == right) is (op == "=")
         difference = self.lift(left) - right
+        difference = Guarded({g: r for g, p in difference.parts.items() if len(r := _where(g, p))}, self)
         if op in ("=", "≠"):
             difference = Guarded({g: p for g, p in difference.parts.items() if not self.algebra.is_zero(p)}, self)
         if not difference.parts.keys() - {ALWAYS}:
@@ -267,6 +272,14 @@ class Space:
         parts = [self.terms.of(p) if not g else when(self.truth(g), self.terms.of(p), number(0))
                  for g, p in self.lift(value).parts.items()]
         return total(parts or [number(0)])
+
+
+def _where(guard: Guard, poly: Poly) -> Poly:
+    """The polynomial where the guard holds: what is 0 there divides it."""
+    for what, signs in guard:
+        if signs == SIGNS["="] and isinstance(what, Poly):
+            poly, _ = poly.remainder(what)
+    return poly
 
 
 def unsupported(what: str) -> UnsupportedError:

@@ -152,6 +152,9 @@ class Terms:
                 yield related(self.letter(g), ">", number(0))
             if generator.kind == "inverse" and generator.of is not None:
                 yield related(self.of(self.algebra.generator(g) * generator.of), "=", number(1))
+                if self.linear:  # what a product with a letter of its own no longer tells
+                    mine, whole = self.letter(g), self.of(generator.of)
+                    yield from (z3.Implies(related(whole, op, number(0)), related(mine, op, number(0))) for op in "<>")
             if generator.kind == "root" and generator.of is not None:
                 yield related(self.of(self.algebra.generator(g) ** generator.degree), "=", self.of(generator.of))
 

@@ -6,7 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from derive.question.prose import PlainText, plain_text
 
@@ -168,26 +169,35 @@ FIXED: dict[str, tuple[tuple[int, ...] | str, str]] = {
     "adaptive": ("adaptive", r"\badaptive(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
     "unpooling": ("", r"\b(?:fractional|roi|region of interest|stochastic)[ -](?:\w+[ -])?pool\w*|\bunpool\w*"),
 }
-# A phrase has one of these: without them its patterns need not be compiled, which takes longer than the search.
-STEMS: dict[str, tuple[str, ...]] = {
-    "stride": ("strid", "step", "kro", "schritt", "/", "shift", "mov", "slid", "advanc", "posun", "posouv"),
-    "padding": ("pad", "dopl", "border", "frame"),
-    "padding at ends": ("pad",),
-    "output_size": ("output", "výstup"),
-    "dilation": ("dilat",),
-    "target": ("adaptive", "output"),
-    "unit stride": ("unit",),
-    "stride as window": ("strid", "step", "kro", "schritt"),
-    "no padding": ("pad", "dopl"),
-    "disjoint": ("overlap", "disjoint", "překrýv"),
-    "overlapping": ("overlap", "překrýv"),
-    "no dilation": ("dilat",),
-    "dilation without number": ("dilat", "trous"),
-    "ceil_mode": ("ceil", "last window", "rounded up"),
-    "same": ("same", "padded to"),
-    "whole": ("global",),
-    "adaptive": ("adaptive",),
-    "unpooling": ("pool",),
+_SIZED = "a size is said"  # no stem: a size with its number
+_SIZES = "size|shape|dimension|extent|velikost|rozměr|größe"
+_LENGTHS = "length|délk|délc"
+_COUNTED = "elements|entries|inputs|values|samples|pixels|cells|units|neurons"
+_STRIDES = "strid|step|kro|schritt"
+# A phrase has one of these, of each of its patterns or of all: without them a pattern need not be compiled, which takes
+# longer than the search.
+STEMS: dict[str, str | tuple[str, ...]] = {
+    "kernel_size": ("", _SIZED, _SIZED, "", _COUNTED, "∎", "side|edge", _SIZES, "=", "/", ",|:", "here", _STRIDES),
+    "length": (_LENGTHS, _COUNTED, "element|sample|entry", _COUNTED),
+    "stride": (_STRIDES, "strides", "/", "shift|mov|slid|advanc|posun|posouv", "stride"),
+    "padding": "pad|dopl|border|frame",
+    "padding at ends": "pad",
+    "input_size": ("", "", f"{_SIZED}|{_LENGTHS}"),
+    "output_size": "output|výstup",
+    "dilation": "dilat",
+    "target": ("adaptive", f"{_SIZED}|{_LENGTHS}", f"{_SIZED}|{_LENGTHS}", "output"),
+    "unit stride": "unit",
+    "stride as window": _STRIDES,
+    "no padding": "pad|dopl",
+    "disjoint": "overlap|disjoint|překrýv",
+    "overlapping": "overlap|překrýv",
+    "no dilation": "dilat",
+    "dilation without number": "dilat|trous",
+    "ceil_mode": "ceil|last window|rounded up",
+    "same": "same|padded to",
+    "whole": "global",
+    "adaptive": "adaptive",
+    "unpooling": "pool",
 }
 # What a phrase is about, where it is not its own name.
 ABOUT = {"unit stride": "stride", "stride as window": "stride", "no padding": "padding", "no dilation": "dilation"}
@@ -279,10 +289,31 @@ def _longest(matches: list[Match]) -> Iterator[Match]:
             reached[what] = span
 
 
-def _patterns() -> Iterator[tuple[str, str, Size | str | None]]:
-    yield from ((what, p, None) for what, patterns in VALUED.items() for p in patterns)
-    yield from ((what, p, "") for what, patterns in TEXTS.items() for p in patterns)
-    yield from ((what, p, value) for what, (value, p) in FIXED.items())
+class Phrase(NamedTuple):
+    """What a pattern is about, its source, the stems of which its phrases have one, and its value if that is fixed."""
+
+    name: str
+    source: str
+    stems: str
+    value: Size | str | None
+
+    def may_occur(self, text: str) -> bool:
+        return any(_sized(text) if stem == _SIZED else stem in text for stem in self.stems.split("|"))
+
+
+def phrases() -> Iterator[Phrase]:
+    for name, patterns in (VALUED | TEXTS).items():
+        stems = STEMS.get(name, "")
+        each = (stems,) * len(patterns) if isinstance(stems, str) else stems
+        yield from (Phrase(name, p, s, "" if name in TEXTS else None) for p, s in zip(patterns, each, strict=True))
+    for name, (value, pattern) in FIXED.items():
+        yield Phrase(name, pattern, str(STEMS.get(name, "")), value)
+
+
+@lru_cache(maxsize=64)
+def _sized(text: str) -> bool:
+    """Whether a size is followed by a number, with or without a bracket before it."""
+    return _compiled(rf"{SIZE}{IS}[(\[]?\s*{N}").search(text) is not None
 
 
 _compiled = cache(re.compile)
@@ -290,10 +321,10 @@ _compiled = cache(re.compile)
 
 def _matches(plain: PlainText) -> Iterator[Match]:
     padded = False
-    for name, source, fixed in _patterns():
-        if name in STEMS and not any(stem in plain.text for stem in STEMS[name]):
+    for phrase in phrases():
+        if not phrase.may_occur(plain.text):
             continue
-        what, pattern = ABOUT.get(name, name), _compiled(source)
+        what, pattern, fixed = ABOUT.get(phrase.name, phrase.name), _compiled(phrase.source), phrase.value
         for m in pattern.finditer(plain.text):
             value = _numbers(m[1]) if fixed is None else m[1] if what in TEXTS else fixed
             yield what, m.span(), value

@@ -9,8 +9,7 @@ from derive.compose.builder import Builder
 from derive.compose.story import Story
 from derive.compose.subject import Subject
 from derive.expr import Entry, Reduce, SetApp, walk
-from derive.figures import elementwise, graph, receptive_fields, routing
-from derive.figures.curve import curve, given
+from derive.figures import graph, receptive_fields, routing
 from derive.figures.grids import Letters, letter, say
 from derive.figures.windows import Example, picture_shape, shown
 from derive.numeric.point import Index
@@ -22,6 +21,8 @@ FEWEST, MOST = 2, 7  # tensors defined: one is no chain, more do not fit the pag
 
 def pictures(b: Builder, subject: Subject) -> None:
     """The function and its slope where entries do not mix; else the graph of a chain, and the windows."""
+    from derive.figures.curve import curve, elementwise, given  # it samples arrays
+
     module = subject.module
     scene, sampled = elementwise(module), curve(module)
     if scene is not None and sampled is not None:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import random
-from fractions import Fraction
-from typing import Any
-
-import numpy as np
 
 from derive.compose.builder import Builder
 from derive.compose.matrices import matrix
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Expr, Fn, Num, eq
 from derive.module import Module
-from derive.numbers import Numbers
 from derive.numeric.clarke import active_sets, selection
 from derive.numeric.point import Index
 from derive.verify.point import Point, Values
+from derive.verify.ties import Message
 
 _TRIES = 60
 _NUMBERS = {False: (0, 1, 1, 2), True: (0, 1, -1, 2, -2)}  # of the entries; where their size is what counts
@@ -38,14 +34,14 @@ def build(b: Builder, module: Module, first: Point) -> None:
     alone = module.definition(module.output)[1] is node and (absolute or isinstance(node.body, Entry))
     if not alone or drawn is None:
         return
-    upstream, x = _array(first.tensor(delta)), _array(drawn)
-    numbers = Numbers(module)
-    output, back = numbers.forward(**{wrt: x}), numbers.backward(wrt, upstream=upstream, **{wrt: x})
+    message = Message(module)
+    point = message.point(drawn).with_upstream(first.tensor(delta))
+    output, back = point.tensor(module.output), message.at(point)
     b.prose("tied_given", upstream=b.m(Entry(delta, ())))
     b.math("tied_input", eq(Entry(wrt, ()), matrix(drawn)), "tied", definition=True)
     b.prose("tied_output")
     b.math("tied_output", eq(Entry(module.output, ()), _printed(output)), "tied")
-    b.prose("tied_gradient", rule=module.tie_rule, op=node.op, absolute=absolute, rank=x.ndim)
+    b.prose("tied_gradient", rule=module.tie_rule, op=node.op, absolute=absolute, rank=len(first.shapes[wrt]))
     b.math("tied_gradient", eq(Entry(f"delta_{wrt}", ()), _printed(back)), "tied")
 
 
@@ -63,14 +59,5 @@ def _tied(module: Module, cells: list[Index], shape: Index, pool: tuple[int, ...
     return None if found is None else found[1]
 
 
-def _printed(values: Any) -> Expr:
-    numbers: dict[Index, Any] = {at: Fraction(n).limit_denominator(10**6) if np.isfinite(n) else float(n)
-                                 for at, n in np.ndenumerate(np.asarray(values, float))}
-    return Num(numbers[()]) if () in numbers else matrix(numbers)
-
-
-def _array(values: Values) -> Any:
-    if () in values:
-        return float(values[()])
-    shape = tuple(max(c) + 1 for c in zip(*values, strict=True))
-    return np.array([float(values[at]) for at in np.ndindex(*shape)]).reshape(shape)
+def _printed(values: Values) -> Expr:
+    return Num(values[()]) if () in values else matrix(values)

@@ -1,7 +1,6 @@
-"""Figures of a layer as scenes: its windows, the way its gradients take, its graph, its curve."""
+"""Figures of a layer as scenes: its windows, the way of its gradients, its graph (its curve: derive.figures.curve)."""
 
-from derive.figures.curve import elementwise
 from derive.figures.graph import graph
 from derive.figures.windows import receptive_fields, routing
 
-__all__ = ["elementwise", "graph", "receptive_fields", "routing"]
+__all__ = ["graph", "receptive_fields", "routing"]

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from derive.axes import Axes, axes, stands
 from derive.errors import CardError, UnsupportedError
@@ -34,9 +33,11 @@ from derive.expr import (
     walk,
 )
 from derive.module import Module
-from derive.numeric.gather import Array, first_nan
 from derive.numeric.source import window_places
 from derive.receptive_field import Axis, WindowAxis
+
+if TYPE_CHECKING:
+    from derive.numeric.gather import Array
 
 Shape = tuple[int, ...]
 
@@ -194,6 +195,10 @@ def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, .
 
 def as_array(module: Module, name: str, value: object) -> Array:
     """One tensor's array as float64 (see :func:`checked`)."""
+    import numpy as np  # sizes are asked for where no array is
+
+    from derive.numeric.gather import first_nan
+
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
-
+from derive.axes import axes
+from derive.calculus.messages import Messages
+from derive.calculus.vanishing import at_kinks
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import Entry, Reduce
+from derive.expr import Entry, Expr, Idx, Reduce
 from derive.module import Module
-from derive.numbers import Numbers
-from derive.numeric.clarke import Choice, active_sets, comparable, contains, selection
-from derive.numeric.point import Index
+from derive.numeric.arithmetic import EXACT
+from derive.numeric.clarke import Choice, active_sets, choice, comparable, contains, selection
+from derive.numeric.point import Definitions, Index
 from derive.reductions import is_middle
+from derive.verify.claims import Compiler
+from derive.verify.point import Point, Values
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.window_axis import Axis
 
@@ -41,6 +45,54 @@ def by_rule(module: Module, values: Mapping[str, Mapping[Index, Any]], shapes: M
     return total
 
 
+class Message:
+    """δ_x = Jᵀ δ_y of a layer that selects entries, at numbers: the derived formula, with the module's tie rule.
+
+    The first of several maximisers is what the formula says in exact arithmetic; another rule is one of arrays.
+    """
+
+    def __init__(self, module: Module) -> None:
+        messages = Messages(module)
+        (self.wrt,), self.module, self._messages = module.inputs, messages.module, messages
+        self._exact = module.tie_rule == "first" and not is_middle(selection(module).op)
+
+    def point(self, x: Values) -> Point:
+        """The layer at an input; an upstream gradient is still to be given."""
+        return Point(self.module, EXACT, {self.wrt: x}, {self.wrt: _shape(x)}, {})
+
+    def at(self, point: Point) -> Values:
+        """δ_x for the upstream gradient of the point."""
+        if self._exact:
+            return {cell: self._formula(point, cell) for cell in point.given[self.wrt]}
+        from derive.numbers import Numbers
+
+        upstream = _array(point.tensor(f"delta_{self.module.output}"))
+        given = point.given[self.wrt]
+        found = Numbers(self.module, self._messages).backward(self.wrt, upstream=upstream, **{self.wrt: _array(given)})
+        return {at: Fraction(float(n)).limit_denominator(10**6)
+                for at, n in zip(sorted(given), found.flat, strict=True)}
+
+    @cached_property
+    def _formula(self) -> Callable[[Point, Index], Any]:
+        step, module = self._messages.message(self.wrt), self.module
+        assert isinstance(step.before, Entry) and isinstance(step.after, Expr)
+        outputs = tuple(i for i in module.definition(module.output)[0].indices if isinstance(i, Idx))
+        stars = {name: (arg, place, outputs) for name, (arg, place) in self._messages.star_definitions.items()}
+        ranks = {s.name: len(s.axes) for s in module.table.symbols}
+        compiler = Compiler(module, EXACT, Definitions(stars, {}, {}), ranks)
+        return compiler.function(step.before.indices, at_kinks(step.after, module))
+
+
+def _shape(values: Values) -> Index:
+    return tuple(max(c) - min(c) + 1 for c in zip(*values, strict=True))
+
+
+def _array(values: Values) -> Any:
+    import numpy as np
+
+    return np.array([float(values[at]) for at in sorted(values)]).reshape(_shape(values))
+
+
 def clarke(module: Module) -> tuple[Check, ...]:
     """At tied inputs the message under the module's rule is an element of the Clarke subdifferential of Σ_k δ_k y_k.
 
@@ -61,22 +113,21 @@ def _clarke(module: Module) -> tuple[Check, ...]:
         return ()
     evidence = (f"Under the tie rule `{module.tie_rule}` the message is an element of the Clarke subdifferential of "
                 "the sum of the outputs, each times its upstream gradient")
-    numbers, source, points = Numbers(module), random.Random(5), 0
+    message, source, points = Message(module), random.Random(5), 0
     for _ in range(_TRIES):
         x = _tied_input(module, node, source)
         try:
-            y = numbers.forward(**{module.inputs[0]: x})
-            delta = np.array([source.choice((-3, -1, 1, 2)) for _ in range(y.size)], float).reshape(y.shape)
-            found = numbers.backward(module.inputs[0], upstream=delta, **{module.inputs[0]: x})
-            exact = np.array([Fraction(float(v)).limit_denominator(10**4) for v in found.flat], object)
-            inside = numbers.is_subgradient(exact.reshape(found.shape), upstream=delta.astype(int),
-                                            **{module.inputs[0]: x.astype(int)})
+            point = message.point(x)
+            delta = {at: source.choice((-3, -1, 1, 2)) for at in sorted(point.tensor(module.output))}
+            found = message.at(point.with_upstream(delta))
+            inside = contains(found, [choice(s, node, x, Fraction(delta[s.output])) for s in
+                                      active_sets(message.module, point.given, point.shapes)])
         except UnsupportedError:  # too many ties to list
             continue
         except DeriveError as error:
             return (Check("ties", "", Verdict.NOT_READ, evidence, str(error)),)
         if not inside:
-            return (Check("ties", "", Verdict.REFUTED, evidence, f"{found.tolist()} is not, at x = {x.tolist()}"),)
+            return (Check("ties", "", Verdict.REFUTED, evidence, f"{_written(found)} is not, at x = {_written(x)}"),)
         points += 1
         if points == ENOUGH:
             break
@@ -85,7 +136,11 @@ def _clarke(module: Module) -> tuple[Check, ...]:
     return (Check("ties", "", Verdict.TESTED, f"{evidence}, at {points} tied inputs", points=points),)
 
 
-def _tied_input(module: Module, node: Reduce, source: random.Random) -> Any:
+def _written(values: Values) -> str:
+    return ", ".join(str(values[at]) for at in sorted(values))
+
+
+def _tied_input(module: Module, node: Reduce, source: random.Random) -> Values:
     """Integers of which some are equal, on the smallest shape with two windows along an axis."""
     field = module.receptive_field
     if field is None:
@@ -94,8 +149,9 @@ def _tied_input(module: Module, node: Reduce, source: random.Random) -> Any:
         shape = tuple(_side(axis, 2 if d == 0 else 1, is_middle(node.op)) for d, axis in enumerate(field.axes))
         shape = module.input_size if module.input_size and math.prod(module.input_size) <= math.prod(shape) else shape
     cells = math.prod(shape)
-    values = [source.randint(-cells // 3, cells // 3) for _ in range(cells)]
-    return np.array(values, float).reshape(shape)
+    (wrt,) = module.inputs
+    runs = [range(axes(module).origin(wrt, d), axes(module).origin(wrt, d) + n) for d, n in enumerate(shape)]
+    return {at: source.randint(-cells // 3, cells // 3) for at in itertools.product(*runs)}
 
 
 def _side(axis: Axis, count: int, odd: bool) -> int:

@@ -6,7 +6,8 @@ import itertools
 import random
 from functools import cache
 
-from derive.figures import elementwise, graph, receptive_fields, routing
+from derive.figures import graph, receptive_fields, routing
+from derive.figures.curve import elementwise
 from derive.figures.grids import Index, Letters
 from derive.figures.windows import Example
 from derive.notation.symbols import Kind, Symbol, SymbolTable

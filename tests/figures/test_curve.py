@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from derive.axes import with_axes
-from derive.figures import elementwise
-from derive.figures.curve import Curve, curve, given
+from derive.figures.curve import Curve, curve, elementwise, given
 from derive.sheet import Dot
 from tests.calculus.zoo import ZOO
 

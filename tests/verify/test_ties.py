@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 import derive
-from derive.numbers import Numbers
 from derive.verify import ties
 from derive.verify.report import Verdict
-from derive.verify.ties import apart, clarke
+from derive.verify.ties import Message, apart, clarke
 
 LAYERS: list[tuple[str, dict[str, Any]]] = [
     ("max_pool", {"kernel_size": 3, "stride": 1}), ("min_pool", {"kernel_size": (3,), "stride": 2, "padding": 1}),
@@ -37,8 +36,8 @@ def test_nothing_is_selected_by_an_average() -> None:
 
 def test_a_message_outside_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     module = derive.layer("max_pool", kernel_size=(4,), stride=1)
-    right = Numbers.backward
-    monkeypatch.setattr(ties.Numbers, "backward", lambda self, wrt, **arrays: 2 * right(self, wrt, **arrays))
+    right = Message.at
+    monkeypatch.setattr(Message, "at", lambda self, point: {at: 2 * n for at, n in right(self, point).items()})
     ties._clarke.cache_clear()
     (found,) = clarke(module)
     ties._clarke.cache_clear()

@@ -152,7 +152,7 @@ def test_each_step_of_the_message_is_right(geometry: tuple[tuple[int, int], ...]
         return sum(upstream[out] * v for out, v in values.items())
 
     expected = np.array([[loss({**arrays, (i, j): x[i, j] + 0.5}) - loss(arrays) for j in range(7)] for i in range(6)]) * 2
-    for rule in ("jacobian", "covering", "geometry"):
+    for rule in ("inserted", "covering", "geometry"):
         found = step.last(rule)
         result = backward(module, (found.before, found.after), "x", upstream, {"x": x},
                           solution.derivation.star_definitions)

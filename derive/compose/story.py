@@ -56,6 +56,11 @@ class Story:
     def message(self) -> Step:
         return self.messages.message(self.wrt)
 
+    @property
+    def covering(self) -> Step:
+        """The message as a sum over the windows that cover an entry, the maximiser written out."""
+        return next((s for s in self.message if s.rule == "covering"), self.message)
+
     @cached_property
     def extremiser(self) -> Extremiser:
         return extremisers(self.module)[0]

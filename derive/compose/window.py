@@ -75,7 +75,7 @@ def backward(b: Builder, d: Story) -> None:
     """δ_x in general, and as this geometry has it."""
     delta_f = Entry(f"delta_{d.module.output}", d.outputs)
     b.prose("answer_message", delta=b.m(delta_f), at=b.m(tuple_of(d.indices)), partial=b.m(d.jacobian.before))
-    b.math("message", _said(d.message.last("covering")), general=True)
+    b.math("message", _said(d.covering), general=True)
     here(b, d)
 
 
@@ -272,7 +272,7 @@ def full_message(b: Builder, d: Story) -> None:
     b.math("chain", _said(d.message.last("chain")), general=True)
     b.prose("message_covering", at=at, op=d.op)
     if "vjp" not in d.module.asked:
-        b.math("message", _said(d.message.last("covering")), general=True)
+        b.math("message", _said(d.covering), general=True)
     b.prose("message_windows", output=b.m(d.output), padded=d.field.padded)
     b.math("windows", covers(d.indices, d.outputs, d.module))
     if output_sizes(d.module):

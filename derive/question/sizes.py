@@ -207,7 +207,9 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, Node]], la
 
 def with_known_ranges(module: Module) -> Module:
     """The module without ranges whose sizes no tensor has: T of t = 0, …, T − 1, which is said of nothing else."""
-    known = {s.name for s in axes(module).sizes.values() if isinstance(s, Size)}
+    found = axes(module)
+    known = {s.name for (tensor, d) in found.classes if tensor not in module.defined
+             and isinstance(s := found.size(tensor, d), Size)}
     return replace(module, ranges=tuple(r for r in module.ranges if all(
         n.name in known for n in walk(r[2]) if isinstance(n, Size))))
 

@@ -133,6 +133,7 @@ LAYERS = [
     Layer("window_mean_1d", (r"f_t = \frac{1}{|\Omega(t)|} \sum_{i \in \Omega(t)} x_i",), {"x": (8,)}, fields=OMEGA1),
     Layer("window_norm_1d", (r"f_t = \sqrt{\sum_{i \in \Omega(t)} x_i^2}",), {"x": (8,)}, fields=OMEGA1),
     Layer("window_max_scaled", (r"f_t = c \max_{i \in \Omega(t)} x_i",), {"x": (8,), "c": ()}, fields=OMEGA1),
+    Layer("mean_of_squares", (r"y = \operatorname{mean}_j x_j^2",), X),
     Layer("product_of_entries", (r"y = \prod_j x_j",), X),
     Layer("power", (r"y_k = (x_k)^a",), {"x": (4,), "a": ()}, positive=("x",)),
     Layer("smallest_of_three", (r"y_k = \min(x_k, 2 x_k - 1, c)",), {"x": (6,), "c": ()}),

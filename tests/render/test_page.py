@@ -15,6 +15,7 @@ import pytest
 
 import derive
 from derive.card import Card
+from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
 from derive.receptive_field import receptive_field
 from derive.render import render
@@ -155,7 +156,7 @@ def agree(solution: Solution, one: dict[str, Any], shown: dict[str, Any]) -> Non
     name = solution.module.inputs[0]
     known = {i: Fraction(int(v)) for i, v in np.ndenumerate(x)}
     forward = evaluate(solution.module, {name: known}, {name: x.shape})[solution.module.output]
-    ruled = dataclasses.replace(solution, module=dataclasses.replace(solution.module, tie_rule=one["rule"]))
+    ruled = Numbers(dataclasses.replace(solution.module, tie_rule=one["rule"]))
     wanted = {"output": np.array([float(forward[i]) for i in np.ndindex(delta.shape)]).reshape(delta.shape),
               "mask": ruled.backward(name, upstream=np.ones_like(delta), **{name: x}),
               "gradient": ruled.backward(name, upstream=delta, **{name: x})}

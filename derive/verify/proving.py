@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from derive.expr import Directional, Node, Subdifferential, walk
+from derive.expr import Arg, Bracket, Cases, Directional, Extremum, Fn, Node, Reduce, Subdifferential, walk
+from derive.functions import known
+from derive.module import Module
+from derive.reductions import selects
 from derive.verify.provers.cases import ByCases
 from derive.verify.provers.identity import RingIdentity
 from derive.verify.provers.regions import MOST_REGIONS
@@ -54,7 +57,7 @@ def proofs(scope: Scope) -> Proofs:
         shape = "×".join(map(str, sizes.shapes[scope.module.inputs[0]]))
         return _proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes))
     cases = ByCases(scope, scope.sizes[0])
-    pieces = cases.pieces.pieces.values() if cases.pieces is not None else ()
+    pieces = cases.pieces.pieces.values() if _decides(scope.module) and cases.pieces is not None else ()
     found: Proofs = ()
     if math.prod(len(p.open_cases) for p in pieces) <= 2 * MOST_REGIONS:
         rings = tuple(RingIdentity(scope, sizes) for sizes in scope.sizes[:PROVED_AT])
@@ -64,6 +67,14 @@ def proofs(scope: Scope) -> Proofs:
     if pieces:
         found += _proof(len(scope.sizes), f"by Z3 for {_places((cases.sizes,))}, in all cases", cases)
     return found
+
+
+def _decides(module: Module) -> bool:
+    """The forward formula compares values: it may have cases."""
+    values = (*(e.terms[1] for e in module.equations), *(f.body for f in module.functions))
+    return any(isinstance(n, (Extremum, Cases, Bracket, Arg)) or isinstance(n, Reduce) and selects(n.op)
+               or isinstance(n, Fn) and (function := known(n.name)) is not None and bool(function.corners)
+               for value in values for n in walk(value))
 
 
 def _proof(enough: int, evidence: str, *provers: Prover) -> Proofs:

@@ -37,7 +37,7 @@ def routes(scope: Scope, messages: Messages) -> list[Check]:
 
 def steps(derivations: Iterable[Step], module: Module) -> Check:
     """Every step of the derivation concludes again what it says."""
-    found = [step for derivation in derivations for step in derivation]
+    found = list({id(step): step for derivation in derivations for step in derivation}.values())
     broken = [step.rule for step in found if step.recompute(module) is not step.after]
     evidence = f"Each of the {len(found)} steps of the derivation follows again from its premises by its rule"
     if broken:

@@ -178,6 +178,12 @@ def _values(values: Mapping[str, Choice]) -> Iterator[dict[str, int]]:
 
 def _fits(module: Module, chosen: dict[str, int]) -> Sizes | None:
     """The shapes at these sizes; None where a tensor has an axis of less than two entries that could have more."""
+    return _fitting(module, tuple(chosen.items()))
+
+
+@lru_cache(maxsize=2048)
+def _fitting(module: Module, sizes: tuple[tuple[str, int], ...]) -> Sizes | None:
+    chosen = dict(sizes)
     shapes = _shapes(module, chosen)
     try:
         reach: Extents = extents(module, shapes)

@@ -37,7 +37,6 @@ from derive.expr import (
     mul,
     subst,
     transform,
-    walk,
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, latex_of
@@ -175,8 +174,10 @@ def message(module: Module, wrt: str) -> Step:
     """
     found = chained_message(module, wrt)
     total = found.after
-    covers = len(module.equations) == 1 and isinstance(total, Reduce) and isinstance(total.binder.cond, In)
-    if not covers or not any(_is_selection(node, module) for node in walk(total)):
+    if len(module.equations) > 1 or not isinstance(total, Reduce) or not isinstance(total.binder.cond, In):
+        return found
+    guards = [f for f in (total.body.factors if isinstance(total.body, Mul) else ()) if isinstance(f, Bracket)]
+    if len(guards) != 1 or not _is_selection(guards[0], module):
         return found
     return step("geometry", found.before, module, step("covering", found.before, module, found))
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
-from derive.listing import all_windows, arrays, layer, one_window
+from derive.listing import arrays, layer
 from derive.listing.run import Trial, executed
-from derive.listing.windows import Windowed
-from derive.window_axis import WindowAxis
 
 
 @dataclass(frozen=True)
@@ -29,9 +27,9 @@ def listings(messages: Messages) -> tuple[tuple[Listed, ...], str]:
     """
     found: list[Listed] = []
     reason = ""
-    for style in ("loops", "arrays"):
+    for style, lines in (("loops", layer.loops), ("arrays", arrays.lines)):
         try:
-            source = module_source(_functions(messages, style))
+            source = module_source(layer.functions(messages, lines))
             trial = executed(source, messages)
         except UnsupportedError as error:
             reason = str(error)
@@ -39,21 +37,6 @@ def listings(messages: Messages) -> tuple[tuple[Listed, ...], str]:
         if source not in [f.source for f in found]:
             found.append(Listed(style, source, trial))
     return tuple(found), reason
-
-
-def _functions(messages: Messages, style: str) -> str:
-    if messages.module.receptive_field is not None or _whole(messages):
-        windowed = Windowed(messages)
-        if style == "loops" or not windowed.axes:
-            return one_window.functions(windowed)
-        alike = all(isinstance(a, WindowAxis) for a in windowed.axes)
-        return (all_windows.functions if alike else all_windows.gathered)(windowed)
-    return layer.functions(messages, layer.loops if style == "loops" else arrays.lines)
-
-
-def _whole(messages: Messages) -> bool:
-    """One maximum over several indices of the whole input: a window without neighbours."""
-    return any(len(arg.binder.variables) > 1 for arg, _ in messages.star_definitions.values())
 
 
 _WIDTH = 88

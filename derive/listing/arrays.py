@@ -28,8 +28,10 @@ from derive.expr import (
     subst,
     walk,
 )
+from derive.listing import all_windows
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
+from derive.listing.windows import Pass
 from derive.reductions import REDUCTIONS, is_middle, is_short
 
 
@@ -50,12 +52,6 @@ class Arrays(ArrayPrinter):
         found = list(parts)
         axes = tuple(v for v in self.order if any(v in p.axes for p in found))
         return [_widened(p, axes) for p in found], axes
-
-    def extremum(self, op: str, parts: list[Code]) -> Code:
-        first, *rest = parts
-        for part in rest:
-            first = self.called(f"np.{op}imum", [first, part])
-        return first
 
     def condition(self, node: Cond) -> Code:
         if isinstance(node, And):
@@ -166,7 +162,9 @@ class Arrays(ArrayPrinter):
                                           for d in range(len(symbol.sizes)))
 
     def picked(self, name: str, place: list[Expr]) -> Code:
-        """x at arrays of indices."""
+        """x at arrays of indices; those under a condition are evaluated where it does not hold, too."""
+        if any(c < 0 for term in place for c in Affine.of(term).coefficients.values()):
+            raise UnsupportedError("an index that leaves its array is not written as array operations")
         aligned, axes = self.align(map(self.value, place))
         return Code(f"{name}[{', '.join(p.text for p in aligned)}]", ATOM, axes)
 
@@ -335,8 +333,10 @@ def _widened(code: Code, axes: tuple[Idx, ...]) -> Code:
     return Code(f"{code.at(ATOM)}[{subscripts}]", ATOM, code.axes)
 
 
-def lines(definition: Definition, scope: Scope) -> tuple[list[str], list[str]]:
+def lines(definition: Definition | Pass, scope: Scope) -> tuple[list[str], list[str]]:
     """The lines of a definition, and the sizes that they name."""
+    if isinstance(definition, Pass):
+        return all_windows.lines(definition)
     taps = scattered(definition, scope)
     if taps is not None:
         return taps

@@ -227,6 +227,12 @@ class ArrayPrinter(Printer):
     def chosen(self, code: Code) -> Code:
         return Code(code.text, ATOM, code.axes)
 
+    def extremum(self, op: str, parts: list[Code]) -> Code:
+        first, *rest = parts
+        for part in rest:
+            first = self.called(f"np.{op}imum", [first, part])
+        return first
+
     def guarded(self, value: Expr, cond: Cond) -> Code:
         """A product with true and false as 1 and 0, where the value is a number everywhere.
 

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import cast
 
 from derive.axes import stands
+from derive.calculus.derivation import Step
 from derive.calculus.messages import Messages
 from derive.calculus.ranges import Affine
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
-from derive.expr import ZERO, Arg, Entry, Expr, Fn, Idx, Mul, Num, Pow, Reduce, Rel, Size, Star, add, mul, sub, walk
+from derive.expr import (
+    ZERO,
+    Add,
+    Arg,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Mul,
+    Num,
+    Pow,
+    Reduce,
+    Rel,
+    Size,
+    Star,
+    add,
+    mul,
+    sub,
+    walk,
+)
+from derive.listing import one_window
 from derive.listing.code import CHOICE, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, Taps, star_name, taps
+from derive.listing.windows import Pass, Windowed, field_of, output_size, windowed
+from derive.module import Module
 from derive.reductions import REDUCTIONS, is_middle
 
 
@@ -84,8 +107,10 @@ class Scalars(Printer):
         return found
 
 
-def loops(definition: Definition, scope: Scope) -> tuple[list[str], list[str]]:
+def loops(definition: Definition | Pass, scope: Scope) -> tuple[list[str], list[str]]:
     """The loops of a definition, and the sizes that they name."""
+    if isinstance(definition, Pass):
+        return one_window.lines(definition)
     steps = taps(definition, scope)
     if steps is not None:
         return _spread(definition, *steps, scope)
@@ -124,7 +149,7 @@ def _nested(variables: tuple[Idx, ...], counts: tuple[Expr, ...], printer: Scala
             for depth, (v, n) in enumerate(zip(variables, counts, strict=True))]
 
 
-Lines = Callable[[Definition, Scope], tuple[list[str], list[str]]]
+Lines = Callable[[Definition | Pass, Scope], tuple[list[str], list[str]]]
 
 
 def functions(messages: Messages, style: Lines) -> str:
@@ -133,16 +158,22 @@ def functions(messages: Messages, style: Lines) -> str:
     Raises :class:`UnsupportedError` where a formula has no code in that style.
     """
     scope = Scope(messages)
+    over = windowed(scope)
     name, given = function_name(messages), [scope.name(t) for t in messages.letters]
-    forward = _needed(scope, [scope.name(messages.module.output)])
-    backward = _messages(scope)
+    output = scope.name(messages.module.output)
+    forward = _needed(scope, [output], over)
+    backward = _messages(scope, over)
     kept = [scope.name(n.tensor) for d in backward for n in walk(d.value) if isinstance(n, Entry)]
     stars = [star_name(n.name) for d in backward for n in walk(d.value) if isinstance(n, Star)]
-    again = _needed(scope, list(dict.fromkeys([*kept, *stars])))
+    again = _needed(scope, list(dict.fromkeys([*kept, *stars])), over)
+    value = []
+    if messages.module.output in over and {d.name for d in again} & {*kept, *stars} == {output}:
+        again, value = [], [f"{output} = {name}({', '.join(given)})"]  # all that is needed again is what it returns
     gradients = results(messages)
     return "\n\n\n".join((
-        _function(name, given, forward, scope.name(messages.module.output), scope, style),
-        _function(f"{name}_backward", ["upstream", *given], [*again, *backward], ", ".join(gradients), scope, style),
+        _function(name, given, forward, output, scope, style),
+        _function(f"{name}_backward", ["upstream", *given], [*again, *backward], ", ".join(gradients), scope, style,
+                  value),
     )) + "\n"
 
 
@@ -161,15 +192,16 @@ def function_name(messages: Messages) -> str:
     return name if name.isidentifier() else "layer"
 
 
-def _needed(scope: Scope, names: list[str]) -> list[Definition]:
+def _needed(scope: Scope, names: list[str], over: dict[str, Windowed]) -> list[Definition | Pass]:
     """The equations, and the maximisers, that lead to some names, in the order of evaluation."""
-    definitions: dict[str, Definition] = {}
+    definitions: dict[str, Definition | Pass] = {}
     for equation in scope.module.equations:
         entry, value = equation.terms
         assert isinstance(entry, Entry)
-        definitions[scope.name(entry.tensor)] = scope.definition(entry, value)
+        windows = over.get(entry.tensor)
+        definitions[scope.name(entry.tensor)] = Pass(windows) if windows else scope.definition(entry, value)
     definitions |= {star_name(s): scope.star(s) for s in scope.messages.star_definitions if star_name(s) in names}
-    found: list[Definition] = []
+    found: list[Definition | Pass] = []
 
     def visit(name: str) -> None:
         definition = definitions.get(name)
@@ -185,18 +217,50 @@ def _needed(scope: Scope, names: list[str]) -> list[Definition]:
     return found
 
 
-def _messages(scope: Scope) -> list[Definition]:
+def _messages(scope: Scope, over: dict[str, Windowed]) -> list[Definition | Pass]:
     """δ of each tensor in between, and of each letter, in an order in which each follows from those before it."""
     module = scope.module
     steps = {s.before: s for t in targets(scope.messages) for s in scope.messages.stages(t)}
     order = {f"delta_{t}": n for n, t in enumerate((*reversed(module.defined), *targets(scope.messages)))}
-    found = sorted(steps.values(), key=lambda s: order[cast(Entry, s.before).tensor])
-    return [scope.definition(cast(Entry, s.before), at_kinks(cast(Expr, s.after), module)) for s in found]
+    ordered = sorted(steps.values(), key=lambda s: order[cast(Entry, s.before).tensor])
+    rest = {cast(Entry, s.before).tensor.removeprefix("delta_"): (cast(Entry, s.before), _elsewhere(s, scope, over))
+            for s in ordered}
+    alone = [t for t, (_, value) in rest.items() if value is ZERO and len(_readers(t, module)) == 1]
+    found: list[Definition | Pass] = []
+    for letter, (entry, value) in rest.items():
+        layers = [over[t] for t in _readers(letter, module) if t in over]
+        if value is not ZERO or not layers:
+            found.append(scope.definition(entry, value))
+        for layer in layers:
+            together = tuple(t for t in alone if t in module.sources(layer.output))  # in one loop, with the first
+            if letter not in alone:
+                found.append(Pass(layer, (letter,), value is not ZERO or layer is not layers[0]))
+            elif letter == together[0]:
+                found.append(Pass(layer, together))
+    return found
 
 
-def _function(name: str, arguments: list[str], body: list[Definition], result: str, scope: Scope,
-              style: Lines) -> str:  # fmt: skip
-    written, wanted = [], []
+def _readers(letter: str, module: Module) -> list[str]:
+    return [t for t in module.defined if letter in module.sources(t)]
+
+
+def _elsewhere(message: Step, scope: Scope, over: dict[str, Windowed]) -> Expr:
+    """What a message has from formulas without windows."""
+    value = at_kinks(cast(Expr, message.after), scope.module)
+    through = {f"delta_{t}" for t in _readers(cast(Entry, message.before).tensor.removeprefix("delta_"), scope.module)}
+    rest: list[Expr] = []
+    for term in value.terms if isinstance(value, Add) else (value,):
+        users = {n.tensor.removeprefix("delta_") for n in walk(term) if isinstance(n, Entry) and n.tensor in through}
+        if not users & set(over):
+            rest.append(term)
+        elif len(users) > 1:
+            raise UnsupportedError("a gradient from windows and other formulas in one term is not written as code yet")
+    return add(*rest)
+
+
+def _function(name: str, arguments: list[str], body: list[Definition | Pass], result: str, scope: Scope, style: Lines,
+              first: Iterable[str] = ()) -> str:  # fmt: skip
+    written, wanted = [*first], []
     for definition in body:
         lines, sizes = style(definition, scope)
         written += lines
@@ -257,6 +321,10 @@ def reached(size: str, scope: Scope) -> Expr:
         if symbol is None or size not in symbol.sizes:
             continue
         v = entry.indices[symbol.sizes.index(size)]
+        field = field_of(value, scope.module)
+        if field is not None:
+            axis, source = symbol.sizes.index(size), windowed(scope)[entry.tensor].source
+            return output_size(field.axes[axis], scope.extent(source, axis))
         ranges = _upper(value, scope)
         for node in walk(value):
             if isinstance(node, Rel) and node.ops == ("≤", "<") and node.terms[0] == ZERO:

@@ -44,7 +44,8 @@ from derive.module import Module
 from derive.notation.symbols import Symbol
 
 _SPARE = "ijkpqruvabcd"
-_TAKEN = {*keyword.kwlist, *dir(builtins), "np", "upstream", "sliding_window_view"}
+_LOCAL = "at best cells chosen columns count gradient inside layers places region rows slopes upstream window windows"
+_TAKEN = {*keyword.kwlist, *dir(builtins), *_LOCAL.split(), "np", "sliding_window_view"}
 
 
 @dataclass(frozen=True)

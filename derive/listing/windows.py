@@ -1,8 +1,8 @@
-"""The functions of a layer that reduces windows: one window at a time, or all of them at once."""
+"""Windows Ω(k, l) in code: the equations that reduce over them, and NumPy on the entries of windows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import cast
 
@@ -10,79 +10,91 @@ from derive.calculus.messages import Messages
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
 from derive.expr import (
+    ZERO,
     Arg,
     Bracket,
     Cardinality,
     Cases,
     Entry,
     Expr,
+    Fn,
     Idx,
     In,
     Mul,
     Node,
     Num,
+    Pow,
     Reduce,
     Rel,
     SetApp,
     Star,
     Tuple,
+    add,
     mul,
     walk,
 )
-from derive.listing.code import ArrayPrinter, Code
-from derive.listing.layer import function_name, targets
+from derive.listing.code import PRODUCT, SIGN, ArrayPrinter, Code
 from derive.listing.scope import Scope, symbol
 from derive.module import Module
-from derive.receptive_field import Axis, ReceptiveField, WindowAxis
-from derive.reductions import REDUCTIONS, is_middle, is_short
+from derive.receptive_field import Axis, ReceptiveField, WindowAxis, window_facts
+from derive.reductions import REDUCTIONS, is_middle, is_short, selects
 
 
 @dataclass(frozen=True)
 class Windowed:
-    """f_K = a reduction of x over Ω(K), with scalar letters besides x; without Ω, x is the one window.
+    """t_K = a reduction of u over Ω(K), with scalar letters besides u; without Ω, u is the one window.
 
-    Raises :class:`UnsupportedError` for any other layer.
+    ``messages`` are those of this equation alone, ``scope`` is of the layer in which it stands.
+    Raises :class:`UnsupportedError` for any other equation.
     """
 
     messages: Messages
+    scope: Scope
+    field: ReceptiveField | None
 
     def __post_init__(self) -> None:
-        module = self.module
-        tensors = [t for t in self.messages.letters if symbol(module, t).axes]
-        if len(module.equations) != 1 or len(tensors) != 1 or len(module.fields) > 1:
-            raise UnsupportedError("windows inside a larger layer are not written as code yet")
-        for axis in self.field.axes if self.field else ():
-            if isinstance(axis, WindowAxis) and max(axis.padding, axis.padding_after) >= axis.span:
-                raise UnsupportedError("windows that lie wholly in padding are not written as code yet")
+        entry, value = self.messages.module.definition(self.messages.module.output)
+        read = [n for n in walk(value) if isinstance(n, Entry) and n.indices]
+        if len({n.tensor for n in read}) != 1 or any(len(n.indices) != len(read[0].indices) for n in read):
+            raise UnsupportedError("windows of several tensors at once are not written as code yet")
+        if len(entry.indices) != len(self.axes) or (self.axes and len(read[0].indices) != len(self.axes)):
+            raise UnsupportedError("windows along some axes of a tensor are not written as code yet")
 
     @property
     def module(self) -> Module:
         return self.messages.module
 
-    @cached_property
-    def scope(self) -> Scope:
-        return Scope(self.messages)
+    @property
+    def output(self) -> str:
+        return self.module.output
+
+    @property
+    def value(self) -> Expr:
+        return self.module.definition(self.output)[1]
 
     @cached_property
     def source(self) -> str:
-        return next(t for t in self.messages.letters if symbol(self.module, t).axes)
+        return next(t for t in self.module.sources(self.output) if symbol(self.module, t).axes)
 
     @property
-    def field(self) -> ReceptiveField | None:
-        return self.module.receptive_field
-
-    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         return self.field.axes if self.field else ()
 
     @cached_property
-    def rank(self) -> int:
-        return len(symbol(self.module, self.source).axes)
+    def extents(self) -> tuple[Expr, ...]:
+        return tuple(self.scope.extent(self.source, d) for d in range(len(self.axes)))
+
+    @cached_property
+    def counts(self) -> tuple[Expr, ...]:
+        """How many windows there are; under their own names in a layer of several equations."""
+        if len(self.scope.module.equations) > 1:
+            return tuple(self.scope.extent(self.output, d) for d in range(len(self.axes)))
+        return tuple(map(output_size, self.axes, self.extents))
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """The letters of the output's axes."""
-        entry, _ = self.module.definition(self.module.output)
+        entry, _ = self.module.definition(self.output)
         return tuple(self.scope.name(i.name) for i in entry.indices if isinstance(i, Idx))
 
     @cached_property
@@ -91,33 +103,99 @@ class Windowed:
 
     @cached_property
     def f(self) -> str:
-        return self.scope.name(self.module.output)
+        return self.scope.name(self.output)
 
     @cached_property
-    def extents(self) -> tuple[str, ...]:
-        return tuple(map(str, symbol(self.module, self.source).sizes))
+    def upstream(self) -> str:
+        return self.scope.name(f"delta_{self.output}")
 
-    @cached_property
-    def given(self) -> list[str]:
-        return [self.scope.name(t) for t in self.messages.letters]
-
-    @property
-    def forward(self) -> Expr:
-        return self.module.definition(self.module.output)[1]
+    def gradient(self, wrt: str) -> str:
+        return self.scope.name(f"delta_{wrt}")
 
     def slope(self, wrt: str) -> Slope:
-        """∂f_K/∂x_I within a window, or ∂f_K/∂r."""
-        step = self.messages.jacobian(wrt)
-        return Slope.of(at_kinks(cast(Expr, step.after), self.module), self)
-
-    @property
-    def scalars(self) -> tuple[str, ...]:
-        return tuple(t for t in targets(self.messages) if t != self.source)
+        """∂t_K/∂u_I within a window, or ∂t_K/∂r."""
+        return Slope.of(at_kinks(cast(Expr, self.messages.jacobian(wrt).after), self.module), self)
 
     @cached_property
     def clipped(self) -> bool:
         """Some window can have fewer cells than others: it reaches beyond the input, or windows differ."""
         return any(not isinstance(a, WindowAxis) or a.padding or a.padding_after or a.ceil_mode for a in self.axes)
+
+    @cached_property
+    def missed(self) -> bool:
+        """Some window can lie wholly in padding."""
+        return self.field is not None and window_facts(self.field, None).missed
+
+
+def windowed(scope: Scope) -> dict[str, Windowed]:
+    """The equations of a layer that reduce over windows, or select among all entries of a tensor."""
+    found: dict[str, Windowed] = {}
+    for equation in scope.module.equations:
+        entry, value = cast("tuple[Entry, Expr]", equation.terms)
+        over = field_of(value, scope.module)
+        if over is not None or (not entry.indices and any(_whole(n, scope.module) for n in walk(value))):
+            found[entry.tensor] = Windowed(_alone(equation, scope), scope, over)
+    return found
+
+
+def _alone(equation: Rel, scope: Scope) -> Messages:
+    """The equation's own derivation."""
+    module, (entry, _) = scope.module, cast("tuple[Entry, Expr]", equation.terms)
+    if len(module.equations) == 1:
+        return scope.messages
+    alone = replace(module, equations=(equation,), inputs=tuple(module.sources(entry.tensor)), parameters=(),
+                    constants=(), output=entry.tensor, facts=(), held=(), wanted=(), recounted=None, ranges=())
+    return Messages(alone)
+
+
+def field_of(value: Expr, module: Module) -> ReceptiveField | None:
+    """The windows over which a value reduces; raises :class:`UnsupportedError` where these are of several kinds."""
+    fields = dict(module.fields)
+    names = {n.name for n in walk(value) if isinstance(n, SetApp) and n.name in fields}
+    if len(names) > 1:
+        raise UnsupportedError("windows of two kinds in one formula are not written as code yet")
+    return fields[names.pop()] if names else None
+
+
+def _whole(node: Node, module: Module) -> bool:
+    """A selection that takes several indices, or shares among tied entries."""
+    if not isinstance(node, Reduce) or not selects(node.op) or node.binder.cond is not None:
+        return False
+    return len(node.binder.variables) > 1 or is_middle(node.op) or module.tie_rule == "split"
+
+
+def output_size(axis: Axis, n: Expr) -> Expr:
+    """⌊(n + p + p' − d(K−1) − 1)/s⌋ + 1; with ``ceil_mode`` as many windows as begin before the input's end."""
+    if not isinstance(axis, WindowAxis) or isinstance(n, Num):
+        return Num(axis.output_size(int(n.value) if isinstance(n, Num) else 1))
+    s = axis.stride
+    shift = axis.padding + axis.padding_after - axis.span + s
+    if axis.ceil_mode:
+        shift = min(shift + s - 1, axis.padding + s - 1)
+    top = add(n, Num(shift)) if shift else n
+    return top if s == 1 else Fn("floor", (Mul((top, Pow(Num(s), Num(-1)))),))
+
+
+@dataclass(frozen=True)
+class Pass:
+    """t over all windows; or δ of each of ``targets`` from δ_t, ``added`` to what the name holds."""
+
+    layer: Windowed
+    targets: tuple[str, ...] = ()
+    added: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.layer.f
+
+    @property
+    def value(self) -> Expr:
+        """What it reads."""
+        if not self.targets:
+            return self.layer.value
+        factors = [self.layer.slope(t).factors for t in self.targets]
+        read = {n for f in factors for n in walk(f) if isinstance(n, Entry)}
+        return Tuple((Entry(f"delta_{self.layer.output}", ()), Entry(self.layer.source, ()), *read))
 
 
 @dataclass(frozen=True)
@@ -133,12 +211,12 @@ class Slope:
         selected: list[Arg] = []
         for factor in node.factors if isinstance(node, Mul) else (node,):
             cond = factor.cond if isinstance(factor, Bracket) else None
-            if isinstance(factor, Cases) and len(factor.branches) == 2 and factor.branches[0][0] == Num(1) and (
-                    factor.branches[1][0] == Num(0)):
-                cond = factor.branches[0][1]
+            match factor:
+                case Cases(((Num(value), case), (other, _))) if value == 1 and other == ZERO:
+                    cond = case
             if isinstance(cond, In):
                 continue  # entries of the window alone are asked for
-            arg = layer_arg(cond, layer) if cond is not None else None
+            arg = _selected(cond, layer) if isinstance(cond, Rel) and cond.ops == ("=",) else None
             if arg is None:
                 rest.append(factor)
             else:
@@ -147,42 +225,25 @@ class Slope:
             raise UnsupportedError("two selections in one window are not written as code yet")
         return Slope(mul(*rest), selected[0] if selected else None)
 
-    def varies(self, layer: Windowed) -> bool:
-        """It differs from entry to entry of a window."""
-        return self.selected is not None or any(_free_entry(n, layer) for n in _outside_binders(self.factors))
 
-
-def layer_arg(cond: Node, layer: Windowed) -> Arg | None:
+def _selected(cond: Rel, layer: Windowed) -> Arg | None:
     """The argmax in I = argmax, or in I = (i^*, j^*)."""
-    if not isinstance(cond, Rel) or cond.ops != ("=",):
-        return None
-    definitions = layer.messages.star_definitions
     for side in cond.terms:
         items = side.items if isinstance(side, Tuple) else (side,)
         if isinstance(side, Arg):
             return side
         if all(isinstance(i, Star) for i in items):
-            return definitions[cast(Star, items[0]).name][0]
+            return layer.messages.star_definitions[cast(Star, items[0]).name][0]
     return None
-
-
-def _outside_binders(node: Node) -> list[Node]:
-    if isinstance(node, Reduce):
-        return []
-    return [node, *(n for child in node.children() for n in _outside_binders(child))]
-
-
-def _free_entry(node: Node, layer: Windowed) -> bool:
-    return isinstance(node, Entry) and node.tensor == layer.source
 
 
 @dataclass
 class Entries(ArrayPrinter):
     """A reduction's source over ``name``, the array of a window's entries or of all windows' entries.
 
-    ``axis`` is what numpy reduces (None: all); ``inside`` marks the entries within the input
-    where not all are; ``kept``: reductions keep their axes.  ``entry``: what a free entry
-    is called, if it is not ``name``.
+    ``axis`` is what numpy reduces ("": all); ``inside`` marks the entries within the input
+    where not all are, ``count`` is how many all are; ``kept``: reductions keep their axes, and letters ``behind``
+    get one.  ``entry``: what a free entry is called, if it is not ``name``.
     """
 
     layer: Windowed
@@ -192,50 +253,44 @@ class Entries(ArrayPrinter):
     inside: str = ""
     count: str = ""
     kept: bool = False
+    behind: str = ""
     entry: str = ""
     used: set[str] = field(default_factory=set)
+    sizes: dict[str, None] = field(default_factory=dict)
 
     @property
     def module(self) -> Module:  # type: ignore[override]
         return self.layer.module
 
     def extremum(self, op: str, parts: list[Code]) -> Code:
-        first, *rest = parts
-        numpy = f"np.{op}imum" if self.axis else op
-        for part in rest:
-            first = self.called(numpy, [first, part])
-        return first
+        return super().extremum(op, parts) if self.axis else self.called(op, parts)  # of numbers: max and min
 
     def index(self, node: Idx) -> Code:
-        self.used.add(node.name)
-        return Code(node.name)
+        return Code(self.taken(self.layer.scope.name(node.name)).text + self.behind)
 
     def size(self, name: str) -> str:
-        self.used.add(name)
+        self.sizes[name] = None
         return name
 
     def bound(self, node: Expr) -> Code:
         match node:
             case Entry(tensor) if tensor == self.layer.source:
-                name = self.entry or self.name
-                self.used.add(name)
-                return Code(name)
-            case Entry(tensor) if tensor == self.layer.module.output:
-                self.used.add(self.f)
-                return Code(self.f)
+                return self.taken(self.entry or self.name)
+            case Entry(tensor) if tensor == self.layer.output:
+                return self.taken(self.f)
             case Entry(tensor, ()):
                 return Code(self.layer.scope.name(tensor))
+            case Cardinality() if self.inside:
+                return Code(f"np.sum({self.taken(self.inside).text}{self.options(self.kept)})")
             case Cardinality():
-                return self.size_of_window()
+                return Code(self.count) if self.count else Code(f"{self.taken(self.name).text}.size")
             case Reduce(op):
                 return self.reduced(op, node)
         return super().bound(node)
 
-    def size_of_window(self) -> Code:
-        if self.inside:
-            self.used.add(self.inside)
-            return Code(f"np.sum({self.inside}{self.options(self.kept)})")
-        return Code(self.count or f"{self.name}.size")
+    def taken(self, name: str) -> Code:
+        self.used.add(name)
+        return Code(name)
 
     def options(self, kept: bool) -> str:
         return (f", axis={self.axis}" if self.axis else "") + (", keepdims=True" if kept and self.axis else "")
@@ -248,44 +303,45 @@ class Entries(ArrayPrinter):
             raise UnsupportedError("a sum under a condition inside a window is not written as code yet")
         if any(low is not None for low in node.binder.lower) and self.layer.field is not None:
             raise UnsupportedError("a sum within a sum over a window is not written as code yet")
-        outer, self.kept = self.kept, True
-        entry, self.entry = self.entry, ""
-        body = self.value(node.body)
-        self.kept, self.entry = outer, entry
-        text, options = body.text, self.options(outer)
-        if is_middle(op) and self.inside:
-            self.used.add(self.inside)
-            return Code(f"np.nanmedian(np.where({self.inside}, {text}, np.nan){options})")
-        if self.inside and not is_middle(op):
-            self.used.add(self.inside)
-            neutral = {"max": ", initial=-np.inf", "min": ", initial=np.inf"}.get(op, "")
-            options += f", where={self.inside}{neutral}"
+        outer = self.kept, self.entry
+        self.kept, self.entry = True, ""
+        text = self.value(node.body).text
+        self.kept, self.entry = outer
         if self.name not in text:
             raise UnsupportedError("a sum that does not run over the window's entries is not written as code yet")
-        return Code(f"np.{op}({text}{options})")
+        return Code(self.over(op, text, self.kept))
+
+    def over(self, op: str, text: str, kept: bool) -> str:
+        """np.max(text) over the entries within the input."""
+        options = self.options(kept)
+        inside = self.taken(self.inside).text if self.inside else ""
+        if inside and is_middle(op):
+            return f"np.nanmedian(np.where({inside}, {text}, np.nan){options})"
+        if inside:
+            options += f", where={inside}"
+        if (inside or self.layer.missed) and op in ("max", "min"):
+            options += f", initial={worst(op)}"
+        return f"np.{op}({text}{options})"
+
+    def tied(self, arg: Arg) -> str:
+        """All entries at which the body is as large as anywhere in the window."""
+        score = self.value(arg.body).text
+        test = f"{score} == {self.over(arg.op, score, True)}"
+        return f"{self.inside} & ({test})" if self.inside else test
+
+
+def worst(op: str) -> str:
+    return "-np.inf" if op == "max" else "np.inf"
+
+
+def times(upstream: str, slope: Code) -> str:
+    if slope.text == "1":
+        return upstream
+    first, _, rest = slope.text.partition(" / ")
+    if first == "1" and slope.level == PRODUCT:
+        return f"{upstream} / {rest}"
+    return f"{upstream} * {slope.at(SIGN)}" if slope.level != PRODUCT else f"{upstream} * {slope.text}"
 
 
 def tuple_text(items: list[str]) -> str:
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
-
-
-def unpacked(names: list[str], value: str) -> str:
-    return f"{', '.join(names)}{',' if len(names) == 1 else ''} = {value}"
-
-
-def head(layer: Windowed, backward: bool) -> str:
-    name = function_name(layer.messages)
-    return (f"def {name}_backward({', '.join(['upstream', *layer.given])}):" if backward
-            else f"def {name}({', '.join(layer.given)}):")
-
-
-def output_size(axis: Axis, n: str) -> str:
-    """⌊(n + p + p' − d(K−1) − 1)/s⌋ + 1; with ``ceil_mode`` as many windows as begin before the input's end."""
-    if not isinstance(axis, WindowAxis):
-        return str(axis.output_size(1))
-    s = axis.stride
-    shift = axis.padding + axis.padding_after - axis.span + s
-    if axis.ceil_mode:
-        shift = min(shift + s - 1, axis.padding + s - 1)
-    top = n if not shift else f"{n} {'+' if shift > 0 else '-'} {abs(shift)}"
-    return top if s == 1 else f"{top} // {s}" if not shift else f"({top}) // {s}"
+    return items[0] if len(items) == 1 else f"({', '.join(items)})"

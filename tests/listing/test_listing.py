@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from derive.calculus.messages import Messages
 from derive.errors import CardError, VerificationError
 from derive.listing import broken, listings
 from derive.listing.run import executed
+from derive.receptive_field import ReceptiveField, receptive_field
 from derive.testing import assert_backward
-from tests.calculus.zoo import ZOO
+from tests.calculus.zoo import ZOO, Layer, module_from
 
 GEOMETRIES: list[dict[str, Any]] = [
     {"kernel_size": 2},
@@ -147,3 +149,53 @@ def test_the_key_is_true_or_false() -> None:
 def test_an_integer_input_loses_nothing() -> None:
     backward = functions("avg_pool", "loops", kernel_size=2)["avg_pool_backward"]
     assert np.array_equal(backward(np.array([[1]]), np.array([[1, 2], [3, 4]])), np.full((2, 2), 0.25))
+
+
+POOL2, POOL3 = receptive_field((2, 2)), receptive_field((3, 3), (2, 2), (1, 1))
+LARGER = [  # formulas, shapes, windows
+    ((r"h_{ij} = \max(0, x_{ij} + b)", r"f_{kl} = \max_{(i,j)\in\Omega(k,l)} h_{ij}"), {"x": (6, 6), "b": ()}, POOL2),
+    ((r"f_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij}", r"y_{kl} = c f_{kl}"), {"x": (6, 6), "c": ()}, POOL3),
+    ((r"h_{ij} = \sum_{a=0}^{1} \sum_{b=0}^{1} w_{ab} x_{i+a,j+b}", r"f_{kl} = \min_{(i,j)\in\Omega(k,l)} h_{ij}",
+      r"y_m = \sum_{k,l} W_{mkl} f_{kl} + c_m"), {"x": (6, 6), "w": (2, 2), "W": (3, 2, 2), "c": (3,)}, POOL2),
+    ((r"h_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij}", r"f_{mn} = \max_{(k,l)\in\Psi(m,n)} h_{kl}"), {"x": (8, 8)}, POOL2),
+    ((r"f_{kl} = \frac{1}{4} \sum_{(i,j)\in\Omega(k,l)} x_{ij}", r"\ell = \sum_{k,l} f_{kl}^2 + \sum_{i,j} x_{ij}^2"),
+     {"x": (6, 6)}, POOL2),
+    ((r"f_{kl} = \sqrt{\sum_{(i,j)\in\Omega(k,l)} x_{ij}^2}", r"y_{kl} = f_{kl}^2 + c"), {"x": (7, 7), "c": ()}, POOL3),
+    ((r"f_{kl} = c \max_{(i,j)\in\Omega(k,l)} x_{ij}", r"\ell = \sum_{k,l} c f_{kl}^2"), {"x": (6, 6), "c": ()}, POOL2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["first", "last", "split"])
+@pytest.mark.parametrize(("formulas", "shapes", "field"), LARGER)
+def test_windows_within_a_larger_layer(formulas: tuple[str, ...], shapes: dict[str, Any], field: ReceptiveField,
+                                       rule: str) -> None:  # fmt: skip
+    if rule == "split" and ("Psi" in formulas[-1] or "W" in shapes):
+        pytest.skip("shares behind further sums have no values to compare with")
+    module = module_from(Layer("larger", formulas, shapes, fields=(("Omega", field), ("Psi", POOL2))))
+    found, reason = listings(Messages(replace(module, tie_rule=rule)))
+    assert [f.style for f in found] == ["loops", "arrays"], reason
+    assert all(f.trial.points >= 20 for f in found)
+
+
+@pytest.mark.parametrize("pool", [p for p in POOLS if p != "median"])
+def test_windows_wholly_in_padding(pool: str) -> None:
+    for geometry in ({"kernel_size": 2, "stride": 1, "padding": 2, "dims": 1},
+                     {"kernel_size": 2, "stride": 2, "padding": ((3, 0), (0, 2))}):
+        for rule in RULES.get(pool, (None,)):
+            found, reason = listings(Messages(derive.layer(f"{pool}_pool", tie_rule=rule, **geometry)))
+            assert [f.style for f in found] == ["loops", "arrays"], (geometry, reason)
+
+
+def test_a_value_without_end_is_compared_too() -> None:
+    messages = Messages(derive.layer("max_pool", kernel_size=2, stride=1, padding=2, dims=1))
+    source = listings(messages)[0][0].source
+    assert "initial=-np.inf" in source
+    with pytest.raises(VerificationError, match="the listing in code is wrong"):
+        executed(source.replace("initial=-np.inf", "initial=-1e9"), messages)
+
+
+def test_windows_that_leave_axes_out_have_no_listing() -> None:
+    formula = r"f_{ckl} = \max_{(i,j)\in\Omega(k,l)} x_{cij}"
+    module = module_from(Layer("channels", (formula,), {"x": (2, 6, 6)}, fields=(("Omega", POOL2),)))
+    found, reason = listings(Messages(module))
+    assert not found and "some axes" in reason

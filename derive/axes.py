@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -31,6 +31,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.records import dataclass
 
 Slot = tuple[str, int]  # (tensor, axis)
 Limits = tuple[Expr | None, Expr | None]

@@ -7,11 +7,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
+from derive.records import dataclass
 from derive.sections import begins
 
 OUTPUT = Path("output")  # where finished sheets go unless the user says otherwise

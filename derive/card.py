@@ -7,12 +7,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from derive.errors import CardError, Problem
+from derive.records import dataclass
 from derive.sections import FrontMatter, Heading, bare, front_matter, header_end, headings, is_rule, lines_of
 
 MAX_BYTES = 1_000_000

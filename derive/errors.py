@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

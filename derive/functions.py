@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
 from derive.expr import MINUS_ONE, ONE, PI, ZERO, Add, Entry, Expr, Fn, Mul, Num, Pow, add, mul, sub, subst
+from derive.records import dataclass
 
 U = Entry("u", ())  # the argument, in derivatives and branches
 _HALF, _TWO = Num(Fraction(1, 2)), Num(2)

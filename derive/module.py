@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from derive.expr import Entry, Expr, Fn, Idx, In, Node, Partial, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
+from derive.records import dataclass
 
 TIE_RULES = ("first", "last", "split")
 ROLES = ("inputs", "parameters", "constants")  # of the letters that a layer is given

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
@@ -25,6 +24,7 @@ from derive.numeric.clarke import active_sets, choice, contains, selection
 from derive.numeric.dual import OneSided, one_sided
 from derive.numeric.evaluator import evaluate
 from derive.numeric.shapes import rank
+from derive.records import dataclass
 
 Index = tuple[int, ...]
 Values = dict[Index, Any]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from derive.errors import CardError
+from derive.records import dataclass
 from derive.window_axis import AdaptiveAxis, Axis, WindowAxis
 
 __all__ = ["AdaptiveAxis", "Axis", "Padding", "ReceptiveField", "WindowAxis", "adaptive_field", "receptive_field"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from derive.expr import MINUS_ONE, ONE, Binder, Entry, Expr, Fn, Node, Pow, Reduce, mul, subst, transform
+from derive.records import dataclass
 
 G = Entry("g", ())  # the body, in definitions
 

@@ -6,9 +6,8 @@ and y downwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from derive.expr import Node
+from derive.records import dataclass
 
 Point = tuple[float, float]
 

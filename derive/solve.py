@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from derive.expr import Entry, Node
 from derive.layers.extent import refuse_large_windows
 from derive.layers.medians import refuse_even_medians
 from derive.module import Module
+from derive.records import dataclass
 from derive.sheet import Sheet
 from derive.verify.report import Report
 

@@ -6,11 +6,12 @@ Methods that take k, i or n work on integers and, entry by entry, on integer arr
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from derive.errors import UnsupportedError
+from derive.records import dataclass
 
 
 class Axis(ABC):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
@@ -34,6 +33,7 @@ from derive.expr import (
     subst,
 )
 from derive.module import Module
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

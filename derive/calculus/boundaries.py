@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from derive.calculus.algebra import monomial
@@ -29,6 +28,7 @@ from derive.expr import (
     walk,
 )
 from derive.functions import known
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import cast
 
@@ -16,6 +16,7 @@ from derive.calculus.rules import RULES, rule_for
 from derive.expr import ONE, ZERO, Entry, Expr, Fn, Mul, Node, Partial, Pow, Reduce, add, eq, mul, subst, transform
 from derive.module import Function, Module
 from derive.notation.symbols import Kind, Symbol
+from derive.records import dataclass
 
 Conclude = Callable[[Node, tuple["Step", ...], Module], Node]
 CONCLUSIONS: dict[str, Conclude] = {}  # rule name -> how it concludes; filled where the rules live

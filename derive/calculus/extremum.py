@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from derive.axes import unused
@@ -11,6 +10,7 @@ from derive.calculus.algebra import match
 from derive.expr import Arg, Entry, Idx, Node, Reduce, Star, free_indices, open_as, walk
 from derive.module import Module
 from derive.notation.symbols import Kind, SymbolTable
+from derive.records import dataclass
 from derive.reductions import selects
 
 _LETTERS = "abcdpqrstuvwmnijkl"

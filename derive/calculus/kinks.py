@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import cast
 
 from derive.calculus.algebra import monomial
@@ -45,6 +44,7 @@ from derive.expr import (
 from derive.functions import known
 from derive.module import Module
 from derive.notation.term_writer import is_negative
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

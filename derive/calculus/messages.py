@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import cast
 
@@ -40,6 +40,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, latex_of
+from derive.records import dataclass
 
 
 def upstream(module: Module) -> Entry:

@@ -5,7 +5,7 @@ The letters (z, q, …) are chosen so that they do not meet the card's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from derive.axes import unused, with_size_letters
@@ -49,6 +49,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.records import dataclass
 from derive.window_axis import WindowAxis
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.axes import axes, stands
@@ -32,6 +31,7 @@ from derive.expr import (
     tuple_of,
 )
 from derive.module import Module
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

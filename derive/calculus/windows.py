@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
@@ -45,6 +44,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

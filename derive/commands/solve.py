@@ -6,7 +6,6 @@ import gc
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ import click
 from derive.bank import OUTPUT, Job, files_in, jobs, keep_hand_written, unchanged, write_all
 from derive.commands.running import debug_option, progress, reported, watch, worst
 from derive.errors import CardError, DeriveError, known
+from derive.records import dataclass
 
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import cast
 
 from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
@@ -37,6 +36,7 @@ from derive.expr import (
 from derive.module import Function, Module
 from derive.notation.symbols import SymbolTable
 from derive.notation.writer import choose
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from derive.calculus.one_window import OneWindow, Windowed, scope_name, windowed
 from derive.expr import Entry, Idx
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
+from derive.records import dataclass
 
 if TYPE_CHECKING:
     from derive.symbolic.window import Case

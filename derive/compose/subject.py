@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -13,6 +12,7 @@ from derive.calculus.messages import Messages
 from derive.calculus.ranges import entry_ranges
 from derive.expr import Entry, Expr, Node, Partial, subst
 from derive.module import Module
+from derive.records import dataclass
 
 LOSS = "loss"
 

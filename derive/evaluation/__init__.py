@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from derive.compose.story import whole
 from derive.errors import CardError
 from derive.evaluation.values import checked, named, upstream_of
+from derive.records import dataclass
 from derive.render.guard import refuse_failures
 from derive.solve import Solution
 

@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from derive.axes import axes
 from derive.evaluation import Evaluation, Jacobian, Tensor
 from derive.evaluation.values import letter
+from derive.records import dataclass
 from derive.render import hypertext
 from derive.render.html import font
 from derive.render.unicode import inline

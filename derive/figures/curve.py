@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -17,6 +16,7 @@ from derive.expr import BINDING, Entry, walk
 from derive.figures.grids import letter, say
 from derive.module import Module
 from derive.numeric.vectorised import forward
+from derive.records import dataclass
 from derive.sheet import Dot, Item, Label, Line, Point, Scene
 
 GIVEN = (Fraction(1, 4), Fraction(1))  # values to try for every letter besides the variable

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from derive.expr import Entry, Num
 from derive.notation import write
 from derive.notation.symbols import SymbolTable
+from derive.records import dataclass
 from derive.sheet import Cell, Item, Label, Point
 from derive.words import environment
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from derive.figures.grids import Grid, Index, Letters, legend, number, say
 from derive.receptive_field import Axis, ReceptiveField, shares
+from derive.records import dataclass
 from derive.sheet import Cell, Item, Label, Line, Outline, Point, Scene
 from derive.window_axis import WindowAxis
 

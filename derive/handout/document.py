@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from pylatex.utils import NoEscape
 from derive.card import Card
 from derive.errors import CardError, DeriveError
 from derive.handout.marking import marking
+from derive.records import dataclass
 from derive.render import latex, prose
 from derive.render.guard import guard, refuse_failures
 from derive.sheet import Block, Heading, Sheet

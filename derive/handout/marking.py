@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from derive.compose.story import Story, whole
 from derive.compose.window_example import example_point
 from derive.expr import Cases, Entry, Expr, Extremum, Fn, Mul, Num, Partial, Pow, Reduce, Rel, walk
+from derive.records import dataclass
 from derive.sheet import Math
 from derive.solve import Solution
 from derive.verify.mistakes import jacobians, messages, values_of

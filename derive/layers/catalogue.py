@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from derive.errors import UnsupportedError
+from derive.records import dataclass
 
 _AXES = {1: ("k", "i"), 2: ("k,l", "i,j"), 3: ("k,l,m", "i,j,h")}
 _SIZES = {1: ("n",), 2: ("n", "m"), 3: ("N", "M", "P")}

@@ -5,8 +5,6 @@ This is the one place that says which formulas are covered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from derive.errors import CardError, UnsupportedError
 from derive.expr import (
     BINDING,
@@ -25,6 +23,7 @@ from derive.expr import (
     walk,
 )
 from derive.layers.intervals import Interval, box, intervals
+from derive.records import dataclass
 
 COVERED = (
     "covered is the maximum or minimum of one input over a window, "

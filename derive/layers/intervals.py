@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise, product
@@ -25,6 +25,7 @@ from derive.expr import (
     Tuple,
     open_binder,
 )
+from derive.records import dataclass
 
 Affine = dict[Idx | None, Fraction]  # coefficients; None is the constant's key
 _ONE = Fraction(1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.listing import arrays, layer
 from derive.listing.run import Trial, executed
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.calculus.ranges import Affine
@@ -31,6 +30,7 @@ from derive.expr import (
 )
 from derive.functions import known
 from derive.module import Module
+from derive.records import dataclass
 
 CHOICE, AND, COMPARE, SUM, PRODUCT, SIGN, POWER, ATOM = range(8)
 _OPS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from derive.calculus.messages import Messages
@@ -14,6 +13,7 @@ from derive.expr import Reduce, walk
 from derive.listing.layer import function_name, targets
 from derive.listing.scope import symbol
 from derive.numbers import Numbers
+from derive.records import dataclass
 from derive.reductions import is_middle
 from derive.verify.arrays import UPSTREAM, Arrays, tied_trials, trials
 

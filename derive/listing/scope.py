@@ -6,7 +6,6 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -42,6 +41,7 @@ from derive.expr import (
 )
 from derive.module import Module
 from derive.notation.symbols import Symbol
+from derive.records import dataclass
 
 _SPARE = "ijkpqruvabcd"
 _LOCAL = "at best cells chosen columns count gradient inside layers places region rows slopes upstream window windows"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import cast
 
@@ -37,6 +37,7 @@ from derive.listing.code import PRODUCT, SIGN, ArrayPrinter, Code
 from derive.listing.scope import Scope, symbol
 from derive.module import Module
 from derive.receptive_field import Axis, ReceptiveField, WindowAxis, window_facts
+from derive.records import dataclass
 from derive.reductions import REDUCTIONS, is_middle, is_short, selects
 
 

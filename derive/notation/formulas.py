@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 
 from derive.errors import CardError, Problem
+from derive.records import dataclass
 
 _WIDTH = 88  # of the line that is quoted
 

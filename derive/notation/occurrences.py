@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
@@ -31,6 +31,7 @@ from derive.notation.tree import (
     variables,
 )
 from derive.notation.vocabulary import ALIGNED
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from derive.notation import vocabulary
 from derive.notation.formulas import Source
@@ -27,6 +27,7 @@ from derive.notation.tree import (
     variables,
 )
 from derive.notation.vocabulary import ALIGNED
+from derive.records import dataclass
 
 DOTS = Token("DOTS", "…", 0, 0)
 Bound = tuple[Items, bool]  # the bound's items, and whether it is strict

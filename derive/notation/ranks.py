@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from derive.notation.evidence import Evidence
 from derive.notation.occurrences import Occurrences
@@ -20,6 +20,7 @@ from derive.notation.tree import (
     unwrap,
     variable,
 )
+from derive.records import dataclass
 
 SPARE = "ijklmnpqrstuvwab"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 
 from derive.expr import (
@@ -46,6 +46,7 @@ from derive.notation.tree import (
     split,
     starts_factor,
 )
+from derive.records import dataclass
 
 SETS = (SetApp, SetOf, Without, Hull, Subdifferential)
 Part = Callable[["Reader", Cursor], Expr | list[Expr]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
@@ -38,6 +37,7 @@ from derive.expr import (
     walk,
 )
 from derive.notation.symbols import Kind, SymbolTable
+from derive.records import dataclass
 
 Extent = int | str | None
 At = Callable[..., Expr]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import repeat
 
@@ -38,6 +37,7 @@ from derive.expr import (
 from derive.numeric.gather import Array, Indices, Mask
 from derive.numeric.shapes import Extents, WindowSet, size, span
 from derive.numeric.source import members
+from derive.records import dataclass
 
 Env = Mapping[Idx, Indices]
 Index = Callable[[Expr, Env], Indices]  # an index term's value where the variables have these values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from typing import Any
 
@@ -15,6 +14,7 @@ from derive.expr import Arg, Entry, Expr, Fn, Node, Rel, Star, subst, walk
 from derive.module import Module
 from derive.numeric.binders import items
 from derive.numeric.gather import Array, Indices, Mask, merged
+from derive.records import dataclass
 from derive.reductions import is_middle
 
 

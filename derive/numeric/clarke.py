@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
@@ -22,6 +22,7 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, Fn, Idx, In, Reduce, SetApp, eq, free_indices, open_as, walk
 from derive.module import Module
 from derive.numeric.evaluator import evaluate
+from derive.records import dataclass
 from derive.reductions import is_middle, selects
 
 Index = tuple[int, ...]

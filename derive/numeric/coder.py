@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -54,6 +53,7 @@ from derive.functions import known
 from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
+from derive.records import dataclass
 from derive.reductions import REDUCTIONS, is_middle
 
 RELATIONS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from derive.expr import Arg, Expr, Idx, SetOf
+from derive.records import dataclass
 
 Index = tuple[int, ...]
 

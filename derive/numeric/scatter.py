@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -33,6 +32,7 @@ from derive.numeric.choice import Choice, Shares, as_arg, read_stars
 from derive.numeric.compile import Evaluation, has_exponentials
 from derive.numeric.gather import Array, Indices, scatter_add, steps
 from derive.numeric.shapes import Shape, WindowSet, span
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

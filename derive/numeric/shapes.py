@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -35,6 +34,7 @@ from derive.expr import (
 from derive.module import Module
 from derive.numeric.source import window_places
 from derive.receptive_field import Axis, WindowAxis
+from derive.records import dataclass
 
 if TYPE_CHECKING:
     from derive.numeric.gather import Array

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Idx, Node, Partial, walk
@@ -13,6 +12,7 @@ from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
 from derive.question.prose import PlainText
+from derive.records import dataclass
 
 _VERB = (
     r"(?:derive|deriv|compute|calculate|find|determine|give|write|state|express|formulate|obtain|work out|show|define"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from derive.notation.formulas import Formula
 from derive.question.prose import CLOSED, OPENED, inside
 from derive.question.reading import one_equation
+from derive.records import dataclass
 
 _NAME = r"(?:\\(?:mathrm|operatorname|mathit)\s*\{\s*[A-Za-z]+\s*\}|\\[A-Za-z]+|[A-Za-z])"
 _OF_A_NUMBER = re.compile(

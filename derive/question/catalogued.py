@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,7 @@ from derive.question.stated import Reader, Sizes, options, rank_of
 from derive.question.windows import refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 
 from derive.errors import CardError, Problem, UnsupportedError
@@ -39,6 +39,7 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
 from derive.question.known_functions import contradicts
 from derive.question.places import place
+from derive.records import dataclass
 
 _NO_VALUES = (Partial, Subdifferential, Directional, Star)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from derive.notation.formulas import Formula
+from derive.records import dataclass
 
 _DOTS = r"\\(?:dots[bcm]?|ldots|cdots)(?![A-Za-z])|…|⋯"
 _LIST = re.compile(

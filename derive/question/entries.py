@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from derive.expr import Add, And, Entry, Expr, Fn, Idx, Mul, Node, Num, Rel, eq, mul, subst
 from derive.notation.formulas import Formula
+from derive.records import dataclass
 
 _LETTER = (r"(?:\\(?:mathbf|boldsymbol|bm|vec|hat|bar|tilde)\s*)?"
            r"(?:\{\s*\\?[A-Za-z]+\s*\}|\\(?!left|right|big|in|quad|dots|ldots)[A-Za-z]+|[A-Za-z])")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
@@ -18,6 +18,7 @@ from derive.question.places import place
 from derive.question.reading import Read
 from derive.question.stated import rank_of
 from derive.question.wording import Found, Words
+from derive.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from derive.errors import DeriveError
 from derive.expr import ZERO, Entry, Size
@@ -13,6 +12,7 @@ from derive.notation import read
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
 from derive.question.prose import GAP, Gap, Prose
+from derive.records import dataclass
 
 _LEFT = re.compile(r"\\in\b|[=<>:]|\\(?:geq?|leq?|neq?|sim|coloneqq|gt|lt)(?![a-zA-Z])|\\(?:q?quad|dots|ldots)\b")
 _BRACES = re.compile(r"^\s*(?:\\left)?(?:\(|\\\{|\\lbrace)(.*?)(?:\\right)?(?:\)|\\\}|\\rbrace)\s*$", re.DOTALL)

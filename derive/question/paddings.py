@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from derive.question.stated import Reader, Sizes, per_axis
 from derive.question.wording import NUMBERS, Found
+from derive.records import dataclass
 
 _LOW = {"left": -1, "top": 0, "start": None, "beginning": None, "front": None}
 _HIGH = {"right": -1, "bottom": 0, "end": None, "back": None}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from derive.question.prose import Prose, one_of
+from derive.records import dataclass
 
 _PLAIN = r"(?<!hard )(?<!hard-)"
 

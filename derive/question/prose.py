@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from derive.notation.formulas import Formula
+from derive.records import dataclass
 
 # a round bracket with what may stand before it: \left( \big( \bigl( \!\left(
 OPENED = r"(?:\s|\\!|\\(?:left|[bB]igg?l?)(?![a-zA-Z]))*\("

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
@@ -13,6 +13,7 @@ from derive.question.claims import computes_nothing, is_claimed
 from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import SLOPED, Named, Part
 from derive.question.prose import Gap, Prose, one_of
+from derive.records import dataclass
 
 _WITH = r"(?:\b(?:with|and|of|has|having|a|an|the|its|s|se|a)\s+|[(,]\s*)*"
 _HOW = r"(?:\b(?:fixed|constant|given|trainable|learnable|learned|learnt|negative|same|common|shared)\s+)*"

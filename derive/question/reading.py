@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, cast
 
 from derive.card import Card
@@ -16,6 +16,7 @@ from derive.notation.symbols import SymbolTable
 from derive.question.dots import without_dots
 from derive.question.entries import with_entries
 from derive.question.spelling import in_notation
+from derive.records import dataclass
 
 _N = TypeVar("_N", bound=Node)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from derive.card import Card
 from derive.errors import CardError, Problem, did_you_mean
@@ -13,6 +12,7 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.naming import Mention, bare_letters, letter_of, mentions
 from derive.question.prose import Prose, one_of
+from derive.records import dataclass
 
 _RANKS = (
     (2, one_of(r"\bmatri(?:x|ces)\b", r"\bmatic\w*")),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from derive.notation.formulas import Formula
 from derive.question.naming import collected
 from derive.question.prose import CLOSED, OPENED
+from derive.records import dataclass
 
 _ANY_LETTER = r"(?:\\(?:hat|bar|tilde)\s*(?:\{\s*\\?[A-Za-z]+\s*\}|\\?[A-Za-z]+)|\\[A-Za-z]+|[A-Za-z])"
 _NAME = rf"(?:\\(?:mathrm|operatorname|mathit|mathsf|mathcal)\s*\{{\s*[A-Za-z]+\s*\}}|{_ANY_LETTER})"

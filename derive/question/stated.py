@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from derive.card import Card
 from derive.errors import Problem
 from derive.layers.catalogue import Layer
 from derive.question.wording import IS, Found, Words, rank_said
+from derive.records import dataclass
 
 Sizes = tuple[int, ...]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from derive.errors import CardError, Problem
 from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Node, Num, Pow, Reduce, walk
@@ -13,6 +12,7 @@ from derive.question.asking import discussed
 from derive.question.naming import Mention, bare_letters
 from derive.question.part_words import PARTS
 from derive.question.prose import GAP, Prose, one_of
+from derive.records import dataclass
 
 _ADJECTIVES = (
     r"(?:an?|the|its|one|then|element-?wise|logistic|final|additional|subsequent|standard|mean|binary|categorical|average"

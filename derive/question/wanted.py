@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from derive.axes import unused
 from derive.errors import DeriveError, Problem, UnsupportedError
@@ -17,6 +16,7 @@ from derive.question.asking import KINDS, discussed, partials, requested, spoken
 from derive.question.naming import letters_of
 from derive.question.prose import Prose, one_of
 from derive.question.roles import Role
+from derive.records import dataclass
 
 _FOR = re.compile(r"(?:gradients?|derivatives?|messages?) (?:for|of|by|to)((?:(?!with respect|wrt)[^.?!;¶])*)")
 _BY = re.compile(r"(?:with respect to|in respect to|w\s*r\s*t\b|\bwrt\b|podle|vzhledem k\w*)([^.?!;¶]*)")

@@ -8,12 +8,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from derive.errors import RenderError
+from derive.records import dataclass
 
 if TYPE_CHECKING:
     from derive.render.guard import Solved

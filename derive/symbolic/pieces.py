@@ -8,7 +8,6 @@ Each case is one smooth expression on an open region, and SymPy differentiates t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +18,7 @@ from derive.functions import Table, known
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT, Arithmetic
 from derive.numeric.evaluator import evaluate
+from derive.records import dataclass
 from derive.symbolic.gradient import Gradient
 from derive.symbolic.layer import Index, Tensor, symbol
 from derive.symbolic.lower import FUNCTIONS

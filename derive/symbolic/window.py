@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 
 import sympy
 
 from derive.module import Module
+from derive.records import dataclass
 from derive.symbolic.lower import WindowReduction, extremum
 
 Symbols = tuple[sympy.Symbol, ...]

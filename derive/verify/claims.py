@@ -6,7 +6,6 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from derive.axes import stands
@@ -19,6 +18,7 @@ from derive.numeric.dual import dual
 from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
 from derive.numeric.source import Places, window_places
 from derive.numeric.statements import bytecode, names, variables_of
+from derive.records import dataclass
 from derive.verify.point import Point
 
 MOST = 400  # index assignments that are tried at one point

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -17,6 +16,7 @@ from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic
 from derive.numeric.evaluator import OutOfRange
 from derive.numeric.point import Index
+from derive.records import dataclass
 from derive.reductions import selects
 from derive.verify.facts import Facts
 from derive.verify.point import Point

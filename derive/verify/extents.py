@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
 
 from derive.expr import Entry, SetApp, walk
 from derive.module import Module
 from derive.numeric.source import window_places
+from derive.records import dataclass
 from derive.window_axis import AdaptiveAxis, WindowAxis
 
 LARGEST = 12  # of a size that is drawn, and where windows lie along it how many sizes are

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +12,7 @@ from derive.expr import And, Entry, Idx, In, Listed, Node, Num, Reduce, Rel
 from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
+from derive.records import dataclass
 from derive.verify.claims import Claim, Compiler, Refuted
 from derive.verify.point import Point
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from derive.expr import Arg, Bracket, Cases, Directional, Extremum, Fn, Node, Reduce, Subdifferential, walk
 from derive.functions import known
 from derive.module import Module
+from derive.records import dataclass
 from derive.reductions import selects
 from derive.verify.provers.cases import ByCases
 from derive.verify.provers.identity import RingIdentity

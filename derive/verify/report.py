@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from derive.records import dataclass
 
 ENOUGH = 20  # points, for a verdict of `tested`
 

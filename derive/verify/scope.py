@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
 from derive.receptive_field import ReceptiveField, receptive_field
+from derive.records import dataclass
 from derive.verify.canonical import Renaming
 from derive.verify.claims import Claim, Compiler
 from derive.verify.draw import Draws, Pool, arithmetic_of, thresholds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
 from derive.receptive_field import Axis
+from derive.records import dataclass
 from derive.verify.extents import LARGEST, Choice, allowed, distinct, fixed, rests
 
 Shapes = dict[str, tuple[int, ...]]

@@ -8,12 +8,12 @@ A difference that these relations reduce to 0 is 0 wherever both sides have a va
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import Any
 
 from derive.errors import UnsupportedError
+from derive.records import dataclass
 from derive.ring import Monomial, Poly, Ring
 
 MOST_TERMS = 4000  # of one polynomial: what is larger is tested, not proved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ import z3
 
 from derive.module import Module
 from derive.numeric.point import Index, Undefined
+from derive.records import dataclass
 from derive.ring import Poly
 from derive.verify.draw import Draws
 from derive.verify.facts import Facts

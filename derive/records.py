@@ -1,0 +1,98 @@
+"""Frozen records at a fraction of what a dataclass of the standard library takes to make.
+
+There six methods are written and compiled for each class, whether or not anything is ever made of it; a run makes
+a hundred classes.  Here the methods are shared, and the constructor is compiled with the first object.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(cls=None, /, *, frozen=False, **options):
+        """As :func:`dataclasses.dataclass`, which this is for all but the plain frozen ones."""
+        if not frozen or options or cls is not None:
+            return dataclasses.dataclass(cls, frozen=frozen, **options)
+        return _frozen
+
+
+def _frozen(cls: type[Any]) -> type[Any]:
+    own = dict(vars(cls))
+    made = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)  # the fields alone
+    fields = dataclasses.fields(made)
+    methods: dict[str, Any] = {
+        "_compared": _values(f.name for f in fields if f.compare),
+        "_hashed": _values(f.name for f in fields if (f.compare if f.hash is None else f.hash)),
+        "__init__": _constructor(made), "__repr__": _repr, "__eq__": _eq, "__setattr__": _fixed,
+        "__delattr__": _fixed,
+    }  # fmt: skip
+    if own.get("__hash__") is None:  # which is what a class with an equality of its own has, too
+        made.__hash__ = _hash  # type: ignore[assignment]
+    for name, method in methods.items():
+        if name not in own:
+            setattr(made, name, method)
+    return made
+
+
+def _values(names: Iterable[str]) -> Callable[[Any], Any]:
+    return attrgetter(*(tuple(names) or ("__class__",)))
+
+
+def _constructor(cls: type[Any]) -> Callable[..., None]:
+    """The constructor, compiled when it is called for the first time."""
+
+    def first(self: Any, *args: Any, **named: Any) -> None:
+        if vars(cls).get("__init__") is first:
+            cls.__init__ = _compiled(cls)
+        cls.__init__(self, *args, **named)
+
+    return first
+
+
+def _compiled(cls: type[Any]) -> Callable[..., None]:
+    params, values = ["self"], []
+    space: dict[str, Any] = {"MISSING": dataclasses.MISSING}
+    for f in dataclasses.fields(cls):
+        default, value = f"default_{f.name}", f.name
+        if f.default_factory is not dataclasses.MISSING:
+            space[default] = f.default_factory
+            params.append(f"{f.name}=MISSING")
+            value = f"{default}() if {f.name} is MISSING else {f.name}" if f.init else f"{default}()"
+        elif f.default is not dataclasses.MISSING:
+            space[default] = f.default
+            params.append(f"{f.name}={default}")
+        else:
+            params.append(f.name)
+        if not f.init:
+            params.pop()
+        values.append(f"{f.name!r}: {value}")
+    then = "; self.__post_init__()" if hasattr(cls, "__post_init__") else ""
+    exec(f"def __init__({', '.join(params)}): self.__dict__.update({{{', '.join(values)}}}){then}", space)
+    found: Callable[..., None] = space["__init__"]
+    found.__qualname__ = f"{cls.__qualname__}.__init__"
+    return found
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _eq(self: Any, other: Any) -> Any:
+    if self is other:
+        return True
+    return self._compared(self) == self._compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(self._hashed(self))
+
+
+def _fixed(self: Any, name: str, *_: Any) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to or delete field {name!r}")

@@ -42,7 +42,6 @@ class Arrays(ArrayPrinter):
         super().__init__(scope.module)
         self.scope, self.order = scope, list(definition.indices)
         self.counts = dict(zip(definition.indices, definition.counts, strict=True))
-        self.sizes: dict[str, None] = {}
         self.ranges: dict[Idx, Expr] = {}
 
     # --- shapes -------------------------------------------------------------
@@ -71,10 +70,6 @@ class Arrays(ArrayPrinter):
             return Code(node.name)
         self.ranges[node] = self.counts[node]
         return Code(node.name, ATOM, (node,))
-
-    def size(self, name: str) -> str:
-        self.sizes[name] = None
-        return name
 
     def bound(self, node: Expr) -> Code:
         match node:
@@ -127,6 +122,8 @@ class Arrays(ArrayPrinter):
 
     def windows(self, name: str, place: list[Expr], entry: Entry) -> Code | None:
         """x_{s k + a, t l + b} as windows of x: axes k, l, a, b."""
+        if self.module.ranges:  # the output may end before the windows do
+            return None
         steps: list[int] = []
         outer: list[Idx] = []
         inner: list[Idx] = []
@@ -181,6 +178,8 @@ class Arrays(ArrayPrinter):
 
     def entered(self, node: Reduce | Arg) -> Loop:
         loop = self.scope.opened(node, self.order)
+        if any(free_indices(n) for n in loop.counts):
+            raise UnsupportedError("a range that depends on an index is not written as array operations")
         self.order += loop.variables
         self.counts |= dict(zip(loop.variables, loop.counts, strict=True))
         return loop

@@ -47,14 +47,9 @@ class Scalars(Printer):
     def __init__(self, scope: Scope, indices: tuple[Idx, ...]) -> None:
         super().__init__(scope.module)
         self.scope, self.indices = scope, list(indices)
-        self.sizes: dict[str, None] = {}
 
     def index(self, node: Idx) -> Code:
         return Code(node.name)
-
-    def size(self, name: str) -> str:
-        self.sizes[name] = None
-        return name
 
     def bound(self, node: Expr) -> Code:
         match node:
@@ -321,6 +316,10 @@ def reached(size: str, scope: Scope) -> Expr:
         if symbol is None or size not in symbol.sizes:
             continue
         v = entry.indices[symbol.sizes.index(size)]
+        own = (entry.tensor, symbol.sizes.index(size))
+        stated = [length for *slot, length in scope.module.ranges if tuple(slot) == own]
+        if stated:
+            return stated[0]
         field = field_of(value, scope.module)
         if field is not None:
             axis, source = symbol.sizes.index(size), windowed(scope)[entry.tensor].source

@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import cast
 
 from derive.calculus.messages import Messages
+from derive.calculus.ranges import Affine
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
 from derive.expr import (
     ZERO,
     Arg,
+    Binder,
     Bracket,
     Cardinality,
     Cases,
@@ -131,19 +133,54 @@ class Windowed:
 def windowed(scope: Scope) -> dict[str, Windowed]:
     """The equations of a layer that reduce over windows, or select among all entries of a tensor."""
     found: dict[str, Windowed] = {}
-    for equation in scope.module.equations:
+    for written in scope.module.equations:
+        equation, over = _in_ranges(written, scope) or (written, None)
         entry, value = cast("tuple[Entry, Expr]", equation.terms)
-        over = field_of(value, scope.module)
+        over = over or field_of(value, scope.module)
         if over is not None or (not entry.indices and any(_whole(n, scope.module) for n in walk(value))):
-            found[entry.tensor] = Windowed(_alone(equation, scope), scope, over)
+            found[entry.tensor] = Windowed(_alone(equation, over, scope), scope, over)
     return found
 
 
-def _alone(equation: Rel, scope: Scope) -> Messages:
+def _in_ranges(equation: Rel, scope: Scope) -> tuple[Rel, ReceptiveField] | None:
+    """max_{0≤a<K} u_{s k + d a}, alone on its side, as max_{i∈Ω(k)} u_i."""
+    entry, value = cast("tuple[Entry, Expr]", equation.terms)
+    if not isinstance(value, Reduce) or not selects(value.op) or not isinstance(value.body, Entry):
+        return None
+    binder, axes = value.binder, list[Axis]()
+    if binder.cond is not None or len(binder.variables) != len(entry.indices) or (
+            not len(value.body.indices) == len(entry.indices) == len({*entry.indices})):
+        return None
+    for k, a, low, high, at in zip(entry.indices, binder.variables, binder.lower, binder.upper, value.body.indices,
+                                   strict=True):
+        form = Affine.of(at)
+        s, d = form.coefficients.get(k, 0), form.coefficients.get(a, 0)
+        if not isinstance(low, Num) or not isinstance(high, Num) or {*form.coefficients} != {k, a} or (
+                s < 1 or d < 1 or s.denominator * d.denominator != 1 or form.constant + d * low.value != 0):
+            return None
+        axes.append(WindowAxis(int(high.value - low.value) + 1, int(s), 0, int(d)))
+    if any(scope.origin(t.tensor, n) for t in (entry, value.body) for n in range(len(axes))) or scope.module.ranges:
+        return None
+    over = Binder(binder.variables, (None,) * len(axes), (None,) * len(axes),
+                  In(_member(binder.variables), SetApp(_SET, entry.indices)))
+    body = Entry(value.body.tensor, binder.variables)
+    return Rel((entry, Reduce(value.op, over, body)), equation.ops), ReceptiveField(tuple(axes))
+
+
+_SET = "Omega_ranges"
+
+
+def _member(variables: tuple[Idx, ...]) -> Expr:
+    return variables[0] if len(variables) == 1 else Tuple(variables)
+
+
+def _alone(equation: Rel, over: ReceptiveField | None, scope: Scope) -> Messages:
     """The equation's own derivation."""
     module, (entry, _) = scope.module, cast("tuple[Entry, Expr]", equation.terms)
-    if len(module.equations) == 1:
+    if module.equations == (equation,):
         return scope.messages
+    if over is not None and over not in dict(module.fields).values():
+        module = replace(module, fields=((_SET, over),))
     alone = replace(module, equations=(equation,), inputs=tuple(module.sources(entry.tensor)), parameters=(),
                     constants=(), output=entry.tensor, facts=(), held=(), wanted=(), recounted=None, ranges=())
     return Messages(alone)
@@ -268,10 +305,6 @@ class Entries(ArrayPrinter):
 
     def index(self, node: Idx) -> Code:
         return Code(self.taken(self.layer.scope.name(node.name)).text + self.behind)
-
-    def size(self, name: str) -> str:
-        self.sizes[name] = None
-        return name
 
     def bound(self, node: Expr) -> Code:
         match node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from derive.calculus.messages import Messages
 from derive.errors import CardError, VerificationError
 from derive.listing import broken, listings
 from derive.listing.run import executed
+from derive.question import module_of
 from derive.receptive_field import ReceptiveField, receptive_field
 from derive.testing import assert_backward
 from tests.calculus.zoo import ZOO, Layer, module_from
@@ -112,6 +114,20 @@ def test_a_wrong_listing_is_never_printed(right: str, wrong: str) -> None:
         executed(source.replace(right, wrong), messages)
 
 
+CARDS = Path(__file__).parents[1] / "cards" / "layers"
+
+
+@pytest.mark.parametrize(("card", "styles"), [
+    ("shorter_range", ["loops", "arrays"]),  # n = 0, …, N - M - 1, one fewer than the input has windows
+    ("response_normalisation", ["loops"]),  # a sum whose limits depend on the output's index
+    ("max_over_relu", ["loops"]),  # an index that leaves its array where a condition does not hold
+    ("pooled_twice", ["loops", "arrays"]), ("conv_relu_pool_ce", ["loops", "arrays"]),
+])  # fmt: skip
+def test_what_a_card_asks_has_listings(card: str, styles: list[str]) -> None:
+    found, _ = listings(Messages(module_of(derive.Card.read(CARDS / f"{card}.md"))))
+    assert [f.style for f in found] == styles
+
+
 CARD = """---
 id: mse
 {key}
@@ -161,6 +177,7 @@ LARGER = [  # formulas, shapes, windows
     ((r"f_{kl} = \frac{1}{4} \sum_{(i,j)\in\Omega(k,l)} x_{ij}", r"\ell = \sum_{k,l} f_{kl}^2 + \sum_{i,j} x_{ij}^2"),
      {"x": (6, 6)}, POOL2),
     ((r"f_{kl} = \sqrt{\sum_{(i,j)\in\Omega(k,l)} x_{ij}^2}", r"y_{kl} = f_{kl}^2 + c"), {"x": (7, 7), "c": ()}, POOL3),
+    ((r"h_k = \max_{0 \le a < 2} x_{2k+a}", r"y_k = \max_{0 \le a < 3} h_{k+2a}"), {"x": (20,)}, POOL2),
     ((r"f_{kl} = c \max_{(i,j)\in\Omega(k,l)} x_{ij}", r"\ell = \sum_{k,l} c f_{kl}^2"), {"x": (6, 6), "c": ()}, POOL2),
 ]  # fmt: skip
 
@@ -169,7 +186,7 @@ LARGER = [  # formulas, shapes, windows
 @pytest.mark.parametrize(("formulas", "shapes", "field"), LARGER)
 def test_windows_within_a_larger_layer(formulas: tuple[str, ...], shapes: dict[str, Any], field: ReceptiveField,
                                        rule: str) -> None:  # fmt: skip
-    if rule == "split" and ("Psi" in formulas[-1] or "W" in shapes):
+    if rule == "split" and ("Psi" in formulas[-1] or "W" in shapes or "h_k" in formulas[0]):
         pytest.skip("shares behind further sums have no values to compare with")
     module = module_from(Layer("larger", formulas, shapes, fields=(("Omega", field), ("Psi", POOL2))))
     found, reason = listings(Messages(replace(module, tie_rule=rule)))

@@ -215,14 +215,12 @@ class Evidence:
             timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in names_in(o.sub)]
             firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
             single = all(_step(runs[0], time) and not any(time in names_in(r) for r in runs[1:]) for _, runs in firsts)
-            if len(split_runs(own, None)[0]) > 1:  # h_{t+1} from h_t
-                back = any(o.name == base and o.right and len(runs[0]) == 1 for o, runs in firsts) and self.leads(d)
-            else:
-                back = any(o.name == base and o.right and len(runs[0]) > 1 for o, runs in firsts)
+            later = len(split_runs(own, None)[0]) > 1  # h_{t+1} from h_t
+            back = any(o.name == base and o.right and (len(runs[0]) == 1) is later for o, runs in firsts)
             written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
             single = single and len(written) == len({identifier(f"{name}_{step}") for name, step in written})
             plain = {o.name for o in self.seen.all if not o.in_index and o not in timed and not o.derived}
-            if single and back and not plain & {o.name for o in timed}:
+            if single and back and self.leads(d) and not plain & {o.name for o in timed}:
                 self.seen.all = [self.at_step(o) if o in timed else o for o in self.seen.all]
 
     def leads(self, d: Definition) -> bool:

@@ -45,8 +45,8 @@ def _unaccented(latex: str) -> str:
 
 
 def is_capital(name: str) -> bool:
-    """W, Σ, and W^{(1)}."""
-    base = layered(name)
+    """W, Σ, W^{(1)}, and W_a with a label."""
+    base = layered(name).partition("_")[0]
     return base in _CAPITALS or (len(base) == 1 and base.isupper())
 
 

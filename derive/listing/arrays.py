@@ -28,7 +28,7 @@ from derive.expr import (
     subst,
     walk,
 )
-from derive.listing import all_windows
+from derive.listing import window_lines
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
 from derive.listing.windows import Pass
@@ -335,7 +335,7 @@ def _widened(code: Code, axes: tuple[Idx, ...]) -> Code:
 def lines(definition: Definition | Pass, scope: Scope) -> tuple[list[str], list[str]]:
     """The lines of a definition, and the sizes that they name."""
     if isinstance(definition, Pass):
-        return all_windows.lines(definition)
+        return window_lines.arrays(definition)
     taps = scattered(definition, scope)
     if taps is not None:
         return taps

@@ -33,7 +33,7 @@ from derive.expr import (
     sub,
     walk,
 )
-from derive.listing import one_window
+from derive.listing import window_lines
 from derive.listing.code import CHOICE, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, Taps, star_name, taps
 from derive.listing.windows import Pass, Windowed, field_of, output_size, windowed
@@ -105,7 +105,7 @@ class Scalars(Printer):
 def loops(definition: Definition | Pass, scope: Scope) -> tuple[list[str], list[str]]:
     """The loops of a definition, and the sizes that they name."""
     if isinstance(definition, Pass):
-        return one_window.lines(definition)
+        return window_lines.loops(definition)
     steps = taps(definition, scope)
     if steps is not None:
         return _spread(definition, *steps, scope)

@@ -31,14 +31,16 @@ class Remembering:
 
     def remember(self, key: Any, compute: Callable[[], Any]) -> Any:
         """The value under this key; raises :class:`Undefined` where it has none."""
-        if key not in self._kept:
+        found = self._kept.get(key, self)  # the point itself is no value
+        if found is self:
             try:
-                self._kept[key] = compute()
+                found = compute()
             except Undefined:
-                self._kept[key] = Undefined
-        if self._kept[key] is Undefined:
+                found = Undefined
+            self._kept[key] = found
+        if found is Undefined:
             raise Undefined
-        return self._kept[key]
+        return found
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from derive.calculus.one_window import windowed
 from derive.compose.builder import Builder
 from derive.compose.story import Story
 from derive.compose.subject import Subject
@@ -31,7 +32,8 @@ def pictures(b: Builder, subject: Subject) -> None:
                             kinks=[k.at for k in sampled.kinks]))
     if FEWEST <= len(module.defined) <= MOST:
         b.figure(graph(module), say("graph_caption"))
-    windows(b, subject)
+    if not windowed(module):  # a maximum over windows has the picture in its own section
+        windows(b, subject)
 
 
 def windows(b: Builder, subject: Subject) -> None:

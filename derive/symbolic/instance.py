@@ -22,7 +22,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from derive.module import Module
 from derive.symbolic.lower import EXTREMA, Index, WindowReduction, entry_symbol
-from derive.symbolic.window import raw, slopes
+from derive.symbolic.window import raw, slopes, window_size, window_symbols
 
 Entry = tuple[Index, Index, sympy.Expr]
 _new = sympy.Basic.__new__
@@ -167,3 +167,11 @@ def instance_backward(module: Module, shape: Index, upstream: str = "g") -> dict
     for out, at, entry in symbolic_jacobian(module, shape):
         messages[at].append(sympy.Mul(entry_symbol(upstream, out), entry, evaluate=False))
     return {at: sympy.Add(*parts, evaluate=False) if parts else sympy.S.Zero for at, parts in messages.items()}
+
+
+def window_gradient(module: Module, n: int | None = None) -> tuple[sympy.Expr, ...]:
+    """(∂f/∂z_1, …, ∂f/∂z_n) of one window under the module's tie rule, each entry a SymPy expression."""
+    reduction = WindowReduction(module)
+    symbols = window_symbols(n if n is not None else window_size(module))
+    terms = [reduction.term(z) for z in symbols]
+    return tuple(Indicators(reduction.op, module.tie_rule).entries(terms, slopes(terms, symbols), sort_keys(terms)))

@@ -118,13 +118,3 @@ def raw(cls: type, *args: sympy.Basic) -> sympy.Basic:
     node = sympy.Basic.__new__(cls, *args)
     node._argset = Arguments(args)
     return node
-
-
-def window_gradient(module: Module, n: int | None = None) -> tuple[sympy.Expr, ...]:
-    """(∂f/∂z_1, …, ∂f/∂z_n) of one window under the module's tie rule, each entry a SymPy expression."""
-    from derive.symbolic.instance import Indicators, sort_keys
-
-    reduction = WindowReduction(module)
-    symbols = window_symbols(n if n is not None else window_size(module))
-    terms = [reduction.term(z) for z in symbols]
-    return tuple(Indicators(reduction.op, module.tie_rule).entries(terms, slopes(terms, symbols), sort_keys(terms)))

@@ -63,7 +63,8 @@ def window_rows() -> Iterator[Row]:
     """The gradient of one window, every entry an expression."""
     import sympy
 
-    from derive.symbolic.window import window_gradient, window_symbols
+    from derive.symbolic.instance import window_gradient
+    from derive.symbolic.window import window_symbols
 
     z = window_symbols(9)
     by_sympy = best(lambda: [sympy.Max(*z).diff(v) for v in z], 1)

@@ -10,7 +10,8 @@ import sympy
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Idx, In, Num, Reduce, SetApp, eq, mul, over
 from derive.module import Module
-from derive.symbolic.window import case_list, cases, raw, window_gradient, window_max
+from derive.symbolic.instance import window_gradient
+from derive.symbolic.window import case_list, cases, raw, window_max
 from tests.numeric.modules import pooling
 
 

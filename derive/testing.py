@@ -18,10 +18,10 @@ from derive.module import Module
 from derive.numeric.arithmetic import FLOAT, precision
 from derive.solve import Solution, solve
 from derive.verify import mistakes
-from derive.verify.arrays import UPSTREAM, Arrays, trials
-from derive.verify.draw import arithmetic_of
-from derive.verify.facts import Facts
-from derive.verify.point import Point
+from derive.verify.points.arrays import UPSTREAM, Arrays, trials
+from derive.verify.points.draw import arithmetic_of
+from derive.verify.points.facts import Facts
+from derive.verify.points.point import Point
 
 __all__ = ["assert_backward", "assert_equation"]
 

@@ -14,9 +14,9 @@ from derive.expr import And, Entry, Expr, Matrix, Num, Partial, Rel, eq
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, precision
 from derive.sheet import Math
-from derive.verify.draw import arithmetic_of
-from derive.verify.point import Values
-from derive.verify.sizes import given
+from derive.verify.points.draw import arithmetic_of
+from derive.verify.points.point import Values
+from derive.verify.points.sizes import given
 
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4

@@ -15,7 +15,7 @@ from derive.figures.grids import Letters, letter, say
 from derive.figures.windows import Example, picture_shape, shown
 from derive.numeric.point import Index
 from derive.sheet import Trial
-from derive.verify.point import Point
+from derive.verify.points.point import Point
 
 FEWEST, MOST = 2, 7  # tensors defined: one is no chain, more do not fit the page
 

@@ -12,7 +12,7 @@ from derive.expr import Entry, Expr, Fn, Num, eq
 from derive.module import Module
 from derive.numeric.clarke import active_sets, selection
 from derive.numeric.point import Index
-from derive.verify.point import Point, Values
+from derive.verify.points.point import Point, Values
 from derive.verify.ties import Message
 
 _TRIES = 60

@@ -20,8 +20,8 @@ from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Definitions, Index
 from derive.receptive_field import shares
 from derive.sheet import Trial
-from derive.verify.claims import Compiler
-from derive.verify.point import Point
+from derive.verify.points.claims import Compiler
+from derive.verify.points.point import Point
 
 LARGEST = 8  # a side of more cells does not fit a page
 MOST_CELLS = 54  # of three axes

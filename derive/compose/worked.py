@@ -21,11 +21,11 @@ from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Definitions, Index, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
-from derive.verify.claims import Compiler
-from derive.verify.draw import Draws, Pool
-from derive.verify.extents import LARGEST
-from derive.verify.point import Point, Values
-from derive.verify.sizes import Sizes, choices, given
+from derive.verify.points.claims import Compiler
+from derive.verify.points.draw import Draws, Pool
+from derive.verify.points.extents import LARGEST
+from derive.verify.points.point import Point, Values
+from derive.verify.points.sizes import Sizes, choices, given
 from derive.window_axis import Axis, WindowAxis
 
 MOST_CELLS = 36  # of an input that is still read

@@ -15,7 +15,7 @@ from derive.listing.scope import symbol
 from derive.numbers import Numbers
 from derive.records import dataclass
 from derive.reductions import is_middle
-from derive.verify.arrays import UPSTREAM, Arrays, tied_trials, trials
+from derive.verify.points.arrays import UPSTREAM, Arrays, tied_trials, trials
 
 _TIMES = 5  # of each kind of input, at each size of windows
 _TOLERANCE = 1e-9

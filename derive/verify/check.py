@@ -9,8 +9,8 @@ from itertools import islice
 from derive.errors import UnsupportedError
 from derive.expr import And, Entry, Given, Matrix, Node, Partial, Rel, Star, free_indices
 from derive.sheet import Math
-from derive.verify.claims import Claim, Refuted
-from derive.verify.point import Point
+from derive.verify.points.claims import Claim, Refuted
+from derive.verify.points.point import Point
 from derive.verify.proving import Proofs
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.scope import Scope

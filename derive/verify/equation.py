@@ -14,12 +14,12 @@ from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions, Undefined
 from derive.verify import mistakes
 from derive.verify.check import unbound
-from derive.verify.claims import Claim, Refuted
-from derive.verify.draw import Draws
-from derive.verify.point import Point
+from derive.verify.points.claims import Claim, Refuted
+from derive.verify.points.draw import Draws
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import shrunk
 from derive.verify.report import ENOUGH
 from derive.verify.scope import Scope, localised
-from derive.verify.sizes import shrunk
 
 _SMALL = 30  # points of small numbers that are tried first
 

@@ -14,11 +14,11 @@ from derive.module import Module
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
 from derive.sheet import Math
-from derive.verify.claims import Refuted
-from derive.verify.point import Point
+from derive.verify.points.claims import Refuted
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import given
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope, localised
-from derive.verify.sizes import given
 from derive.verify.ties import by_rule
 
 

@@ -15,8 +15,8 @@ from derive.module import Module
 from derive.numeric.arithmetic import decimal_of
 from derive.numeric.dual import Dual
 from derive.numeric.point import Index, NoCase, TwoCases, Undefined
-from derive.verify.claims import Claim, shown
-from derive.verify.point import Point, Values
+from derive.verify.points.claims import Claim, shown
+from derive.verify.points.point import Point, Values
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.scope import Scope
 

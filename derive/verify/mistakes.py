@@ -7,7 +7,7 @@ from typing import Any
 
 from derive.calculus.one_window import Windowed
 from derive.numeric.point import Index
-from derive.verify.point import Point
+from derive.verify.points.point import Point
 
 Entries = Mapping[tuple[Index, Index], Any]
 

@@ -11,11 +11,11 @@ from derive.functions import known
 from derive.module import Module
 from derive.records import dataclass
 from derive.reductions import selects
+from derive.verify.points.sizes import Sizes, over_windows
 from derive.verify.provers.cases import ByCases
 from derive.verify.provers.identity import RingIdentity
 from derive.verify.provers.regions import MOST_REGIONS
 from derive.verify.scope import Scope
-from derive.verify.sizes import Sizes, over_windows
 
 PROVABLE = 16  # entries of a window up to which Z3 is asked
 PROVED_AT = 2  # choices of sizes for a ring identity

@@ -13,9 +13,9 @@ from derive.calculus.messages import Messages
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
 from derive.numeric.point import Definitions, Index, Undefined
-from derive.verify.claims import MOST, Compiler
 from derive.verify.kinks import jumping, slopes
-from derive.verify.point import Point
+from derive.verify.points.claims import MOST, Compiler
+from derive.verify.points.point import Point
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.scope import Scope, letters_of
 

@@ -20,11 +20,11 @@ from derive.verify import check
 from derive.verify import routes as agreement
 from derive.verify.check import remembered, unbound
 from derive.verify.example import Parsed, example
+from derive.verify.points.sizes import shrunk
 from derive.verify.proving import Proofs, proofs
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
-from derive.verify.sizes import shrunk
 from derive.verify.ties import apart, clarke
 from derive.verify.window_routes import window_routes
 from derive.verify.windows import check_listing, geometry

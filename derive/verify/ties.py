@@ -21,8 +21,8 @@ from derive.numeric.arithmetic import EXACT
 from derive.numeric.clarke import Choice, active_sets, choice, comparable, contains, selection
 from derive.numeric.point import Definitions, Index
 from derive.reductions import is_middle
-from derive.verify.claims import Compiler
-from derive.verify.point import Point, Values
+from derive.verify.points.claims import Compiler
+from derive.verify.points.point import Point, Values
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.window_axis import Axis
 

@@ -17,8 +17,8 @@ from derive.expr import Entry, Expr, Partial
 from derive.numeric.evaluator import jacobian_by_differences
 from derive.numeric.point import Definitions, Index, NoCase, Undefined
 from derive.symbolic.window import case_list
-from derive.verify.claims import Compiler
-from derive.verify.point import Point
+from derive.verify.points.claims import Compiler
+from derive.verify.points.point import Point
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.verify.routes import remembered
 from derive.verify.scope import Scope

@@ -18,10 +18,10 @@ from derive.magnitudes import expected
 from derive.numeric.arithmetic import EXACT
 from derive.sheet import Math, Sheet, Table
 from derive.solve import solve
-from derive.verify.draw import Draws, Pool
+from derive.verify.points.draw import Draws, Pool
+from derive.verify.points.sizes import choices
 from derive.verify.report import Verdict
 from derive.verify.sheet import verify
-from derive.verify.sizes import choices
 from tests.calculus.zoo import ZOO
 
 

@@ -14,12 +14,12 @@ from derive.axes import axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Node
 from derive.symbolic.pieces import Pieces
-from derive.verify.draw import Draws
+from derive.verify.points.draw import Draws
+from derive.verify.points.sizes import Sizes, cells, given
 from derive.verify.provers.identity import MOST_ASSIGNMENTS
 from derive.verify.provers.piecewise import Layer, Lowering, parts_of
 from derive.verify.provers.smt import Own, context, number, related
 from derive.verify.scope import Scope
-from derive.verify.sizes import Sizes, cells, given
 
 _RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
 MOST_LETTERS = 300

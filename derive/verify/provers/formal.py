@@ -22,8 +22,8 @@ from derive.numeric.evaluator import evaluate
 from derive.numeric.point import Index, Undefined
 from derive.ring import Poly
 from derive.symbolic.layer import Region, Smooth, Traced, evaluated, expression, plain, symbol, traced
-from derive.verify.facts import Facts
-from derive.verify.point import LOSS, Point, Values, no_second_order
+from derive.verify.points.facts import Facts
+from derive.verify.points.point import LOSS, Point, Values, no_second_order
 from derive.verify.provers.algebra import Algebra
 
 Decision = tuple[Poly, bool]  # d > 0, or d < 0, of a difference whose leading coefficient is positive

@@ -11,12 +11,12 @@ from typing import Any
 from derive.errors import UnsupportedError
 from derive.expr import Node
 from derive.numeric.point import NoCase, TwoCases, Undefined
-from derive.verify.claims import Claim, Compiler
-from derive.verify.draw import Draws
+from derive.verify.points.claims import Claim, Compiler
+from derive.verify.points.draw import Draws
+from derive.verify.points.sizes import Sizes
 from derive.verify.provers.formal import FormalPoint, Path
 from derive.verify.provers.regions import MOST_REGIONS, Instance, instance, unvisited
 from derive.verify.scope import Scope
-from derive.verify.sizes import Sizes
 
 MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
 

@@ -56,8 +56,8 @@ from derive.expr import mul as product_of
 from derive.numeric.point import Definitions, Index
 from derive.symbolic.layer import evaluated, symbol
 from derive.symbolic.pieces import Pieces, Region
-from derive.verify.facts import Facts
-from derive.verify.point import LOSS, Point
+from derive.verify.points.facts import Facts
+from derive.verify.points.point import LOSS, Point
 from derive.verify.provers.algebra import Algebra
 from derive.verify.provers.formal import letters_of
 from derive.verify.provers.guarded import ALWAYS, Choice, Guard, Space, Truth, both, conjunction, unsupported

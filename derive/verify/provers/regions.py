@@ -14,13 +14,13 @@ from derive.module import Module
 from derive.numeric.point import Index, Undefined
 from derive.records import dataclass
 from derive.ring import Poly
-from derive.verify.draw import Draws
-from derive.verify.facts import Facts
-from derive.verify.point import Point
+from derive.verify.points.draw import Draws
+from derive.verify.points.facts import Facts
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import given
 from derive.verify.provers.algebra import Algebra, TooLarge
 from derive.verify.provers.formal import FormalPoint, Formals, Path
 from derive.verify.provers.smt import Own, Terms, context, number, related
-from derive.verify.sizes import given
 
 MOST_REGIONS = 32
 MOST_ENTRIES = 300  # of all tensors: of more a layer is tested, not proved

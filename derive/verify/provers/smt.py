@@ -17,7 +17,7 @@ import z3
 
 from derive.expr import Num
 from derive.ring import Monomial, Poly
-from derive.verify.facts import Facts
+from derive.verify.points.facts import Facts
 from derive.verify.provers.algebra import Algebra
 
 

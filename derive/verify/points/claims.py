@@ -19,7 +19,7 @@ from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
 from derive.numeric.source import Places, window_places
 from derive.numeric.statements import bytecode, names, variables_of
 from derive.records import dataclass
-from derive.verify.point import Point
+from derive.verify.points.point import Point
 
 MOST = 400  # index assignments that are tried at one point
 

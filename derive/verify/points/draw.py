@@ -18,9 +18,9 @@ from derive.numeric.evaluator import OutOfRange
 from derive.numeric.point import Index
 from derive.records import dataclass
 from derive.reductions import selects
-from derive.verify.facts import Facts
-from derive.verify.point import Point
-from derive.verify.sizes import Sizes, cells, given
+from derive.verify.points.facts import Facts
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import Sizes, cells, given
 
 _ATTEMPTS = 600
 NO_VALUE = "the formula has no value"

@@ -11,9 +11,9 @@ from derive.errors import UnsupportedError
 from derive.module import Module
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions, Index
-from derive.verify.point import Point
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import given
 from derive.verify.scope import Scope
-from derive.verify.sizes import given
 
 Arrays = dict[str, Any]
 UPSTREAM = "upstream"

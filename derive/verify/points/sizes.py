@@ -19,7 +19,7 @@ from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
 from derive.receptive_field import Axis
 from derive.records import dataclass
-from derive.verify.extents import LARGEST, Choice, allowed, distinct, fixed, rests
+from derive.verify.points.extents import LARGEST, Choice, allowed, distinct, fixed, rests
 
 Shapes = dict[str, tuple[int, ...]]
 _TRIES = 60

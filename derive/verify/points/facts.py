@@ -13,8 +13,8 @@ from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
 from derive.records import dataclass
-from derive.verify.claims import Claim, Compiler, Refuted
-from derive.verify.point import Point
+from derive.verify.points.claims import Claim, Compiler, Refuted
+from derive.verify.points.point import Point
 
 _TRIES = 60
 Cells = list[tuple[int, ...]]

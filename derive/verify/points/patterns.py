@@ -9,9 +9,9 @@ from functools import cached_property
 from derive.calculus.one_window import OneWindow
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Index
-from derive.verify.draw import Draws, Pool
-from derive.verify.point import Point
-from derive.verify.sizes import Sizes
+from derive.verify.points.draw import Draws, Pool
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import Sizes
 
 _STEP = 4  # between values, so that small steps change no order
 _LEAST = 36

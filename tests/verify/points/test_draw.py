@@ -13,9 +13,9 @@ from derive.module import Module
 from derive.notation import read
 from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.numeric.point import Undefined
-from derive.verify.draw import Draws, Pool, arithmetic_of
-from derive.verify.point import Point
-from derive.verify.sizes import choices, given
+from derive.verify.points.draw import Draws, Pool, arithmetic_of
+from derive.verify.points.point import Point
+from derive.verify.points.sizes import choices, given
 from tests.calculus.zoo import LAYERS, ZOO
 
 

@@ -145,7 +145,10 @@ def _in_decimals(function: Function) -> Callable[[Any], Any] | None:
         if (function.domain == "positive" and value <= 0) or (function.domain == "nonnegative" and value < 0):
             raise ValueError(f"the {function.words} has no value there")
         number = decimal_of(value)
-        return function.decimal(number, _CONTEXT) if function.decimal else _by_mpmath(function.mpmath, number)
+        if function.decimal is None:
+            return _by_mpmath(function.mpmath, number)
+        with precision():  # what is kept must not have the caller's digits
+            return function.decimal(number, _CONTEXT)
 
     return apply
 

@@ -73,7 +73,7 @@ def test_equal_up_to_rounding() -> None:
         assert not close(Decimal("0.333333333333333333333333333333"), Fraction(1, 3))
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "root"])
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "tanh", "sinh", "cosh", "root"])
 def test_what_is_kept_has_all_digits_whoever_asked_first(name: str) -> None:
     at = Decimal("1.234567")
 

@@ -12,7 +12,7 @@ from derive.layers import LAYERS
 from derive.layers.catalogue import Layer
 from derive.numbers import Numbers
 from derive.numeric import gather
-from derive.symbolic import instance, window
+from derive.symbolic import instance
 
 GEOMETRY: dict[str, dict[str, Any]] = {"window": {"kernel_size": 3, "stride": 2, "ceil_mode": True}, "global": {"dims": 2},
                                        "adaptive": {"output_size": 3}}
@@ -37,7 +37,7 @@ def test_the_symbolic_jacobian_makes_as_many_nodes_for_each_window(name: str, ru
         assert len(entries) == 9 * windows  # nothing that is identically 0, no dense Jacobian
         per_window.append(made[0] / windows)
     assert max(per_window) == min(per_window) < 100
-    assert len(window.window_gradient(layer)) == 9
+    assert len(instance.window_gradient(layer)) == 9
 
 
 @pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)

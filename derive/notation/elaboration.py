@@ -28,8 +28,8 @@ from derive.expr import (
 )
 from derive.functions import SPELLINGS
 from derive.notation import binders, conditions, forms, letters
-from derive.notation.formulas import NotationError, Source
-from derive.notation.grammar import parse
+from derive.notation.formulas import Formula, NotationError, Source
+from derive.notation.grammar import parse, tree_of
 from derive.notation.ranks import is_capital
 from derive.notation.reader import Part, Reader, infinity, number
 from derive.notation.shapes import MARKS, Lowering, ShapeError, Shapes, axis_letters
@@ -58,6 +58,11 @@ def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int
     return _kept(latex, table) if line is None else _read(Source(latex, line, column), table)
 
 
+def read_formula(formula: Formula, table: SymbolTable) -> Node:
+    """As :func:`read`, of a formula of a card, with what rules made of it."""
+    return _of_tree(formula.source, tree_of(formula), table)
+
+
 @lru_cache(maxsize=4096)
 def _kept(latex: str, table: SymbolTable) -> Node:
     """A printed formula read back: sheets of one bank print many of the same."""
@@ -65,7 +70,10 @@ def _kept(latex: str, table: SymbolTable) -> Node:
 
 
 def _read(source: Source, table: SymbolTable) -> Node:
-    items = parse(source)
+    return _of_tree(source, parse(source), table)
+
+
+def _of_tree(source: Source, items: Items, table: SymbolTable) -> Node:
     if not items:
         raise source.error(0, "the formula is empty")
     try:

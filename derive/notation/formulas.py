@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from dataclasses import field
 
 from derive.errors import CardError, Problem
+from derive.notation.tree import Items
 from derive.records import dataclass
 
 _WIDTH = 88  # of the line that is quoted
@@ -45,12 +47,23 @@ def _around(line: str, at: int) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula and its place: ``line`` from 1, ``column`` from 0, of its first character."""
+    """A formula and its place: ``line`` from 1, ``column`` from 0, of its first character.
+
+    ``tree`` is what a rule made of it, None where it is to be read as it is written; the places in it are those of
+    ``origin``, the whole formula of which this may be a part.
+    """
 
     latex: str
     line: int
     column: int
     display: bool
+    tree: Items | None = field(default=None, compare=False, repr=False)
+    origin: Source | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def source(self) -> Source:
+        """What the places in the tree are places of."""
+        return self.origin or Source(self.latex, self.line, self.column)
 
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n(?:.*?\n)??^ {0,3}\1[`~]*+[ \t]*$"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from derive.notation.elaboration import inferred
 from derive.notation.formulas import Formula, NotationError, Source
-from derive.notation.grammar import parse
+from derive.notation.grammar import parse, tree_of
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
 from derive.notation.ranks import SPARE, Faces, Ranks, letters_of
@@ -49,11 +49,10 @@ def gather(
     lists: list[tuple[Source, Items]] = []
     written = []
     for formula in latexes:
-        latex = formula if isinstance(formula, str) else formula.latex
-        source = Source(latex)
-        written.append(latex)
+        source = Source(formula) if isinstance(formula, str) else formula.source
+        written.append(formula if isinstance(formula, str) else formula.latex)
         try:
-            tree = parse(source)
+            tree = parse(source) if isinstance(formula, str) else tree_of(formula)
             if lists_letters(tree):
                 lists.append((source, tree))
                 continue

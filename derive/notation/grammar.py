@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from derive.notation.formulas import Source
+from derive.notation.formulas import Formula, Source
 from derive.notation.tokens import tokenise
-from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, is_token
+from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_token
 from derive.notation.vocabulary import CLOSING
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -203,6 +203,11 @@ def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[
                 text = f"{base.text}^{opening}{''.join(i.text for i in inner)}{closing}"
                 return Token("NAME", text, base.start, base.end), [s for s in sups if s is not sup]
     return base, sups
+
+
+def tree_of(formula: Formula) -> Items:
+    """The tree that a rule made of the formula, or that of its text; raises as :func:`parse`."""
+    return parse(formula.source) if formula.tree is None else formula.tree
 
 
 def parse(source: Source) -> tuple[Item, ...]:

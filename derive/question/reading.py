@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
-from derive.notation import gather, read
+from derive.notation import gather, read, read_formula
 from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import SymbolTable
 from derive.question.dots import without_dots
@@ -155,7 +155,7 @@ def read_formulas(card: Card) -> Read:
 def read_parts(formula: Formula, table: SymbolTable) -> Iterator[tuple[Formula, Node | DeriveError]]:
     """The formula; where it cannot be read, its equation and the ranges that stand apart from it."""
     try:
-        yield formula, read(formula.latex, table, line=formula.line, column=formula.column)
+        yield formula, read_formula(formula, table)
     except DeriveError as error:
         parts = _parts(formula)
         if not parts:

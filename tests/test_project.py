@@ -19,6 +19,7 @@ STAGES = (
     ("module", "sheet", "card"),
     ("layers",),
     ("axes", "magnitudes"),
+    ("specify",),
     ("question",),
     ("calculus", "symbolic", "numeric"),
     ("numbers",),

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Expr, Idx, Node, Partial, walk
+from derive.expr import Entry, Partial
 from derive.layers.forward import WindowForm
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
 from derive.question.prose import PlainText
 from derive.records import dataclass
+from derive.specify.wanted import spoken
 
 _VERB = (
     r"(?:derive|deriv|compute|calculate|find|determine|give|write|state|express|formulate|obtain|work out|show|define"
@@ -150,25 +151,3 @@ def _kind(form: WindowForm, derivative: Partial) -> str | None:
     if wrt.tensor == form.source:
         return "jacobian" if of.tensor == form.output.tensor else "vjp" if loss else None
     return "" if loss and wrt.tensor == form.output.tensor else None
-
-
-def partials(nodes: tuple[tuple[Formula, Node], ...]) -> tuple[tuple[Formula, Partial], ...]:
-    """The derivatives that formulas mention, each once."""
-    found: dict[Partial, Formula] = {}
-    for formula, node in nodes:
-        for part in walk(node):
-            if isinstance(part, Partial):
-                found.setdefault(part, formula)
-    return tuple((formula, part) for part, formula in found.items())
-
-
-def spoken(derivative: Partial) -> str:
-    """∂f_kl/∂x_ij."""
-    return f"∂{_spoken(derivative.of)}/∂{_spoken(derivative.wrt)}"
-
-
-def _spoken(entry: Expr) -> str:
-    if not isinstance(entry, Entry):
-        return "…"
-    indices = "".join(i.name if isinstance(i, Idx) else "·" for i in entry.indices)
-    return f"{entry.tensor}_{indices}" if indices else entry.tensor

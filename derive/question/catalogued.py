@@ -16,11 +16,10 @@ from derive.layers.forward import WindowForm
 from derive.module import Module
 from derive.notation import read
 from derive.notation.formulas import Formula
-from derive.question.asking import asked, partials
+from derive.question.asking import asked
 from derive.question.claims import computes_nothing
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems
 from derive.question.identification import equations_of
-from derive.question.places import place
 from derive.question.prose import PlainText
 from derive.question.reading import Read
 from derive.question.stated import Reader, Sizes, options, rank_of
@@ -28,6 +27,8 @@ from derive.question.windows import refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass
+from derive.specify.places import place
+from derive.specify.wanted import partials
 
 
 @dataclass(frozen=True)

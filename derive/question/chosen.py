@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 from derive.expr import Entry, Idx, Node, Rel, free_indices, transform
-from derive.question.definitions import statements
 from derive.question.naming import bare_letters, mentions
 from derive.question.prose import Prose
 from derive.question.reading import Read
+from derive.specify.definitions import statements
 
 _CHOSEN = re.compile(
     r"\b(?:class(?:es)?|ind(?:ex|ices)|labels?|categor\w+|words?|tokens?|targets?|position|tříd\w+|index\w*)\b"

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from derive.expr import Entry, Node, Num, Rel
 from derive.notation.formulas import Formula
-from derive.question.definitions import statements
 from derive.question.prose import Prose, one_of
+from derive.specify.definitions import statements
 
 _CLAIMED = one_of(
     r"\b(?:show|prove|verify|check|confirm|demonstrate|conclude|deduce)\b(?! your)", r"\bhints?\b", r"\brecall\b",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from math import prod
 
 from derive.expr import (
     Binder,
@@ -14,20 +13,19 @@ from derive.expr import (
     Idx,
     In,
     Listed,
-    Mul,
     Node,
     Num,
     Reduce,
     Rel,
     rel,
-    transform,
     walk,
 )
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
-from derive.question.definitions import Definitions
 from derive.question.naming import Mention
 from derive.question.prose import Prose, one_of
+from derive.specify.definitions import Definitions
+from derive.specify.facts import facts_given
 
 _ONE_HOT = re.compile(r"\bone-?hot\b|\b1-of-k\b")
 _SIMPLEX = one_of(
@@ -48,10 +46,8 @@ def facts_of(found: Definitions, prose: Prose, named: list[Mention], given: tupl
     values = [*(d.value for d in found.tensors.values()), *(f.body for f, _ in found.functions.values())]
     branching = {n.tensor for value in values for part in walk(value) if isinstance(part, (Cases, Extremum))
                  for n in walk(part) if isinstance(n, Entry)}
-    for claim in (transform(c, _number) for c, formula in found.facts if not _is_case(c, formula, branching, prose)):
-        letters = [n.tensor for n in walk(claim) if isinstance(n, Entry)]
-        if letters and set(letters) <= set(given) and _drawable(claim):
-            facts[claim] = None
+    claims = (c for c, formula in found.facts if not _is_case(c, formula, branching, prose))
+    facts |= dict.fromkeys(facts_given(claims, given))
     for mention in named:
         for fact in _in_words(mention, given, table):
             facts.setdefault(fact, None)
@@ -65,26 +61,6 @@ def _is_case(claim: Rel | In, formula: Formula, branching: set[str], prose: Pros
         return False
     here = (gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == (formula.line, formula.column))
     return any(_FOR.search(prose.text, 0, start) and not _DESCRIBED.match(prose.text, start + 1) for start in here)
-
-
-def _drawable(claim: Rel | In) -> bool:
-    """t ∈ {0, 1}; Σ t = 1; 0 < a < 1, a ≠ 1, ε > 0."""
-    if isinstance(claim, In):
-        return isinstance(claim.element, Entry) and isinstance(claim.set, Listed) and all(
-            isinstance(v, Num) for v in claim.set.items)
-    if set(claim.ops) == {"="}:
-        left, right = claim.terms[0], claim.terms[-1]
-        return len(claim.terms) == 2 and isinstance(left, Reduce) and left.op == "sum" and isinstance(
-            left.body, Entry) and isinstance(right, Num)
-    return all(isinstance(t, (Num, Entry)) for t in claim.terms) and sum(
-        isinstance(t, Entry) for t in claim.terms) == 1
-
-
-def _number(node: Node) -> Node | None:
-    """−1 of −1·1: a product of numbers as one number."""
-    if isinstance(node, Mul) and all(isinstance(f, Num) for f in node.factors):
-        return Num(prod(f.value for f in node.factors if isinstance(f, Num)))
-    return None
 
 
 def _in_words(mention: Mention, given: tuple[str, ...], table: SymbolTable) -> Iterator[Rel | In]:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 from derive.card import Card
 from derive.errors import CardError, Problem
 from derive.expr import Add, Entry, Expr, Idx, Mul, Num, Reduce, SetApp, SetOf, walk
 from derive.layers.intervals import Interval, intervals
-from derive.question.definitions import Definition, Definitions
 from derive.question.geometry import window_geometry
-from derive.question.places import place
 from derive.question.stated import Reader
 from derive.question.unaccounted import is_aside
 from derive.question.windows import refuse_other_pooling
 from derive.question.wording import Words
 from derive.receptive_field import ReceptiveField, WindowAxis
+from derive.specify.definitions import Definition, Definitions
+from derive.specify.places import place
 
 
-def refuse_other_stride(card: Card, words: Words, used: list[Definition]) -> None:
+def refuse_other_stride(card: Card, words: Words, used: Sequence[Definition]) -> None:
     """Raise :class:`CardError` where the words or the front matter give another stride than the formula."""
     written = [(definition, found) for definition in used if (found := _strides(definition))]
     if len(written) != 1:
@@ -75,7 +76,8 @@ _AVERAGE = re.compile(r"\b(?:average|mean|avg)[- ]?pool\w*")
 Fields = tuple[tuple[str, ReceptiveField], ...]
 
 
-def fields_of(card: Card, words: Words, used: list[Definition], found: Definitions) -> tuple[Fields, tuple[str, ...]]:
+def fields_of(card: Card, words: Words, used: Sequence[Definition],
+              found: Definitions) -> tuple[Fields, tuple[str, ...]]:
     """The receptive field of each window set, and how it was read.
 
     Raises :class:`CardError` where a window's size is missing or contradictory.
@@ -104,7 +106,7 @@ def _spelt(applied: SetApp, found: Definitions) -> tuple[Interval, ...] | None:
     return None
 
 
-def _refuse_contradiction(words: Words, used: list[Definition]) -> None:
+def _refuse_contradiction(words: Words, used: Sequence[Definition]) -> None:
     """«max pooling» over a formula without a maximum."""
     ops = {node.op for d in used for node in walk(d.value) if isinstance(node, Reduce)}
     for found in words.about("pooling"):

@@ -13,12 +13,12 @@ from derive.layers.catalogue import Layer
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
-from derive.question.asking import partials
-from derive.question.places import place
 from derive.question.reading import Read
 from derive.question.stated import rank_of
 from derive.question.wording import Found, Words
 from derive.records import dataclass
+from derive.specify.places import place
+from derive.specify.wanted import partials
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from derive.notation.formulas import Formula, formulas
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.card_functions import with_local_arguments, without_vector_functions
 from derive.question.claims import computes_nothing, without_claims
-from derive.question.definitions import definitions
 from derive.question.entries import with_interleaved
 from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
 from derive.question.named import with_named, with_words
@@ -25,8 +24,9 @@ from derive.question.parts import continued_parts, stated_parts
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import DECLARATION, SPELLINGS, Passes, Read, one_equation, passed, read_parts
 from derive.question.roles import ranks_said, rows_said, sizes_said
-from derive.question.sizes import counts
 from derive.question.topics import refuse_other_topics
+from derive.specify.definitions import definitions
+from derive.specify.sizes import counts
 
 _SET = re.compile(r"[^=]*=\s*(?:\\left\s*)?\\(?:\{|lbrace).*", re.DOTALL)  # \mathcal{D} = \{(x_n, t_n)\}
 _EQUALS = re.compile(r"&?\s*(?<![:<>\\])=(?![^{}]*\})")

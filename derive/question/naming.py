@@ -6,13 +6,11 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 
-from derive.errors import DeriveError
-from derive.expr import ZERO, Entry, Size
-from derive.notation import read
 from derive.notation.formulas import Formula
-from derive.notation.symbols import Kind, SymbolTable
+from derive.notation.symbols import SymbolTable
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
+from derive.specify.roles import letter_of
 
 _LEFT = re.compile(r"\\in\b|[=<>:]|\\(?:geq?|leq?|neq?|sim|coloneqq|gt|lt)(?![a-zA-Z])|\\(?:q?quad|dots|ldots)\b")
 _BRACES = re.compile(r"^\s*(?:\\left)?(?:\(|\\\{|\\lbrace)(.*?)(?:\\right)?(?:\)|\\\}|\\rbrace)\s*$", re.DOTALL)
@@ -153,19 +151,3 @@ def collected(latex: str) -> list[str]:
     braced = _BRACES.match(match[1]) if match and _NAME.fullmatch(latex.partition("=")[0]) else None
     parts = [part for part in _PART.split(braced[1]) if part.strip()] if braced else []
     return parts if len(parts) > 1 and all(_BARE.fullmatch(part) for part in parts) else []
-
-
-def letter_of(latex: str, table: SymbolTable) -> str | None:
-    """The tensor or size of w, w_j or W^{(1)}; None for anything else."""
-    if len(latex) > 60:
-        return None
-    bare = table.written(latex.strip())
-    if bare is not None and bare.kind in (Kind.TENSOR, Kind.SIZE):
-        return bare.name
-    try:
-        node = read(latex, table)
-    except DeriveError:
-        return None
-    if isinstance(node, Entry) and ZERO in node.indices and table.named(f"{node.tensor}_0") is not None:
-        return f"{node.tensor}_0"  # the bias w_{j0}
-    return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else None

@@ -10,11 +10,11 @@ from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Idx, Mul, Node, Size, mul, subst, transform, walk
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Symbol, SymbolTable
-from derive.question.definitions import Definition, Definitions
-from derive.question.places import place
 from derive.question.prose import Prose, one_of
 from derive.question.reading import Read, equated, with_sizes_known
-from derive.question.roles import Role
+from derive.specify.layer import Computed
+from derive.specify.places import place
+from derive.specify.roles import Role
 
 _POINT = one_of(
     r"\bevaluat\w*", r"\bnumeric\w*", r"\bat (?:the )?point", r"\bfor (?:the )?(?:inputs?|values?|numbers?)",
@@ -34,15 +34,13 @@ _SPECIAL = one_of(
 _AT = re.compile(r"\b(?:at|when|if|for|setting|choosing)\s*$")
 
 
-def with_numbers(
-    used: list[Definition], found: Definitions, given: tuple[str, ...], roles: dict[str, Role],
-    differentiated: Iterable[Expr], prose: Prose,
-) -> tuple[list[Definition], tuple[str, ...], dict[str, Role]]:
+def with_numbers(layer: Computed, roles: dict[str, Role], differentiated: Iterable[Expr],
+                 prose: Prose) -> tuple[Computed, dict[str, Role]]:
     """The definitions with the numbers of constants and strides; of inputs and parameters the letters stay."""
     asked = {e.tensor for e in differentiated if isinstance(e, Entry)}
     known: dict[Node, Node] = {}
-    for name, (number, formula) in found.numbers.items():
-        if name not in given:
+    for name, (number, formula) in layer.found.numbers.items():
+        if name not in layer.given:
             if not _is_point(formula, prose, of_size=True):
                 known[Size(name)] = number
             continue
@@ -51,13 +49,11 @@ def with_numbers(
         if not kept and not _is_point(formula, prose):
             known[Entry(name, ())] = number
     if not known:
-        return used, given, roles
+        return layer, roles
     gone = {e.tensor for e in known if isinstance(e, Entry)}
-    return (
-        [replace(d, value=subst(d.value, known)) for d in used],
-        tuple(n for n in given if n not in gone),
-        {n: role for n, role in roles.items() if n not in gone},
-    )
+    used = tuple(replace(d, value=subst(d.value, known)) for d in layer.used)
+    return (replace(layer, used=used, given=tuple(n for n in layer.given if n not in gone)),
+            {n: role for n, role in roles.items() if n not in gone})
 
 
 def _is_point(formula: Formula, prose: Prose, of_size: bool = False) -> bool:

@@ -10,7 +10,6 @@ from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Expr, Mul, walk
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
-from derive.question.definitions import Definition, Definitions
 from derive.question.ignored import refuse_ignored
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.network import Network
@@ -19,6 +18,7 @@ from derive.question.prose import Gap, Prose, one_of
 from derive.question.qualifiers import Qualifiers, StatedLoss, refuse_unused, stated_loss, unnamed_loss
 from derive.question.roles import sizes_said
 from derive.question.unaccounted import shown
+from derive.specify.definitions import Definition, Definitions
 
 _CHAINED = one_of(r"\bfollow\w*", r"\bconsist\w*", r"\bcompos\w+")
 _LISTED = re.compile(r"[,→]|\b(?:a|and)\b")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from derive.card import Card
-from derive.errors import CardError, Problem, did_you_mean
-from derive.module import ROLES
+from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable, name_of
-from derive.question.naming import Mention, bare_letters, letter_of, mentions
+from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.prose import Prose, one_of
-from derive.records import dataclass
+from derive.specify.roles import Role, roles_given
 
 _RANKS = (
     (2, one_of(r"\bmatri(?:x|ces)\b", r"\bmatic\w*")),
@@ -132,14 +131,6 @@ _NOUNS = {"parameters": _PARAMETERS, "constants": _CONSTANTS, "inputs": _INPUTS}
 _ASIDE = re.compile(r"\b(?:at|to(?! be\b)|by|into|with|from|via|before|after)\b")
 
 
-@dataclass(frozen=True)
-class Role:
-    """What a letter is, and where that is said (empty: nowhere)."""
-
-    role: str
-    said: str = ""
-
-
 def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table: SymbolTable) -> dict[str, Role]:
     """The role of each letter: as the front matter says, else as the words do; an input where nothing does.
 
@@ -148,7 +139,7 @@ def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table
     letters = tuple(letters)
     roles = {name: Role("inputs") for name in letters}
     strong: dict[str, Role] = {}
-    stated = _front_matter(card, letters, table)
+    stated = roles_given(card.front_matter, card.header.lines, letters, table, card.path)
     for mention in found:
         role = _role(mention)
         for name in mention.letters:
@@ -180,31 +171,3 @@ def _role(mention: Mention) -> str | None:
         if nouns:
             return (min if behind else max)(nouns)[1]
     return None
-
-
-def _front_matter(card: Card, letters: tuple[str, ...], table: SymbolTable) -> Mapping[str, Role]:
-    found: dict[str, Role] = {}
-    problems = []
-    for role in ROLES:
-        line = card.key_line(role)
-        for text in _listed(card.front_matter.get(role)):
-            name = text if text in letters else letter_of(text.strip("$ "), table)
-            if name in letters:
-                if name in found and found[name].role != role:
-                    problems.append(Problem(f"`{text}` stands under `{found[name].role}` and `{role}`; keep one",
-                                            card.path, line))
-                found[name] = Role(role, f"line {line}: `{role}: {text}`")
-                continue
-            hint = did_you_mean(text, letters, 0.4, "the layer is given")
-            problems.append(Problem(f"`{role}` names `{text}`, which the layer is not given; {hint}", card.path, line))
-    if problems:
-        raise CardError(*problems)
-    return found
-
-
-def _listed(value: object) -> list[str]:
-    """The letters of a list, or of one line parted by commas."""
-    if value is None:
-        return []
-    items = value if isinstance(value, list) else re.split(r"\s*[,;]\s*", str(value))
-    return [str(item).strip() for item in items if str(item).strip()]

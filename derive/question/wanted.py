@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
-from derive.axes import unused
 from derive.errors import DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, walk
-from derive.notation import write
 from derive.notation.formulas import Formula
-from derive.notation.symbols import Kind, SymbolTable
+from derive.notation.symbols import SymbolTable
 from derive.question import topics
-from derive.question.asking import KINDS, discussed, partials, requested, spoken
+from derive.question.asking import KINDS, discussed, requested
 from derive.question.naming import letters_of
 from derive.question.prose import Prose, one_of
-from derive.question.roles import Role
-from derive.records import dataclass
+from derive.specify.wanted import Asking
 
 _FOR = re.compile(r"(?:gradients?|derivatives?|messages?) (?:for|of|by|to)((?:(?!with respect|wrt)[^.?!;¶])*)")
 _BY = re.compile(r"(?:with respect to|in respect to|w\s*r\s*t\b|\bwrt\b|podle|vzhledem k\w*)([^.?!;¶]*)")
@@ -45,87 +41,8 @@ _ALL = re.compile(r"\b(?:all|three|the) (?:the )?messages\b(?! (?:of|for|with)\b
 _BACKWARD = re.compile(r"\bbackward\b(?: and (?:the )?(?:forward|parameters?))|\bmessages\b|\bzpráv\w*")
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Kinds of messages as in :class:`Module`, derivatives by name, how each was read, the undefined loss."""
-
-    kinds: tuple[str, ...]
-    derivatives: tuple[Partial, ...]
-    readings: tuple[str, ...]
-    loss: str | None = None
-
-
-class Asking:
-    """Gathers what is wanted of a layer with an ``output``, from its formulas and words."""
-
-    def __init__(self, output: Entry, defined: Iterable[str], roles: Mapping[str, Role], table: SymbolTable) -> None:
-        self.output, self.defined, self.roles, self.table = output, tuple(defined), roles, table
-        self.kinds: dict[str, str] = {}
-        self.named: dict[Partial, None] = {}
-        self.losses: dict[str, None] = {}
-        self.of_loss: dict[Partial, None] = {}
-        self.by_name: dict[str, bool] = {}  # letters of «with respect to $W$»; whether a loss is differentiated
-        self.whole: dict[str, bool] = {}  # roles whose messages are asked for as such, and whether no letters follow
-        self.everything = False  # all messages
-        self.unanswered: list[str] = []
-        self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
-
-    def derivative(self, formula: Formula, found: Partial) -> None:
-        """∂y_k/∂x_i or ∂L/∂x_i, as it stands in a formula.
-
-        Raises :class:`UnsupportedError` for a letter that the layer does not have.
-        """
-        of, wrt = self._entry(found.of), self._entry(found.wrt)
-        if wrt is None or (of is None and wrt.tensor not in self.roles):
-            return
-        of = self.output if of is None else of  # d/dx ln(1 + x²)
-        known = {*self.defined, *self.roles}
-        loss = of.tensor not in known and not of.indices
-        if wrt.tensor not in known and wrt.tensor not in self.losses:
-            if loss and of.tensor == wrt.tensor:
-                return
-            message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{wrt.tensor}`"
-            raise UnsupportedError(Problem(message, line=formula.line))
-        if of.tensor not in known and not loss:
-            message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{of.tensor}`"
-            raise UnsupportedError(Problem(message, line=formula.line))
-        if loss:
-            self.losses[of.tensor] = None
-            if wrt.tensor == self.output.tensor:
-                return
-            if wrt.tensor in known:
-                self.of_loss[self._indexed(Entry("loss", ()), wrt)] = None
-        elif of.tensor in self.defined:
-            self.named[self._indexed(of, wrt)] = None
-        else:
-            return
-        self.kinds.setdefault("parameters" if self._trained(wrt.tensor) else "vjp" if loss else "jacobian", "")
-        self.spoken.setdefault(formula.line, {})[f"${write(Partial(of, wrt), self.table)}$"] = None
-
-    def _entry(self, node: Expr) -> Entry | None:
-        """y_k; also the tensor that stands for a function at plain arguments."""
-        if isinstance(node, Fn) and node.name in self.defined:
-            return Entry(node.name, ())
-        return node if isinstance(node, Entry) else None
-
-    def _indexed(self, of: Entry, wrt: Entry) -> Partial:
-        """∂y_i/∂x_j for ∂y/∂x of whole tensors: letters of their axes, all different."""
-        taken: set[str] = {i.name for e in (of, wrt) for i in e.indices if isinstance(i, Idx)}
-        found = []
-        for entry in (of, wrt):
-            symbol = self.table.named(entry.tensor)
-            letters = []
-            for axis in symbol.axes[len(entry.indices) :] if symbol else ():
-                spare = (c for c in (axis, *"ijklpqruv") if c not in taken and self._is_index(c))
-                letters.append(next(spare, axis + "'"))
-                taken.add(letters[-1])
-            found.append(Entry(entry.tensor, (*entry.indices, *map(Idx, letters))))
-        return Partial(found[0], found[1])
-
-    def _is_index(self, letter: str) -> bool:
-        known = self.table.named(letter)
-        own = known is not None and known.kind is Kind.INDEX
-        return own or any(letter in s.axes for s in self.table.symbols) or unused(self.table, letter) == (letter,)
+class AskingInWords(Asking):
+    """Gathers what is wanted from words, too."""
 
     def by_words(self, prose: Prose, in_words: bool) -> None:
         """«the gradient with respect to $W$ and $b$», «derive the backward message».
@@ -178,51 +95,6 @@ class Asking:
             assert match is not None
             self._kind(kind, prose.said(*match.span()))
 
-    def _kind(self, kind: str, said: str) -> None:
-        """A kind of message; where no letter is said to be trained, all that is given is asked for."""
-        if kind == "parameters" and not any(r.role == "parameters" for r in self.roles.values()):
-            kind = "vjp"
-        self.kinds.setdefault(kind, f"asked for {_NAMES[kind]} ({said})")
-
-    def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool) -> bool:
-        """Ask for the derivatives by these letters, of a loss too; whether one of them is the layer's."""
-        for name in letters:
-            if name in self.defined and name != self.output.tensor:
-                self.kinds.setdefault("jacobian", f"asked for the derivative by `{name}` ({said})")
-                self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
-            if name in self.roles:
-                self.by_name[name] = of_loss
-                kind = "parameters" if self._trained(name) else "jacobian"
-                self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
-                if not self.output.indices:
-                    self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
-        return any(name in self.roles or name in self.defined for name in letters)
-
-    def _trained(self, name: str) -> bool:
-        return name in self.roles and self.roles[name].role == "parameters"
-
-    def _besides(self) -> Iterator[Partial]:
-        """What is asked for besides the derivatives that are named: ∂L/∂x; the messages of all inputs, parameters."""
-        yield from self.of_loss
-        letters = {name for n in (*self.named, *self.of_loss) for name in _tensors(n.wrt)}
-        for name in [name for name in self.by_name if name not in letters]:
-            yield from self._of_name(name, self.by_name[name])
-        letters |= self.by_name.keys()
-        for role, plain in self.whole.items():
-            names = [name for name, known in self.roles.items() if known.role == role]
-            if role == "parameters" and plain and not names:  # none is called so: nothing that is given is left out
-                names = [name for name, known in self.roles.items() if known.role == "inputs"]
-            for name in names if role == "parameters" or plain or not letters & {*names} else ():
-                if name not in letters:
-                    yield from self._of_name(name)
-                elif plain and self.output.indices:
-                    yield self._indexed(Entry("loss", ()), Entry(name, ()))
-
-    def _of_name(self, name: str, of_loss: bool = True) -> Iterator[Partial]:
-        yield self._indexed(self.output, Entry(name, ()))
-        if self.output.indices and of_loss:
-            yield self._indexed(Entry("loss", ()), Entry(name, ()))
-
     def second(self, prose: Prose) -> None:
         """Say that second derivatives are not answered, where first ones are.
 
@@ -242,24 +114,6 @@ class Asking:
                 self.unanswered.append(f"not answered, since it is outside the notation: ${formula.latex.strip()}$ "
                                        f"(line {formula.line})")
 
-    def found(self) -> Wanted:
-        loss = next(iter(self.losses)) if len(self.losses) == 1 else None
-        inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
-        only = (self.of_loss or self.by_name) and not (self.whole or self.everything or "forward" in self.kinds)
-        named = tuple(dict.fromkeys((*self.named, *self._besides()))) if self.named or inner or only else ()
-        spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
-        said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
-        return Wanted(tuple(self.kinds), named, tuple(said), loss)
-
-
-def _tensors(node: Node) -> Iterator[str]:
-    return (n.tensor for n in walk(node) if isinstance(n, Entry))
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
-
-
 _OF = re.compile(r"\b(?:gradients?|derivatives?|subgradients?|jacobian|differentiate|derivac\w*)(?: of)?(?: the| its)?"
                  r"(?: [\w-]+){0,4} $")
 
@@ -278,20 +132,3 @@ def differentiated_in_words(prose: Prose, table: SymbolTable) -> set[str]:
 
 _QUOTIENT = re.compile(r"\s*\\[dt]?frac\s*\{\s*\\partial")
 _DERIVED = re.compile(r"\\nabla|\\?[A-Za-z]+\s*(?:'|\^\s*\{?\s*\\prime)(?:\s*\(.*\))?\s*$")
-_NAMES = {
-    "jacobian": "the derivative of the output",
-    "vjp": "the backward message",
-    "forward": "the forward message",
-    "parameters": "the parameter message",
-}
-
-
-def derivatives(nodes: tuple[tuple[Formula, Node], ...]) -> Iterator[tuple[Formula, Partial]]:
-    """The derivatives that formulas mention, f'(x) among them."""
-    yield from partials(nodes)
-    for formula, node in nodes:
-        for part in walk(node):
-            if isinstance(part, Fn) and part.name.endswith("'") and len(part.args) == 1:
-                argument = part.args[0]
-                if isinstance(argument, Entry):
-                    yield formula, Partial(Entry(part.name.rstrip("'"), ()), argument)

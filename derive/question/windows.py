@@ -9,12 +9,13 @@ from derive.layers import EXTREMA, check_tie_rule
 from derive.layers.forward import window_form
 from derive.layers.naming import module_over, with_loss
 from derive.module import Module
-from derive.question.asking import asked, partials
+from derive.question.asking import asked
 from derive.question.geometry import window_geometry
 from derive.question.identification import equations_of, forward_formula, op_of
 from derive.question.reading import Read
 from derive.question.stated import Reader
 from derive.question.wording import Words
+from derive.specify.wanted import partials
 
 
 def is_window(card: Card, words: Words, read_: Read) -> bool:

@@ -12,7 +12,8 @@ from derive.notation import gather
 from derive.notation.formulas import formulas
 from derive.question.naming import letters_of, mentions
 from derive.question.prose import prose_of
-from derive.question.roles import Role, roles_of, sizes_said
+from derive.question.roles import roles_of, sizes_said
+from derive.specify.roles import Role
 
 ROLES = r"""
 parameters | a trainable slope $a$ | the weights $a$ | the bias $a$ | where $a$ and $b$ are learnt | with parameter $a$

@@ -36,8 +36,8 @@ from derive.expr import (
 from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable, name_of
-from derive.question.definitions import Definition, Definitions
-from derive.question.places import place
+from derive.specify.definitions import Definition, Definitions
+from derive.specify.places import place
 
 
 def with_extents(module: Module, found: Definitions) -> Module:

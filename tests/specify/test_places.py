@@ -3,7 +3,7 @@
 import pytest
 
 from derive.notation.formulas import Formula
-from derive.question.places import place
+from derive.specify.places import place
 
 CASES = [
     (r"f_k &= x_k. \tag{2}", "f_k = x_k"),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Fn, Idx, Node, walk
 from derive.module import Function
 from derive.notation.symbols import Kind, Symbol, SymbolTable
-from derive.question.definitions import Definition, Definitions
-from derive.question.places import place
+from derive.specify.definitions import Definition, Definitions
+from derive.specify.places import place
 
 
-def applied_functions(used: list[Definition], found: Definitions) -> tuple[Function, ...]:
+def applied_functions(used: Sequence[Definition], found: Definitions) -> tuple[Function, ...]:
     """The card's functions that the definitions apply, directly or through others."""
     names: dict[str, None] = {}
 
@@ -27,7 +28,7 @@ def applied_functions(used: list[Definition], found: Definitions) -> tuple[Funct
     return tuple(found.functions[name][0] for name in names)
 
 
-def given_letters(used: list[Definition], functions: tuple[Function, ...]) -> tuple[str, ...]:
+def given_letters(used: Sequence[Definition], functions: tuple[Function, ...]) -> tuple[str, ...]:
     """The letters that are used and not defined, in their order."""
     defined = {d.entry.tensor for d in used}
     letters = [n.tensor for d in used for n in walk(d.value) if isinstance(n, Entry)]
@@ -36,7 +37,7 @@ def given_letters(used: list[Definition], functions: tuple[Function, ...]) -> tu
     return tuple(dict.fromkeys(name for name in letters if name not in defined))
 
 
-def with_letters(table: SymbolTable, used: list[Definition], given: tuple[str, ...]) -> SymbolTable:
+def with_letters(table: SymbolTable, used: Sequence[Definition], given: tuple[str, ...]) -> SymbolTable:
     """The table with a symbol for every tensor, also for arguments that became inputs; vectors are columns."""
     table = replace(table, rows=False)
     missing = [Symbol(name, name, Kind.TENSOR) for name in given if table.named(name) is None]

@@ -37,9 +37,9 @@ from derive.expr import (
 from derive.module import Function
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
-from derive.question.known_functions import contradicts
-from derive.question.places import place
 from derive.records import dataclass
+from derive.specify.known_functions import contradicts
+from derive.specify.places import place
 
 _NO_VALUES = (Partial, Subdifferential, Directional, Star)
 

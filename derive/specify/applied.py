@@ -1,0 +1,101 @@
+"""Letters that formulas apply as functions and that nothing defines: g(x), σ(a + b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from derive.errors import DeriveError, Problem, UnsupportedError
+from derive.notation.formulas import Formula, Source
+from derive.notation.grammar import parse
+from derive.notation.symbols import GREEK, identifier
+from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, normal, split, unwrap
+
+
+def refuse_unknown(formulas: Iterable[Formula], given: Iterable[str], tensors: Iterable[str]) -> None:
+    """Raise :class:`UnsupportedError` where a letter that nothing defines stands before tensors: g(x), g(x, W)."""
+    given, tensors = {*given}, {*tensors}
+    for formula, items in _parsed(formulas):
+        for name, arguments in _applied(items):
+            if name in given and arguments and set(arguments) <= tensors - {name}:
+                listed = ", ".join(arguments)
+                raise UnsupportedError(Problem(
+                    f"`{name}({listed})`: what does the function `{name}` compute? Define it, as in "
+                    rf"`{name}(s) = \max(0, s)`, or write `\cdot` for a product", line=formula.line))
+
+
+def refuse_unknown_outputs(aliases: Iterable[Formula], known: Iterable[str]) -> None:
+    """Raise :class:`UnsupportedError` for y = a(f) where nothing defines a: what the layer's output goes through."""
+    known = {*known}
+    for formula, items in _parsed(aliases):
+        for name, arguments in _applied(items):
+            if name not in known and arguments and set(arguments) <= known:
+                raise UnsupportedError(Problem(
+                    f"`{name}({', '.join(arguments)})`: what does the function `{name}` compute? Define it, as in "
+                    rf"`{name}(s) = \max(0, s)`", line=formula.line))
+
+
+def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> None:
+    """Raise :class:`UnsupportedError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
+    parsed = list(_parsed(formulas))
+    factors = {n for _, items in parsed for n, group in _letters(items) if group is None}
+    suspects = {n for n in given if n in _FUNCTIONS or _is_word(n)} - factors
+    for formula, items in parsed:
+        for name, group in _letters(items):
+            if group is not None and name in suspects and any(_letters(group.items)):
+                raise UnsupportedError(Problem(
+                    f"`{name}(…)`: a function, or the number `{name}` times what stands in the bracket? Define the "
+                    rf"function, as in `{name}(s) = \max(0, s)`, or write `\cdot` for a product", line=formula.line))
+
+
+def _parsed(formulas: Iterable[Formula]) -> Iterator[tuple[Formula, Items]]:
+    for formula in formulas:
+        try:
+            yield formula, parse(Source(formula.latex))
+        except (DeriveError, RecursionError):
+            continue
+
+
+def _letters(items: Items) -> Iterator[tuple[str, Group | None]]:
+    """Every letter outside subscripts, with the parenthesis behind it."""
+    for n, item in enumerate(items):
+        base = item.base if isinstance(item, Scripted) else item
+        if isinstance(base, Token) and base.type == "NAME":
+            following = normal(items[n + 1]) if n + 1 < len(items) else None
+            group = following.base if isinstance(following, Scripted) else following
+            yield identifier(base.text), group if is_group(group, "LPAREN") else None
+        for run in _inside(item, base):
+            yield from _letters(run)
+
+
+def _inside(item: Item, base: Item) -> Iterator[Items]:
+    if isinstance(base, (Group, Env)):
+        yield base.items
+    yield from base.arguments if isinstance(base, Command) else ()
+    yield from item.sups if isinstance(item, Scripted) else ()
+
+
+_FUNCTIONS = frozenset("sigma phi varphi psi f g h".split())  # the field's letters for functions
+
+
+def _is_word(name: str) -> bool:
+    """softmax and net: no letter of an alphabet."""
+    return len(name) > 2 and name.isascii() and name.isalpha() and name not in GREEK
+
+
+def _applied(items: Items) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(letter, the letters in the parenthesis behind it) wherever only letters stand there."""
+    for n, item in enumerate(items):
+        base = item.base if isinstance(item, Scripted) else item
+        following = normal(items[n + 1]) if n + 1 < len(items) else None
+        group = following.base if isinstance(following, Scripted) else following
+        if isinstance(base, Token) and base.type == "NAME" and is_group(group, "LPAREN"):
+            parts = [unwrap(p) for p in split(group.items, "COMMA", "SEMI")]
+            letters = [p[0].text for p in parts if len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NAME"]
+            if len(letters) == len(parts):
+                yield identifier(base.text), tuple(map(identifier, letters))
+        if isinstance(base, (Group, Env)):
+            yield from _applied(base.items)
+        for run in base.arguments if isinstance(base, Command) else ():
+            yield from _applied(run)
+        for run in (*item.subs, *item.sups) if isinstance(item, Scripted) else ():
+            yield from _applied(run)

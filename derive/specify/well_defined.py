@@ -1,0 +1,75 @@
+"""Definitions that leave something undecided: branches that overlap or leave a gap, indices that stand open."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from derive.errors import CardError, Problem
+from derive.expr import And, Cases, Cond, Entry, Expr, Infinity, Num, Rel, free_indices, walk
+from derive.notation import write
+from derive.notation.symbols import SymbolTable
+from derive.specify.definitions import Definition
+from derive.specify.places import place
+
+_COMPARE = {"<": lambda a, b: a < b, "≤": lambda a, b: a <= b, ">": lambda a, b: a > b, "≥": lambda a, b: a >= b,
+            "=": lambda a, b: a == b, "≠": lambda a, b: a != b}  # fmt: skip
+
+
+def refuse_branches(used: Iterable[Definition], table: SymbolTable) -> None:
+    """Raise :class:`CardError` where conditions on one value and numbers overlap, or leave an interval out."""
+    for definition in used:
+        for cases in (n for n in walk(definition.value) if isinstance(n, Cases)):
+            conds = [cond for _, cond in cases.branches]
+            subjects = {s for cond in conds for s in _subjects(cond)}
+            if len(subjects) != 1 or (subject := subjects.pop()) is None:
+                continue
+            for value in _between({n.value for cond in conds for n in walk(cond) if isinstance(n, Num)}):
+                holding = {v for v, cond in cases.branches if _holds(cond, value)}
+                if len(holding) != 1:
+                    what = "have two values" if holding else "have no value"
+                    where = f"{write(subject, table)} = {value}"
+                    raise CardError(Problem(f"{place(definition.formula)}: the cases {what} at {where}; give every "
+                                            "value exactly one branch", line=definition.formula.line))
+
+
+def _subjects(cond: Cond) -> Iterator[Expr | None]:
+    """What is compared with numbers; None for any other condition."""
+    for part in cond.conds if isinstance(cond, And) else (cond,):
+        if not isinstance(part, Rel):
+            yield None
+            continue
+        yield from (t for t in part.terms if not isinstance(t, (Num, Infinity)))
+
+
+def _between(numbers: set[Fraction]) -> list[Fraction]:
+    """A value inside each interval that the numbers part."""
+    ends = sorted(numbers)
+    middle = [(a + b) / 2 for a, b in itertools.pairwise(ends)]
+    return [ends[0] - 1, *middle, ends[-1] + 1] if ends else []
+
+
+def _holds(cond: Cond, value: Fraction) -> bool:
+    parts = cond.conds if isinstance(cond, And) else (cond,)
+    return all(_COMPARE[op](_value(a, value), _value(b, value)) for part in parts if isinstance(part, Rel)
+               for a, op, b in zip(part.terms, part.ops, part.terms[1:], strict=False))
+
+
+def _value(term: Expr, value: Fraction) -> Fraction | float:
+    return term.value if isinstance(term, Num) else term.sign * float("inf") if isinstance(term, Infinity) else value
+
+
+def refuse_open(used: Sequence[Definition]) -> None:
+    """Raise :class:`CardError` for an index on the right that is neither summed over nor on the left."""
+    for definition in used:
+        left = free_indices(definition.value) - free_indices(definition.entry)
+        if left:
+            names = ", ".join(f"`{i.name}`" for i in sorted(left, key=lambda i: i.name))
+            held = dict.fromkeys(f"`{n.tensor}`" for n in walk(definition.value) if isinstance(n, Entry)
+                                 and left & {*n.indices})
+            otherwise = (f"a label of {', '.join(held)}, give what it labels a letter of its own" if held else
+                         "a number such as a stride, state its value, as in `s = 2`")
+            raise CardError(Problem(
+                f"{place(definition.formula)}: the index {names} stands on the right and not on the left; write it on "
+                f"the left, or sum over it; if it is no index but {otherwise}", line=definition.formula.line))

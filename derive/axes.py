@@ -250,8 +250,10 @@ def _declared(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, Expr]:
 def with_axes(module: Module, spare: bool = True) -> Module:
     """The module with a size for every axis of every tensor, and a symbol for every message.
 
-    ``spare``: with letters to name bound indices by.
+    ``spare``: with letters to name bound indices by.  One that has all of this stays as it is: it keys the memos.
     """
+    if all(_is_complete(name, module.table) for name in (*module.given, *module.defined)):
+        return module
     found = axes(module)
     named = dict(found.sizes)
     unknown = [c for c in dict.fromkeys(found.classes.values()) if c not in named]
@@ -268,6 +270,13 @@ def with_axes(module: Module, spare: bool = True) -> Module:
         sized = replace(symbol, sizes=extents)
         new += [sized, _message(sized, module.table)]
     return replace(module, table=module.table.extended(new))
+
+
+def _is_complete(name: str, table: SymbolTable) -> bool:
+    """The tensor has a size for every axis, and a message."""
+    symbol = table.named(name)
+    return (symbol is not None and len(symbol.sizes) == len(symbol.axes) and "" not in symbol.sizes
+            and table.named(f"delta_{name}") is not None)
 
 
 def _message(of: Symbol, table: SymbolTable) -> Symbol:

@@ -21,7 +21,7 @@ def expected(module: Module) -> Mapping[str, str]:
     """
     bodies = [value for _, value in (e.terms for e in module.equations)] + [f.body for f in module.functions]
     nodes = [n for body in bodies for n in walk(body)]
-    given = {*module.inputs, *module.parameters, *module.constants}
+    given = {*module.given}
     single = {n.tensor for n in nodes if isinstance(n, Entry) and not n.indices} & given
     fixed = single & set(module.constants)
 

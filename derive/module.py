@@ -76,6 +76,11 @@ class Module:
         raise KeyError(tensor)
 
     @property
+    def given(self) -> tuple[str, ...]:
+        """The tensors that have no equation."""
+        return (*self.inputs, *self.parameters, *self.constants)
+
+    @property
     def defined(self) -> tuple[str, ...]:
         """The tensors that the equations define, in order."""
         return tuple(e.terms[0].tensor for e in self.equations if isinstance(e.terms[0], Entry))

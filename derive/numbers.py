@@ -173,7 +173,7 @@ def _entries(module: Module, name: str, value: object) -> tuple[Values, Index]:
 
 def _given(module: Module, arrays: Mapping[str, object]) -> tuple[dict[str, Values], dict[str, Index]]:
     """The entries and the shapes of all that the layer is given."""
-    expected = (*module.inputs, *module.parameters, *module.constants)
+    expected = module.given
     problems = [f"unknown array `{name}`: the layer takes {', '.join(f'`{e}`' for e in expected)}"
                 for name in arrays if name not in expected]
     problems += [f"`{name}` is missing: pass it by keyword, {name}=…" for name in expected if name not in arrays]

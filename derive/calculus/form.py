@@ -36,6 +36,7 @@ from derive.expr import (
     Pow,
     Reduce,
     SetApp,
+    free_indices,
     mul,
     open_binder,
     transform,
@@ -46,7 +47,7 @@ from derive.module import Module
 
 def simplified(node: Expr, ranges: Mapping[Idx, Range], module: Module, *, fold: bool = True) -> Expr:
     """The node in the lecturer's form; ``ranges`` of its free indices; ``fold`` definitions back."""
-    return _simplified(node, tuple(ranges.items()), module, fold)
+    return _simplified(node, tuple((i, r) for i, r in ranges.items() if i in free_indices(node)), module, fold)
 
 
 @lru_cache(maxsize=2048)  # a derivation is asked for whole, step by step, and once more to be checked

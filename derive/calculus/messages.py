@@ -240,7 +240,7 @@ class Messages:
     @property
     def letters(self) -> tuple[str, ...]:
         """Everything that is given to the layer: inputs, parameters, constants."""
-        return (*self.given.inputs, *self.given.parameters, *self.given.constants)
+        return self.given.given
 
     def jacobian(self, wrt: str, of: str | None = None) -> Step:
         """∂y_k/∂x_i, of the output or of any tensor that the equations define; ``wrt`` may be defined too."""

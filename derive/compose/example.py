@@ -16,7 +16,6 @@ from derive.numeric.arithmetic import EXACT, precision
 from derive.sheet import Math
 from derive.verify.points.draw import arithmetic_of
 from derive.verify.points.point import Values
-from derive.verify.points.sizes import given
 
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4
@@ -34,7 +33,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             return
         point, results = found
         b.heading("heading_example")
-        names = (*given(module), *([f"delta_{module.output}"] if subject.backward else []))
+        names = (*module.given, *([f"delta_{module.output}"] if subject.backward else []))
         if any(len(at) > 2 for name in names for at in point.tensor(name)):
             sliced(b, [Result(Entry(name, ()), point.tensor(name), "given") for name in names] + results)
             return

@@ -25,7 +25,7 @@ from derive.verify.points.claims import Compiler
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.extents import LARGEST
 from derive.verify.points.point import Point, Values
-from derive.verify.points.sizes import Sizes, choices, given
+from derive.verify.points.sizes import Sizes, choices
 from derive.window_axis import Axis, WindowAxis
 
 MOST_CELLS = 36  # of an input that is still read
@@ -51,7 +51,7 @@ class Result(NamedTuple):
 def worked(subject: Subject, kind: Arithmetic) -> tuple[Point, list[Result]] | None:
     """The point and what follows, the least dull of a few; None where nothing fits a page or avoids the kinks."""
     module = subject.module
-    symbols = [s for name in (*given(module), *module.defined) if (s := module.table.named(name))]
+    symbols = [s for name in (*module.given, *module.defined) if (s := module.table.named(name))]
     own = window_sizes(module)
     large = own is None and any(isinstance(n, int) and n > LARGEST for s in symbols for n in s.sizes)
     if any(s.above for s in symbols):  # x^i: x alone does not say which sample
@@ -94,7 +94,7 @@ class _Draws(Draws):
         """Whole numbers of both signs, unless they fail: then now and again numbers elsewhere."""
         self._tried += 1
         if self._tried % 3:
-            return {name: self._expected.get(name, "any") for name in given(self.module)}
+            return {name: self._expected.get(name, "any") for name in self.module.given}
         modes = dict(super()._modes())  # above 0 what is expected there, but perhaps elsewhere
         return modes | {name: "positive" if mode == "unit" and modes[name] != "unit" else mode
                         for name, mode in self._expected.items()}

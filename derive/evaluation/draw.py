@@ -12,7 +12,6 @@ from derive.axes import Slot, axes
 from derive.calculus.one_window import windowed
 from derive.errors import DeriveError, UnsupportedError
 from derive.evaluation import forward
-from derive.evaluation.values import letters
 from derive.expr import Entry, In, Listed, Num, Reduce, Rel
 from derive.magnitudes import expected
 from derive.module import Module
@@ -35,7 +34,7 @@ def draw(solution: Solution, seed: int) -> dict[str, Array]:
     for sizes in _sizes(solution, source):
         for positive in (False, True):
             shapes = {name: tuple(sizes[axes(module).of(name, d)] for d in range(rank(module, name)))
-                      for name in letters(module)}  # fmt: skip
+                      for name in module.given}  # fmt: skip
             arrays = {name: _values(module, name, shape, source, positive) for name, shape in shapes.items()}
             value = _value(solution, arrays)
             if value is None:
@@ -62,7 +61,7 @@ def _sizes(solution: Solution, source: random.Random) -> Iterator[dict[Slot, int
     """Extents to try: the question's own, then small ones."""
     module = solution.messages.module
     found = axes(module)
-    classes = list(dict.fromkeys(found.of(name, d) for name in letters(module) for d in range(rank(module, name))))
+    classes = list(dict.fromkeys(found.of(name, d) for name in module.given for d in range(rank(module, name))))
     fixed = {c: int(size.value) for c in classes if isinstance(size := found.sizes.get(c), Num)}
     own = solution.module.input_size
     if own is not None and max(own) <= _LARGEST:

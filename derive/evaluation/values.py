@@ -123,11 +123,6 @@ def _rectangular(rows: list[Any]) -> None:
         level = [inner for item in level for inner in item]
 
 
-def letters(module: Module) -> tuple[str, ...]:
-    """The tensors that are given to the layer."""
-    return (*module.inputs, *module.parameters, *module.constants)
-
-
 def letter(module: Module, name: str) -> str:
     """A tensor's letter in LaTeX: ``\\hat{y}`` for ``y_hat``."""
     symbol = module.table.named(name)
@@ -146,7 +141,7 @@ def named(module: Module, values: Mapping[str, object]) -> tuple[dict[str, objec
     A letter may be given as the card writes it (``γ`` or ``\\gamma``) or by its name (``gamma``).
     """
     own: dict[str, str] = {}
-    for name in letters(module):
+    for name in module.given:
         symbol = module.table.named(name)
         own |= {name: name, shown(module, name): name, symbol.latex if symbol else name: name}
     delta = f"delta_{module.output}"
@@ -154,7 +149,7 @@ def named(module: Module, values: Mapping[str, object]) -> tuple[dict[str, objec
     unknown = [key for key in values if key not in own and key not in ours]
     problems = [f"unknown tensor `{key}`; the layer takes {_list(module)} and `upstream`" for key in unknown]
     found = {own[key]: value for key, value in values.items() if key in own}
-    missing = [name for name in letters(module) if name not in found]
+    missing = [name for name in module.given if name not in found]
     problems += [f"`{name}` is missing; the layer takes {_list(module)}" for name in missing]
     upstreams = [value for key, value in values.items() if key in ours]
     if len(upstreams) > 1:
@@ -165,7 +160,7 @@ def named(module: Module, values: Mapping[str, object]) -> tuple[dict[str, objec
 
 
 def _list(module: Module) -> str:
-    return ", ".join(f"`{name}`" for name in letters(module))
+    return ", ".join(f"`{name}`" for name in module.given)
 
 
 def checked(module: Module, arrays: Mapping[str, object]) -> dict[str, Array]:
@@ -173,7 +168,7 @@ def checked(module: Module, arrays: Mapping[str, object]) -> dict[str, Array]:
     found = axes(module)
     known: dict[Slot, tuple[str, int]] = {}
     problems: list[str] = []
-    made = {name: _floats(name, arrays[name]) for name in letters(module)}
+    made = {name: _floats(name, arrays[name]) for name in module.given}
     for name, array in made.items():
         own = rank(module, name)
         expected = [_extent(module, name, d, known) for d in range(own)]

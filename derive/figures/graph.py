@@ -67,7 +67,7 @@ def _columns(module: Module, start: str) -> dict[str, int]:
     columns = {start: 0, **{name: n for n, name in enumerate(module.defined, 1)}}
     for target in module.defined:
         for source in module.sources(target):
-            if source in (*module.inputs, *module.parameters, *module.constants):
+            if source in module.given:
                 columns.setdefault(source, columns[target])
     return columns
 

@@ -74,7 +74,7 @@ def compile_formula(left: Entry | Partial, value: Expr, module: Module,
 def _prepared(module: Module, arrays: Mapping[str, object]) -> tuple[Evaluation, dict[str, Array]]:
     """The layer with its checked arrays, and every tensor that the equations define."""
     module = with_axes(module)
-    given = checked(module, arrays, (*module.inputs, *module.parameters, *module.constants))
+    given = checked(module, arrays, module.given)
     reach = extents(module, {name: own_shape(module, name, a) for name, a in given.items()})
     tensors = dict(given)
     evaluation = Evaluation(module, reach, tensors, batch_shape(module, given), (), ())

@@ -16,7 +16,6 @@ from derive.numeric.point import Undefined
 from derive.sheet import Math
 from derive.verify.points.claims import Refuted
 from derive.verify.points.point import Point
-from derive.verify.points.sizes import given
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope, localised
 from derive.verify.ties import by_rule
@@ -89,10 +88,10 @@ def _point(definitions: list[Node], scope: Scope) -> Point:
         if isinstance(node, Rel) and node.ops == ("=",) and isinstance(node.terms[0], Entry):
             tensor = node.terms[0].tensor
             values[tensor] = {at: kind.number(n) for at, n in _numbers(tensor, node.terms[1], module).items()}
-    missing = [name for name in given(module) if name not in values]
+    missing = [name for name in module.given if name not in values]
     if missing:
         raise UnsupportedError(f"`{missing[0]}` has no numbers")
-    arrays = {name: values[name] for name in given(module)}
+    arrays = {name: values[name] for name in module.given}
     shapes = {name: tuple(max(c) - min(c) + 1 for c in zip(*v, strict=True)) for name, v in arrays.items()}
     point = Point(module, kind, arrays, shapes, {})
     upstream = f"delta_{module.output}"

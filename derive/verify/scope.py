@@ -112,7 +112,7 @@ class Scope:
     def free(self) -> tuple[str, ...]:
         """Scalars of statements that the layer does not have: arguments of the card's functions."""
         module = self.module
-        own = {*module.inputs, *module.parameters, *module.constants, *module.defined}
+        own = {*module.given, *module.defined}
         known = own | {f"delta_{name}" for name in own} | set(self.definitions.tensors) | {LOSS}
         return tuple(dict.fromkeys(n.tensor for node in self.statements for n in walk(node) if isinstance(n, Entry)
                                    and not n.indices and n.tensor not in known))
@@ -203,7 +203,7 @@ def gather(statements: Iterable[Node], module: Module) -> Definitions:
 
 def _known(tensor: str, module: Module) -> bool:
     base = tensor.removeprefix("delta_")
-    return base in module.defined or base in (*module.inputs, *module.parameters, *module.constants)
+    return base in module.defined or base in module.given
 
 
 def localised(node: Node, module: Module) -> Node:
@@ -222,5 +222,5 @@ def letters_of(statements: Iterable[Node], module: Module) -> Mapping[str, None]
     found = [n.wrt.tensor for s in statements for n in walk(s) if isinstance(n, Partial) and isinstance(n.wrt, Entry)]
     found += [n.tensor.removeprefix("delta_") for s in statements for n in walk(s)
               if isinstance(n, Entry) and n.tensor.startswith("delta_")]
-    given = (*module.inputs, *module.parameters, *module.constants)
+    given = module.given
     return dict.fromkeys(t for t in found if t in given)

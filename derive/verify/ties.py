@@ -98,7 +98,7 @@ def clarke(module: Module) -> tuple[Check, ...]:
 
     Nothing for layers that do not take a maximum, minimum or median of their windows alone.
     """
-    if (*module.inputs, *module.parameters, *module.constants) != module.inputs[:1]:
+    if module.given != module.inputs[:1]:
         return ()
     return _clarke(replace(module, key="", name=None, asked=(), readings=(), wanted=()))  # whichever card asks
 

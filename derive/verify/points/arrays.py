@@ -12,7 +12,6 @@ from derive.module import Module
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions, Index
 from derive.verify.points.point import Point
-from derive.verify.points.sizes import given
 from derive.verify.scope import Scope
 
 Arrays = dict[str, Any]
@@ -37,7 +36,7 @@ def _scope(module: Module) -> Scope:
 def _arrays(module: Module, points: Iterable[Point]) -> Iterator[Arrays]:
     for point in points:
         with precision():
-            yield {**{name: _array(module, name, point) for name in given(module)},
+            yield {**{name: _array(module, name, point) for name in module.given},
                    UPSTREAM: _array(module, f"delta_{module.output}", point)}
 
 

@@ -20,7 +20,7 @@ from derive.records import dataclass
 from derive.reductions import selects
 from derive.verify.points.facts import Facts
 from derive.verify.points.point import Point
-from derive.verify.points.sizes import Sizes, cells, given
+from derive.verify.points.sizes import Sizes, cells
 
 _ATTEMPTS = 600
 NO_VALUE = "the formula has no value"
@@ -105,7 +105,7 @@ class Draws:
         sizes = self.sizes[number % len(self.sizes)]
         reason = self._no_value(sizes)
         for _ in range(_ATTEMPTS // 10 if ties or reason != NO_VALUE else _ATTEMPTS):
-            modes = dict.fromkeys((*given(self.module), *self.free), "any") if ties else self._modes()
+            modes = dict.fromkeys((*self.module.given, *self.free), "any") if ties else self._modes()
             arrays = self._arrays(sizes, modes, ties)
             if arrays is None:
                 reason = "the facts stated of its letters are not met"
@@ -137,7 +137,7 @@ class Draws:
         """
         sizes = self.sizes[0]
         arrays = {}
-        for name in given(self.module):
+        for name in self.module.given:
             found = {at: chosen(name, at) for at in self._cells(name, sizes)}
             known = {at: self._number("any", False, False) if value is None else self.kind.number(value)
                      for at, value in found.items()}
@@ -160,7 +160,7 @@ class Draws:
 
         Exact numbers are mostly integers: fractions are slow, and few regions need them.
         """
-        letters = (*given(self.module), *self.free)
+        letters = (*self.module.given, *self.free)
         chance = self._source.random()
         anywhere = 0.7 if self.kind is EXACT else 0.3 if self._good else 0.1
         if chance < anywhere:
@@ -171,7 +171,7 @@ class Draws:
 
     def _arrays(self, sizes: Sizes, modes: Mapping[str, str], ties: bool) -> dict[str, dict[Any, Any]] | None:
         found = {}
-        for name in given(self.module):
+        for name in self.module.given:
             number: Callable[[], Any] = partial(self._number, modes[name], not sizes.shapes[name], ties)
             if self._selects and not ties and modes[name] in ("any", "positive"):
                 number = self._apart(number)

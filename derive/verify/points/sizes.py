@@ -39,11 +39,6 @@ class Sizes:
                          for name, n in self.chosen.items())  # fmt: skip
 
 
-def given(module: Module) -> tuple[str, ...]:
-    """The tensors that have no equation."""
-    return (*module.inputs, *module.parameters, *module.constants)
-
-
 def shrunk(module: Module, nodes: Iterable[Node]) -> Module:
     """The module with a size to choose for each large number of a shape that no formula mentions."""
     mentioned = {n.value for node in (*module.equations, *module.facts, *nodes) for n in walk(node)
@@ -115,7 +110,7 @@ def _reason(module: Module, names: tuple[str, ...]) -> str:
 
 def _shapes(module: Module, chosen: Mapping[str, int]) -> Shapes:
     found: Shapes = {}
-    for name in given(module):
+    for name in module.given:
         symbol = module.table.named(name)
         assert symbol is not None
         found[name] = tuple(n if isinstance(n, int) else chosen[n] for n in symbol.sizes)
@@ -123,7 +118,7 @@ def _shapes(module: Module, chosen: Mapping[str, int]) -> Shapes:
 
 
 def _names(module: Module) -> tuple[str, ...]:
-    sizes = [s for name in given(module) if (symbol := module.table.named(name)) for s in symbol.sizes]
+    sizes = [s for name in module.given if (symbol := module.table.named(name)) for s in symbol.sizes]
     return tuple(dict.fromkeys(s for s in sizes if isinstance(s, str)))
 
 
@@ -157,9 +152,9 @@ def _in_range(module: Module, sizes: Sizes) -> None:
                for equation in module.equations for n in walk(equation)):
         return
     places = axes(module)
-    values = {name: {at: Decimal("0.5") for at in cells(places, name, sizes.shapes[name])} for name in given(module)}
+    values = {name: {at: Decimal("0.5") for at in cells(places, name, sizes.shapes[name])} for name in module.given}
     try:
-        evaluate(module, values, {name: sizes.shapes[name] for name in given(module)}, DECIMAL)
+        evaluate(module, values, {name: sizes.shapes[name] for name in module.given}, DECIMAL)
     except OutOfRange:
         raise
     except (ArithmeticError, ValueError, LookupError, DeriveError):  # at other numbers it may have a value

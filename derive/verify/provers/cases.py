@@ -15,7 +15,7 @@ from derive.errors import CardError, UnsupportedError
 from derive.expr import Node
 from derive.symbolic.pieces import Pieces
 from derive.verify.points.draw import Draws
-from derive.verify.points.sizes import Sizes, cells, given
+from derive.verify.points.sizes import Sizes, cells
 from derive.verify.provers.identity import MOST_ASSIGNMENTS
 from derive.verify.provers.piecewise import Layer, Lowering, parts_of
 from derive.verify.provers.smt import Own, context, number, related
@@ -38,7 +38,7 @@ class ByCases:
     def pieces(self) -> Pieces | None:
         """The forward formula in pieces; None where it is out of reach."""
         module, shapes = self.scope.module, self.sizes.shapes
-        found = Pieces(module, {name: cells(axes(module), name, shapes[name]) for name in given(module)}, shapes)
+        found = Pieces(module, {name: cells(axes(module), name, shapes[name]) for name in module.given}, shapes)
         try:
             found.forward()
         except (UnsupportedError, CardError, ArithmeticError, ValueError, TypeError, LookupError):

@@ -17,7 +17,6 @@ from derive.ring import Poly
 from derive.verify.points.draw import Draws
 from derive.verify.points.facts import Facts
 from derive.verify.points.point import Point
-from derive.verify.points.sizes import given
 from derive.verify.provers.algebra import Algebra, TooLarge
 from derive.verify.provers.formal import FormalPoint, Formals, Path
 from derive.verify.provers.smt import Own, Terms, context, number, related
@@ -162,7 +161,7 @@ def instance(module: Module, draws: Draws) -> Instance:
 
 def _entries(module: Module, draws: Draws) -> int:
     shapes = draws.sizes[0].shapes
-    letters = (*given(module), module.output)
+    letters = (*module.given, module.output)
     return sum(math.prod(shapes[name]) for name in letters) + len(draws.free)
 
 

@@ -15,7 +15,7 @@ from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.numeric.point import Undefined
 from derive.verify.points.draw import Draws, Pool, arithmetic_of
 from derive.verify.points.point import Point
-from derive.verify.points.sizes import choices, given
+from derive.verify.points.sizes import choices
 from tests.calculus.zoo import LAYERS, ZOO
 
 
@@ -78,7 +78,7 @@ def test_every_region_of_a_slope_is_drawn() -> None:
 def point(name: str, **values: object) -> Point:
     of = module(name)
     arrays = {n: {(i,): v for i, v in enumerate(x)} if isinstance(x, tuple) else {(): x} for n, x in values.items()}
-    assert set(arrays) == set(given(of))
+    assert set(arrays) == set(of.given)
     shapes = {n: () if () in a else (len(a),) for n, a in arrays.items()}
     found = Point(of, arithmetic_of(of.equations), arrays, shapes, {})
     return found.with_upstream(dict.fromkeys(found.values[of.output], 1))

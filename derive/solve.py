@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from derive.card import Card
+from derive.collection import no_collection
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Node
 from derive.layers.extent import refuse_large_windows
@@ -116,6 +117,7 @@ class Solution:
             raise UnsupportedError("only a layer that takes the maximum or minimum of its windows has these cases")
 
 
+@no_collection()
 def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None, code: bool | None = None) -> Solution:
     """Derive, compose and verify the solution of a card, a path to one, or a module.
 

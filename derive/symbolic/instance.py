@@ -7,10 +7,8 @@ since SymPy's constructors compare all pairs of a window again for every entry.
 
 from __future__ import annotations
 
-import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from math import prod
 from operator import itemgetter
@@ -20,6 +18,7 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 
+from derive.collection import no_collection
 from derive.module import Module
 from derive.symbolic.lower import EXTREMA, Index, WindowReduction, entry_symbol
 from derive.symbolic.window import raw, slopes, window_size, window_symbols
@@ -120,21 +119,6 @@ def entry_symbols(tensor: str, places: Iterable[Index]) -> list[sympy.Symbol]:
     return symbols
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """No garbage collection while many nodes are made: they hold no cycles, and each pass would visit them all."""
-    if not gc.isenabled() or gc.get_freeze_count():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()  # the new nodes join the oldest generation without a visit to each
-        gc.unfreeze()
-        gc.enable()
-
-
 def symbolic_jacobian(module: Module, shape: Index) -> list[Entry]:
     """(output index, input index, ∂f/∂x as SymPy) for every entry that is not identically zero.
 
@@ -149,7 +133,7 @@ def symbolic_jacobian(module: Module, shape: Index) -> list[Entry]:
              for a, n, stride in zip(reduction.field.axes, shape, strides, strict=True)]
     indicators = Indicators(reduction.op, module.tie_rule)
     found: list[Entry] = []
-    with _no_collection():
+    with no_collection(stays=True):
         symbols = entry_symbols(reduction.tensor, places)
         terms = [reduction.term(z) for z in symbols]
         inner, keys = slopes(terms, symbols), sort_keys(terms)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cached_property
 from threading import local
 from typing import Any
 
@@ -22,11 +23,14 @@ from derive.verify.provers.algebra import Algebra
 
 
 class Own:
-    """A context, and its numbers."""
+    """A context, made when something is asked in it, and its numbers."""
 
     def __init__(self) -> None:
-        self.context = z3.Context()
         self.numbers: dict[Any, Any] = {}
+
+    @cached_property
+    def context(self) -> Any:
+        return z3.Context()
 
     @contextmanager
     def used(self) -> Iterator[None]:

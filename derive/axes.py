@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any, cast
 
 from derive.errors import CardError
 from derive.expr import (
@@ -46,6 +47,7 @@ class Axes:
     classes: dict[Slot, Slot]
     sizes: dict[Slot, Expr]
     origins: dict[Slot, int]
+    ranges: dict[Slot, Any] = field(default_factory=dict, compare=False)  # those of the calculus, once they are asked
 
     def of(self, tensor: str, axis: int) -> Slot:
         """The class of an axis; a message has the axes of what it is the message of."""
@@ -99,7 +101,10 @@ def axes(module: Module) -> Axes:
     Axes that one index runs along have one extent: as declared, or as a written
     range Σ_{j=1}^n says.  Coordinates start where written ranges start, else at 0.
     """
-    return _axes(module.holding(()))
+    free = module.holding(())
+    if "_axes" not in free.__dict__:  # modules are compared field by field: not for each index
+        free.__dict__["_axes"] = _axes(free)
+    return cast(Axes, free.__dict__["_axes"])
 
 
 @lru_cache(maxsize=64)

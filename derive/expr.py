@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from operator import is_
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 from weakref import WeakValueDictionary
@@ -29,8 +30,9 @@ class _Interned(type):
     """Calling a node class returns the one node with these fields."""
 
     def __call__(cls: type[_N], *args: Any) -> _N:  # type: ignore[misc]
-        args = cls.normalise(*args)
-        key = (cls, *args)
+        if cls.normalise is not None:
+            args = cls.normalise(*args)
+        key = (cls, *args) if cls is not Num else (cls, *args[0].as_integer_ratio())  # a Fraction's hash takes long
         reference = _reference(key)
         node: Any = None if reference is None else reference()
         if node is None:
@@ -55,10 +57,7 @@ class Node(metaclass=_Interned):
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
     _parts: tuple[Any, ...]  # the fields' values in order
-
-    @classmethod
-    def normalise(cls, *args: Any) -> tuple[Any, ...]:
-        return args
+    normalise: ClassVar[Callable[..., tuple[Any, ...]] | None] = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a node cannot be changed: {name}")
@@ -472,10 +471,14 @@ def free_indices(node: Node) -> frozenset[Idx]:
 
 def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
     """Replace nodes (index variables above all) by others, without capture."""
+    return _subst(node, mapping, all(isinstance(key, Idx) for key in mapping))
+
+
+def _subst(node: _N, mapping: Mapping[Node, Node], of_indices: bool) -> _N:
     hit = mapping.get(node)
     if hit is not None:
         return cast(_N, hit)
-    if free_indices(node).isdisjoint(mapping) and all(isinstance(key, Idx) for key in mapping):
+    if of_indices and free_indices(node).isdisjoint(mapping):
         return node
     if isinstance(node, BINDING):
         if not any(_occurs(key, node) for key in mapping):
@@ -488,7 +491,7 @@ def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
         if isinstance(node, SetOf):
             return cast(_N, SetOf(binder, body))
         return cast(_N, type(node)(node.op, binder, body))
-    return rebuild(node, lambda child: subst(child, mapping))
+    return rebuild(node, lambda child: _subst(child, mapping, of_indices))
 
 
 def _occurs(key: Node, node: Node) -> bool:
@@ -500,31 +503,43 @@ def _occurs(key: Node, node: Node) -> bool:
 def rebuild(node: _N, change: Callable[[Any], Any]) -> _N:
     """The node with ``change`` applied to each child (not for binding nodes' variables)."""
 
-    def go(part: Any) -> Any:
-        if isinstance(part, Node):
-            return change(part)
-        if isinstance(part, tuple):
-            return tuple(map(go, part))
-        return part
+    def each(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        changed = tuple([change(p) if isinstance(p, Node) else each(p) if type(p) is tuple else p for p in parts])
+        return parts if all(map(is_, parts, changed)) else changed
 
-    parts = node.parts()
-    changed = tuple(map(go, parts))
-    if all(a is b or a == b for a, b in zip(parts, changed, strict=True)):
-        return node
-    return type(node)(*changed)
+    parts = each(node._parts)
+    return node if parts is node._parts else type(node)(*parts)
 
 
-def transform(node: _N, rule: Callable[[Node], Node | None]) -> _N:
-    """Rewrite bottom-up: ``rule`` returns a replacement, or None to leave a node."""
-    if isinstance(node, BINDING):
-        binder, body = open_binder(node)
-        body = transform(body, rule)
-        cond = None if binder.cond is None else transform(binder.cond, rule)
-        binder = Binder(binder.variables, binder.lower, binder.upper, cond)
-        new: Node = SetOf(binder, body) if isinstance(node, SetOf) else type(node)(node.op, binder, body)
-    else:
-        new = rebuild(node, lambda child: transform(child, rule))
-    return cast(_N, rule(new) or new)
+def transform(node: _N, rule: Callable[[Node], Node | None], *kinds: type[Node]) -> _N:
+    """Rewrite bottom-up: ``rule`` returns a replacement, or None to leave a node.
+
+    ``kinds``: it leaves all other nodes; what has none of them is passed over.
+    """
+    wanted = frozenset(kinds)
+
+    def go(node: Any) -> Any:
+        if wanted and wanted.isdisjoint(_kinds(node)):
+            return node
+        new: Any
+        if isinstance(node, BINDING):
+            binder, body = open_binder(node)
+            cond = None if binder.cond is None else go(binder.cond)
+            binder, body = Binder(binder.variables, binder.lower, binder.upper, cond), go(body)
+            new = SetOf(binder, body) if isinstance(node, SetOf) else type(node)(node.op, binder, body)
+        else:
+            new = rebuild(node, go)
+        return (rule(new) if not wanted or type(new) in wanted else None) or new
+
+    return cast(_N, go(node))
+
+
+def _kinds(node: Node) -> frozenset[type[Node]]:
+    """The kinds of the node and of all below it."""
+    cached: frozenset[type[Node]] | None = node.__dict__.get("_kinds")
+    if cached is None:
+        cached = node.__dict__["_kinds"] = frozenset((type(node),)).union(*map(_kinds, node.children()))
+    return cached
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -238,11 +238,7 @@ def is_silent(rule: str, premises: tuple[Shown, ...]) -> bool:
 
 def neat(value: Expr) -> Expr:
     """The same products, their powers gathered and below a fraction bar; nothing contracted, nothing folded."""
-    return polished(transform(value, _neat))
-
-
-def _neat(node: Node) -> Node | None:
-    return monomial(node).expr() if isinstance(node, (Mul, Pow)) else None
+    return polished(transform(value, lambda node: monomial(cast(Expr, node)).expr(), Mul, Pow))
 
 
 def is_total(of: Expr, wrt: Entry, module: Module) -> bool:

@@ -124,7 +124,7 @@ class Form(Contraction):
 
 def polished(node: Expr) -> Expr:
     """The same value, as it is written by hand."""
-    touched = transform(node, _touched)
+    touched = transform(node, _touched, Add, Mul, Reduce)
     return _turned(touched) if isinstance(touched, Mul) else touched
 
 

@@ -230,7 +230,7 @@ class _Here:
         solved = solve(part)
         if solved is not None:
             value = subst(value, {solved[0]: solved[1]})
-        return self.simple(transform(self.simple(value), _sign))
+        return self.simple(transform(self.simple(value), _sign, Pow, Mul))
 
     def simple(self, value: Expr) -> Expr:
         return simplified(value, self.ranges, self.module, fold=False)

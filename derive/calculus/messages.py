@@ -99,7 +99,7 @@ def _chain(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
 def _inserted(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     """The derived ∂y_k/∂x_i in place of its name."""
     summed, derived = premises
-    return transform(summed.after, lambda node: instance(node, derived) if isinstance(node, Partial) else None)
+    return transform(summed.after, lambda node: instance(cast(Partial, node), derived), Partial)
 
 
 def instance(node: Partial, derived: Step) -> Expr:

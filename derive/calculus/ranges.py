@@ -143,10 +143,11 @@ def within(term: Expr, bounds: Range, ranges: Ranges) -> Rel | None:
 def axis_range(tensor: str, axis: int, module: Module) -> Range | None:
     """All coordinates of a tensor's axis; None where its extent has no name."""
     found = axes(module)
-    size, origin = found.size(tensor, axis), found.origin(tensor, axis)
-    if size is None:
-        return None
-    return Range(Num(origin), Affine.of(sub(add(size, Num(origin)), ONE)).expr())
+    if (tensor, axis) not in found.ranges:
+        size, origin = found.size(tensor, axis), found.origin(tensor, axis)
+        found.ranges[tensor, axis] = None if size is None else Range(
+            Num(origin), Affine.of(sub(add(size, Num(origin)), ONE)).expr())
+    return found.ranges[tensor, axis]
 
 
 def natural(variable: Idx, body: Node, module: Module) -> Range | None:

@@ -26,7 +26,7 @@ def at_kinks(formula: Expr, module: Module) -> Expr:
         vanishes = base.tensor in norms if isinstance(base, Entry) else _powers(base) is not None
         return Mul((node, Bracket(rel(base, "≠", ZERO)))) if vanishes else None
 
-    return _flat(transform(formula, guarded))
+    return _flat(transform(formula, guarded, Pow))
 
 
 def _is_norm(value: Expr) -> bool:
@@ -80,4 +80,4 @@ def _flat(node: Expr) -> Expr:
             return None
         return Mul(tuple(g for f in part.factors for g in (f.factors if isinstance(f, Mul) else (f,))))
 
-    return transform(node, flat)
+    return transform(node, flat, Mul)

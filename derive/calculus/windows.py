@@ -209,7 +209,7 @@ def in_closed_form(value: Expr, module: Module) -> Expr | None:
             return inner
         return mul(inner, *map(Bracket, guards)) if guards else inner
 
-    after = transform(value, written)
+    after = transform(value, written, Reduce)
     if isinstance(after, Mul):
         after = mul(*(part for f in after.factors for part in (f.factors if isinstance(f, Mul) else (f,))))
     if not conds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 from derive.axes import axes, stands
@@ -54,13 +55,12 @@ def printed(value: Expr, of: Node, module: Module) -> Expr:
 
 def presented(value: _N, of: Node, module: Module) -> _N:
     """One fraction for several, one bracket for several conditions, limits of sums as the card writes them."""
-    return with_limits(transform(transform(value, _one_fraction), lambda n: _one_bracket(n, of)), module)
+    return with_limits(transform(transform(value, _one_fraction, Mul), lambda n: _one_bracket(n, of), Mul), module)
 
 
 def _one_fraction(node: Node) -> Node | None:
     """1/2 · a · 1/b · 1/c is a/(2 b c)."""
-    if not isinstance(node, Mul):
-        return None
+    assert isinstance(node, Mul)
     number = node.factors[0].value if isinstance(node.factors[0], Num) else Fraction(1)
     below = [f.base for f in node.factors if isinstance(f, Pow) and f.exponent is MINUS_ONE]
     if not below or (len(below) == 1 and number.denominator == 1):
@@ -79,8 +79,7 @@ def _behind(factor: Expr) -> bool:
 
 def _one_bracket(node: Node, of: Node) -> Node | None:
     """[c] [d] is [c, d] for conditions that are no deltas."""
-    if not isinstance(node, Mul):
-        return None
+    assert isinstance(node, Mul)
     guards = [f for f in node.factors if isinstance(f, Bracket) and not _is_delta(f.cond)]
     if len(guards) < 2:
         return None
@@ -130,9 +129,10 @@ def with_limits(value: _N, module: Module) -> _N:
             return None
         return Reduce(node.op, Binder((v,), (run.lower,), (run.upper,), None), body)
 
-    return transform(value, limits) if written else value
+    return transform(value, limits, Reduce) if written else value
 
 
+@lru_cache(maxsize=16)
 def _limited(module: Module) -> set[tuple[str, int]]:
     """The axes along which the card writes a sum from first to last."""
     found: set[tuple[str, int]] = set()

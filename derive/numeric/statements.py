@@ -95,7 +95,7 @@ def componentwise(node: Node, table: SymbolTable) -> Node:
         entries = tuple(Entry(f.tensor, (t,)) for f in part.factors if isinstance(f, Entry))
         return Reduce("sum", ranging(t, ONE, top), Mul(entries))
 
-    return transform(node, product)
+    return transform(node, product, Mul)
 
 
 def _length(factor: Node, table: SymbolTable) -> int | str | None:

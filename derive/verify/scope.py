@@ -214,7 +214,7 @@ def localised(node: Node, module: Module) -> Node:
     letters = {a.tensor for n in applied for a in n.args if isinstance(a, Entry) and not a.indices
                and ranks.get(a.tensor, 0)}
     return transform(node, lambda n: Entry(f"{n.tensor}_local", ()) if isinstance(n, Entry) and not n.indices
-                     and n.tensor in letters else None) if letters else node
+                     and n.tensor in letters else None, Entry) if letters else node
 
 
 def letters_of(statements: Iterable[Node], module: Module) -> Mapping[str, None]:

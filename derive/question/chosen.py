@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from derive.expr import Entry, Idx, Node, Rel, free_indices, transform
+from derive.question.lexicon import named
 from derive.question.naming import bare_letters, mentions
 from derive.question.prose import Prose
 from derive.question.reading import Read
 from derive.specify.definitions import statements
 
-_CHOSEN = re.compile(
-    r"\b(?:class(?:es)?|ind(?:ex|ices)|labels?|categor\w+|words?|tokens?|targets?|position|tříd\w+|index\w*)\b"
-)
-
-
-_COUNTED = re.compile(r"\b(?:number|count) of\b|\bpočet\b")  # n, the number of classes, is no class
-_APART = re.compile(r"\bnegative (?:sampl\w*|examples?|words?)|\bnoise\b")  # summed over without the chosen one
-
 
 def with_chosen(read_: Read, prose: Prose) -> tuple[Read, tuple[str, ...]]:
     """Losses with a fixed index c on the right carry it on the left, where the words call c a class or an index."""
     said: list[str] = []
-    while _APART.search(prose.text) is None and (found := _open(read_)) is not None:
+    while not named(prose.text, "chosen.apart") and (found := _open(read_)) is not None:
         name, index = found
         words = _said(index, prose)
         if words is None:
@@ -49,7 +41,7 @@ def _open(read_: Read) -> tuple[str, Idx] | None:
 def _said(index: Idx, prose: Prose) -> str | None:
     for mention in mentions(prose, bare_letters):
         words = f"{mention.before} | {mention.after}"
-        if index.name in mention.letters and _CHOSEN.search(words) and not _COUNTED.search(words):
+        if index.name in mention.letters and named(words, "chosen.class") and not named(words, "chosen.counted"):
             return mention.said
     return None
 

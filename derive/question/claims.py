@@ -8,15 +8,10 @@ from collections.abc import Iterable
 
 from derive.expr import Entry, Node, Num, Rel
 from derive.notation.formulas import Formula
-from derive.question.prose import Prose, one_of
+from derive.question.lexicon import named
+from derive.question.prose import Prose
 from derive.specify.definitions import statements
 
-_CLAIMED = one_of(
-    r"\b(?:show|prove|verify|check|confirm|demonstrate|conclude|deduce)\b(?! your)", r"\bhints?\b", r"\brecall\b",
-    r"\bremember\b", r"\bnote that\b", r"\bidentit(?:y|ies)\b", r"\buse (?:the fact )?that\b", r"\bby using\b",
-    r"\bclaims?\b", r"\bupdate[ds]?\b", r"\blearning rate\b", r"\bgradient (?:step|descent)\b", r"\bit holds\b",
-    r"\bukažte\b", r"\bdokažte\b", r"\bověřte\b", r"\bnápověda\b",
-)  # fmt: skip
 _CONDITION = re.compile(r"\b(?:at|when|whenever|where|if|unless|once|points?|places?|kde|pokud|když)\s+$")
 _UPDATE = re.compile(r"\\(?:left|map|long(?:left)?|Left)arrow|\\gets(?![a-z])|\\mapsto(?![a-z])|←")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\(?:mathrm|operatorname|text)\s*\{\s*d\s*\}|\\[dt]?frac\s*\{\s*d")
@@ -26,7 +21,7 @@ def is_claimed(formula: Formula, prose: Prose) -> bool:
     """The sentence in which the formula stands asks to show it, recalls it or speaks of an update."""
     at = bisect_left(prose.plain.origin, prose.place(formula) - 2)
     before = re.split(r"[.?!;]\s", prose.text[:at].rstrip("¶ "))[-1]
-    return _CLAIMED.search(before) is not None
+    return bool(named(before, "claim.shown"))
 
 
 def computes_nothing(formula: Formula) -> bool:

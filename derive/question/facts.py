@@ -22,21 +22,14 @@ from derive.expr import (
 )
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
+from derive.question.lexicon import named
 from derive.question.naming import Mention
-from derive.question.prose import Prose, one_of
+from derive.question.prose import Prose
 from derive.specify.definitions import Definitions
 from derive.specify.facts import facts_given
 
-_ONE_HOT = re.compile(r"\bone-?hot\b|\b1-of-k\b")
-_SIMPLEX = one_of(
-    r"\bprobability vectors?\b",
-    r"\b(?:probability|target|true|label|teacher|reference|empirical|discrete) distributions?\b",
-    r"\bsums? (?:up )?to (?:one|1\b)",
-    r"\bdistribution over (?:the )?classes\b", r"\bprobability mass",
-)  # fmt: skip
 _FOR = re.compile(r"\b(?:for|when|if|case|at|where)\s*$")
 _DESCRIBED = re.compile(r"\s+(?:is|are|denotes?|being|je|jsou|značí)\b")  # «where $δ > 0$ is a hyperparameter»
-_POSITIVE = re.compile(r"\bpositive\b|\bkladn\w*")
 
 
 def facts_of(found: Definitions, prose: Prose, named: list[Mention], given: tuple[str, ...],
@@ -70,12 +63,12 @@ def _in_words(mention: Mention, given: tuple[str, ...], table: SymbolTable) -> I
         if name not in given or symbol is None:
             continue
         entry = Entry(name, tuple(map(Idx, symbol.axes)))
-        hot, simplex = _ONE_HOT.search(text), _SIMPLEX.search(text)
+        hot, simplex = named(text, "fact.one_hot"), named(text, "fact.simplex")
         if (hot or simplex) and len(entry.indices) == 1:
             variable = entry.indices[0]
             assert isinstance(variable, Idx)
             yield rel(Reduce("sum", Binder((variable,), (None,), (None,), None), entry), "=", Num(1))
         if hot and entry.indices:
             yield In(entry, Listed((Num(0), Num(1))))
-        if not entry.indices and _POSITIVE.search(text):
+        if not entry.indices and named(text, "fact.positive"):
             yield rel(entry, ">", Num(0))

@@ -9,15 +9,12 @@ from derive.card import Card
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable, name_of
+from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.prose import Prose, one_of
 from derive.specify.roles import Role, roles_given
 
-_RANKS = (
-    (2, one_of(r"\bmatri(?:x|ces)\b", r"\bmatic\w*")),
-    (1, one_of(r"(?<!\bsupport[ -])\bvectors?\b(?![ -](?:machine|regression|space|quanti))", r"\bvektor\w*")),
-    (0, one_of(r"\bscalars?\b", r"\bskalár\w*", r"\breal number", r"\bscalar-valued", r"\bslope\b")),
-)
+_RANKS = {"rank.matrix": 2, "rank.vector": 1, "rank.scalar": 0}
 _ABOVE = r"\^\{?[(\[](?:[1-9]|l)[)\]]\}?|\^\{\\text\{\w+\}\}"
 _TOP = r"\^\{?\s*(?:\\top|\\intercal|T|\\(?:mathrm|mathsf|text)\{T\})\s*\}?"
 _PRODUCT = re.compile(rf"(?<![A-Za-z\\_^{{])([A-Z])(?:{_ABOVE}|_[1-9]|{_TOP})?\s*([a-z])(?![A-Za-z_^'(])")
@@ -26,14 +23,13 @@ _LABELLED = re.compile(  # W_o h: W_o is a matrix, if o labels it and runs nowhe
 _ROW = re.compile(  # s = x W + b: a row times a matrix
     rf"(?:^|quad|[,;&])\s*[a-z](?:{_ABOVE}|_[1-9])?\s*&?\s*=\s*(?:\\?[a-z]+\s*(?:\\left\s*)?\(\s*)?"
     rf"([a-z])(?:{_ABOVE}|_[1-9])?\s*([A-Z])(?:{_ABOVE}|_[1-9])?\s*(?=$|[+),.;])")
-_SINGLE = one_of(r"\bconstants?\b", r"\bhyper-?parameters?\b", r"\bscalars?\b", r"\bregulari[sz]\w*")
+_SINGLE = ("role.constant", "rank.scalar")
 _NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
-_ROWS = one_of(r"\brow[- ]vectors?\b", r"\bvectors? (?:are|is) (?:a )?rows?\b", r"\břádkov\w* vektor\w*")
 
 
 def rows_said(prose: Prose) -> bool:
     """Whether the words call vectors rows."""
-    return _ROWS.search(prose.text) is not None
+    return bool(named(prose.text, "rank.rows"))
 
 
 def ranks_said(found: Sequence[Formula], prose: Prose) -> dict[str, int]:
@@ -41,12 +37,12 @@ def ranks_said(found: Sequence[Formula], prose: Prose) -> dict[str, int]:
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
         for text in (mention.after, mention.before):
-            rank = next((r for r, pattern in _RANKS if pattern.search(text)), None)
+            rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
             if rank is not None:
                 for latex in mention.letters:
                     ranks.setdefault(name_of(latex), rank)
                 break
-        if _SINGLE.search(f"{mention.before} {mention.after}") and _NUMBERED.fullmatch(mention.formula.latex):
+        if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex):
             ranks |= dict.fromkeys(map(name_of, mention.letters), 0)
     for formula in found:
         for matrix, vector in _PRODUCT.findall(formula.latex):
@@ -97,37 +93,9 @@ def sizes_said(prose: Prose) -> Iterator[str]:
             yield letter[1]
 
 
-_FIXED = one_of(
-    r"\bfixed\b", r"\bgiven (?:threshold|slope|scale|level)\b",
-    r"\bnot (?:trainable|trained|learn\w*|a (?:trainable|learn\w*))", r"\bnon-?trainable",
-    r"\bhyper-?param\w*", r"\bpředem dan\w*", r"\bpevn\w*",
-)  # fmt: skip
-_TRAINED = one_of(
-    r"\btrainable\b", r"\btrained\b(?! (?:to|by|on|with|using|for|so)\b)", r"\blearn(?:able|ed|t)\b",
-    r"\badaptive param\w*", r"\badapted\b", r"\bfitted\b",
-    r"\bto be estimated\b", r"\btrénovateln\w*", r"\bučen[áéý]\w*", r"\bučiteln\w*",
-)  # fmt: skip
-_PARAMETERS = one_of(
-    r"\bweights?\b", r"\bweighting\b", r"\bbias(?:es)?\b", r"\bfilters?\b", r"(?<!gaussian )\bkernels?\b",
-    r"\bparam(?:eter)?s?\b", r"\bcoefficients?\b", r"\bgains?\b", r"\bshift\b", r"\bembedding matrix",
-    r"\bthresholds?\b", r"\boffsets?\b", r"\btaps\b",
-    r"\bváh\w*", r"\bvah\w*", r"\bparametr\w*", r"\bprah\w*", r"\bfiltr\w*",
-)  # fmt: skip
-_CONSTANTS = one_of(
-    r"\btargets?\b", r"\blabels?\b", r"\bground[- ]truth\b", r"\bconstants?\b", r"\bdesired\b", r"\bteacher\b",
-    r"\bteaching (?:value|signal|input)s?",
-    r"\btrue (?:class|value|output|distribution|label)s?\b", r"\bnumerical stability\b", r"\btemperature\b",
-    r"\bmargin\b", r"\bregulari[sz]ation (?:strength|coefficient|weight)", r"\bone-hot\b",
-    r"\bobserved (?:value|output)s?", r"\bsmall (?:positive )?(?:number|scalar|value)", r"\bdata\b",
-    r"\bconstant[ay]?\b", r"\bcílov\w*", r"\bpožadovan\w*", r"\bkonstant\w*", r"\bznačk\w*",
-)  # fmt: skip
-_INPUTS = one_of(
-    r"\binputs?\b", r"\bactivations?\b", r"\bpre-?activations?\b", r"\blogits?\b", r"\bscores?\b", r"\bfeatures?\b",
-    r"\bsignals?\b", r"\bpredict(?:ions?|ed)\b", r"\bimages?\b", r"\bquer(?:y|ies)\b", r"\bkeys?\b", r"\bvstup\w*",
-)  # fmt: skip
+_NOUNS = {"parameters": "role.parameter", "constants": "role.constant", "inputs": "role.input"}
 _THRESHOLD = re.compile(r"\bthresholds?\b")
 _POSITIVE = re.compile(r">|\\(?:gt|geq?)(?![a-z])")
-_NOUNS = {"parameters": _PARAMETERS, "constants": _CONSTANTS, "inputs": _INPUTS}
 _ASIDE = re.compile(r"\b(?:at|to(?! be\b)|by|into|with|from|via|before|after)\b")
 
 
@@ -155,7 +123,7 @@ def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table
 
 def _strong(mention: Mention) -> bool:
     """Said to be fixed or trained: that wins over «weight» or «input»."""
-    return any(p.search(t) for p in (_FIXED, _TRAINED) for t in (mention.before, mention.after))
+    return any(named(text, "role.fixed", "role.trained") for text in (mention.before, mention.after))
 
 
 def _role(mention: Mention) -> str | None:
@@ -163,11 +131,11 @@ def _role(mention: Mention) -> str | None:
     for text, whole, behind in (
         (_ASIDE.split(mention.after)[0], mention.after, True), (mention.before, mention.before, False)
     ):  # fmt: skip
-        if _FIXED.search(text) or (_THRESHOLD.search(text) and _POSITIVE.search(mention.formula.latex)):
+        if named(text, "role.fixed") or (_THRESHOLD.search(text) and _POSITIVE.search(mention.formula.latex)):
             return "constants"  # a neuron's threshold, which is learnt, has either sign
-        if (trained := _TRAINED.search(whole)) and trained.start() < len(text):
+        if any(span.start < len(text) for span in named(whole, "role.trained")):
             return "parameters"
-        nouns = [(m.start(), role) for role, pattern in _NOUNS.items() for m in pattern.finditer(text)]
+        nouns = [(span.start, role) for role, noun in _NOUNS.items() for span in named(text, noun)]
         if nouns:
             return (min if behind else max)(nouns)[1]
     return None

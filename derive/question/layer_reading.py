@@ -19,7 +19,6 @@ from derive.question.in_words import equations_said, with_cases_said, with_range
 from derive.question.named import with_named, with_words
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.own_letters import with_biases, with_layers, with_likelihoods, with_posteriors
-from derive.question.part_words import named_parts
 from derive.question.parts import continued_parts, stated_parts
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import DECLARATION, SPELLINGS, Passes, Read, one_equation, passed, read_parts
@@ -62,7 +61,7 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
     new, letters = stated_parts(prose, found, defined, derived)
     if not new and defined.tensors:
-        new, letters = continued_parts(prose, found, defined, read_.table, named_parts(prose))
+        new, letters = continued_parts(prose, found, defined, read_.table)
     return (_read_all([*found, *with_named(new, prose)], prose, counted) if new else read_), prose, letters
 
 

@@ -1,4 +1,4 @@
-"""Words as data: concept ↦ plain phrases, one file a language; the longest phrase at each place of a text."""
+"""Words as data: concept ↦ plain phrases, one file a language; of a family's, the longest at each place of a text."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Span:
         return any(self.concept == name or self.concept.startswith(name + ".") for name in names)
 
 
-class _Language:
-    """The phrases of a language, by their first word; ``*`` at a word's end is any ending."""
+class _Phrases:
+    """The phrases of a family, by their first word; ``*`` at a word's end is any ending."""
 
     def __init__(self, concepts: Iterable[tuple[str, str]]) -> None:
         self.by_first: dict[str, list[tuple[Phrase, str]]] = {}
@@ -43,7 +43,8 @@ class _Language:
 
     def longest(self, words: Sequence[str], n: int) -> tuple[int, list[str]]:
         """The length of the longest phrase that begins at word n, and the concepts that it names."""
-        best, found = 0, []
+        best = 0
+        found: list[str] = []
         for phrase, concept in (*self.by_first.get(words[n], ()), *self.by_stem.get(words[n][:2], ())):
             if best <= len(phrase) <= len(words) - n and all(map(_is, phrase, words[n : n + len(phrase)])):
                 found = [*found, concept] if len(phrase) == best else [concept]
@@ -67,29 +68,31 @@ def _spelt(phrase: str) -> Iterator[Phrase]:
 
 
 @cache
-def _language(name: str) -> _Language:
-    tables = tomllib.loads((_HOME / f"{name}.toml").read_text(encoding="utf-8"))
-    return _Language((f"{family}.{concept}", phrase) for family, table in tables.items()
-                     for concept, phrases in table.items() for phrase in phrases)
+def _families(language: str) -> dict[str, _Phrases]:
+    tables = tomllib.loads((_HOME / f"{language}.toml").read_text(encoding="utf-8"))
+    return {family: _Phrases((f"{family}.{concept}", phrase) for concept, phrases in table.items()
+                             for phrase in phrases) for family, table in tables.items()}
 
 
-@lru_cache(maxsize=2048)
-def spans(text: str) -> tuple[Span, ...]:
-    """The concepts that a text in lower case names, in its order; a word belongs to the longest phrase that holds it.
+@lru_cache(maxsize=4096)
+def spans(text: str, family: str) -> tuple[Span, ...]:
+    """What a text in lower case names of a family, ``part`` or ``role``, in its order; the longest phrase counts.
 
     Every language is tried at each place, so that a Czech card may name an English layer.
     """
     tokens = list(_TOKEN.finditer(text))
     words = [t[0].replace("’", "'") for t in tokens]
+    phrases = [known[family] for known in map(_families, LANGUAGES) if family in known]
     found: list[Span] = []
     n = 0
-    while n < len(words):
-        length, concepts = max((_language(name).longest(words, n) for name in LANGUAGES), key=lambda item: item[0])
+    while phrases and n < len(words):
+        length, concepts = max((p.longest(words, n) for p in phrases), key=lambda item: item[0])
         found += [Span(concept, tokens[n].start(), tokens[n + length - 1].end()) for concept in concepts]
         n += length or 1
     return tuple(found)
 
 
 def named(text: str, *concepts: str) -> tuple[Span, ...]:
-    """Where a text names one of these concepts."""
-    return tuple(span for span in spans(text) if span.of(*concepts))
+    """Where a text names one of these concepts, ``role.input`` or all of ``role``."""
+    families = dict.fromkeys(concept.partition(".")[0] for concept in concepts)
+    return tuple(span for family in families for span in spans(text, family) if span.of(*concepts))

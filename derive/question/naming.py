@@ -40,7 +40,8 @@ _BEFORE = re.compile(r"[^.?!;:,¶∎()]*$")
 _FAR = 500  # characters that a noun may stand before its letter
 _LONGEST_LIST = 50  # letters of one list
 _COMMAND = r"\\(?:mathbf|boldsymbol|bm|pmb|vec|mathrm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?"
-_BARE = re.compile(rf"\s*(?:{_COMMAND}|(\\[A-Za-z]+(?:\{{\w\}})?|[A-Za-z]))\s*(?:_\s*(?:\{{[^{{}}]*\}}|\w))?\s*")
+_PLAIN = r"\\[A-Za-z]+(?:\s*\{\s*\w\s*\}|\s+[A-Za-z])?|[A-Za-z]"
+_BARE = re.compile(rf"\s*(?:{_COMMAND}|({_PLAIN}))\s*(?:_\s*(?:\{{[^{{}}]*\}}|\w))?\s*")
 _NAME = re.compile(rf"\s*(?:{_COMMAND}|\\?[A-Za-z]+)\s*")
 
 
@@ -126,6 +127,24 @@ def bare_letters(formula: Formula) -> tuple[str, ...]:
     parts = _listed(formula.latex)
     found = [_BARE.fullmatch(part) for part in parts]
     return tuple(m[1] or m[2] for m in found if m) if all(found) else ()
+
+
+_IN_BRACES = r"\{\s*(?:\\(?:text|mathrm)\s*\{[A-Za-z]+\}|[(\[]\w+[)\]])\s*\}"
+_LABELLED = re.compile(
+    rf"(.*?)\s*((?:_\s*(?:\{{\s*[\dA-Z]\s*\}}|[\dA-Z])|[_^]\s*{_IN_BRACES}|\^\s*[(\[]\w[)\]]))?\s*")
+
+
+def written_letters(formula: Formula) -> tuple[str, ...]:
+    r"""The letters that a formula merely lists, with their labels: W_1 of $W_1 \in \mathbb{R}^{m}$."""
+    parts = _listed(formula.latex)
+    found = []
+    for part in parts:
+        match = _LABELLED.fullmatch(part)
+        letter = _BARE.fullmatch(match[1]) if match else None
+        if match is None or letter is None:
+            return ()
+        found.append((letter[1] or letter[2]) + re.sub(r"\s", "", match[2] or ""))
+    return tuple(found)
 
 
 def letters_of(formula: Formula, table: SymbolTable) -> tuple[str, ...]:

@@ -193,6 +193,12 @@ ORACLES: dict[str, Oracle] = {
     "prelu_bank_one": Oracle(
         lambda w, x, b, a, t: ((np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2).sum(), (M, V, (3,), S, (3,))),
     "elu_one_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, w @ x, np.exp(w @ x) - 1) - t) ** 2, (V, V, S)),
+    "two_layers_squared": Oracle(lambda w, x, b, v, t: (v @ np.maximum(0, w @ x + b) - t) ** 2, (M, V, (3,), (3,), S)),
+    "regressor": Oracle(lambda w, x, b, v, c, t: (v @ np.maximum(0, w @ x + b) + c - t) ** 2 / 2,
+                        (M, V, (3,), (3,), S, S)),
+    "classifier_two_layers": Oracle(
+        lambda w, x, b, v, c, t: -(t * np.log(softmax(v @ sigmoid(w @ x + b) + c))).sum(),
+        (M, V, (3,), (2, 3), (2,), (2,)), {5: "onehot"}),
     "linear_sigmoid_nb": Oracle(lambda w, x: sigmoid(w @ x), (M, V)),
     "dot_tanh_nb": Oracle(lambda w, x, t: (np.tanh(w @ x) - t) ** 2, (V, V, S)),
     "relu_squared": Oracle(lambda w, x, t: (np.maximum(0, w @ x) - t) ** 2, (V, V, S)),

@@ -1,0 +1,265 @@
+"""A chain of named layers as forward formulas: one for each part, computed from the one before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from derive.errors import CardError
+from derive.functions import FUNCTIONS
+from derive.notation.formulas import Formula
+from derive.notation.symbols import name_of
+from derive.question.chain import SLOPED, Chain, Part
+from derive.question.naming import Mention, bare_letters
+from derive.question.stated_loss import StatedLoss
+from derive.records import dataclass
+
+# What each computes of a number {x}; {a} is its slope.
+ELEMENTWISE = {"tanh": r"\tanh({x})", "abs": "|{x}|"} | {
+    part: FUNCTIONS[name].defined("{x}", sloped=True).replace(r"\alpha", "{a}") for part, name in {
+        "relu": "relu", "sigmoid": "sigmoid", "softplus": "softplus", "prelu": "prelu", "leaky_relu": "leakyrelu",
+        "elu": "elu"}.items()
+}  # fmt: skip
+ACTIVATIONS = (*ELEMENTWISE, "softmax")
+WRITTEN = (*ACTIVATIONS, "linear", "squared_error", "absolute_error", "hinge", "cross_entropy", "binary_cross_entropy",
+           "categorical_cross_entropy", "stated")  # the parts that have a formula here
+_SLOPES = {"prelu": "a", "leaky_relu": "a", "elu": r"\alpha"}
+# Sets of labels that the losses are not written for here.
+_NOT_LABELS = {"cross_entropy": re.compile(r"-\s*1|\\pm"), "binary_cross_entropy": re.compile(r"-\s*1|\\pm"),
+               "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
+_MATRIX = re.compile(r"\\?(?:math\w+\{)?[A-Z]")
+_BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
+_A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
+_BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"
+_SLOPED_AS = {  # without spaces; what stands behind the names of parts that have a slope
+    "prelu": [re.compile(rf"\\max[({{]{_S},(?P<a>[a-z]|\\[a-z]+?)(?P=s)[)}}]"), re.compile(_BRANCHES)],
+    "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
+}
+_SLOPED_AS["leaky_relu"] = _SLOPED_AS["prelu"]
+
+
+@dataclass(frozen=True)
+class Own:
+    """A function that the card defines: its name, its formula, and the letters besides its argument."""
+
+    name: str
+    formula: Formula
+    letters: tuple[str, ...]
+
+
+class Assembly:
+    """Formulas one after the other, with letters that nothing else has."""
+
+    def __init__(self, chain: Chain, written: Sequence[Formula], functions: Sequence[Own], several: bool) -> None:
+        self.chain, self.parts, self.functions = chain, list(chain.parts), functions
+        self.taken = {c for f in written for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
+        self.found: list[Formula] = []
+        self.mentions: list[Mention] = []
+        self.used: list[Formula] = []
+        losses = [p for p in self.parts if p.loss]
+        if len(losses) > 1:
+            raise CardError(f"the question names two losses, {chain.quoted(losses[0])} and {chain.quoted(losses[1])}; "
+                            "write the forward formula of the one that is meant")
+        if losses:
+            self.parts = [*(p for p in self.parts if not p.loss), losses[0]]
+        self.stated = chain.losses.get(losses[0].start) if losses else None
+        softmax = any(p.name == "softmax" for p in self.parts)
+        self.several = several or softmax or bool(self.stated and self.stated.whole)
+        self.prediction: str | None = None
+        self.target: str | None = None
+        if self.stated is not None:
+            self.prediction, self.target = self.stated.prediction(chain.letter("target"))
+
+    def formulas(self, source: str, scalar: bool) -> list[Formula]:
+        """One formula for each part, the last that of the output; the input is a number (``scalar``) or a vector."""
+        self.taken.add(source)
+        sub = "" if scalar else "_{k}"
+        for n, part in enumerate(self.parts):
+            source, sub = self.add(n, part, source, sub)
+        return self.found
+
+    def own(self, *letters: str) -> str:
+        """The first of these letters that is free."""
+        chosen = next((c for c in letters if c not in self.taken), None)
+        if chosen is None:
+            chosen = next(c + "'" for c in letters if c + "'" not in self.taken)
+        self.taken.add(chosen)
+        return chosen
+
+    def add(self, n: int, part: Part, source: str, sub: str) -> tuple[str, str]:
+        """The formula of one part; what comes back is the letter of its output, and its index."""
+        if part.name not in WRITTEN:
+            raise self.chain.unclear(part, ": write the forward formulas of these layers")
+        if part.name == "linear":
+            return self.linear(n, part, source)
+        if part.loss:
+            return self.loss(part, source, sub), ""
+        ends = self.parts[-1].loss
+        out = self.named_output(n, part) or (
+            self.own("h", "z", "g", "u") if ends or n < len(self.parts) - 1 else self.own("y", "z", "h", "g"))
+        if part.name == "softmax":
+            self.write(part, rf"{out}_{{k}} = \frac{{e^{{{source}_{{k}}}}}}{{\sum_{{j}} e^{{{source}_{{j}}}}}}")
+        elif (own := self.applied(n, part)) is not None:
+            self.by_function(part, own, f"{out}{sub}", f"{source}{sub}")
+        else:
+            self.write(part, f"{out}{sub} = {self.body(part, sub).replace('{x}', source + sub)}")
+        return out, sub
+
+    def named_output(self, n: int, part: Part) -> str | None:
+        """The letter that the words, or the loss's own formula, give to the output of the part before it."""
+        said = part.letters.get("output")
+        written = self.prediction if self.parts[-1].loss and n == len(self.parts) - 2 else None
+        if said and written and said != written:
+            raise self.chain.unclear(part, f": its output is `{said}`, and its loss has `{written}`: write the forward "
+                                     "formulas")
+        return said or written
+
+    def linear(self, n: int, part: Part, source: str) -> tuple[str, str]:
+        last = not any(p.name == "linear" for p in self.parts[n + 1 :])
+        scalar = self.is_scalar(part, last)
+        activated = n + 1 < len(self.parts) and not self.parts[n + 1].loss
+        out = self.named_output(n, part) or part.letters.get("preactivation") or (
+            self.own("s", "z", "a", "v", "r", "q") if activated or self.parts[-1].loss else
+            self.own("y", "s", "z", "a"))
+        weight = part.letters.get("weight") or self.own("w" if scalar else "W", "V", "U")
+        bias = part.letters.get("bias")
+        wanted = part.options.get("bias") == "yes" or (not scalar and part.options.get("bias") != "no"
+                                                      and not ("weight" in part.letters and "bias" in part.letters))
+        if bias is None and wanted:
+            bias = self.own("b", "c", "d")
+        ending = f" + {bias}" if bias else ""
+        if "_" in weight + (bias or ""):  # labelled letters, W_1: whole
+            turned = r"^\top" if scalar else ""
+            self.write(part, f"{out} = {weight}{turned} {source}{ending}")
+        elif scalar:
+            self.write(part, rf"{out} = \sum_{{j}} {weight}_{{j}} {source}_{{j}}{ending}")
+        else:
+            ending = f" + {bias}_{{k}}" if bias else ""
+            self.write(part, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}}{ending}")
+        self.role(part, "weights", weight, *filter(None, [bias]))
+        return out, "" if scalar else "_{k}"
+
+    def is_scalar(self, part: Part, last: bool) -> bool:
+        """One unit: said so, or the last before a loss of one number, with no number of units."""
+        if part.options.get("units") == "1":
+            return True
+        units = part.options.get("units") is not None
+        if not last or units or (self.several and len([p for p in self.parts if p.name == "linear"]) == 1):
+            return False
+        weight = part.letters.get("weight")
+        if any(p.name == "softmax" for p in self.parts) or (weight is not None and _MATRIX.match(weight)):
+            return False
+        return self.parts[-1].loss
+
+    def body(self, part: Part, sub: str) -> str:
+        """What an elementwise part computes, with its slope."""
+        body = ELEMENTWISE[part.name]
+        if "{a}" not in body:
+            return body
+        slope = self.slope(part, sub)
+        if not slope[0].isdigit():
+            letter = re.split(r"_\{k\}$|_k$", slope)[0]
+            self.role(part, "fixed" if self.is_fixed(part) else "trainable", letter)
+        return body.replace("{a} (" if slope == "1" else "{a}", "(" if slope == "1" else slope)
+
+    def slope(self, part: Part, sub: str) -> str:
+        """The slope's letter or number: «PReLU with slope $a$», with an index where each output has its own."""
+        said = part.letters.get("slope") or part.options.get("slope") or self.slope_written(part)
+        if said is None:
+            return self.own(_SLOPES[part.name], r"\alpha", "c")
+        if "_" in said and not sub:
+            raise self.chain.unclear(part, f": `{said}` has an index, and the network one unit; write the forward "
+                                     "formulas")
+        return said.partition("_")[0] + sub if "_" in said else said
+
+    def slope_written(self, part: Part) -> str | None:
+        r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
+        for gap in self.chain.gaps_behind(part):
+            if gap.start <= part.end + 20 and _BODY.search(gap.formula.latex):
+                latex = re.sub(r"\s|\\(?:left|right|[,;:! ])(?![a-z])", "", gap.formula.latex)
+                latex = latex.replace(r"\{", "{").replace(r"\}", "}")
+                found = next((m for p in _SLOPED_AS[part.name] if (m := p.fullmatch(latex))), None)
+                if found is None:
+                    raise self.chain.unclear(part, f" is followed by ${gap.formula.latex}$: write the function with "
+                                             "its argument, as in `f(s) = …`")
+                self.used.append(gap.formula)
+                return found["a"]
+        return None
+
+    def is_fixed(self, part: Part) -> bool:
+        """Whether the slope is a constant: as the words say, else that of PReLU alone is learnt."""
+        return part.options["fixed"] == "yes" if "fixed" in part.options else part.name != "prelu"
+
+    def applied(self, n: int, part: Part) -> Own | None:
+        """The card's own function: right behind the part's name, or anywhere where there is one for one activation."""
+        near = [g.formula for g in self.chain.gaps_behind(part) if g.start <= part.end + 30]
+        found = next((f for f in self.functions if any(f.formula.latex == near_.latex for near_ in near)), None)
+        alone = len(self.functions) == 1 == sum(p.name in ACTIVATIONS for p in self.parts)
+        return found or (self.functions[0] if alone else None)
+
+    def by_function(self, part: Part, own: Own, out: str, argument: str) -> None:
+        if part.options.get("slope"):
+            raise self.chain.unclear(part, " has its formula and a number beside it: write the number in the formula")
+        self.write(part, f"{out} = {own.name}({argument})")
+        self.used.append(own.formula)
+        for letter in own.letters if part.name in SLOPED else ():
+            fixed = self.chain.fixed(part, letter)
+            self.role(part, "fixed" if (self.is_fixed(part) if fixed is None else fixed) else "trainable", letter)
+
+    def loss(self, part: Part, source: str, sub: str) -> str:
+        if self.stated is not None and self.target is not None:
+            return self.stated_formula(part, self.stated, self.target, sub)
+        target = self.chain.letter("target") or self.own("y", "t", "d")
+        self.role(part, "target", target)
+        labels = _NOT_LABELS.get(part.name)
+        if labels and any(labels.search(g.formula.latex) for g in self.chain.prose.gaps
+                          if target in bare_letters(g.formula)):
+            raise self.chain.unclear(part, f": its formula for these labels `{target}` is not covered; write it")
+        out = self.chain.letter("loss") or self.own(r"\ell", "L", "E")
+        value = self.named_loss(part, f"{source}{sub}", f"{target}{sub}", sub)
+        self.write(part, f"{out} = " + (rf"\frac{{1}}{{2}} {value}" if part.options.get("half") else value))
+        return out
+
+    def named_loss(self, part: Part, x: str, t: str, sub: str) -> str:
+        total = r"\sum_{k} " if sub else ""
+        before = self.parts[-2].name if len(self.parts) > 1 else ""
+        match part.name:
+            case "squared_error":
+                return f"{total}({x} - {t})^2"
+            case "absolute_error":
+                return f"{total}|{x} - {t}|"
+            case "hinge" if not sub:
+                return rf"\max(0, 1 - {t} {x})"
+            case "cross_entropy" | "categorical_cross_entropy" if before == "softmax":
+                return rf"-\sum_{{k}} {t} \log {x}"
+            case "cross_entropy" | "binary_cross_entropy" if before == "sigmoid":
+                return rf"-{total}({t} \log {x} + (1 - {t}) \log(1 - {x}))"
+            case "hinge":
+                raise self.chain.unclear(part, " of several units: write its formula")
+        raise self.chain.unclear(part, " is covered behind softmax, and the binary one behind a logistic sigmoid; "
+                                 "write its formula")
+
+    def stated_formula(self, part: Part, stated: StatedLoss, target: str, sub: str) -> str:
+        """The loss as the card writes it, summed over the outputs where it is that of one."""
+        if part.options.get("half"):
+            raise self.chain.unclear(part, " is halved in words, and its formula stands beside it; write the loss with "
+                                     "its factor")
+        out = stated.letter or self.chain.letter("loss") or self.own(r"\ell", "L", "E")
+        value = stated.value
+        if sub and not stated.whole:
+            for letter in stated.letters:
+                value = re.sub(rf"(?<![A-Za-z\\]){re.escape(letter)}(?![A-Za-z_])", lambda m: f"{m[0]}_{{k}}", value)
+            value = rf"\sum_{{k}} \left({value}\right)"
+        self.role(part, "target", target)
+        self.used.append(stated.formula)
+        if stated.letter is None:
+            self.write(part, f"{out} = {value}")
+        return out
+
+    def write(self, part: Part, latex: str) -> None:
+        self.found.append(Formula(latex, self.chain.prose.plain.line(part.start), 0, False))
+
+    def role(self, part: Part, what: str, *letters: str) -> None:
+        said = self.chain.prose.said(part.start, part.end)
+        self.mentions.append(Mention(tuple(map(name_of, letters)), what, "", said, self.found[-1] if self.found else
+                                     Formula("", 0, 0, False)))

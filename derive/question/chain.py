@@ -1,0 +1,322 @@
+"""Layers that a question names in words: which, one behind the other, and what the words say of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+
+from derive.errors import CardError, Problem
+from derive.question.lexicon import Span, named
+from derive.question.naming import Mention, bare_letters, mentions, written_letters
+from derive.question.prose import Gap, Prose
+from derive.question.stated_loss import StatedLoss, stated_loss
+from derive.records import dataclass
+
+LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
+                   "hinge squared_hinge absolute_error huber logistic_loss stated".split())
+SLOPED = frozenset("prelu leaky_relu elu celu".split())
+_WORD = re.compile(r"[^\W_]+|∎|½")
+_THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
+_NEW = frozenset("second another further third".split())
+_NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
+_WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
+                   r"|sklon\w*)\b")
+_SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
+_HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A layer by its catalogue's name, where the words name it, and what they say of it.
+
+    ``letters`` are LaTeX by what they are (weight, bias, slope, output), ``options`` say what is
+    not a letter: units, bias ("yes", "no"), slope, half, fixed.
+    """
+
+    name: str
+    start: int
+    end: int
+    letters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def loss(self) -> bool:
+        return self.name in LOSSES
+
+
+class Chain:
+    """The parts that a question names, in the order of their layers, and the words that were understood."""
+
+    def __init__(self, prose: Prose) -> None:
+        self.prose = prose
+        self.spoken = tuple(mentions(prose, written_letters))
+        self.places = {id(gap.formula): gap.start for gap in prose.gaps}
+        self.understood: list[tuple[int, int]] = []
+        self.bound: set[str] = set()  # letters that are some part's
+        self.loss_letter: str | None = None  # of a derivative that is asked for
+        self.regions: dict[int, list[int]] = {}  # by the place of a part, where it is named again
+        found = self._found()
+        loss = next((p for p in found if p.loss), None)
+        if loss is None and found and (start := self._unnamed_loss(found)) is not None:
+            found.append(Part("stated", *start))
+        self.losses: dict[int, StatedLoss] = {
+            p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
+        self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
+        self._distribute()
+
+    # -- which parts ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def asides(self) -> tuple[tuple[int, int], ...]:
+        """Where the words tell of other layers, up to the next comma, and the sentences that tell of habits."""
+        found = []
+        for span in named(self.prose.text, "aside.other", "aside.habit"):
+            start, stop = self.prose.sentence(span.start)
+            comma = self.prose.text.find(",", span.stop, stop) if span.concept == "aside.other" else -1
+            found.append((span.start if span.concept == "aside.other" else start, comma if comma >= 0 else stop))
+        return tuple(found)
+
+    def aside(self, at: int) -> bool:
+        return any(start <= at < stop for start, stop in self.asides)
+
+    def _found(self) -> list[Part]:
+        """Every part where it is named for the first time, in the order of the text."""
+        found: list[Part] = []
+        for span in named(self.prose.text, "part"):
+            name = span.concept.partition(".")[2]
+            if name == "none" or self.aside(span.start) or named(" ".join(self._before(span.start, 2)), "not.no"):
+                continue
+            if self._again(name, span, found) or self._units_of(name, span, found):
+                first = next(p for p in reversed(found) if p.name == name)
+                self.regions.setdefault(first.start, []).append(span.stop)
+                self.understood.append((span.start, span.stop))
+            elif not self._names_a_letter(span):
+                found.append(Part(name, span.start, span.stop))
+        return found
+
+    def _names_a_letter(self, span: Span) -> bool:
+        """«the logistic sigmoid $σ$», where σ(s) stands in a formula: a function of the card, no part."""
+        gap = next((g for g in self.prose.gaps if self.prose.text[span.stop : g.start].strip(" (") == ""
+                    and g.start >= span.stop), None)
+        letters = bare_letters(gap.formula) if gap is not None else ()
+        return len(letters) == 1 and any(re.search(rf"{re.escape(letters[0])}\s*(?:\\left|\\bigl?)?\s*\(", f.latex)
+                                         for f in self.prose.formulas)
+
+    def _before(self, at: int, count: int = 3) -> list[str]:
+        """The last words in front of a place, within its sentence."""
+        start, _ = self.prose.sentence(at)
+        return _WORD.findall(self.prose.text[start:at])[-count:]
+
+    def _again(self, name: str, span: Span, found: list[Part]) -> bool:
+        """«the ReLU», of one that was named; in another sentence also «ReLU»."""
+        same = [p for p in found if p.name == name]
+        words = self._before(span.start)
+        if not same or _NEW & {*words}:
+            return False
+        between = self.prose.text[same[-1].end : span.start]
+        apart = self.prose.sentence(same[-1].start) != self.prose.sentence(span.start)
+        return bool(_THE & {*words[-2:]}) or ":" in between and not apart or apart and name != "linear"
+
+    def _units_of(self, name: str, span: Span, found: list[Part]) -> bool:
+        """«fully connected layer with $K$ linear units»: one layer."""
+        if name != "linear" or not found or found[-1].name != "linear":
+            return False
+        between = self.prose.text[found[-1].end : span.start]
+        return re.fullmatch(r"[^.;,¶]*\b(?:with|of|has) (?:∎|\w+)\s+", between) is not None
+
+    def _unnamed_loss(self, found: list[Part]) -> tuple[int, int] | None:
+        """«the loss $…$», where no words say which loss it is."""
+        for span in named(self.prose.text, "head.loss"):
+            part = Part("stated", span.start, span.stop)
+            if span.start > found[0].start and stated_loss(self.prose, part, found) is not None:
+                return span.start, span.stop
+        return None
+
+    # -- what is said of each ------------------------------------------------------------------------------------
+
+    def behind(self, n: int, parts: Sequence[Part]) -> tuple[int, int]:
+        """From the end of a part's name to the next part, within the sentence."""
+        stop = min([self.prose.sentence(parts[n].start)[1], *(p.start for p in parts if p.start >= parts[n].end)])
+        return parts[n].end, stop
+
+    def _reach(self, n: int, parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
+        """Where weights, biases and units of a linear part are named: up to the next part that is no activation."""
+        other = [p.start for p in parts if p.start > parts[n].start and (p.loss or p.name in ("linear", "softmax"))]
+        for start in (parts[n].end, *self.regions.get(parts[n].start, ())):
+            yield start, min([self.prose.sentence(start)[1], *(at for at in other if at >= start)])
+
+    def _described(self, n: int, part: Part, parts: Sequence[Part]) -> Part:
+        start, stop = self.behind(n, parts)
+        letters: dict[str, str] = {}
+        options: dict[str, str] = {}
+        gaps = [g for g in self.prose.gaps if start <= g.start < stop]
+        if part.name == "linear":
+            for first, last in self._reach(n, parts):
+                self._linear(first, last, letters, options)
+        elif part.name in SLOPED:
+            self._sloped(part, start, stop, gaps, letters, options)
+        elif part.loss:
+            self._halved(part, parts[n - 1].end if n else 0, stop, options)
+            named_so = next((m for m in self._mentions(start, stop) if re.fullmatch(
+                r"\s*(?:loss|error|function|cost)?\s*", self.prose.text[start : self.places[id(m.formula)]])), None)
+            if named_so is not None and "=" not in named_so.formula.latex:
+                self.loss_letter = self._own(named_so)
+        for mention in self._mentions(start, stop):
+            what = role_of(mention)
+            if what in ("output", "preactivation") and not part.loss:
+                letters.setdefault(what, self._own(mention))
+        self.bound |= {*letters.values()}
+        return replace(part, letters=letters, options=options)
+
+    def _mentions(self, start: int, stop: int) -> Iterator[Mention]:
+        for mention in self.spoken:
+            at = self.places.get(id(mention.formula))
+            if at is not None and start <= at < stop and len(mention.letters) == 1:
+                yield mention
+
+    def _own(self, mention: Mention) -> str:
+        """The letter of a mention, as the card writes it; its words are understood."""
+        at = self.places[id(mention.formula)]
+        self.understood.append((max(0, at - len(mention.before) - 1), at + 1))
+        return mention.letters[0]
+
+    def _linear(self, start: int, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
+        text = self.prose.text[start:stop]
+        for span in named(text, "bias"):
+            options["bias"] = span.concept.partition(".")[2]
+            self.understood.append((start + span.start, start + span.stop))
+            break
+        for mention in self._mentions(start, stop):
+            what = role_of(mention)
+            if what in ("weight", "bias"):
+                letters.setdefault(what, self._own(mention))
+        nearest = min([stop, *(s.start + start for s in named(text, "part"))])
+        plain = [m for m in self.spoken if start <= self.places.get(id(m.formula), -1) < nearest
+                 and named(m.before, "letter.parameter") and len(m.letters) <= 2]
+        for mention, what in zip(plain[:1], ("weight",), strict=False):
+            for kind, letter in zip(("weight", "bias"), mention.letters, strict=False):
+                letters.setdefault(kind, letter)
+                self.bound.add(letter)
+            self.understood.append((start, self.places[id(mention.formula)] + 1))
+            rest = [m for m in plain[1:] if len(m.letters) == 1]
+            if rest and what == "weight":
+                letters.setdefault("bias", rest[0].letters[0])
+        for gap in (g for g in self.prose.gaps if start <= g.start < stop):
+            after = " ".join(_WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
+            units = bare_letters(gap.formula) or re.fullmatch(r"\s*\d+\s*", gap.formula.latex)
+            if units and named(after, "letter.units", "head.count"):
+                options.setdefault("units", gap.formula.latex.strip())
+                self.understood.append((gap.start, gap.start + 1))
+        if one := re.match(r"[^.;∎¶]{0,12}?\b(?:one|a single|single|1) (?:\w+ )?(?:unit|neuron|output)\b", text):
+            options.setdefault("units", "1")
+            self.understood.append((start, start + one.end()))
+
+    def _sloped(self, part: Part, start: int, stop: int, gaps: list[Gap], letters: dict[str, str],
+                options: dict[str, str]) -> None:
+        for gap in gaps[:1]:
+            bare = bare_letters(gap.formula) if "=" not in gap.formula.latex else ()
+            value = _NUMBER.fullmatch(gap.formula.latex)
+            before = self.prose.text[start : gap.start]
+            said = next((role_of(m) for m in self.spoken if m.formula is gap.formula), None)
+            if said not in (None, "slope", "parameter") or _WITH.search(before) is None:
+                continue
+            if value:
+                options["slope"] = f"{float(value['number']):g}"
+            elif len(bare) == 1:
+                index = re.search(rf"{re.escape(bare[0])}\s*\}}?\s*(_\s*(?:\{{[^{{}}]*\}}|\w))", gap.formula.latex)
+                letters["slope"] = bare[0] + (index[1] if index else "")
+            else:
+                continue
+            self.understood.append((start, gap.start + 1))
+        text = self.prose.text[start:stop]
+        number = next((m for span in named(text, "letter.slope", "letter.parameter")
+                       if (m := _SAID_NUMBER.match(text, span.stop))), None)
+        if number and "slope" not in letters and "slope" not in options:
+            options["slope"] = f"{float(number[1].replace(' ', '.')):g}"
+            self.understood.append((start, start + number.end()))
+        held = {s.concept for s in named(text.partition("∎")[0], "role.fixed", "role.trained")}
+        if held or "slope" in letters:
+            fixed = self.fixed(part, letters.get("slope", "").partition("_")[0], held)
+            if fixed is not None:
+                options["fixed"] = "yes" if fixed else "no"
+
+    def fixed(self, part: Part, letter: str, said: Iterable[str] = ()) -> bool | None:
+        """Whether words call the letter of a part fixed or trained; None where they call it neither."""
+        spoken = [f"{m.before} {m.after}" for m in self.spoken if letter in m.letters]
+        held = {*said, *(s.concept for words in spoken for s in named(words, "role.fixed", "role.trained"))}
+        if len(held) > 1:
+            raise self.unclear(part, f": `{letter}` is called fixed and trainable; keep one")
+        return held == {"role.fixed"} if held else None
+
+    def _halved(self, part: Part, before: int, stop: int, options: dict[str, str]) -> None:
+        """«one half of the squared error», «squared error scaled by $\\frac{1}{2}$»."""
+        ahead, text = self.prose.text[before : part.start], self.prose.text[part.end : stop]
+        said = [before + s.start for s in named(ahead, "factor.half")] + [part.end + s.start for s in named(
+            text, "factor.half")]
+        for gap in self.prose.gaps:
+            if before <= gap.start < stop and _HALF.fullmatch(gap.formula.latex):
+                said.append(gap.start)
+        if len(said) > 1 and not (len(said) == 2 and abs(said[0] - said[1]) < 25):
+            raise self.unclear(part, " is halved twice; write the loss with its factor")
+        if said:
+            options["half"] = "yes"
+            self.understood.append((min(said), max(said) + 1))
+            self.understood += [(s.start + a, s.stop + a) for a, t in ((before, ahead), (part.end, text))
+                                for s in named(t, "factor")]
+
+    def gaps_behind(self, part: Part) -> list[Gap]:
+        """The formulas between this part's name and the next."""
+        stop = min([self.prose.sentence(part.start)[1], *(p.start for p in self.parts if p.start >= part.end)])
+        return [gap for gap in self.prose.gaps if part.end <= gap.start < stop]
+
+    # -- letters that stand apart from the names -----------------------------------------------------------------
+
+    def _distribute(self) -> None:
+        """Weights and biases that the words name elsewhere, to the linear parts that have none, in their order."""
+        linear = [n for n, p in enumerate(self.parts) if p.name == "linear"]
+        said = next(iter(named(self.prose.text, "bias")), None)
+        if len(linear) == 1 and said is not None and "bias" not in self.parts[linear[0]].options:
+            options = {**self.parts[linear[0]].options, "bias": said.concept.partition(".")[2]}
+            self.parts[linear[0]] = replace(self.parts[linear[0]], options=options)
+        for what in ("weight", "bias"):
+            lacking = [n for n in linear if what not in self.parts[n].letters
+                       and self.parts[n].options.get("bias" if what == "bias" else "") != "no"]
+            free = [c for m in self.spoken if role_of(m) == what and not self._behind_loss(m) for c in m.letters
+                    if c not in self.bound]
+            free = list(dict.fromkeys(free))
+            if lacking and len(free) == len(lacking):
+                for n, letter in zip(lacking, free, strict=True):
+                    self.parts[n] = replace(self.parts[n], letters={**self.parts[n].letters, what: letter})
+                    self.bound.add(letter)
+
+    def _behind_loss(self, mention: Mention) -> bool:
+        """«squared error with weights $v$»"""
+        at = self.places[id(mention.formula)]
+        return any(p.loss and p.end <= at < self.prose.sentence(p.start)[1] for p in self.parts)
+
+    def letter(self, what: str) -> str | None:
+        """The one letter that the words call the input, the target or the loss, and that is no part's."""
+        if what == "loss" and self.loss_letter is not None:
+            return self.loss_letter
+        found = dict.fromkeys(m.letters[0] for m in self.spoken
+                              if role_of(m) == what and len(m.letters) == 1 and m.letters[0] not in self.bound)
+        return next(iter(found), None)
+
+    # -- what is not clear ---------------------------------------------------------------------------------------
+
+    def quoted(self, part: Part) -> str:
+        return f"“{self.prose.plain.quote(part.start, part.end)}”"
+
+    def unclear(self, part: Part, why: str) -> CardError:
+        return CardError(Problem(f"{self.quoted(part)}{why}", line=self.prose.plain.line(part.start)))
+
+
+def role_of(mention: Mention) -> str | None:
+    """What the words call a letter: the noun in front of it, else the first behind it."""
+    before = [s.concept.partition(".")[2] for s in named(mention.before, "letter")]
+    joined = min((s.start for s in named(mention.after, "join.then", "part")), default=len(mention.after))
+    after = [s.concept.partition(".")[2] for s in named(mention.after[:joined], "letter")]
+    found = before[-1] if before else after[0] if after else None
+    return None if found == "none" else found

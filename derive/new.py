@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from derive.axes import with_axes
+from derive.errors import UnsupportedError
 from derive.expr import Entry, Idx, Partial, SetApp, tuple_of
 from derive.layers import find, layer
+from derive.layers.catalogue import Pooling
 from derive.layers.medians import refuse_even_medians
 from derive.module import Module
 from derive.notation import write
@@ -23,6 +25,8 @@ def question_card(name: str, arguments: Mapping[str, Any]) -> str:
     and for medians that may be of an even number of entries.
     """
     spec = find(name)
+    if not isinstance(spec, Pooling):
+        raise UnsupportedError(f"`{spec.name}` has no card of its own yet; write a question and `layer: {spec.name}`")
     module = layer(name, **arguments)
     refuse_even_medians(module)
     sized = with_axes(module)

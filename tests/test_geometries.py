@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import derive
-from derive.layers import LAYERS
-from derive.layers.catalogue import Layer
+from derive.layers import POOLINGS
+from derive.layers.catalogue import Pooling
 
 GEOMETRIES = {
     "one entry": {"kernel_size": 1},
@@ -64,8 +64,8 @@ ODD = {"window": [{"kernel_size": (3,), "stride": 1}], "global": [{"dims": 1}],
        "adaptive": [{"output_size": (2,), "input_size": (5,)}]}
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_a_sheet_of_every_layer(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_a_sheet_of_every_layer(spec: Pooling) -> None:
     for arguments in (ODD if "median" in spec.name else ALONG)[spec.form]:
         solution = derive.solve(derive.layer(spec.name, **arguments))
         assert [f"{c.name}: {c.counterexample or c.evidence}" for c in solution.report.failures] == []

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import derive
 from derive.commands.catalogue import layers, new
 from derive.errors import CardError
-from derive.layers import LAYERS
-from derive.layers.catalogue import Layer
+from derive.layers import LAYERS, POOLINGS
+from derive.layers.catalogue import Pooling
 from derive.new import question_card
 from derive.notation import gather, read
 from derive.question import module_of
@@ -26,12 +26,12 @@ ODD: dict[str, list[dict[str, Any]]] = {  # of medians
 }
 
 
-def geometry(spec: Layer) -> dict[str, Any]:
+def geometry(spec: Pooling) -> dict[str, Any]:
     return ODD[spec.form][0] if "median" in spec.name else GEOMETRY[spec.form]
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_a_card_holds_the_layer_s_own_formula(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_a_card_holds_the_layer_s_own_formula(spec: Pooling) -> None:
     card = derive.Card.parse(question_card(spec.name, geometry(spec)))
     assert card.front_matter["layer"] == spec.name and spec.words in card.question
     (formula,) = [line.strip("$ ") for line in card.question.splitlines() if line.startswith("$$")]
@@ -57,8 +57,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_a_new_card_is_read_as_it_was_meant(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_a_new_card_is_read_as_it_was_meant(spec: Pooling) -> None:
     options = [o for name in spec.options for o in OPTIONS.get(name, [])]
     geometries = (ODD if "median" in spec.name else ARGUMENTS)[spec.form]
     for arguments in [*geometries, *({**geometries[0], **o} for o in options)]:

@@ -128,13 +128,15 @@ def inverses(indices: tuple[Expr, ...], module: Module) -> tuple[Inverse, ...]:
     )
 
 
-def covers(indices: tuple[Idx, ...], at: tuple[Idx, ...], module: Module) -> Iff:
-    """(i, j) ∈ Ω(k, l) ⟺ the ranges of i and j, given k and l."""
-    name, field = module.fields[0]
+def covers(indices: tuple[Idx, ...], at: tuple[Idx, ...], module: Module, windows: str | None = None) -> Iff:
+    """(i, j) ∈ Ω(k, l) ⟺ the ranges of i and j, given k and l; ``windows`` is the name of Ω where there are several."""
+    name, field = next(f for f in module.fields if windows in (None, f[0]))
     source = module.table.named(module.inputs[0])
     assert source is not None
+    # the axes in front number channels; elsewhere than in the input windows have no end that counts
+    extents = source.sizes[-len(at):] if len(source.sizes) >= len(at) else (0,) * len(at)
     conds: list[Cond] = []
-    for i, k, axis, n in zip(indices, at, field.axes, source.sizes or (0,) * len(at), strict=True):
+    for i, k, axis, n in zip(indices, at, field.axes, extents, strict=True):
         start, end = _ends(k, axis, n)
         conds.append(eq(i, start) if start is end else Rel((start, i, end), ("≤", "≤")))
         if axis.step > 1 and start is not end:

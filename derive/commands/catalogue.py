@@ -15,7 +15,7 @@ from derive.errors import CardError
 
 @click.command(short_help="List the layers that have names.")
 def layers() -> None:
-    """List the catalogue: each layer's name, its forward formula in two axes, and its options.
+    """List the catalogue: each layer's name, its forward formulas (poolings in two axes), and its options.
 
     \b
     Example:
@@ -26,13 +26,15 @@ def layers() -> None:
 
 
 def _list() -> None:
-    from derive.layers import LAYERS
+    from derive.layers import LAYERS, compose
+    from derive.layers.catalogue import Pooling
     from derive.render.unicode import inline
 
     width = max(len(spec.name) for spec in LAYERS)
     for spec in LAYERS:
         options = "".join(f"  --{key.replace('_', '-')}" for key in spec.options)
-        click.echo(f"{spec.name:{width}}  {inline(spec.latex(2))}{options}")
+        formulas = (spec.latex(2),) if isinstance(spec, Pooling) else compose(spec.name).formulas
+        click.echo(f"{spec.name:{width}}  {', '.join(map(inline, formulas))}{options}")
 
 
 def _sizes(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:

@@ -66,7 +66,7 @@ def windows(b: Builder, subject: Subject) -> None:
             continue
         members, at = (tuple(map(Idx, letters)) for letters in (symbol.members, symbol.axes))
         b.prose("windows", window=b.m(SetApp(name, at)), members=b.m(tuple_of(members)), padded=field.padded,
-                ranges=[b.m(c) for c in conditions(covers(members, at, subject.module).right)])
+                ranges=[b.m(c) for c in conditions(covers(members, at, subject.module, name).right)])
     sizes(b, subject)
 
 

@@ -9,37 +9,27 @@ from typing import Any
 
 from derive.errors import CardError, did_you_mean
 from derive.expr import Entry, Reduce, Rel, walk
-from derive.layers import pooling
-from derive.layers.arguments import TAKES, Paddings, Sizes, options_of, sizes, window_field
-from derive.layers.catalogue import Layer, Letters
+from derive.layers.arguments import Paddings, Sizes, pooling_of, sizes
+from derive.layers.catalogue import Layer, Letters, Pooling
+from derive.layers.chain import Part
+from derive.layers.composition import Composed, compose
+from derive.layers.families import LAYERS, POOLINGS, find, spoken
 from derive.layers.forward import WindowForm, window_form
+from derive.layers.modules import module_of
 from derive.layers.naming import module_over
 from derive.module import TIE_RULES, Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
-from derive.receptive_field import ReceptiveField, adaptive_field
 from derive.reductions import selects
 
-LAYERS: tuple[Layer, ...] = pooling.LAYERS
-EXTREMA = tuple(spec for spec in LAYERS if spec.name in ("max_pool", "min_pool"))  # what a card's words alone can name
+__all__ = ["EXTREMA", "LAYERS", "POOLINGS", "Composed", "check_tie_rule", "compose", "find", "forward_of", "layer",
+           "module_of", "op_of", "spoken"]
 
-
-def find(name: str) -> Layer:
-    """The layer of a name or alias; raises :class:`CardError` for an unknown one."""
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-    for spec in LAYERS:
-        if plain == spec.name or name.strip().lower() == spec.words:
-            return spec
-    meant = next((spec.name for spec in LAYERS if plain in spec.aliases), plain)
-    raise CardError(f"unknown layer `{name}`; {did_you_mean(meant, [spec.name for spec in LAYERS], 0.6)}")
-
-
-def spoken(name: str | None) -> str | None:
-    """What prose calls a layer of the catalogue; any other name as it is."""
-    return next((spec.words for spec in LAYERS if spec.name == name), name)
+# what a card's words alone can name
+EXTREMA = tuple(spec for spec in POOLINGS if spec.name in ("max_pool", "min_pool"))
 
 
 @cache
-def forward_of(spec: Layer, rank: int) -> tuple[WindowForm, SymbolTable]:
+def forward_of(spec: Pooling, rank: int) -> tuple[WindowForm, SymbolTable]:
     """The layer's formula as the maximum or minimum of a window, read like any card's.
 
     Raises :class:`UnsupportedError` where it is something else.
@@ -97,16 +87,12 @@ def layer(
     given = {"kernel_size": kernel_size, "stride": stride, "output_size": output_size,
              "padding": padding or None, "dilation": None if dilation == 1 else dilation,
              "ceil_mode": ceil_mode or None}
-    _fitting(spec, {what for what, value in given.items() if value is not None})
-    own = options_of(spec, options)
-    rule = _tie_rule(spec, tie_rule)
+    given = {what: value for what, value in given.items() if value is not None}
+    if isinstance(spec, Layer):
+        return replace(module_of(compose([Part(spec.name, (), {**given, **options})])), name=spec.name, key=spec.name)
     size = None if input_size is None else sizes("input_size", input_size, None)
-    field: ReceptiveField | None = None
-    if spec.form == "window":
-        kernel = sizes("kernel_size", kernel_size, None, dims)
-        field = window_field(kernel, stride, padding, dilation, ceil_mode, size)
-    elif spec.form == "adaptive":
-        field = adaptive_field(sizes("output_size", output_size, None, dims))
+    own, field = pooling_of(spec, {**given, "dims": dims, "input_size": size, **options})
+    rule = _tie_rule(spec, tie_rule)
     rank = dims if field is None else len(field.axes)
     if size is not None and len(size) != rank:
         raise CardError(f"`input_size: {input_size}` has {len(size)} numbers; the layer has {rank} axes")
@@ -134,19 +120,7 @@ def _set_name(table: SymbolTable) -> str:
     return name
 
 
-def _fitting(spec: Layer, given: set[str]) -> None:
-    """Raise :class:`CardError` where an argument is not one of this form of pooling, or is missing."""
-    takes = set(TAKES[spec.form])
-    needs = {"window": "kernel_size", "global": None, "adaptive": "output_size"}[spec.form]
-    problems = [f"`{spec.name}` takes no `{what}`" + (f"; it takes `{needs}`" if needs else "")
-                for what in sorted(given - takes)]
-    if needs and needs not in given:
-        problems.append(f"`{spec.name}` needs `{needs}`, e.g. `{needs}: 2`")
-    if problems:
-        raise CardError(*problems)
-
-
-def _tie_rule(spec: Layer, given: str | None) -> str:
+def _tie_rule(spec: Pooling, given: str | None) -> str:
     if given is None:
         return spec.tie_rules[0]
     if check_tie_rule(given) not in spec.tie_rules:

@@ -9,11 +9,13 @@ from operator import index
 from typing import Any
 
 from derive.errors import CardError, did_you_mean
-from derive.layers.catalogue import Layer
-from derive.receptive_field import Padding, ReceptiveField, WindowAxis, receptive_field, same_padding
+from derive.layers.catalogue import Pooling
+from derive.receptive_field import Padding, ReceptiveField, WindowAxis, adaptive_field, receptive_field, same_padding
 
 TAKES = {"window": ("kernel_size", "stride", "padding", "dilation", "ceil_mode"), "global": (),
          "adaptive": ("output_size",)}  # the geometry of each form of pooling
+GEOMETRY = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "output_size")
+_USUAL = {"padding": 0, "dilation": 1, "ceil_mode": False}
 Sizes = int | Sequence[int]
 Paddings = int | str | Sequence[int | Sequence[int]]
 
@@ -56,6 +58,37 @@ def window_field(kernel: tuple[int, ...], stride: object, padding: object, dilat
     return receptive_field(kernel, steps, pairs, apart, ceil_mode)
 
 
+def pooling_of(spec: Pooling, given: Mapping[str, Any]) -> tuple[dict[str, Any], ReceptiveField | None]:
+    """The options of a pooling with the values given, and its windows; None where it takes the whole input.
+
+    Raises :class:`CardError` for what it does not take, and for sizes out of range.
+    """
+    geometry = {key: given[key] for key in GEOMETRY if given.get(key) is not None}
+    fitting(spec, {key for key in geometry if geometry[key] != _USUAL.get(key)} | {
+        key for key in TAKES[spec.form] if key in geometry})
+    own = options_of(spec, {k: v for k, v in given.items() if k not in (*GEOMETRY, "dims", "input_size")})
+    rank, size = given.get("dims", 2), given.get("input_size")
+    if spec.form == "global":
+        return own, None
+    if spec.form == "adaptive":
+        return own, adaptive_field(sizes("output_size", geometry["output_size"], None, rank))
+    kernel = sizes("kernel_size", geometry["kernel_size"], None, rank)
+    return own, window_field(kernel, geometry.get("stride"), geometry.get("padding", 0), geometry.get("dilation", 1),
+                             geometry.get("ceil_mode", False), size)
+
+
+def fitting(spec: Pooling, given: set[str]) -> None:
+    """Raise :class:`CardError` where an argument is not one of this form of pooling, or is missing."""
+    takes = set(TAKES[spec.form])
+    needs = {"window": "kernel_size", "global": None, "adaptive": "output_size"}[spec.form]
+    problems = [f"`{spec.name}` takes no `{what}`" + (f"; it takes `{needs}`" if needs else "")
+                for what in sorted(given - takes)]
+    if needs and needs not in given:
+        problems.append(f"`{spec.name}` needs `{needs}`, e.g. `{needs}: 2`")
+    if problems:
+        raise CardError(*problems)
+
+
 def _paddings(value: object, rank: int) -> list[Padding]:
     """One integer for all axes, one an axis, or a pair (before, behind) an axis."""
     items = list(value) if isinstance(value, Sequence) else [value] * rank
@@ -74,7 +107,7 @@ def _paddings(value: object, rank: int) -> list[Padding]:
     return found
 
 
-def options_of(spec: Layer, given: Mapping[str, Any]) -> dict[str, Any]:
+def options_of(spec: Pooling, given: Mapping[str, Any]) -> dict[str, Any]:
     """The layer's options with the values given; raises :class:`CardError` for an unknown or impossible one."""
     found = dict(spec.options)
     for name, value in given.items():

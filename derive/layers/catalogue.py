@@ -1,4 +1,17 @@
-"""What the catalogue says of a layer: its names, its options and its forward formula, nothing else."""
+"""What the catalogue says of a layer: its names, options and letters and its forward formula, nothing else.
+
+A formula is written in letters of its own, which stand for those that are free in a chain: ``x`` is the input, ``y``
+the output, and ``letters`` says what the others are.  It holds for any number of axes where it has these in its
+subscripts:
+
+==========  =========================================================  ==========================
+``\\I``      all axes of the input                                      k; i,j; k,i,j
+``\\J``      the same in other letters, to sum over                     j; i,j; c,i,j
+``\\K``      an axis that the layer adds                                k
+``\\L``      ``\\I`` with another last letter, ``\\M``                   j of k; i,m of i,j
+``\\H``      ``\\I`` without its last letter                             nothing; i
+==========  =========================================================  ==========================
+"""
 
 from __future__ import annotations
 
@@ -16,10 +29,14 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Letters:
-    """The letters of a formula for ``rank`` axes; a ``whole`` input is one window, and the output a number."""
+    """The letters of a formula for ``rank`` axes; a ``whole`` input is one window, and the output a number.
+
+    With ``channels`` an axis in front of the windows' own numbers them.
+    """
 
     rank: int
     whole: bool = False
+    channels: bool = False
 
     def __post_init__(self) -> None:
         if self.rank not in _AXES:
@@ -28,12 +45,13 @@ class Letters:
     @property
     def output(self) -> str:
         """f_{k,l}, or f."""
-        return "f" if self.whole else f"f_{{{_AXES[self.rank][0]}}}"
+        axes = ["c"] * self.channels + [_AXES[self.rank][0]] * (not self.whole)
+        return f"f_{{{','.join(axes)}}}" if axes else "f"
 
     @property
     def entry(self) -> str:
         """x_{i,j}."""
-        return f"x_{{{_AXES[self.rank][1]}}}"
+        return f"x_{{{'c,' * self.channels}{_AXES[self.rank][1]}}}"
 
     @property
     def members(self) -> str:
@@ -67,7 +85,7 @@ Formula = Callable[[Letters, Options], str]
 
 
 @dataclass(frozen=True)
-class Layer:
+class Pooling:
     r"""A layer over windows: ``formula`` writes the reduction of one window in the letters it is given.
 
     ``aliases`` are further names; ``words`` is what prose calls it; ``options`` what it
@@ -83,16 +101,73 @@ class Layer:
     tie_rules: tuple[str, ...] = ("first", "last", "split")
     form: str = "window"
 
-    def latex(self, rank: int, options: Options | None = None) -> str:
+    def latex(self, rank: int, options: Options | None = None, channels: bool = False) -> str:
         r"""f_{k,l} = \max_{(i,j) \in \Omega(k,l)} x_{i,j} for rank 2.
 
         Raises :class:`UnsupportedError` beyond rank 3.
         """
-        letters = Letters(rank, self.form == "global")
+        letters = Letters(rank, self.form == "global", channels)
         return f"{letters.output} = {self.formula(letters, {**self.options, **(options or {})})}"
 
-    def over(self, form: str) -> Layer:
+    def over(self, form: str) -> Pooling:
         """The same reduction over windows that have no padding: ``global_max_pool``, ``adaptive_max_pool``."""
-        return Layer(f"{form}_{self.name}", tuple(f"{form}_{a}" for a in self.aliases), self.formula,
-                     f"{form} {self.words}", {k: v for k, v in self.options.items() if k != "count_include_pad"},
-                     self.tie_rules, form)
+        return Pooling(f"{form}_{self.name}", tuple(f"{form}_{a}" for a in self.aliases), self.formula,
+                       f"{form} {self.words}", {k: v for k, v in self.options.items() if k != "count_include_pad"},
+                       self.tie_rules, form)
+
+
+@dataclass(frozen=True)
+class Letter:
+    r"""A letter of a layer: ``what`` it is called, ``role`` as in :data:`derive.module.ROLES` and the letters for it.
+
+    Of ``choices`` the first free one is taken.  Without a role it is what the layer computes on the way.  ``fact`` is
+    what holds of it, in the layer's own letter: ``\epsilon > 0``.
+    """
+
+    what: str
+    choices: tuple[str, ...]
+    role: str = ""
+    fact: str = ""
+
+
+@dataclass(frozen=True)
+class Forward:
+    r"""The forward formulas of a layer in their order, the last that of its output.
+
+    ``shapes`` and ``ranges`` say what the formulas leave open: ``W \in \mathbb{R}^{10 \times n}``, ``0 \le i < n``.
+    """
+
+    formulas: tuple[str, ...]
+    shapes: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layer:
+    r"""A layer by name: ``forward`` has its formulas, or makes them for a number of axes of the input and options.
+
+    ``rank`` says how many axes its input has where that is settled; ``kind`` is ``"layer"``, ``"activation"`` (of each
+    entry by itself) or ``"loss"``.  ``aliases`` are further names, ``words`` is what prose calls it, ``spoken`` and
+    ``czech`` are further phrases.  ``options`` have the values that they have unless given; ``first`` is the one that
+    may stand without its name.  ``facts`` hold of x, y and its letters; ``source`` says where the formula is from.
+    """
+
+    name: str
+    words: str
+    forward: str | tuple[str, ...] | Callable[[int, Options], Forward]
+    letters: Mapping[str, Letter] = field(default_factory=dict, hash=False)
+    aliases: tuple[str, ...] = ()
+    kind: str = "layer"
+    rank: int | None = None
+    options: Options = field(default_factory=dict, hash=False)
+    first: str = ""
+    facts: tuple[str, ...] = ()
+    spoken: tuple[str, ...] = ()
+    czech: tuple[str, ...] = ()
+    source: str = ""
+
+    def written(self, rank: int, options: Options) -> Forward:
+        """The formulas for an input of so many axes, all options given."""
+        if callable(self.forward):
+            return self.forward(rank, options)
+        return Forward((self.forward,) if isinstance(self.forward, str) else self.forward)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derive.layers.catalogue import Formula, Layer, Letters, Options
+from derive.layers.catalogue import Formula, Letters, Options, Pooling
 from derive.receptive_field import ReceptiveField, WindowAxis
 
 
@@ -102,20 +102,20 @@ def _factor(value: Fraction) -> str:
 
 _SHARP = {"sharpness": 1}
 WINDOWED = (
-    Layer("max_pool", ("maxpool", "max_pooling", "max_pool2d", "maximum_pooling"), _plain(r"\max"), "max pooling"),
-    Layer("min_pool", ("minpool", "min_pooling", "min_pool2d", "minimum_pooling"), _plain(r"\min"), "min pooling"),
-    Layer("avg_pool", ("avgpool", "average_pool", "average_pooling", "mean_pool", "avg_pool2d"), _average,
-          "average pooling", {"count_include_pad": True, "divisor_override": None}),
-    Layer("sum_pool", ("sumpool", "sum_pooling"), _plain(r"\sum"), "sum pooling"),
-    Layer("lp_pool", ("lppool", "lp_pooling", "l2_pool", "norm_pool", "lp_pool2d"), _norm, "Lp pooling", {"norm": 2}),
-    Layer("lse_pool", ("lsepool", "log_sum_exp_pool", "logsumexp_pool"), _log_sum_exp, "log-sum-exp pooling", _SHARP),
-    Layer("lme_pool", ("lmepool", "log_mean_exp_pool", "logmeanexp_pool"), _log_mean_exp, "log-mean-exp pooling",
-          _SHARP),
-    Layer("softmax_pool", ("softmaxpool", "soft_pool", "softpool", "softmax_pooling"), _softmax, "softmax pooling",
-          _SHARP),
-    Layer("max_abs_pool", ("maxabs_pool", "abs_max_pool", "max_abs_pooling"), _plain(r"\max", "|X|"),
-          "max-abs pooling"),
-    Layer("median_pool", ("medianpool", "median_pooling"), _plain(r"\operatorname{median}"), "median pooling",
-          tie_rules=("split",)),
+    Pooling("max_pool", ("maxpool", "max_pooling", "max_pool2d", "maximum_pooling"), _plain(r"\max"), "max pooling"),
+    Pooling("min_pool", ("minpool", "min_pooling", "min_pool2d", "minimum_pooling"), _plain(r"\min"), "min pooling"),
+    Pooling("avg_pool", ("avgpool", "average_pool", "average_pooling", "mean_pool", "avg_pool2d"), _average,
+            "average pooling", {"count_include_pad": True, "divisor_override": None}),
+    Pooling("sum_pool", ("sumpool", "sum_pooling"), _plain(r"\sum"), "sum pooling"),
+    Pooling("lp_pool", ("lppool", "lp_pooling", "l2_pool", "norm_pool", "lp_pool2d"), _norm, "Lp pooling", {"norm": 2}),
+    Pooling("lse_pool", ("lsepool", "log_sum_exp_pool", "logsumexp_pool"), _log_sum_exp, "log-sum-exp pooling", _SHARP),
+    Pooling("lme_pool", ("lmepool", "log_mean_exp_pool", "logmeanexp_pool"), _log_mean_exp, "log-mean-exp pooling",
+            _SHARP),
+    Pooling("softmax_pool", ("softmaxpool", "soft_pool", "softpool", "softmax_pooling"), _softmax, "softmax pooling",
+            _SHARP),
+    Pooling("max_abs_pool", ("maxabs_pool", "abs_max_pool", "max_abs_pooling"), _plain(r"\max", "|X|"),
+            "max-abs pooling"),
+    Pooling("median_pool", ("medianpool", "median_pooling"), _plain(r"\operatorname{median}"), "median pooling",
+            tie_rules=("split",)),
 )
 LAYERS = (*WINDOWED, *(spec.over(form) for form in ("global", "adaptive") for spec in WINDOWED))

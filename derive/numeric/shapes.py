@@ -139,7 +139,7 @@ def stated_span(length: Expr | None, v: Idx, entry: Entry, value: Expr, reach: E
     stated = int(interval(length, {}, reach.sizes)[0])
     terms = _terms(v, value)
     if terms and all(isinstance(t, (Idx, Add, Mul, Num, Size)) for t in terms):
-        most = output_span(v, entry, value, reach)
+        most = min(_unguarded_spans(v, entry, value, reach), default=stated)
         if stated > most:
             raise CardError(f"the question says that `{v.name}` of `{entry.tensor}` takes {stated} values, and only "
                             f"{most} keep all indices in range")
@@ -154,12 +154,20 @@ def _terms(v: Idx, value: Expr) -> list[Node]:
 
 def output_span(v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
     """How far an output's index runs: as far as keeps all indices in range."""
+    found = _unguarded_spans(v, entry, value, reach)
+    return min(found or reached(v, _start(v, entry, reach), value, reach) or [span(v, value, reach)])
+
+
+def _unguarded_spans(v: Idx, entry: Entry, value: Expr, reach: Extents) -> list[int]:
+    """How far an output's index may run for each entry that is read whatever its value."""
     free = frozenset(i for i in entry.indices if isinstance(i, Idx))
     tensors, sets = _places(v, value)
     found = [span(v, value, reach)] if tensors or sets else []
-    start = reach.axes.origin(entry.tensor, entry.indices.index(v))
-    found += limits(v, free, start, value, reach)
-    return min(found or reached(v, start, value, reach) or [span(v, value, reach)])
+    return [*found, *limits(v, free, _start(v, entry, reach), value, reach)]
+
+
+def _start(v: Idx, entry: Entry, reach: Extents) -> int:
+    return reach.axes.origin(entry.tensor, entry.indices.index(v))
 
 
 def span(v: Idx, body: Node, reach: Extents) -> int:

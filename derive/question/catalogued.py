@@ -10,8 +10,8 @@ from typing import Any
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Add, Entry, Extremum, Fn, Mul, Node, Reduce, Rel, transform, walk
-from derive.layers import EXTREMA, LAYERS, find, layer
-from derive.layers.catalogue import Layer
+from derive.layers import EXTREMA, POOLINGS, find, layer
+from derive.layers.catalogue import Pooling
 from derive.layers.forward import WindowForm
 from derive.module import Module
 from derive.notation import read
@@ -35,7 +35,7 @@ from derive.specify.wanted import partials
 class Named:
     """The layer that a card names, and where."""
 
-    spec: Layer
+    spec: Pooling
     source: str
     line: int | None
 
@@ -44,7 +44,7 @@ def named_layer(card: Card, words: Words, formulas_read: Read) -> Named | None:
     """The layer of the catalogue whose formula the question takes for granted, or which its front matter names.
 
     None for the maximum and the minimum over windows, which have ways of being written
-    of their own, and where a formula says what the layer is.
+    of their own, for layers without windows, and where a formula says what the layer is.
     """
     if "layer" in card.front_matter:
         line = card.key_line("layer")
@@ -52,7 +52,9 @@ def named_layer(card: Card, words: Words, formulas_read: Read) -> Named | None:
             spec = find(str(card.front_matter["layer"]))
         except CardError as error:
             raise error.located(card.path, line) from None
-        return None if spec in EXTREMA else Named(spec, f"line {line}: `layer: {card.front_matter['layer']}`", line)
+        if spec in EXTREMA or not isinstance(spec, Pooling):
+            return None
+        return Named(spec, f"line {line}: `layer: {card.front_matter['layer']}`", line)
     if equations_of(formulas_read) or any(_computes(formula) for formula, _ in formulas_read.failures):
         return None
     found = _spoken(words.plain)
@@ -90,10 +92,10 @@ def _stem(text: str) -> str:
 
 
 @cache
-def _names() -> dict[str, Layer]:
+def _names() -> dict[str, Pooling]:
     """Every name, alias and phrase without its ending -ing: ``average_pool``, ``log_sum_exp_pool``."""
     return {re.sub(r"[\s-]+", "_", _stem(name.lower())): spec
-            for spec in LAYERS for name in (spec.name, *spec.aliases, spec.words)}
+            for spec in POOLINGS for name in (spec.name, *spec.aliases, spec.words)}
 
 
 @cache
@@ -143,7 +145,7 @@ def _rank(equations: list[tuple[Formula, Rel]], words: Words, card: Card) -> int
     return rank_of(card, words)
 
 
-def _geometry(reader: Reader, spec: Layer) -> tuple[ReceptiveField | None, Sizes | None]:
+def _geometry(reader: Reader, spec: Pooling) -> tuple[ReceptiveField | None, Sizes | None]:
     if spec.form == "adaptive":
         return adaptive_geometry(reader)
     if spec.form == "window":

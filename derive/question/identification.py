@@ -9,7 +9,7 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import And, Entry, Extremum, Given, Idx, Node, Reduce, Rel, SetApp, eq, walk
 from derive.layers import EXTREMA, find, forward_of
-from derive.layers.catalogue import Layer
+from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
@@ -108,23 +108,24 @@ def _one_form(
     return replace(spelt[1], set_name=name), spelt[0]
 
 
-def _named_layer(card: Card) -> tuple[Layer, str] | None:
+def _named_layer(card: Card) -> tuple[Pooling, str] | None:
     """The front matter's ``layer``, and where it stands."""
     value = card.front_matter.get("layer")
     if value is None:
         return None
     line = card.key_line("layer")
     try:
-        return find(str(value)), f"line {line}: `layer: {value}`"
+        spec = find(str(value))
     except CardError as error:
         raise error.located(card.path, line) from None
+    return (spec, f"line {line}: `layer: {value}`") if isinstance(spec, Pooling) else None
 
 
-def op_of(spec: Layer) -> str:
+def op_of(spec: Pooling) -> str:
     return forward_of(spec, 2)[0].op
 
 
-def _refuse_contradiction(op: str, named: tuple[Layer, str] | None, pooling: tuple[Found, ...], source: str) -> None:
+def _refuse_contradiction(op: str, named: tuple[Pooling, str] | None, pooling: tuple[Found, ...], source: str) -> None:
     """A formula with another reduction than the words (or the front matter) name."""
     if named is not None:
         if op_of(named[0]) != op:
@@ -137,7 +138,7 @@ def _refuse_contradiction(op: str, named: tuple[Layer, str] | None, pooling: tup
         raise CardError(Problem(message, None, found.line))
 
 
-def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, str] | None) -> Forward:
+def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Pooling, str] | None) -> Forward:
     """The catalogue's formula for what the words name, in the letters of the card where it has some."""
     pooling = words.about("pooling")
     if named is None and not pooling:
@@ -177,7 +178,7 @@ def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Layer, 
     return Forward(form, table, origin, (f"layer: {spec.words} ({origin})",))
 
 
-def _in_the_cards_letters(spec: Layer, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
+def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
     for _, derivative in partials(read_.nodes):
         output, source = _plain(derivative.of), _plain(derivative.wrt)
         if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:

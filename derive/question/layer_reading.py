@@ -16,6 +16,7 @@ from derive.question.card_functions import with_local_arguments, without_vector_
 from derive.question.claims import computes_nothing, without_claims
 from derive.question.entries import with_interleaved
 from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
+from derive.question.layer_key import keyed
 from derive.question.named import with_named, with_words
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.own_letters import with_biases, with_layers, with_likelihoods, with_posteriors
@@ -59,7 +60,9 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
         return read_, prose, []
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
-    new, letters = stated_parts(prose, found, defined, derived)
+    new, letters = keyed(card, bool(defined.tensors or defined.functions))
+    if not new:
+        new, letters = stated_parts(prose, found, defined, derived)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table)
     return (_read_all([*found, *with_named(new, prose)], prose, counted) if new else read_), prose, letters

@@ -9,7 +9,7 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import Problem
-from derive.layers.catalogue import Layer
+from derive.layers.catalogue import Pooling
 from derive.question.wording import IS, Found, Words, rank_said
 from derive.records import dataclass
 
@@ -115,7 +115,7 @@ _NOT_COUNTED = re.compile(
 )
 
 
-def options(reader: Reader, spec: Layer) -> dict[str, Any]:
+def options(reader: Reader, spec: Pooling) -> dict[str, Any]:
     """The options of the layer that the card gives; their values are checked by :func:`derive.layer`."""
     found: dict[str, Any] = {}
     for name in spec.options:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Extremum, Reduce, Rel
-from derive.layers import EXTREMA, check_tie_rule
+from derive.layers import EXTREMA, check_tie_rule, find
+from derive.layers.catalogue import Pooling
 from derive.layers.forward import window_form
 from derive.layers.naming import module_over, with_loss
 from derive.module import Module
@@ -21,7 +22,7 @@ from derive.specify.wanted import partials
 def is_window(card: Card, words: Words, read_: Read) -> bool:
     """The question is about the maximum or minimum of one input over its windows, and nothing else."""
     if "layer" in card.front_matter:
-        return True
+        return isinstance(find(str(card.front_matter["layer"])), Pooling)
     equations = [equation for _, equation in equations_of(read_)]
     if not equations:
         return bool(words.about("pooling"))

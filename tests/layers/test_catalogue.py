@@ -9,8 +9,8 @@ import pytest
 
 from derive.axes import with_axes
 from derive.errors import CardError, UnsupportedError
-from derive.layers import LAYERS, find, layer
-from derive.layers.catalogue import Layer
+from derive.layers import POOLINGS, find, layer
+from derive.layers.catalogue import Pooling
 from derive.notation import read, write
 from derive.notation.symbols import Kind
 from derive.receptive_field import WindowAxis
@@ -39,7 +39,7 @@ GEOMETRY: dict[str, dict[str, Any]] = {"window": {"kernel_size": (3, 3, 3), "str
                                        "adaptive": {"output_size": (2, 2, 2)}}
 
 
-def geometry(spec: Layer, rank: int) -> dict[str, Any]:
+def geometry(spec: Pooling, rank: int) -> dict[str, Any]:
     """Arguments that give a layer ``rank`` axes."""
     found = {name: v[:rank] if isinstance(v, tuple) else v for name, v in GEOMETRY[spec.form].items()}
     return found if spec.form != "global" else {"dims": rank}
@@ -53,9 +53,9 @@ def test_formulas(case: tuple[Any, ...]) -> None:
     assert write(module.equations[0], with_axes(module).table) == FORMULAS[case]
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_a_layer_is_its_formula(spec: Layer, rank: int) -> None:
+def test_a_layer_is_its_formula(spec: Pooling, rank: int) -> None:
     module = layer(spec.name, **geometry(spec, rank))
     assert (module.name, module.inputs, module.output) == (spec.name, ("x",), "f")
     assert module.tie_rule == ("split" if "median" in spec.name else "first")
@@ -70,7 +70,7 @@ def test_a_layer_is_its_formula(spec: Layer, rank: int) -> None:
 
 
 def test_names_are_unique() -> None:
-    names = [n for spec in LAYERS for n in (spec.name, *spec.aliases)]
+    names = [n for spec in POOLINGS for n in (spec.name, *spec.aliases)]
     assert len(set(names)) == len(names)
 
 

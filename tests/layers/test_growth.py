@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import derive
-from derive.layers import LAYERS
-from derive.layers.catalogue import Layer
+from derive.layers import POOLINGS
+from derive.layers.catalogue import Pooling
 from derive.numbers import Numbers
 from derive.numeric import gather
 from derive.symbolic import instance
@@ -40,8 +40,8 @@ def test_the_symbolic_jacobian_makes_as_many_nodes_for_each_window(name: str, ru
     assert len(instance.window_gradient(layer)) == 9
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_arrays_take_as_many_operations_at_any_size(spec: Layer, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_arrays_take_as_many_operations_at_any_size(spec: Pooling, monkeypatch: Any) -> None:
     """Only their length grows: the reads of a whole array do not become more, nor does any array outgrow the input."""
     reads: list[int] = []
     real = gather._sub_array
@@ -66,7 +66,7 @@ def test_arrays_take_as_many_operations_at_any_size(spec: Layer, monkeypatch: An
 
 
 def test_a_sparse_jacobian_holds_the_entries_within_windows_alone() -> None:
-    for spec in LAYERS:
+    for spec in POOLINGS:
         if spec.form != "window":
             continue
         layer = Numbers(derive.layer(spec.name, kernel_size=3, stride=2))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import derive
 from derive.errors import CardError
-from derive.layers import LAYERS
-from derive.layers.catalogue import Layer
+from derive.layers import POOLINGS
+from derive.layers.catalogue import Pooling
 from derive.module import Module
 from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
@@ -36,7 +36,7 @@ def base(name: str | None) -> str:
 
 
 @st.composite
-def geometries(draw: st.DrawFn, spec: Layer) -> tuple[dict[str, Any], tuple[int, ...]]:
+def geometries(draw: st.DrawFn, spec: Pooling) -> tuple[dict[str, Any], tuple[int, ...]]:
     """Arguments of a layer's windows, and the shape of an input for them."""
     rank = draw(st.integers(1, 2 if draw(st.integers(0, 3)) else 3))
 
@@ -54,7 +54,7 @@ def geometries(draw: st.DrawFn, spec: Layer) -> tuple[dict[str, Any], tuple[int,
 
 
 @st.composite
-def layers(draw: st.DrawFn, spec: Layer) -> tuple[Module, np.ndarray[Any, Any], dict[str, Any]]:
+def layers(draw: st.DrawFn, spec: Pooling) -> tuple[Module, np.ndarray[Any, Any], dict[str, Any]]:
     """A layer with some geometry and options, and an input whose entries differ; no window is empty."""
     arguments, shape = draw(geometries(spec))
     options = draw(st.sampled_from([o for o in OPTIONS.get(base(spec.name), [{}]) if {*o} <= {*spec.options}]))
@@ -67,8 +67,8 @@ def layers(draw: st.DrawFn, spec: Layer) -> tuple[Module, np.ndarray[Any, Any], 
     return module, (np.array(order).reshape(shape) + 1) * np.where(np.array(order).reshape(shape) % 3, 0.25, -0.25), options
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_values_and_messages_are_pytorch_s(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_values_and_messages_are_pytorch_s(spec: Pooling) -> None:
     pytest.importorskip("torch", reason="PyTorch is the oracle here")
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -95,8 +95,8 @@ def test_values_and_messages_are_pytorch_s(spec: Layer) -> None:
     check()
 
 
-@pytest.mark.parametrize("spec", [s for s in LAYERS if s.form == "window"], ids=lambda spec: spec.name)
-def test_a_window_wholly_in_padding_has_the_value_of_nothing_and_no_gradient(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", [s for s in POOLINGS if s.form == "window"], ids=lambda spec: spec.name)
+def test_a_window_wholly_in_padding_has_the_value_of_nothing_and_no_gradient(spec: Pooling) -> None:
     kernel = 1 if spec.name == "median_pool" else 2
     numbers = Numbers(derive.layer(spec.name, kernel_size=(kernel,), stride=2, padding=2, **(
         {"count_include_pad": False} if spec.name == "avg_pool" else {})))
@@ -175,8 +175,8 @@ def test_the_slope_of_the_largest_absolute_value_is_0_at_0() -> None:
     assert numbers.backward("x", upstream=[1, 1, 1], x=[0, 0, -2, 2, 1, -3]).tolist() == [0, 0, -1, 0, 0, -1]
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_leading_axes_are_batch_axes(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_leading_axes_are_batch_axes(spec: Pooling) -> None:
     arguments = {"window": {"kernel_size": (3, 1), "stride": 2}, "global": {}, "adaptive": {"output_size": (1, 3)}}[spec.form]
     numbers = Numbers(derive.layer(spec.name, **arguments))
     x = np.random.default_rng(2).permutation(2 * 4 * 15).reshape(2, 4, 5, 3)
@@ -206,7 +206,7 @@ def test_what_is_no_number_is_named() -> None:
 @given(st.data())
 def test_max_pooling_hands_the_whole_upstream_gradient_on(data: st.DataObject) -> None:
     """Σ δ_x = Σ δ_y where every window meets the input, whatever the ties."""
-    arguments, shape = data.draw(geometries(next(s for s in LAYERS if s.name == "max_pool")))
+    arguments, shape = data.draw(geometries(next(s for s in POOLINGS if s.name == "max_pool")))
     rule = data.draw(st.sampled_from(["first", "last", "split"]))
     module = derive.layer("max_pool", tie_rule=rule, **arguments)
     assert module.receptive_field is not None

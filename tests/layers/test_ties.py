@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 import derive
 from derive.errors import CardError, UnsupportedError
-from derive.layers import LAYERS
-from derive.layers.catalogue import Layer
+from derive.layers import POOLINGS
+from derive.layers.catalogue import Pooling
 from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
 from tests.layers.reference import windows
 
-SELECTING = [s for s in LAYERS if any(w in s.name for w in ("max", "min", "median")) and "soft" not in s.name]
+SELECTING = [s for s in POOLINGS if any(w in s.name for w in ("max", "min", "median")) and "soft" not in s.name]
 OVERLAPPING: dict[str, dict[str, Any]] = {"window": {"kernel_size": (3,), "stride": 1}, "global": {"dims": 1},
                                           "adaptive": {"output_size": (3,)}}
 
 
-def numbers(spec: Layer | str, **more: Any) -> Numbers:
-    found = next(s for s in LAYERS if s.name == spec) if isinstance(spec, str) else spec
+def numbers(spec: Pooling | str, **more: Any) -> Numbers:
+    found = next(s for s in POOLINGS if s.name == spec) if isinstance(spec, str) else spec
     geometry = {"output_size": (1,)} if found.name == "adaptive_median_pool" else OVERLAPPING[found.form]
     return Numbers(derive.layer(found.name, **geometry, **more))
 
@@ -41,7 +41,7 @@ def test_the_example_of_independent_choices_is_outside() -> None:
 
 @pytest.mark.parametrize("spec", SELECTING, ids=lambda spec: spec.name)
 @pytest.mark.parametrize("rule", ["first", "last", "split"])
-def test_what_a_tie_rule_takes_lies_in_the_subdifferential(spec: Layer, rule: str) -> None:
+def test_what_a_tie_rule_takes_lies_in_the_subdifferential(spec: Pooling, rule: str) -> None:
     if rule not in spec.tie_rules:
         with pytest.raises(CardError, match="can leave the subdifferential"):
             numbers(spec, tie_rule=rule)
@@ -80,8 +80,8 @@ def test_active_sets_of_fractions_and_floats_are_exact() -> None:
         layer.ties(x=[0, float("nan"), 0])
 
 
-@pytest.mark.parametrize("spec", LAYERS, ids=lambda spec: spec.name)
-def test_the_directional_derivative_is_the_one_sided_quotient(spec: Layer) -> None:
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_the_directional_derivative_is_the_one_sided_quotient(spec: Pooling) -> None:
     """Exact for what is linear near the point along the direction; else against a small step."""
     layer = numbers(spec)
 
@@ -124,7 +124,7 @@ def test_gradients_beside_a_tie_are_subgradients_at_it(x: list[int], seed: int, 
 
 
 @pytest.mark.parametrize("spec", SELECTING, ids=lambda spec: spec.name)
-def test_active_sets_are_those_of_the_definition(spec: Layer) -> None:
+def test_active_sets_are_those_of_the_definition(spec: Pooling) -> None:
     layer = numbers(spec)
     for x in itertools.product((0, 1), repeat=5):
         if "abs" in spec.name:

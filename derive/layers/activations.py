@@ -1,0 +1,91 @@
+"""Activations: functions of each entry by itself, and the softmaxes of a vector."""
+
+from __future__ import annotations
+
+import re
+
+from derive.functions import FUNCTIONS
+from derive.layers.catalogue import Forward, Layer, Letter, Options
+
+_POSITIVE = r"\alpha > 0"
+
+
+def _of(name: str) -> str:
+    r"""y = f(x), as the functions have it: y_\I = \max(0, x_\I)."""
+    return _each(FUNCTIONS[name].defined("u", sloped=True))
+
+
+def _each(body: str) -> str:
+    """y = the body, of each entry u of x."""
+    return r"y_{\I} = " + re.sub(r"(?<![A-Za-z\\])u(?![A-Za-z])", lambda _: r"x_{\I}", body)
+
+
+def _slope(role: str, choices: tuple[str, ...] = (r"\alpha", "a", "c")) -> Letter:
+    return Letter("slope", choices, role)
+
+
+def _prelu(rank: int, options: Options) -> Forward:
+    return Forward((_of("prelu").replace(r"\alpha", r"\alpha" if options["shared"] else r"\alpha_{\I}"),))
+
+
+def _gelu(rank: int, options: Options) -> Forward:
+    exact = r"\frac{u}{2} \left(1 + \operatorname{erf}\left(\frac{u}{\sqrt{2}}\right)\right)"
+    smooth = r"\frac{u}{2} \left(1 + \tanh\left(\sqrt{\frac{2}{\pi}} \left(u + 0.044715 u^{3}\right)\right)\right)"
+    return Forward((_each(smooth if options["approximate"] else exact),))
+
+
+def _activation(name: str, words: str, forward: object, *aliases: str, **more: object) -> Layer:
+    return Layer(name, words, forward, aliases=aliases, kind="activation", **more)  # type: ignore[arg-type]
+
+
+LAYERS = (
+    _activation("relu", "ReLU", _of("relu"), "rectifier", "rectified_linear_unit",
+                spoken=("rectified linear unit", "rectified linear activation", "rectifier"),
+                czech=("usměrněná lineární jednotka",), source="Nair and Hinton 2010"),
+    _activation("leaky_relu", "leaky ReLU", _of("leakyrelu"), "leakyrelu", "lrelu", first="slope",
+                letters={r"\alpha": _slope("constants")},
+                spoken=("leaky rectified linear unit", "leaky rectifier"), source="Maas, Hannun and Ng 2013"),
+    _activation("prelu", "PReLU", _prelu, "parametric_relu", first="slope", options={"shared": True},
+                letters={r"\alpha": _slope("parameters", ("a", r"\alpha", "c"))},
+                spoken=("parametric ReLU", "parametric rectified linear unit", "parametric rectifier"),
+                source="He, Zhang, Ren and Sun 2015"),
+    _activation("elu", "ELU", _of("elu"), "exponential_linear_unit", first="slope",
+                letters={r"\alpha": _slope("constants")}, facts=(_POSITIVE,), spoken=("exponential linear unit",),
+                source="Clevert, Unterthiner and Hochreiter 2016"),
+    _activation("selu", "SELU", _each(r"\lambda \begin{cases} u & \text{if } u > 0 \\ \alpha (e^{u} - 1) & "
+                                      r"\text{otherwise} \end{cases}"), "scaled_elu",
+                letters={r"\lambda": Letter("scale", (r"\lambda", r"\gamma"), "constants"),
+                         r"\alpha": _slope("constants")},
+                facts=(r"\lambda > 1", _POSITIVE), spoken=("scaled exponential linear unit",),
+                source="Klambauer, Unterthiner, Mayr and Hochreiter 2017: λ ≈ 1.0507, α ≈ 1.6733"),
+    _activation("celu", "CELU", _each(r"\max(0, u) + \min(0, \alpha (e^{\frac{u}{\alpha}} - 1))"), first="slope",
+                letters={r"\alpha": _slope("constants")}, facts=(_POSITIVE,),
+                spoken=("continuously differentiable exponential linear unit",), source="Barron 2017"),
+    _activation("sigmoid", "sigmoid", _of("sigmoid"), "logistic", "logistic_sigmoid",
+                spoken=("logistic sigmoid", "logistic function", "logistic activation", "logistic unit"),
+                czech=("sigmoida", "logistická sigmoida", "logistická funkce")),
+    _activation("tanh", "tanh", _each(r"\tanh(u)"), "hyperbolic_tangent", spoken=("hyperbolic tangent",),
+                czech=("hyperbolický tangens",)),
+    _activation("softplus", "softplus", _of("softplus"), "soft_plus", source="Dugas et al. 2001"),
+    _activation("softsign", "softsign", _of("softsign"), "soft_sign", source="Bergstra et al. 2009"),
+    _activation("modulus", "absolute value", "y_{\\I} = |x_{\\I}|", "absolute_value", "abs",
+                czech=("absolutní hodnota",)),
+    _activation("gelu", "GELU", _gelu, "gaussian_error_linear_unit", options={"approximate": False},
+                spoken=("Gaussian error linear unit",), source="Hendrycks and Gimpel 2016"),
+    _activation("silu", "SiLU", _of("swish"), "swish", "sigmoid_linear_unit",
+                spoken=("swish", "sigmoid linear unit", "sigmoid-weighted linear unit"),
+                source="Elfwing, Uchibe and Doya 2018; Ramachandran, Zoph and Le 2017"),
+    _activation("mish", "Mish", _of("mish"), source="Misra 2019"),
+    _activation("hard_tanh", "hard tanh", _of("hardtanh"), "hardtanh", spoken=("hard hyperbolic tangent",)),
+    _activation("hard_sigmoid", "hard sigmoid", _each(r"\frac{\min(\max(u + 3, 0), 6)}{6}"), "hardsigmoid",
+                source="Howard et al. 2019, as PyTorch has it"),
+    _activation("hard_swish", "hard swish", _each(r"u \frac{\min(\max(u + 3, 0), 6)}{6}"), "hardswish",
+                source="Howard et al. 2019"),
+    _activation("relu6", "ReLU6", _each(r"\min(\max(u, 0), 6)"), source="Krizhevsky 2010"),
+    _activation("sine", "sine", _each(r"\sin(\omega u)"), "siren", "sin", first="frequency",
+                letters={r"\omega": Letter("frequency", (r"\omega", "a"), "constants")},
+                spoken=("sine activation", "sinusoidal activation"), source="Sitzmann et al. 2020"),
+    Layer("softmax", "softmax", r"y_{\I} = \frac{e^{x_{\I}}}{\sum_{\M} e^{x_{\L}}}",
+          aliases=("normalised_exponential",), spoken=("soft-max", "normalised exponential")),
+    Layer("log_softmax", "log-softmax", r"y_{\I} = x_{\I} - \log \sum_{\M} e^{x_{\L}}", aliases=("logsoftmax",)),
+)

@@ -1,0 +1,59 @@
+"""Layers that weigh all of their inputs."""
+
+from __future__ import annotations
+
+from derive.layers.catalogue import Forward, Layer, Letter, Options
+
+WEIGHTS = Letter("weights", ("W", "V", "U", "A", "R", "M"), "parameters")
+UNIT = Letter("weights", ("w", "v", "u"), "parameters")
+BIAS = Letter("bias", ("b", "c", "d"), "parameters")
+_EXTENTS = ("n", "m", "h", "q")
+_SIZES = {c: Letter("", (c, "n", "m", "N", "M", "P"), "sizes") for c in _EXTENTS}
+_ENDING = {True: r" + b_{\K}", False: ""}
+
+
+def _linear(rank: int, options: Options) -> Forward:
+    r"""y_k = \sum_j W_{kj} x_j + b_k; one unit has weights w, and no bias unless one is named."""
+    units, bias = options["units"], options["bias"]
+    if units == 1:
+        return Forward((r"y = \sum_{\J} w_{\J} x_{\J}" + " + b" * bool(bias),))
+    bias = bias is not False
+    return Forward((r"y_{\K} = \sum_{\J} W_{\K\J} x_{\J}" + _ENDING[bias],), _rows(units, rank))
+
+
+def _rows(units: object, rank: int) -> tuple[str, ...]:
+    r"""W \in \mathbb{R}^{10 \times n}, where the number of units is said."""
+    sizes = r" \times ".join([str(units), *_EXTENTS[:rank]])
+    return () if units is None else (rf"W \in \mathbb{{R}}^{{{sizes}}}",)
+
+
+def _maxout(rank: int, options: Options) -> Forward:
+    pieces, bias = options["pieces"], r" + b_{\K r}" * (options["bias"] is not False)
+    most = rf"0 \le r < {pieces}" if pieces else "r"
+    return Forward((rf"y_{{\K}} = \max_{{{most}}} \left(\sum_{{\J}} W_{{\K r \J}} x_{{\J}}{bias}\right)",))
+
+
+def _glu(rank: int, options: Options) -> Forward:
+    bias = options["bias"] is not False
+    ends = (r" + b_{\K}", r" + c_{\K}") if bias else ("", "")
+    return Forward((rf"s_{{\K}} = \sum_{{\J}} W_{{\K\J}} x_{{\J}}{ends[0]}",
+                    rf"g_{{\K}} = \frac{{1}}{{1 + e^{{-\left(\sum_{{\J}} V_{{\K\J}} x_{{\J}}{ends[1]}\right)}}}}",
+                    r"y_{\K} = s_{\K} g_{\K}"))
+
+
+LAYERS = (
+    Layer("linear", "linear layer", _linear, {"W": WEIGHTS, "w": UNIT, "b": BIAS, **_SIZES},
+          ("affine", "dense", "fully_connected", "fc"), options={"units": None, "bias": None}, first="units",
+          spoken=("affine layer", "dense layer", "fully connected layer"),
+          czech=("lineární vrstva", "plně propojená vrstva")),
+    Layer("maxout", "maxout layer", _maxout, {"W": WEIGHTS, "b": BIAS}, options={"pieces": None, "bias": None},
+          first="pieces", spoken=("maxout unit",), source="Goodfellow et al. 2013"),
+    Layer("glu", "gated linear unit", _glu,
+          {"W": WEIGHTS, "V": Letter("gate weights", ("V", "U", "A"), "parameters"), "b": BIAS,
+           "c": Letter("gate bias", ("c", "d"), "parameters"), "s": Letter("", ("s", "z", "a")),
+           "g": Letter("", ("g", "h", "q"))}, ("gated_linear_unit",), options={"bias": None},
+          source="Dauphin et al. 2017"),
+    Layer("embedding", "embedding", r"y_{\K} = \sum_{j} E_{j\K} x_{j}",
+          {"E": Letter("weights", ("E", "W"), "parameters")}, ("embedding_layer",), rank=1,
+          spoken=("embedding layer", "lookup table"), source="x is the one-hot vector of the word"),
+)

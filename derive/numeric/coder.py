@@ -51,7 +51,6 @@ from derive.expr import (
 )
 from derive.functions import known
 from derive.module import Module
-from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
 from derive.records import dataclass
 from derive.reductions import REDUCTIONS, is_middle
@@ -82,17 +81,23 @@ class Coder:
     ``marks`` tells the parts that hold at some points only, by the number that they leave in HITS.
     """
 
-    def __init__(self, definitions: Definitions, ranks: Mapping[str, int], module: Module | None,
-                 kind: Arithmetic) -> None:
-        self.definitions, self.ranks, self.module, self.kind = definitions, ranks, module, kind
+    def __init__(self, definitions: Definitions, ranks: Mapping[str, int], module: Module | None) -> None:
+        self.definitions, self.ranks, self.module = definitions, ranks, module
         self.names: dict[Idx, str] = {}
         self.keys: dict[str, Any] = {}
+        self.numbers: dict[str, Fraction] = {}
         self.marks: list[Mark] = []
         self.exact = False
 
     def name(self, variable: Idx) -> str:
         """The Python name of an index variable."""
         return self.names.setdefault(variable, f"v{len(self.names)}")
+
+    def number(self, value: Fraction) -> str:
+        """The name of a constant, a number of whatever arithmetic the source is run in."""
+        name = f"N{len(self.numbers)}"
+        self.numbers[name] = value
+        return name
 
     def mark(self, words: str, needed: bool = True) -> int:
         self.marks.append(Mark(words, needed))
@@ -105,9 +110,7 @@ class Coder:
         if self.exact or isinstance(node, Idx) or not isinstance(node, Expr) or not is_index_term(node):
             return self._written(node)
         if isinstance(node, Num) and node.value.denominator != 1:
-            name = f"C{len(self.keys)}"
-            self.keys[name] = self.kind.number(node.value)
-            return name
+            return self.number(node.value)
         text = self.index(node)
         return f"NUMBER({text})" if isinstance(node, (Add, Mul, Pow, Fn, Reduce)) else text
 

@@ -29,12 +29,17 @@ def bytecode(source: str) -> CodeType:
 
 def index_value(node: Node, at: Mapping[Idx, int], sizes: Mapping[str, int]) -> Any:
     """An index term, or a condition on indices, at values of its letters and sizes."""
-    coder = Coder(Definitions({}, {}, {}), {}, None, EXACT)
+    coder = Coder(Definitions({}, {}, {}), {}, None)
     params = "".join(coder.name(v) + "," for v in at)
     source = f"def value(P, AT):\n    {params + ' = AT' if at else 'pass'}\n    return {coder.index(node)}\n"
-    space = {**names(EXACT, eq), **coder.keys}
+    return made(source, coder, names(EXACT, eq), EXACT)["value"](SimpleNamespace(sizes=sizes), tuple(at.values()))
+
+
+def made(source: str, coder: Coder, known: Mapping[str, Any], kind: Arithmetic) -> dict[str, Any]:
+    """What the source defines, run in an arithmetic."""
+    space = {**known, **coder.keys, **{name: kind.number(value) for name, value in coder.numbers.items()}}
     exec(bytecode(source), space)
-    return space["value"](SimpleNamespace(sizes=sizes), tuple(at.values()))
+    return space
 
 
 def names(kind: Arithmetic, same: Any) -> dict[str, Any]:

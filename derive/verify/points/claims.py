@@ -6,6 +6,8 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from functools import cached_property
 from typing import Any, cast
 
 from derive.axes import stands
@@ -17,7 +19,7 @@ from derive.numeric.coder import Coder, Mark
 from derive.numeric.dual import dual
 from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
 from derive.numeric.source import Places, window_places
-from derive.numeric.statements import bytecode, names, variables_of
+from derive.numeric.statements import made, names, variables_of
 from derive.records import dataclass
 from derive.verify.points.point import Point
 
@@ -147,6 +149,9 @@ def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:
     return same
 
 
+_Written = tuple[str, Coder, tuple[Any, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class Compiler:
     """Compiles the statements of one module in one arithmetic, with what the sheet defines."""
@@ -155,6 +160,7 @@ class Compiler:
     kind: Arithmetic
     definitions: Definitions
     ranks: Mapping[str, int]
+    _written: dict[tuple[Cond, Cond | None], _Written] = field(default_factory=dict)  # in whatever arithmetic
 
     def claims(self, node: Node) -> tuple[Claim, ...]:
         claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)
@@ -167,20 +173,29 @@ class Compiler:
 
     def function(self, params: tuple[Expr, ...], value: Expr) -> Callable[[Point, Index], Any]:
         """A formula as a function of a point and of its indices."""
-        coder = Coder(self.definitions, self.ranks, self.module, self.kind)
+        coder = Coder(self.definitions, self.ranks, self.module)
         unpacked = "".join(coder.name(p) + "," for p in params if isinstance(p, Idx))
         source = "def value(P, AT, HITS=set()):\n" + (f"    {unpacked} = AT\n" if unpacked else "")
         source += f"    return {coder.value(value)}\n"
         found: Callable[[Point, Index], Any] = self._made(source, coder)["value"]
         return found
 
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        return {**names(dual(self.kind), same_in(self.kind)), "Undefined": Undefined}
+
     def _made(self, source: str, coder: Coder) -> dict[str, Any]:
-        space = {**names(dual(self.kind), same_in(self.kind)), **coder.keys, "Undefined": Undefined}
-        exec(bytecode(source), space)
-        return space
+        return made(source, coder, self._names, dual(self.kind))
 
     def _claim(self, claim: Cond, cond: Cond | None) -> Claim:
-        coder = Coder(self.definitions, self.ranks, self.module, self.kind)
+        if (claim, cond) not in self._written:
+            self._written[claim, cond] = self._source(claim, cond)
+        source, coder, rest = self._written[claim, cond]
+        return Claim(*rest, self._made(source, coder)["sides"], same_in(self.kind))  # type: ignore[call-arg]
+
+    def _source(self, claim: Cond, cond: Cond | None) -> _Written:
+        """The source of a claim's ``sides``, and what does not depend on the arithmetic."""
+        coder = Coder(self.definitions, self.ranks, self.module)
         whole: Node = claim if cond is None else Given(claim, cond)
         variables = variables_of(whole)
         params = "".join(coder.name(v) + "," for v in variables)
@@ -198,13 +213,12 @@ class Compiler:
         for n, text in enumerate(terms):
             source += f"    try: t{n} = {text}\n    except Undefined: t{n} = Undefined\n"
         source += f"    return ({''.join(f't{n},' for n in range(len(terms)))})\n"
-        space = self._made(source, coder)
         left = claim.terms[0] if isinstance(claim, Rel) else claim
         places = window_places(self.module.equations)
         slots = {v: _slots(v, left, whole) or _elements(v, whole, places) for v in variables}
         windows = {v: _windows(v, whole) for v in variables}
         applied = tuple(n for n in walk(whole) if isinstance(n, SetApp) and n.args and set(n.args) <= set(variables))
-        return Claim(variables, slots, windows, applied, tuple(coder.marks), ops, space["sides"], same_in(self.kind))
+        return source, coder, (variables, slots, windows, applied, tuple(coder.marks), ops)
 
 
 def _slots(variable: Idx, left: Node, whole: Node) -> tuple[tuple[str, int], ...]:

@@ -60,13 +60,6 @@ class Module:
     recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
 
-    def __hash__(self) -> int:
-        """Worked out once: modules key the memos of what follows from them."""
-        known = self.__dict__.get("_hash")
-        if known is None:
-            known = self.__dict__["_hash"] = hash((self.equations, self.output, self.inputs, self.held, self.key))
-        return int(known)
-
     def definition(self, tensor: str) -> tuple[Entry, Expr]:
         """The defining equation of a tensor: (entry with its index variables, value)."""
         for equation in self.equations:

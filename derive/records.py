@@ -30,7 +30,7 @@ def _frozen(cls: type[Any]) -> type[Any]:
         "_compared": _values(f.name for f in fields if f.compare),
         "_hashed": _values(f.name for f in fields if (f.compare if f.hash is None else f.hash)),
         "__init__": _constructor(made), "__repr__": _repr, "__eq__": _eq, "__setattr__": _fixed,
-        "__delattr__": _fixed,
+        "__delattr__": _fixed, "__getstate__": _state,
     }  # fmt: skip
     if own.get("__hash__") is None:  # which is what a class with an equality of its own has, too
         made.__hash__ = _hash  # type: ignore[assignment]
@@ -91,7 +91,16 @@ def _eq(self: Any, other: Any) -> Any:
 
 
 def _hash(self: Any) -> int:
-    return hash(self._hashed(self))
+    """Worked out once: what is frozen keys the memos, and some of it is large."""
+    known: int | None = self.__dict__.get("_hash")
+    if known is None:
+        known = self.__dict__["_hash"] = hash(self._hashed(self))
+    return known
+
+
+def _state(self: Any) -> dict[str, Any]:
+    """All but the hash, which is another one in another process."""
+    return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
 
 def _fixed(self: Any, name: str, *_: Any) -> None:

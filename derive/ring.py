@@ -17,6 +17,9 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 Monomial = tuple[tuple[int, int], ...]  # (letter, power) of each letter in it
 
 
+_NONE = fmpq(0)
+
+
 def exact(value: Fraction | int) -> Any:
     """The number as flint has it."""
     return fmpq(value.numerator, value.denominator)
@@ -89,8 +92,9 @@ class Poly:
     def __hash__(self) -> int:
         if self._hash is None:
             n = len(self.of)
-            ends = (self.of.monomial(0), self.of.coefficient(0), self.of.coefficient(n - 1)) if n else ()
-            self._hash = hash((n, *ends))
+            first, last = (self.of.coefficient(0), self.of.coefficient(n - 1)) if n else (_NONE, _NONE)
+            # of an fmpq the hash takes longer than all else here
+            self._hash = hash((n, n and self.of.monomial(0), first.p, first.q, last.p, last.q))
         return self._hash
 
     def __len__(self) -> int:

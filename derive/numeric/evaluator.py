@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from types import CodeType
 from typing import Any
 
 from derive.axes import with_axes
@@ -116,6 +117,12 @@ def median(values: Iterable[Any]) -> Any:
 
 
 @lru_cache(maxsize=256)
+def _code(equation: Rel, module: Module) -> CodeType:
+    """The same for every arithmetic."""
+    return compile(equation_source(equation, module), "<equation>", "exec")
+
+
+@lru_cache(maxsize=256)
 def _compiled(equation: Rel, module: Module,
               kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
     names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
@@ -123,7 +130,7 @@ def _compiled(equation: Rel, module: Module,
                              "product": itertools.product, "takewhile": itertools.takewhile}
     names |= kind.index_functions
     names |= {op: kind.functions[op] for op in ("max", "min") if op in kind.functions}
-    exec(equation_source(equation, module), names)
+    exec(_code(equation, module), names)
     made: Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]] = names["equation"]
     return made
 

@@ -14,7 +14,7 @@ from operator import eq
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from derive.expr import ONE, Entry, Idx, Mul, Node, Num, Reduce, Size, free_indices, ranging, transform
+from derive.expr import ONE, Entry, Idx, Mul, Node, Num, Reduce, Size, free_indices, ranging, transform, walk
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, Arithmetic, in_full
 from derive.numeric.coder import Coder
@@ -89,6 +89,9 @@ def variables_of(node: Node) -> tuple[Idx, ...]:
 
 def componentwise(node: Node, table: SymbolTable) -> Node:
     """The statement with each product of two whole vectors written as a sum over their components."""
+    if all(_length(part, table) is None for part in walk(node)):
+        return node
+
     def product(part: Node) -> Node | None:
         if not (isinstance(part, Mul) and len(part.factors) == 2):
             return None

@@ -92,7 +92,7 @@ class _Held(Point):
         if at not in point.values[tensor]:
             raise KeyError(at)
         self.values = {**point.values, tensor: {**point.values[tensor], at: value}}
-        self._kept, self._slopes = {}, {}
+        self._kept, self._slopes, self._twins = {}, {}, {}
 
     def _moved(self, wrt: str) -> dict[str, Values]:
         one = self.kind.number(1)

@@ -42,6 +42,7 @@ class Point(Remembering):
         self.values |= {name: {(): value} for name, value in free.items()}
         self.shapes: dict[str, Index] = {name: _shape(values) for name, values in self.values.items()}
         self._slopes: dict[str, Mapping[str, Values] | None] = {}
+        self._twins: dict[str, Point] = {}
         self._spans: dict[Slots, range] = {}
         self._sets: dict[str, tuple[Mapping[Index, list[Any]], Index]] = {}
 
@@ -166,10 +167,16 @@ class Point(Remembering):
         """∂value/∂wrt_by of an expression."""
         if by not in self.tensor(wrt):
             raise KeyError(by)
-        twin = copy(self)
-        twin.values, twin._kept = dict(self.moving(wrt)), {}
-        twin._message = no_second_order  # type: ignore[method-assign]
-        return slopes_of(value(twin)).get(by, 0)
+        return slopes_of(value(self._twin(wrt, self.moving))).get(by, 0)
+
+    def _twin(self, wrt: str, values: Callable[[str], Mapping[str, Values]]) -> Point:
+        """The point at which an expression tells how it depends on ``wrt``."""
+        if wrt not in self._twins:
+            twin = copy(self)
+            twin.values, twin._kept = dict(values(wrt)), {}
+            twin._message = _no_second_order  # type: ignore[method-assign]
+            self._twins[wrt] = twin
+        return self._twins[wrt]
 
     def slope_of(self, function: str, args: tuple[Any, ...], order: int) -> Any:
         """f'(u) of a function of one argument."""
@@ -237,7 +244,7 @@ def _windows(module: Module, shapes: tuple[tuple[str, Index], ...], name: str) -
     return {at: [c[0] for c in found] if len(count) == 1 else found for at, found in cells.items()}, count
 
 
-def no_second_order(wrt: str) -> Values:
+def _no_second_order(wrt: str) -> Values:
     raise UnsupportedError("the derivative of a message is not evaluated")
 
 

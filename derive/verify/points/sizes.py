@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 
 from derive.axes import Axes, axes
 from derive.errors import CardError, DeriveError, UnsupportedError
@@ -124,26 +125,37 @@ def _names(module: Module) -> tuple[str, ...]:
 
 def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes]) -> Sizes | None:
     """The smallest sizes that fit and leave new rests; those of other tensors differ too where they can."""
-    candidates: list[tuple[tuple[int, int, int], int, Sizes]] = []
-    taken = [b.chosen for b in before]
+    waiting: list[tuple[tuple[int, int, int], int, dict[str, int], Sizes | None]] = []  # by cost, or by one below it
+    taken, least, fits = [b.chosen for b in before], _least(module), False
     for number, chosen in enumerate(c for c in _values(values) if c not in taken):
-        fitting = _fits(module, chosen)
-        if fitting is not None:
-            new = sum(n != b[name] for b in taken for name, n in chosen.items())
-            cost = _COINCIDENCE * _equal(module, fitting) + _entries(fitting)
-            candidates.append(((-rests(values, chosen, taken), cost, -new), number, fitting))
-        if number > _TRIES and candidates or number > 20 * _TRIES:
+        new = sum(n != b[name] for b in taken for name, n in chosen.items())
+        cost = sum(math.prod([n if isinstance(n, int) else chosen.get(n, 1) for n in shape]) for shape in least)
+        waiting.append(((-rests(values, chosen, taken), cost, -new), number, chosen, None))
+        fits = fits or _fits(module, chosen) is not None
+        if number > _TRIES and fits or number > 20 * _TRIES:
             break
     beyond: OutOfRange | None = None
-    for _, _, sizes in sorted(candidates, key=lambda c: c[:2]):
-        try:
-            _in_range(module, sizes)
-            return sizes
-        except OutOfRange as error:
-            beyond = beyond or error
+    heapify(waiting)
+    while waiting and fits:
+        (rest, _, new), number, chosen, known = heappop(waiting)
+        if known is None and (known := _fits(module, chosen)) is not None:
+            cost = _COINCIDENCE * _equal(module, known) + sum(map(math.prod, known.shapes.values()))
+            heappush(waiting, ((rest, cost, new), number, chosen, known))
+        elif known is not None:
+            try:
+                _in_range(module, known)
+                return known
+            except OutOfRange as error:
+                beyond = beyond or error
     if beyond is not None:
         raise beyond
     return None
+
+
+def _least(module: Module) -> list[tuple[int | str, ...]]:
+    """The sizes of every tensor's axes, as far as they are named."""
+    found = (module.table.named(name) for name in (*module.given, *module.defined))
+    return [tuple(n for n in symbol.sizes if n) for symbol in found if symbol is not None]
 
 
 def _in_range(module: Module, sizes: Sizes) -> None:
@@ -210,7 +222,3 @@ def _equal(module: Module, sizes: Sizes) -> int:
         symbol = module.table.named(name)
         values |= {s: n for s, n in zip(symbol.sizes if symbol else (), shape, strict=False) if isinstance(s, str)}
     return len(values) - len(set(values.values()))
-
-
-def _entries(sizes: Sizes) -> int:
-    return sum(math.prod(shape) for shape in sizes.shapes.values())

@@ -6,7 +6,6 @@ Each element carries its value at the point, which decides the region.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -23,7 +22,7 @@ from derive.numeric.point import Index, Undefined
 from derive.ring import Poly
 from derive.symbolic.layer import Region, Smooth, Traced, evaluated, expression, plain, symbol, traced
 from derive.verify.points.facts import Facts
-from derive.verify.points.point import LOSS, Point, Values, no_second_order
+from derive.verify.points.point import LOSS, Point, Values
 from derive.verify.provers.algebra import Algebra
 
 Decision = tuple[Poly, bool]  # d > 0, or d < 0, of a difference whose leading coefficient is positive
@@ -148,7 +147,7 @@ class FormalPoint(Point):
         self.module, self.formals, self.free = point.module, formals, point.free
         self.kind = dual(formals.arithmetic)
         self.shapes, self._input_shapes = point.shapes, point._input_shapes
-        self._kept, self._spans, self._slopes, self._sets = {}, {}, {}, {}
+        self._kept, self._spans, self._slopes, self._sets, self._twins = {}, {}, {}, {}, {}
         formals.start()
         self.given = {name: self._generators(name, values, facts) for name, values in point.given.items()}
         self.values = {**self.given, **evaluate(self.module, self.given, self._input_shapes, self.kind)}
@@ -160,7 +159,6 @@ class FormalPoint(Point):
         self._symbols = {symbol(name, at): value for name in self.given for at, value in self.values[name].items()}
         self._converted = dict(self._symbols)
         self._region = Region(self.module, formals.base, dict(point.values), tuple(point.given), point.shapes)
-        self._twins: dict[str, FormalPoint] = {}
 
     def _generators(self, name: str, values: Values, facts: Facts) -> dict[Index, Any]:
         """An entry of the algebra for each entry of a tensor, with its value."""
@@ -198,14 +196,11 @@ class FormalPoint(Point):
         """∂value/∂wrt_by of an expression that compares nothing itself."""
         if by not in self.tensor(wrt):
             raise KeyError(by)
-        if wrt not in self._twins:
-            twin = copy(self)
-            twin.values = {name: {at: Smooth(expression(v), plain(v)) for at, v in tensor.items()}
-                           for name, tensor in self._region.forward(wrt).items()}
-            twin._kept = {}
-            twin._message = no_second_order  # type: ignore[method-assign]
-            self._twins[wrt] = twin
-        return self._lifted(self._region.gradient(value(self._twins[wrt]), wrt, by), wrt)
+        return self._lifted(self._region.gradient(value(self._twin(wrt, self._smooth)), wrt, by), wrt)
+
+    def _smooth(self, wrt: str) -> dict[str, Values]:
+        return {name: {at: Smooth(expression(v), plain(v)) for at, v in tensor.items()}
+                for name, tensor in self._region.forward(wrt).items()}
 
     def slope_of(self, function: str, args: tuple[Any, ...], order: int) -> Any:
         if order != 1 or len(args) != 1 or self.module.function(function) is None:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, split_runs
-from derive.notation.symbols import Kind, Symbol, identifier, labelled, latex_of
+from derive.notation.symbols import Kind, Symbol, identifier, is_capital, labelled, latex_of
 from derive.notation.tree import (
     Item,
     Items,
@@ -26,6 +26,7 @@ from derive.notation.tree import (
     names_in,
     normal,
     parameter,
+    split,
     unwrap,
     variable,
 )
@@ -182,21 +183,21 @@ class Evidence:
                     self.labels.add(label)
 
     def labels_at_rest(self) -> None:
-        """out of y_{\\text{out}}; o of W_o and h of W_{hh}: they run nowhere, and the W has no other subscripts."""
+        """out of y_{\\text{out}}; o of W_o, W_{o,kj}, h of W_{hh}: they run nowhere, and no W has others."""
         self.seen.all = [self.with_label(o) if _is_word(o.sub or ()) and not o.in_index else o for o in self.seen.all]
         values = [o for o in self.seen.all if not o.in_index and not o.derived and o.name not in self.words]
-        heads = {n for d in self.seen.definitions for item in d.left for n in _below(item)}
-        plain = {o.name for o in values if o.sub is None} | self.words.keys() | self.above.keys()
-        subs: dict[str, list[list[str]]] = {}
+        plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
+        subs: dict[str, list[Items]] = {}
         for o in values:
             if o.sub is not None:
-                subs.setdefault(o.name, []).append(_joined(o.sub) if o.right or o.name in self.heads else [])
+                subs.setdefault(o.name, []).append(o.sub if o.right or o.declared or o.name in self.heads else ())
+        heads = {n for d in self.seen.definitions for item in d.left for n in _below(item)}
+        running = self.indices | self.sizes | heads
         while True:
-            at_rest = {name for name, all_ in subs.items() if name not in plain and all(all_)}
-            moving = {n for name in subs.keys() - at_rest for o in values if o.name == name and o.sub is not None
-                      for n in names_in(o.sub)}
-            running = self.indices | self.sizes | heads | moving
-            new = {name for name in at_rest if {*itertools.chain(*subs[name])} & running}
+            at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
+            moving = {n for o in values if o.sub is not None
+                      for n in names_in(_behind(o.sub) if o.name in at_rest else o.sub)}
+            new = {name for name in at_rest if {*itertools.chain(*map(_joined, subs[name]))} & (running | moving)}
             if not new:
                 break
             plain |= new
@@ -248,12 +249,22 @@ class Evidence:
 
     def with_label(self, o: Occurrence) -> Occurrence:
         """W_o as a letter of its own."""
-        word = label_of(unwrap(o.sub or ())[0]) if _is_word(o.sub or ()) else None
-        label = word or "".join(_joined(o.sub or ()))
+        label = self.label_in(o.sub or ())
         name = f"{o.name}_{label}"
-        self.latex[name] = labelled(o.name, label) if word else _below_as_written(o.name, label)
+        self.latex[name] = labelled(o.name, label) if _is_word(o.sub or ()) else _below_as_written(o.name, label)
         self.unlabelled[name] = o.name
-        return replace(o, name=name, sub=None, bare=True)
+        rest = _behind(o.sub or ()) or None
+        return replace(o, name=name, sub=rest, bare=rest is None)
+
+    def own_letter(self, name: str, sub: Items) -> str | None:
+        """W_o, where o labels it."""
+        own = f"{name}_{self.label_in(sub)}"
+        return own if own in self.unlabelled else None
+
+    @staticmethod
+    def label_in(sub: Items) -> str:
+        word = label_of(unwrap(sub)[0]) if _is_word(sub) else None
+        return word or "".join(_joined(sub))
 
     def constants_in_indices(self) -> None:
         """s of x_{sk+p}: a letter that runs nowhere and is no index by itself is a size, whatever number it equals."""
@@ -354,10 +365,16 @@ def _is_word(sub: Items) -> bool:
 
 
 def _joined(sub: Items) -> list[str]:
-    """h, h of W_{hh}; nothing where the subscript is more than letters side by side."""
-    items = unwrap(sub)
+    """h, h of W_{hh} and of W_{hh,kj}; nothing where the subscript opens with more than letters side by side."""
+    items = split(unwrap(sub), "COMMA")[0]
     return [item.text for item in items if isinstance(item, Token)] if items and all(
         is_token(item, "NAME") for item in items) else []
+
+
+def _behind(sub: Items) -> Items:
+    """k, j of W_{hh,kj}."""
+    first, *_ = split(unwrap(sub), "COMMA")
+    return tuple(unwrap(sub)[len(first) + 1 :])
 
 
 def _below(item: Item) -> Iterable[str]:

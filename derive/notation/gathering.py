@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from derive.notation.elaboration import inferred
+from derive.notation.elaboration import stated
 from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.grammar import parse, tree_of
+from derive.notation.inference import inferred
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
 from derive.notation.ranks import SPARE, Faces, Ranks, letters_of
@@ -67,7 +68,9 @@ def gather(
             trees.append((source, named))
     gathering = _Gathering(seen, table, Faces.of(written, ranks))
     found = replace(gathering.table(), rows=rows)
-    return inferred(found, trees, gathering.undecided()) if gathering.has_vectors(found) else found
+    nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
+    shaped = inferred(found, nodes, gathering.undecided())
+    return replace(shaped, vectors=gathering.has_vectors(shaped))
 
 
 def lists_letters(items: Items) -> bool:
@@ -91,7 +94,8 @@ class _Gathering(Ranks):
         whole = {o.name for o in right if o.sub is None} - {o.name for o in right if o.sub is not None}
         whole = (whole - self.above.keys()) | self.axes.keys()
         marked = {identifier(name) for name in (self.seen.marked | self.seen.beside) - whole}  # w^⊤x and ∂y/∂w_j
-        return tensors - self.scalars - self.settled - ((shown | {identifier(n) for n in self.above}) - marked)
+        fixed = {identifier(n) for n in self.scalars | self.settled}
+        return tensors - fixed - ((shown | {identifier(n) for n in self.above}) - marked)
 
     def table(self) -> SymbolTable:
         for decide in PASSES:

@@ -152,7 +152,7 @@ def _command(parts: list[Any]) -> Command:
 def _scripted(parts: list[Any]) -> Item:
     base, *scripts = parts
     subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
-    sups = [_items(s[1]) for s in scripts if s[0].type == "SUP"]
+    sups = [sup for s in scripts if s[0].type == "SUP" for sup in _marked(_items(s[1]))]
     base = _named(base) if subs and not is_token(subs[0][0], "PLUS") else base
     if subs or not is_token(base, "NAME") or base.text != "e":  # e^{(a)} is a power
         base, sups = _symbol(base, sups)
@@ -176,6 +176,12 @@ def _items(argument: Item) -> tuple[Item, ...]:
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
+
+
+def _marked(sup: tuple[Item, ...]) -> list[tuple[Item, ...]]:
+    r"""(1) and ⊤ of w^{(1)\top}."""
+    layer = len(sup) == 2 and isinstance(sup[0], Group) and (is_token(sup[1], "TOP") or str(sup[1]) == "T")
+    return [sup[:1], sup[1:]] if layer else [sup]
 
 
 def _named(base: Item) -> Item:

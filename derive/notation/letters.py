@@ -167,8 +167,14 @@ def labelled(
     return (known, list(sub)[1:]) if plain is None else (plain, sub)
 
 
+_STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a matrix": r"\in \mathbb{R}^{m \times n}"}
+
+
 def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at_start: bool) -> Expr:
     """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
+    if readings := dict(r.table.open).get(found.name):
+        raise r.error(item, f"`{found.latex}` is {' or '.join(readings)}: the formulas fit both ways. Write "
+                            + " or ".join(rf"`{found.latex} {_STATED[reading]}`" for reading in readings))
     indices = None if sub is None else arguments.indices(r, sub, len(found.axes), found, item)
     primes = item.primes if isinstance(item, Scripted) else 0
     raised = _superscript(r, found, item)

@@ -53,6 +53,7 @@ class Occurrence:
     raised: bool = False  # to a power
     cond: bool = False  # in a condition, or below a sum
     limit: bool = False  # in a relation of indices below a sum
+    declared: bool = False  # in front of ∈ ℝ
     local: tuple[str, ...] = ()  # a function and its parameters, where this stands in their definition
 
 
@@ -75,6 +76,7 @@ class Occurrences:
     running: list[Running] = field(default_factory=list)  # where letters run beside the equations
     _ranged: set[int] = field(default_factory=set)
     _right: bool = False
+    _declared: bool = False
     _cond: bool = False
     _limit: bool = False
     _local: tuple[str, ...] = ()
@@ -82,8 +84,9 @@ class Occurrences:
     def formula(self, source: Source, items: Items) -> None:
         self.definitions += definitions(items)
         self._cond = _of_bare_letters(items)  # i = k says nothing of what i is
+        self._declared = has(items, "IN") and not has(items, "REL") and any(str(base_of(i)) == "R_bb" for i in items)
         self.run(source, items, False, True)
-        self._cond = False
+        self._cond = self._declared = False
         parts = split(items, "REL")
         for left, right in itertools.pairwise(parts):
             stars = _stars(left)
@@ -205,7 +208,7 @@ class Occurrences:
         self.all.append(Occurrence(
             name, sub, group, in_index, bare and layer is None, opens, layer or above, round_, squared, primes,
             self._right, derived, bool(sups) and not starred and not is_transposed(item), self._cond, self._limit,
-            self._local))
+            self._declared, self._local))
         if sub is not None:
             self.run(source, sub, True)
         for sup in item.sups if isinstance(item, Scripted) else ():

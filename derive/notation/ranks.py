@@ -9,7 +9,17 @@ from dataclasses import replace
 from derive.notation.evidence import Evidence
 from derive.notation.occurrences import Occurrences
 from derive.notation.pieces import split_runs
-from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, latex_of, lexicon, name_of
+from derive.notation.symbols import (
+    Kind,
+    Symbol,
+    SymbolTable,
+    identifier,
+    is_capital,
+    latex_of,
+    layered,
+    lexicon,
+    name_of,
+)
 from derive.notation.tree import (
     Items,
     Scripted,
@@ -27,8 +37,6 @@ SPARE = "ijklmnpqrstuvwab"
 _BOLD = re.compile(
     r"\\(mathbf|boldsymbol|bm|pmb|bf|vec)(?![A-Za-z])\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))(\s*_)?"
 )
-_CAPITALS = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega Upsilon".split())
-
 _ACCENTED = re.compile(r"\\(hat|bar|tilde)§\{(\\?[A-Za-z]+)\}(?:\s*_\s*(?:\{([^{}]*)\}|(\w)))?")
 _BOLD_INSIDE = re.compile(
     r"\\(hat|bar|tilde|widehat|widetilde|overline)\s*\{\s*\\(?:mathbf|boldsymbol|bm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}"
@@ -42,17 +50,6 @@ def _unaccented(latex: str) -> str:
     for pattern in (_BOLD_INSIDE, _BOLD_OUTSIDE):
         latex = pattern.sub(lambda m: rf"\{_SHORT.get(m[1], m[1])}§{{{m[2]}}}", latex)
     return latex
-
-
-def is_capital(name: str) -> bool:
-    """W, Σ, W^{(1)}, and W_a with a label."""
-    base = layered(name).partition("_")[0]
-    return base in _CAPITALS or (len(base) == 1 and base.isupper())
-
-
-def layered(name: str) -> str:
-    """W of W^{(1)} and of W_1, s of s^+."""
-    return re.sub(r"\^[(\[<].*|\^[+-]$|_\d+$", "", name)
 
 
 _SAMPLED = re.compile(
@@ -170,7 +167,6 @@ class Ranks(Evidence):
         self.scalars: set[str] = set()  # said to be numbers
         self.settled: set[str] = set()  # said to be vectors or matrices
         self.usual: set[str] = set()  # tensors seen with plain letters
-        self.numbered_shapes: set[str] = set()  # W of W_1 ∈ R^{m×n}
 
     def numbered_alone(self) -> set[str]:
         """The letters of W_1 and W_2, where no W has another subscript or none."""
@@ -193,9 +189,12 @@ class Ranks(Evidence):
                 known = tuple(s for s in sizes if s is not None)
                 if len(known) == 2 and 1 in known and not is_capital(base.text):
                     known = tuple(s for s in known if s != 1) or (1,)  # a row x ∈ R^{1×n}, a column
+                if isinstance(item, Scripted) and item.subs and (own := self.own_letter(base.text, item.subs[0])):
+                    self.tensors.add(own)
+                    self.add(own, Kind.TENSOR, self.along(known), (), known)
+                    continue
                 leading = len(split_runs(item.subs[0], None)) if isinstance(item, Scripted) and item.subs else 0
                 if leading == 1 and isinstance(item, Scripted) and base.text in alone and _is_number(item.subs[0]):
-                    self.numbered_shapes.add(base.text)
                     self.add(f"{base.text}_{unwrap(item.subs[0])[0]}", Kind.TENSOR, self.along(known), (), known)
                     continue
                 name, sample = sampled(base.text)
@@ -222,7 +221,8 @@ class Ranks(Evidence):
             self.seen.all = [replace(o, name=f"{o.name}_0", sub=None, bare=True)
                              if o.name in biases and _is_zero(o.sub or ()) and not o.in_index else o
                              for o in self.seen.all]
-        if not any(is_capital(name) or name in self.numbered_shapes for name in single):
+        shaped = any(extents for _, extents in self.seen.shapes)
+        if not shaped and not any(is_capital(name) for name in single):
             single = {name for name in single if name in self.faces.ranks}
         if single:
             self.seen.all = [replace(o, name=f"{o.name}_{unwrap(o.sub or ())[0]}", sub=None, bare=True)

@@ -55,6 +55,7 @@ class SymbolTable:
     stars: tuple[tuple[str, tuple[str, ...]], ...] = ()
     vectors: bool = False  # whole tensors in equations are vectors and matrices, read into indices
     rows: bool = False  # vectors are rows: x W
+    open: tuple[tuple[str, tuple[str, ...]], ...] = ()  # letters that two shapes fit, and which
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
     _by_latex: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -77,7 +78,7 @@ class SymbolTable:
         new = tuple(symbols)
         names = {s.name for s in new}
         kept = (s for s in self.symbols if s.name not in names)
-        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows)
+        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows, self.open)
 
 
 GREEK = frozenset(
@@ -153,6 +154,20 @@ def _is_letter(name: str) -> bool:
     base, *marks = name.split("_")
     known = all(mark in ACCENTS or mark in _COMMAND_OF or mark == "prime" for mark in marks)
     return known and (base in GREEK or (len(base) == 1 and base.isalpha()))
+
+
+_CAPITALS = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega Upsilon".split())
+
+
+def is_capital(name: str) -> bool:
+    """W, Σ, W^{(1)}, and W_a with a label."""
+    base = layered(name).partition("_")[0]
+    return base in _CAPITALS or (len(base) == 1 and base.isupper())
+
+
+def layered(name: str) -> str:
+    """W of W^{(1)} and of W_1, s of s^+."""
+    return re.sub(r"\^[(\[<].*|\^[+-]$|_\d+$", "", name)
 
 
 _SUBSCRIPTED = re.compile(r"^(.*?)_(?:\{(.*)\}|(.|\\[A-Za-z]+))$", re.DOTALL)

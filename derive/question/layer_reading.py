@@ -72,7 +72,7 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
     """The formulas under the letters that all of them declare; ``counted`` are sizes."""
     said = dict.fromkeys((*sizes_said(prose), *map(latex_of, counted)))
     sizes = [Symbol(name_of(latex), latex, Kind.SIZE) for latex in said]
-    table = gather(found, SymbolTable(tuple(sizes)), ranks_said(found, prose), rows_said(prose))
+    table = gather(found, SymbolTable(tuple(sizes)), ranks_said(prose), rows_said(prose))
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []
     for formula in found:

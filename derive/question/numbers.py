@@ -9,7 +9,7 @@ from dataclasses import replace
 from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Idx, Mul, Node, Size, mul, subst, transform, walk
 from derive.notation.formulas import Formula
-from derive.notation.symbols import Symbol, SymbolTable
+from derive.notation.symbols import Symbol
 from derive.question.prose import Prose, one_of
 from derive.question.reading import Read, equated, with_sizes_known
 from derive.specify.layer import Computed
@@ -90,8 +90,8 @@ def with_stated_factors(read: Read) -> tuple[Read, tuple[str, ...]]:
     if not known:
         return read, ()
     numbers = {name: value for name, (value, _) in known.items()}
-    table = SymbolTable(tuple(_sized(s, numbers) for s in read.table.symbols if s.name not in numbers),
-                        read.table.stars, read.table.vectors, read.table.rows)
+    table = replace(read.table, symbols=tuple(
+        _sized(s, numbers) for s in read.table.symbols if s.name not in numbers))
     nodes = tuple((formula, transform(with_sizes_known(node, numbers), _number_first)) for formula, node in read.nodes)
     readings = (f"`{name}` is {value} ({place(formula)})" for name, (value, formula) in known.items())
     return replace(read, nodes=nodes, table=table, known={**read.known, **numbers}), tuple(readings)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from derive.card import Card
 from derive.errors import CardError, Problem
-from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters, mentions
@@ -15,14 +14,6 @@ from derive.question.prose import Prose, one_of
 from derive.specify.roles import Role, roles_given
 
 _RANKS = {"rank.matrix": 2, "rank.vector": 1, "rank.scalar": 0}
-_ABOVE = r"\^\{?[(\[](?:[1-9]|l)[)\]]\}?|\^\{\\text\{\w+\}\}"
-_TOP = r"\^\{?\s*(?:\\top|\\intercal|T|\\(?:mathrm|mathsf|text)\{T\})\s*\}?"
-_PRODUCT = re.compile(rf"(?<![A-Za-z\\_^{{])([A-Z])(?:{_ABOVE}|_[1-9]|{_TOP})?\s*([a-z])(?![A-Za-z_^'(])")
-_LABELLED = re.compile(  # W_o h: W_o is a matrix, if o labels it and runs nowhere
-    r"(?<![A-Za-z\\_^{])([A-Z])_(?:([A-Za-z])|\{(?:\\(?:text|mathrm)\{)?([A-Za-z]+)\}?\})\s*[a-z](?![A-Za-z^'(])")
-_ROW = re.compile(  # s = x W + b: a row times a matrix
-    rf"(?:^|quad|[,;&])\s*[a-z](?:{_ABOVE}|_[1-9])?\s*&?\s*=\s*(?:\\?[a-z]+\s*(?:\\left\s*)?\(\s*)?"
-    rf"([a-z])(?:{_ABOVE}|_[1-9])?\s*([A-Z])(?:{_ABOVE}|_[1-9])?\s*(?=$|[+),.;])")
 _SINGLE = ("role.constant", "rank.scalar")
 _NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
 
@@ -32,8 +23,8 @@ def rows_said(prose: Prose) -> bool:
     return bool(named(prose.text, "rank.rows"))
 
 
-def ranks_said(found: Sequence[Formula], prose: Prose) -> dict[str, int]:
-    """name ↦ number of axes; also of W and x in a product W x: a capital letter before a small one is a matrix."""
+def ranks_said(prose: Prose) -> dict[str, int]:
+    """name ↦ number of axes."""
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
         for text in (mention.after, mention.before):
@@ -44,16 +35,6 @@ def ranks_said(found: Sequence[Formula], prose: Prose) -> dict[str, int]:
                 break
         if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex):
             ranks |= dict.fromkeys(map(name_of, mention.letters), 0)
-    for formula in found:
-        for matrix, vector in _PRODUCT.findall(formula.latex):
-            ranks.setdefault(matrix, 2)
-            ranks.setdefault(vector, 1)
-        for matrix, letter, word in _LABELLED.findall(formula.latex):
-            ranks.setdefault(f"{matrix}_{letter or word}", 2)
-    for formula in found:
-        for vector, matrix in _ROW.findall(formula.latex):
-            ranks.setdefault(matrix, 2)
-            ranks.setdefault(vector, 1)
     return ranks
 
 

@@ -77,9 +77,16 @@ def test_an_inner_product_is_a_sum():
     assert isinstance(node, Rel) and isinstance(node.terms[1], Reduce) and node.terms[1].op == "sum"
 
 
-@pytest.mark.parametrize("name", ["x", "W", "q", "A", "theta"])
+@pytest.mark.parametrize("name", ["x", "w", "q", "a", "theta"])
 def test_no_letters_name_decides(name):
     """The same formula with any letter has the same ranks."""
     latex = rf"\{name}" if len(name) > 1 else name
     table = gather([rf"s = {latex}^\top v + b"])
     assert len(table.named(name).axes) == 1 and table.named("b").axes == ()
+
+
+@pytest.mark.parametrize("name", ["W", "A", "Sigma"])
+def test_a_capital_beside_a_letter_is_a_matrix(name):
+    latex = rf"\{name}" if len(name) > 1 else name
+    table = gather([rf"s = {latex}^\top v + b"])
+    assert len(table.named(name).axes) == 2 and len(table.named("b").axes) == 1

@@ -1,0 +1,234 @@
+"""Ranks by unification: the shapes under which all formulas of a card fit, and where two are left, both.
+
+A letter leaves out 0, 1 or 2 axes.  Sums, equations and functions make shapes equal, products follow the rules of
+matrices; of what fits, what agrees best with the letters' faces is taken: capitals beside letters are matrices, small
+letters are none, and numbers unless something makes them vectors.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from derive.expr import Add, Cases, Entry, Expr, Extremum, Fn, Infinity, Mul, Node, Num, Partial, Reduce, Rel, walk
+from derive.notation.elaboration import claims, fits, marked, wholes
+from derive.notation.shapes import HADAMARD, INNER, MARKS, NORM, ONES, TRANSPOSE
+from derive.notation.symbols import SymbolTable, is_capital
+from derive.records import dataclass
+
+NUMBER, COLUMN, MATRIX, ROW = 0, 1, 2, -1
+Kinds = frozenset[int]
+ANY: Kinds = frozenset((NUMBER, COLUMN, MATRIX, ROW))
+_NUMBER: Kinds = frozenset((NUMBER,))
+_VECTORS: Kinds = frozenset((COLUMN, ROW))
+_PRODUCTS = {(ROW, COLUMN): NUMBER, (COLUMN, ROW): MATRIX, (MATRIX, COLUMN): COLUMN, (ROW, MATRIX): ROW,
+             (MATRIX, MATRIX): MATRIX}
+_LITERALS = (Num, Infinity)
+_MOST = 4000  # partial assignments that are tried for the letters of one component
+_SPARE = "ijklmpqr"
+Ranks = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Supposed:
+    """The kinds that a value may have, where each letter leaves out one of some numbers of axes."""
+
+    table: SymbolTable
+    ranks: Mapping[str, tuple[int, ...]]
+
+    def fits(self, claim: Rel) -> bool:
+        sides = [self.of(t) for t in claim.terms if not isinstance(t, _LITERALS)]
+        return not sides or bool(_common(sides))
+
+    def of(self, node: Expr) -> Kinds:
+        match node:
+            case Entry():
+                return self.entry(node)
+            case Add(terms):
+                found = [self.of(t) for t in terms if not isinstance(t, _LITERALS)]
+                loose = len(found) != len(terms) or not found
+                return _mixed(found) if loose else _common(found)
+            case Mul(factors):
+                return reduce(_times, map(self.of, factors))
+            case Fn(name, args) if name in MARKS:
+                return self.mark(name, args)
+            case Fn(_, args) | Extremum(_, args):
+                return _mixed([self.of(a) for a in args])
+            case Cases(branches):
+                return _mixed([self.of(value) for value, _ in branches])
+            case Reduce("sum", _, body):
+                return self.of(body)
+            case Partial(of, wrt):
+                return frozenset(min(abs(a) + abs(b), MATRIX) for a in self.of(of) for b in self.of(wrt))
+        return _NUMBER
+
+    def entry(self, node: Entry) -> Kinds:
+        known = self.table.named(node.tensor)
+        axes = len(known.axes) if known is not None else len(node.indices)
+        left = axes - len(node.indices)
+        ranks = {max(rank + left, 0) for rank in self.ranks.get(node.tensor, (0,))}
+        return frozenset(ROW if rank == COLUMN and self.table.rows else min(rank, MATRIX) for rank in ranks)
+
+    def mark(self, name: str, args: tuple[Expr, ...]) -> Kinds:
+        if name == ONES:
+            return frozenset((COLUMN,))
+        found = [self.of(a) for a in args]
+        if name == TRANSPOSE:
+            return frozenset(-kind if kind in _VECTORS else kind for kind in found[0] if kind != NUMBER)
+        if name in (NORM, INNER):
+            return _NUMBER if all(kinds - _NUMBER for kinds in found[: 2 if name == INNER else 1]) else frozenset()
+        return _common(found) - _NUMBER if name == HADAMARD else ANY
+
+
+def _common(sides: Sequence[Kinds]) -> Kinds:
+    """One kind for all; a bias among matrices at each row is left to the lengths."""
+    same = reduce(frozenset.intersection, sides)
+    return same | {MATRIX} if any(MATRIX in s for s in sides) and all(s - _NUMBER for s in sides) else same
+
+
+def _mixed(parts: Sequence[Kinds]) -> Kinds:
+    """A number goes with every entry."""
+    if all(NUMBER in kinds for kinds in parts):
+        return frozenset().union(_NUMBER, *parts)
+    return _common([ANY if NUMBER in kinds else kinds for kinds in parts])
+
+
+def _times(left: Kinds, right: Kinds) -> Kinds:
+    found = {a or b for a in left for b in right if not (a and b)}
+    return frozenset(found | {_PRODUCTS[pair] for pair in itertools.product(left, right) if pair in _PRODUCTS})
+
+
+def inferred(table: SymbolTable, nodes: Sequence[Node], undecided: set[str]) -> SymbolTable:
+    """The table with the ranks that follow; ``table.open`` names what has two, with both.
+
+    Vectors are columns, or rows where ``table.rows`` says so; the other way where the formulas fit only then, or where
+    capital letters are matrices only then: s = x W.
+    """
+    claimed = [claim for node in nodes for claim in claims(node, table)]
+    ways = [_Way.of(replace(table, rows=rows), claimed, undecided) for rows in (table.rows, not table.rows)]
+    return min(ways, key=lambda way: way.faults).settled()
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The best solutions of each component, with vectors as columns or as rows."""
+
+    table: SymbolTable
+    solutions: tuple[tuple[Ranks, ...], ...]
+    faults: tuple[int, int]  # claims that do not fit, capitals that are no matrices
+
+    @staticmethod
+    def of(table: SymbolTable, claimed: Sequence[Rel], undecided: set[str]) -> _Way:
+        beside = {n for claim in claimed for n in _beside(claim)} & undecided
+        solutions = tuple(_Component(table, tuple(part), tuple(names), frozenset(beside)).best()
+                          for part, names in _components(claimed, undecided))
+        first = {name: rank for found in solutions for name, rank in found[0].items()}
+        unfit = sum(not fits(claim, with_ranks(table, first)) for claim in claimed)
+        return _Way(table, solutions, (unfit, sum(first.get(name) != MATRIX for name in beside)))
+
+    def settled(self) -> SymbolTable:
+        found: Ranks = {}
+        both: dict[str, tuple[str, ...]] = {}
+        for best in self.solutions:
+            for name in best[0]:
+                ranks = list(dict.fromkeys(s[name] for s in best))
+                if len(ranks) == 1:
+                    found[name] = ranks[0]
+                else:
+                    both[name] = tuple(_SHAPES[r] for r in sorted(ranks))
+        return replace(with_ranks(self.table, found), open=tuple(both.items()))
+
+
+_SHAPES = ("a number", "a vector", "a matrix")
+
+
+@dataclass(frozen=True)
+class _Component:
+    """Claims that share letters, and the letters whose ranks they have to settle."""
+
+    table: SymbolTable
+    claimed: tuple[Rel, ...]
+    names: tuple[str, ...]
+    beside: frozenset[str]  # capitals that stand beside a letter
+
+    def best(self) -> tuple[Ranks, ...]:
+        """The ranks that fit and agree best with the letters' faces; numbers where none fit."""
+        if not self.beside & {*self.names} and not any(marked(c) or wholes(c, self.table) for c in self.claimed):
+            return (dict.fromkeys(self.names, 0),)
+        found = sorted(itertools.islice(self.fitting(), _MOST), key=self.against)
+        best = tuple(s for s in found if self.against(s) == self.against(found[0]))
+        return best or (dict.fromkeys(self.names, 0),)
+
+    def against(self, ranks: Ranks) -> tuple[int, int, int]:
+        """Small letters that are matrices, capitals that act on something and are none, and axes in all."""
+        small = [ranks[name] for name in self.names if not is_capital(name)]
+        supposed = Supposed(self.table, {name: (rank,) for name, rank in ranks.items()})
+        acting = {name for claim in self.claimed for name in _acting(claim, supposed)} | self.beside
+        wrong = sum(ranks[name] != MATRIX for name in self.names if name in acting)
+        return small.count(MATRIX), wrong, sum(ranks.values())
+
+    def fitting(self) -> Iterator[Ranks]:
+        marked = {n.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
+                  for a in m.args for n in walk(a) if isinstance(n, Entry)}
+        yield from self.extended({name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}, [])
+
+    def extended(self, choices: Mapping[str, tuple[int, ...]], known: list[str]) -> Iterator[Ranks]:
+        if not all(Supposed(self.table, choices).fits(claim) for claim in self.claimed):
+            return
+        if len(known) == len(self.names):
+            ranks = {name: values[0] for name, values in choices.items()}
+            if all(fits(claim, self.table, ranks) for claim in self.claimed):
+                yield ranks
+            return
+        name = self.names[len(known)]
+        for rank in choices[name]:
+            yield from self.extended({**choices, name: (rank,)}, [*known, name])
+
+
+def _components(claimed: Sequence[Rel], undecided: set[str]) -> list[tuple[list[Rel], list[str]]]:
+    found: list[tuple[list[Rel], list[str]]] = []
+    for claim in claimed:
+        own = [n.tensor for n in walk(claim) if isinstance(n, Entry) and n.tensor in undecided]
+        if not own:
+            continue
+        touched = [part for part in found if {*part[1]} & {*own}]
+        found = [part for part in found if part not in touched]
+        names = dict.fromkeys([*(n for part in touched for n in part[1]), *own])
+        found.append(([*(c for part in touched for c in part[0]), claim], list(names)))
+    return found
+
+
+def _beside(claim: Rel) -> Iterator[str]:
+    """W of W x and of x W: capitals beside another letter, under a transpose or not."""
+    for node in walk(claim):
+        factors = [_letter(f) for f in node.factors] if isinstance(node, Mul) else []
+        for pair in itertools.pairwise(factors):
+            yield from (n for n in pair if None not in pair and n is not None and is_capital(n))
+
+
+def _acting(claim: Rel, supposed: Supposed) -> Iterator[str]:
+    """W of W σ(V x): capitals beside what is a vector or a matrix."""
+    for node in walk(claim):
+        for pair in itertools.pairwise(node.factors) if isinstance(node, Mul) else ():
+            for own, other in (pair, pair[::-1]):
+                name = _letter(own)
+                if name is not None and is_capital(name) and NUMBER not in supposed.of(other):
+                    yield name
+
+
+def _letter(node: Expr) -> str | None:
+    inner = node.args[0] if isinstance(node, Fn) and node.name == TRANSPOSE else node
+    return inner.tensor if isinstance(inner, Entry) and not inner.indices else None
+
+
+def with_ranks(table: SymbolTable, found: Ranks) -> SymbolTable:
+    """The table with the new axes; letters of axes are indices."""
+    changed = []
+    for name, rank in found.items():
+        symbol = table.named(name)
+        if symbol is not None and rank:
+            spare = [c for c in _SPARE if table.named(c) is None and c not in symbol.axes][:rank]
+            changed.append(replace(symbol, axes=(*symbol.axes, *spare), unwritten=rank if symbol.axes else 0))
+    return table.extended(changed) if changed else table

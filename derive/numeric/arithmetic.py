@@ -124,7 +124,8 @@ def _power(base: Any, exponent: Any) -> Any:
     if type(base) is int and base == 0 and exponent > 0:  # a sum over nothing
         return 0
     base = decimal_of(base)
-    if exponent == math.floor(exponent) and not (isinstance(exponent, Decimal) and base <= 0):
+    if type(exponent) is int or (
+            exponent == math.floor(exponent) and not (isinstance(exponent, Decimal) and base <= 0)):
         if base == 0 and exponent < 0:
             raise ZeroDivisionError
         return base ** int(exponent)

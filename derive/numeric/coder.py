@@ -111,8 +111,10 @@ class Coder:
             return self._written(node)
         if isinstance(node, Num) and node.value.denominator != 1:
             return self.number(node.value)
-        text = self.index(node)
-        return f"NUMBER({text})" if isinstance(node, (Add, Mul, Pow, Fn, Reduce)) else text
+        first, text = len(self.marks), self.index(node)
+        if not isinstance(node, (Add, Mul, Pow, Fn, Reduce)):
+            return text
+        return f"NUMBER({text})" if free_indices(node) else self.remembered(node, f"NUMBER({text})", first)
 
     def index(self, node: Node) -> str:
         """An index term: integers and fractions."""
@@ -192,8 +194,9 @@ class Coder:
     def _pow(self, node: Pow) -> str:
         exponent = node.exponent
         if not self.exact:
+            first = len(self.marks)
             power = self._constant(exponent.value) if isinstance(exponent, Num) else self.value(exponent)
-            return f"POWER({self.value(node.base)},{power})"
+            return self.remembered(node, f"POWER({self.value(node.base)},{power})", first)
         if not isinstance(exponent, Num) or exponent.value.denominator != 1:
             raise UnsupportedError("only whole powers are evaluated exactly")
         base = self.value(node.base)
@@ -220,7 +223,8 @@ class Coder:
         if function is not None and function.corners:
             above, below = (self.mark(f"the {side} side of its {name}", needed=False) for side in ("upper", "lower"))
             return f"side(HITS,{above},{below},{self.value(node.args[0])},FUNCTIONS[{name!r}])"
-        return f"FUNCTIONS[{name!r}]({','.join(map(self.value, node.args))})"
+        first = len(self.marks)
+        return self.remembered(node, f"FUNCTIONS[{name!r}]({','.join(map(self.value, node.args))})", first)
 
     def _rounded(self, node: Fn) -> str:
         """⌊t/d⌋ by whole division, which is much faster than a fraction rounded."""
@@ -298,8 +302,8 @@ class Coder:
         text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
         return self.remembered(node, text, first)
 
-    def remembered(self, node: Reduce | Arg, text: str, first: int) -> str:
-        """The value kept in the point, with what it leaves in HITS: many statements ask for the same maximum."""
+    def remembered(self, node: Expr, text: str, first: int) -> str:
+        """The value kept in the point, with what it leaves in HITS: many statements ask for the same power."""
         free = sorted(free_indices(node), key=lambda v: v.name)
         key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
         used = list(walk(node))

@@ -160,6 +160,14 @@ class FormalPoint(Point):
         self._converted = dict(self._symbols)
         self._region = Region(self.module, formals.base, dict(point.values), tuple(point.given), point.shapes)
 
+    def remember(self, key: Any, compute: Callable[[], Any]) -> Any:
+        decided = len(self.formals.path)
+        try:
+            return super().remember(key, compute)
+        finally:
+            if len(self.formals.path) > decided:  # what was decided belongs to one statement
+                self._kept.pop(key, None)
+
     def _generators(self, name: str, values: Values, facts: Facts) -> dict[Index, Any]:
         """An entry of the algebra for each entry of a tensor, with its value."""
         letters = letters_of(self.formals.algebra, name, values, facts)

@@ -30,7 +30,7 @@ class Gradient:
             if isinstance(expr, sympy.Add):
                 self._kept[key] = sympy.Add(*(d for _, d in inside))
             else:
-                self._kept[key] = sympy.Add(*(self._slope(expr, n) * d for n, d in inside))
+                self._kept[key] = sympy.Add(*(self.slope(expr, n) * d for n, d in inside))
         return self._kept[key]
 
     def letters(self, expr: sympy.Expr) -> frozenset[sympy.Symbol]:
@@ -40,7 +40,7 @@ class Gradient:
             self._letters[expr] = own.union(*map(self.letters, expr.args))
         return self._letters[expr]
 
-    def _slope(self, expr: sympy.Expr, n: int) -> sympy.Expr:
+    def slope(self, expr: sympy.Expr, n: int) -> sympy.Expr:
         """The derivative of a product, a power or a function by its n-th argument alone."""
         key = expr, n
         if key not in self._slopes:

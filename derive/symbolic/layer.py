@@ -164,13 +164,25 @@ class Region:
             self._forward[key] = {**arrays, **evaluate(self.module, arrays, shapes, self._kind)}
         return self._forward[key]
 
-    def derivative(self, of: str, at: Index, wrt: str, by: Index) -> sympy.Expr:
-        """∂of_at/∂wrt_by, an expression in the given entries and those of ``wrt``."""
-        return self.gradient(self.forward(wrt)[of][at], wrt, by)
+    def derivative(self, value: Any, wrt: str, by: Index, known: dict[Any, Any], kind: Arithmetic) -> Any:
+        """∂value/∂wrt_by over numbers of any kind, as :func:`evaluated`; what expressions share is differentiated once.
 
-    def gradient(self, value: Any, wrt: str, by: Index) -> sympy.Expr:
-        """∂value/∂wrt_by."""
-        return self._gradient(expression(value), symbol(wrt, by))
+        The powers' and functions' derivatives are SymPy's.
+        """
+        return self._derivative(expression(value), symbol(wrt, by), known, kind)
+
+    def _derivative(self, expr: sympy.Expr, by: sympy.Symbol, known: dict[Any, Any], kind: Arithmetic) -> Any:
+        if by not in self._gradient.letters(expr):
+            return 0
+        if expr is by:
+            return 1
+        key = expr, by
+        if key not in known:
+            inside = [(n, self._derivative(a, by, known, kind)) for n, a in enumerate(expr.args)]
+            parts = [d if expr.is_Add else evaluated(self._gradient.slope(expr, n), known, kind) * d
+                     for n, d in inside if type(d) is not int or d]
+            known[key] = sum(parts[1:], parts[0])
+        return known[key]
 
     def slope(self, function: str, value: Any) -> tuple[sympy.Symbol, sympy.Expr]:
         """(u, f'(u)) of a card's function of one argument, in the region of its value."""
@@ -186,7 +198,7 @@ class Region:
         return u, expression(found["value"][()]).diff(u)
 
 
-def evaluated(expr: sympy.Expr, known: dict[sympy.Expr, Any], kind: Arithmetic) -> Any:
+def evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any:
     """A SymPy expression over numbers of any kind; ``known`` holds its symbols' and keeps what is found."""
     found = known.get(expr)
     if found is None:
@@ -194,7 +206,7 @@ def evaluated(expr: sympy.Expr, known: dict[sympy.Expr, Any], kind: Arithmetic) 
     return found
 
 
-def _evaluated(expr: sympy.Expr, known: dict[sympy.Expr, Any], kind: Arithmetic) -> Any:
+def _evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any:
     if expr.is_Rational:
         return Fraction(int(expr.p), int(expr.q))
     if expr is sympy.pi:

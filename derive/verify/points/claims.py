@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from derive.axes import stands
@@ -94,8 +94,7 @@ class Claim:
         runs = self.runs(point)
         if math.prod(map(len, runs)) <= MOST:
             return itertools.product(*runs)
-        source = random.Random(len(runs))
-        return {tuple(map(source.choice, runs)) for _ in range(MOST)}
+        return _selection(tuple(runs))
 
     def exhausts(self, point: Point) -> bool:
         """Whether all values of the indices are tried, not a selection."""
@@ -115,6 +114,13 @@ class Claim:
     def _describe(self, point: Point, at: Index, what: str) -> str:
         place = ", ".join(f"{v.name} = {n}" for v, n in zip(self.variables, at, strict=True))
         return f"at {place + ' ' if place else ''}for {point.describe()}: {what}"
+
+
+@lru_cache(maxsize=64)
+def _selection(runs: tuple[range, ...]) -> frozenset[Index]:
+    """MOST choices of a value of each index."""
+    source = random.Random(len(runs))
+    return frozenset([tuple(map(source.choice, runs)) for _ in range(MOST)])
 
 
 def shown(value: Any) -> str:

@@ -10,8 +10,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import sympy
-
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Num
 from derive.functions import elementary
@@ -157,7 +155,7 @@ class FormalPoint(Point):
         self.path: Path = tuple(formals.path.items())
         self._named = set(self.given)
         self._symbols = {symbol(name, at): value for name in self.given for at, value in self.values[name].items()}
-        self._converted = dict(self._symbols)
+        self._converted: dict[Any, Any] = dict(self._symbols)
         self._region = Region(self.module, formals.base, dict(point.values), tuple(point.given), point.shapes)
 
     def remember(self, key: Any, compute: Callable[[], Any]) -> Any:
@@ -180,31 +178,31 @@ class FormalPoint(Point):
             raise KeyError((at, by))
         if of == wrt:
             return int(at == by)
-        return self._lifted(self._region.derivative(of, at, wrt, by), wrt)
+        return self._derivative(self._region.forward(wrt)[of][at], wrt, by)
 
-    def _lifted(self, expr: Any, wrt: str) -> Any:
-        if expr is sympy.S.Zero:
-            return 0
+    def _derivative(self, value: Any, wrt: str, by: Index) -> Any:
         if wrt not in self._named:
             self._named.add(wrt)
             self._symbols |= {symbol(wrt, at): value for at, value in self.values[wrt].items()}
             self._converted |= self._symbols
-        decided = len(self.formals.path)
-        found = self.formals.lift(evaluated(expr, self._converted, self.formals.arithmetic))
+        decided, algebra = len(self.formals.path), self.formals.algebra
+        spent, algebra.work = algebra.work, 0  # what a derivative takes is no part of what the statement may take
+        found = self._region.derivative(value, wrt, by, self._converted, self.formals.arithmetic)
+        algebra.work = spent
         if len(self.formals.path) > decided:  # what was decided belongs to one statement
             self._converted = dict(self._symbols)
         return found
 
     def _message(self, wrt: str) -> Values:
         delta, output = self.values[f"delta_{self.module.output}"], self.module.output
-        return {at: sum(d * self.partial(output, out, wrt, at) for out, d in delta.items())
-                for at in self.values[wrt]} if wrt != output else delta
+        slopes = {at: [(d, self.partial(output, out, wrt, at)) for out, d in delta.items()] for at in self.values[wrt]}
+        return {at: sum(d * s for d, s in own if type(s) is not int or s) for at, own in slopes.items()}
 
     def slope(self, value: Any, wrt: str, by: Index) -> Any:
         """∂value/∂wrt_by of an expression that compares nothing itself."""
         if by not in self.tensor(wrt):
             raise KeyError(by)
-        return self._lifted(self._region.gradient(value(self._twin(wrt, self._smooth)), wrt, by), wrt)
+        return self._derivative(value(self._twin(wrt, self._smooth)), wrt, by)
 
     def _smooth(self, wrt: str) -> dict[str, Values]:
         return {name: {at: Smooth(expression(v), plain(v)) for at, v in tensor.items()}

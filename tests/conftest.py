@@ -32,6 +32,7 @@ class _Hidden(MetaPathFinder):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-card", action="store_true", help="what is tried on some of the cards is tried on all")
     parser.addoption("--without-oracles", action="store_true", help="as on a machine that has none of: " + ", ".join(ORACLES))
 
 

@@ -17,6 +17,7 @@ STAGES = (
     ("records", "errors", "expr", "functions", "reductions", "ring", "window_axis", "receptive_field", "sections", "words"),
     ("notation",),
     ("module", "sheet", "card"),
+    ("statement",),
     ("layers",),
     ("axes", "magnitudes"),
     ("specify",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from derive.card import Card
 from derive.errors import DeriveError
 from derive.module import Module
@@ -10,6 +12,7 @@ from derive.question.keys import refuse_near_misses
 from derive.question.reading import read_formulas
 from derive.question.windows import is_window, window_module
 from derive.question.wording import words_of
+from derive.statement import Statement
 
 __all__ = ["module_of"]
 
@@ -20,22 +23,45 @@ def module_of(card: Card) -> Module:
     Raises :class:`CardError` for what is missing, ambiguous or contradictory, and
     :class:`UnsupportedError` where the card is not about a layer that is covered.
     """
-    def by_formula() -> Module:
-        from derive.question.layer import layer_module  # a fifth of a cold start: only where it is asked
-
-        return layer_module(card)
-
     try:
         refuse_near_misses(card)
-        read_ = read_formulas(card)
-        words = words_of(card.question, card.question_line, read_.known)
-        named = named_layer(card, words, read_)
-        known = None if named is None else catalogue_module(card, words, read_, named)
-        if known is not None:
-            return known
-        if named is not None:
-            return by_formula()
-        return window_module(card, words, read_) if is_window(card, words, read_) else by_formula()
+        statement = Statement.of(card)
+        return _by_words(card, statement) if statement.forward is None else _given(card, statement)
     except DeriveError as error:
         found = error.located(card.path, card.question_line)
         raise type(found)(*dict.fromkeys(found.problems)) from None
+
+
+def _given(card: Card, statement: Statement) -> Module:
+    from derive.question.given import given_module  # only where it is asked: a part of a cold start
+
+    return given_module(card, statement)
+
+
+# what the front matter may say of a layer that the question names or writes, besides its roles and windows
+_LAID_OVER = ("derive", "functions", "shapes", "ranges", "facts", "upstream", "loss")
+
+
+def _by_words(card: Card, statement: Statement) -> Module:
+    """The layer that the question names or writes, with what the front matter says besides."""
+    module = _by_name(card)
+    if module is None:
+        from derive.question.layer import layer_module
+
+        module = layer_module(card, statement)
+        statement = replace(statement, functions=None, shapes=None, facts=None)  # they have been read with the question
+    if all(getattr(statement, key) is None for key in _LAID_OVER):
+        return module
+    from derive.question.given import laid_over
+
+    return laid_over(module, card, statement)
+
+
+def _by_name(card: Card) -> Module | None:
+    """The layer of the catalogue that the question is about; None where its formulas say what it computes."""
+    read_ = read_formulas(card)
+    words = words_of(card.question, card.question_line, read_.known)
+    named = named_layer(card, words, read_)
+    if named is not None:
+        return catalogue_module(card, words, read_, named)
+    return window_module(card, words, read_) if is_window(card, words, read_) else None

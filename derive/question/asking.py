@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Partial
 from derive.layers.forward import WindowForm
@@ -49,6 +50,11 @@ class Asked:
     messages: tuple[str, ...]
     readings: tuple[str, ...]
     loss: str | None = None
+
+
+def asked_by_statement(card: Card) -> Asked | None:
+    """What stands for the request of the front matter until it is read; None where there is none."""
+    return None if card.front_matter.get("derive") is None else Asked(("jacobian", "vjp"), ())
 
 
 def asked(

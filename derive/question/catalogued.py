@@ -16,7 +16,7 @@ from derive.layers.forward import WindowForm
 from derive.module import Module
 from derive.notation import read
 from derive.notation.formulas import Formula
-from derive.question.asking import asked
+from derive.question.asking import asked, asked_by_statement
 from derive.question.claims import computes_nothing
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems
 from derive.question.identification import equations_of
@@ -132,7 +132,8 @@ def _asked(module: Module, card: Card, words: Words, formulas_read: Read, readin
     output, _ = module.definition(module.output)
     form = WindowForm("", output, module.inputs[0], None, None)
     in_words = not equations_of(formulas_read)
-    wanted = asked(form, module.table, partials(formulas_read.nodes), words.plain, in_words, formulas_read.failures)
+    wanted = asked_by_statement(card) or asked(form, module.table, partials(formulas_read.nodes), words.plain, in_words,
+                                               formulas_read.failures)
     return replace(module, key=card.id, asked=wanted.messages, readings=(*readings, *wanted.readings))
 
 

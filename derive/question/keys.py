@@ -5,12 +5,11 @@ from __future__ import annotations
 from derive.card import Card
 from derive.errors import CardError, Problem
 from derive.layers import POOLINGS
-from derive.layers.arguments import TAKES
-from derive.module import ROLES
+from derive.statement import KEYS as STATED
 
 # What changes a sheet or its marks. A note's own `id`, `title`, `course`, `type` and `tags` have many neighbours.
-KEYS = ("layer", *(key for keys in TAKES.values() for key in keys), "input_size", "tie_rule", *ROLES,
-        *dict.fromkeys(key for spec in POOLINGS for key in spec.options), "code", "points", "difficulty")  # fmt: skip
+KEYS = ("layer", *STATED, *dict.fromkeys(key for spec in POOLINGS for key in spec.options), "code", "points",
+        "difficulty")
 _LONG = 8  # letters, from which on two of them may be wrong
 # words that people and their programs use as keys of their own, close to one of ours
 _WORDS = frozenset(

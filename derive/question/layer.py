@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -33,13 +33,15 @@ from derive.specify.definitions import Definition, Definitions, definitions, inl
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
 from derive.specify.places import reaches_said
-from derive.specify.roles import Role
+from derive.specify.roles import Role, roles_said
+from derive.specify.stated import formulas_of, output_of
 from derive.specify.wanted import Wanted, derivatives
+from derive.statement import Statement
 
 
-def layer_module(card: Card) -> Module:
+def layer_module(card: Card, statement: Statement) -> Module:
     """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
-    read_, prose, of_parts = read_layer(card)
+    read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"))
     read_, chosen = with_chosen(read_, prose)
     read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
@@ -53,7 +55,8 @@ def layer_module(card: Card) -> Module:
     asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
     try:
-        layer = computed(found, table, {*differentiated} or differentiated_in_words(prose, table))
+        output = output_of(statement, found, table)
+        layer = computed(found, table, {*differentiated} or differentiated_in_words(prose, table), output)
     except CardError:
         refuse_unread(of_the_layer(read_.failures, prose, found.tensors, ()))  # the formula that joins them
         raise
@@ -67,14 +70,15 @@ def layer_module(card: Card) -> Module:
     layer, roles = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
     put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"
               for n in before if n not in layer.given]
-    wanted = _wanted(layer, roles, asked, prose, bool(of_parts), read_)
+    wanted = (_wanted(layer, roles, asked, prose, bool(of_parts), read_) if statement.derive is None else
+              Wanted(("vjp",), (), ()))  # until the statement's own request is read
     fields, tie_rule, said = _windows(card, read_, layer.used, found)
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = specified(layer, roles, wanted, facts_of(found, prose, named, layer.given, layer.table),
                        fields, nodes, written)
     short = likelihoods_said(formulas(card.question, card.question_line))
     reaches = reaches_said(d.formula for d in layer.used)
-    readings = (*said_of(layer), *reaches, *numbers, *short, *chosen, *put_in, *_roles_said(roles),
+    readings = (*said_of(layer), *reaches, *numbers, *short, *chosen, *put_in, *roles_said(roles),
                 *said, *wanted.readings)
     return replace(module, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
 
@@ -125,9 +129,3 @@ def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, 
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
         raise UnsupportedError(Problem(message, line=prose.plain.first_line))
     return wanted
-
-
-def _roles_said(roles: dict[str, Role]) -> Iterable[str]:
-    singular = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
-    for name, role in roles.items():
-        yield f"{singular[role.role]} `{name}` ({role.said or 'nothing says otherwise'})"

@@ -36,10 +36,11 @@ _SPELLINGS: Passes = {"local arguments": with_local_arguments, **SPELLINGS,
                       "vector functions": without_vector_functions}
 
 
-def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
+def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose, list[Mention]]:
     """The formulas of a question, its prose, and what the letters are of parts that only words name.
 
-    Functions that are applied by name, and parts without a formula, are written out.
+    ``stated`` are formulas of its front matter.  Functions that are applied by name, and parts without a formula,
+    are written out.
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
     written = passed(_LETTERS, formulas(card.question, card.question_line))
@@ -50,7 +51,7 @@ def read_layer(card: Card) -> tuple[Read, Prose, list[Mention]]:
     said = equations_said(prose, written)
     written = with_ranges_said(written, prose)
     prose = replace(prose, formulas=tuple(written))
-    found = with_named(with_words([*passed(_SPELLINGS, written), *said]), prose)
+    found = with_named(with_words([*passed(_SPELLINGS, [*written, *stated]), *said]), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = counts(read_.nodes, spoken)

@@ -10,7 +10,7 @@ from derive.layers.catalogue import Pooling
 from derive.layers.forward import window_form
 from derive.layers.naming import module_over, with_loss
 from derive.module import Module
-from derive.question.asking import asked
+from derive.question.asking import asked, asked_by_statement
 from derive.question.geometry import window_geometry
 from derive.question.identification import equations_of, forward_formula, op_of
 from derive.question.reading import Read
@@ -27,10 +27,11 @@ def is_window(card: Card, words: Words, read_: Read) -> bool:
     if not equations:
         return bool(words.about("pooling"))
     outputs = {equation.terms[0] for equation in equations}
-    return len(outputs) == 1 and all(map(_of_window, equations))
+    return len(outputs) == 1 and all(map(is_extreme, equations))
 
 
-def _of_window(equation: Rel) -> bool:
+def is_extreme(equation: Rel) -> bool:
+    """y_K = the maximum or minimum of one input over a window."""
     output, value = equation.terms
     assert isinstance(output, Entry)
     if isinstance(value, Extremum):
@@ -53,7 +54,8 @@ def window_module(card: Card, words: Words, formulas_read: Read) -> Module:
     form = forward.form
     unread = tuple(p for _, error in formulas_read.failures for p in error.problems)
     in_words = not equations_of(formulas_read)
-    wanted = asked(form, forward.table, partials(formulas_read.nodes), words.plain, in_words, formulas_read.failures)
+    wanted = asked_by_statement(card) or asked(
+        form, forward.table, partials(formulas_read.nodes), words.plain, in_words, formulas_read.failures)
     refuse_other_pooling(card, words)
     reader = Reader(card, words, form.rank, forward.line, unread)
     tie_rule = tie_rule_of(reader)

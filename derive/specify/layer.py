@@ -44,12 +44,13 @@ class Computed:
         return {*self.given, *(d.entry.tensor for d in self.used)}
 
 
-def computed(found: Definitions, table: SymbolTable, differentiated: Collection[str]) -> Computed:
-    """What definitions compute; of several outputs the one that is ``differentiated``.
+def computed(found: Definitions, table: SymbolTable, differentiated: Collection[str],
+             output: str | None = None) -> Computed:
+    """What definitions compute; the ``output`` is what nothing else uses, of several the one ``differentiated``.
 
     Raises :class:`CardError` where it is unclear which is the output, :class:`UnsupportedError` for circles.
     """
-    output = output_of(found, {*differentiated})
+    output = output_of(found, {*differentiated}) if output is None else output
     used = in_order(output, found)
     functions = applied_functions(used, found)
     return Computed(found, table, output, tuple(used), functions, given_letters(used, functions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from derive.errors import CardError, DeriveError, Problem, did_you_mean
@@ -69,3 +69,10 @@ def letter_of(latex: str, table: SymbolTable) -> str | None:
     if isinstance(node, Entry) and ZERO in node.indices and table.named(f"{node.tensor}_0") is not None:
         return f"{node.tensor}_0"  # the bias w_{j0}
     return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else None
+
+
+def roles_said(roles: Mapping[str, Role]) -> Iterator[str]:
+    """Who is who, and where that is said."""
+    singular = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
+    for name, role in roles.items():
+        yield f"{singular[role.role]} `{name}` ({role.said or 'nothing says otherwise'})"

@@ -132,7 +132,7 @@ class Asking:
         yield from self.of_loss
         letters = {name for n in (*self.named, *self.of_loss) for name in _tensors(n.wrt)}
         for name in [name for name in self.by_name if name not in letters]:
-            yield from self._of_name(name, self.by_name[name])
+            yield from self.of_name(name, self.by_name[name])
         letters |= self.by_name.keys()
         for role, plain in self.whole.items():
             names = [name for name, known in self.roles.items() if known.role == role]
@@ -140,11 +140,12 @@ class Asking:
                 names = [name for name, known in self.roles.items() if known.role == "inputs"]
             for name in names if role == "parameters" or plain or not letters & {*names} else ():
                 if name not in letters:
-                    yield from self._of_name(name)
+                    yield from self.of_name(name)
                 elif plain and self.output.indices:
                     yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
-    def _of_name(self, name: str, of_loss: bool = True) -> Iterator[Partial]:
+    def of_name(self, name: str, of_loss: bool = True) -> Iterator[Partial]:
+        """∂y/∂x, and ∂L/∂x where y is no number."""
         yield self._indexed(self.output, Entry(name, ()))
         if self.output.indices and of_loss:
             yield self._indexed(Entry("loss", ()), Entry(name, ()))

@@ -1,0 +1,183 @@
+"""The layer of a statement with formulas; what it leaves out is read from the question's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from derive.card import Card
+from derive.errors import CardError, Problem, UnsupportedError
+from derive.expr import Entry, Idx
+from derive.layers import EXTREMA
+from derive.layers.forward import set_axes, window_form
+from derive.layers.naming import module_over, with_loss
+from derive.module import ROLES, Module
+from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
+from derive.question.facts import facts_of
+from derive.question.fields import fields_of
+from derive.question.geometry import raise_problems, window_geometry
+from derive.question.given_formulas import Given, read_given, read_question, refuse_idle
+from derive.question.given_request import request
+from derive.question.identification import op_of
+from derive.question.naming import letters_of, mentions
+from derive.question.numbers import with_numbers
+from derive.question.roles import roles_of
+from derive.question.stated import Reader
+from derive.question.wanted import AskingInWords
+from derive.question.windows import is_extreme, tie_rule_of
+from derive.question.wording import Words, words_of
+from derive.specify.applied import refuse_two_readings
+from derive.specify.declared import declared_by
+from derive.specify.definitions import Definitions, definitions, inlined, statements
+from derive.specify.facts import facts_given
+from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
+from derive.specify.order import as_layer
+from derive.specify.places import place
+from derive.specify.roles import Role, letter_of, roles_said
+from derive.specify.stated import output_of
+from derive.specify.wanted import Wanted, derivatives, partials
+from derive.specify.writing import statement_of
+from derive.statement import LETTERS, Statement, with_statement
+
+
+def given_module(card: Card, statement: Statement) -> Module:
+    """The layer of a statement that has forward formulas.
+
+    Raises :class:`CardError` for all of them that cannot be read, or say nothing under their key.
+    """
+    card = with_statement(card, statement)
+    given = read_given(card, statement)
+    found = inlined(definitions(given.nodes, given.table))
+    refuse_idle(given, statement, found)
+    named_by = partials(tuple(given.of("derive")))
+    layer = _layer(statement, found, given.table, {d.of.tensor for _, d in named_by if isinstance(d.of, Entry)})
+    named = [*mentions(given.prose, partial(letters_of, table=layer.table))]
+    roles = roles_of(layer.given, named, card, layer.table)
+    layer, roles = with_numbers(layer, roles, {d.wrt for _, d in named_by}, given.prose)
+    facts = (tuple(facts_given((c for c, _ in found.facts), layer.given)) if statement.facts is not None else
+             facts_of(found, given.prose, named, layer.given, layer.table))
+    make = _of_a_window if not layer.functions and is_extreme(layer.used[-1].equation) and len(layer.used) == 1 else (
+        _of_formulas)
+    module = make(given, statement, card, layer, roles)
+    readings = dict.fromkeys((*said_of(layer), *roles_said(roles), *module.readings, *_idle(given, statement, layer),
+                              *_said(statement)))
+    return replace(module, facts=facts, key=card.id, readings=tuple(readings))
+
+
+def _idle(given: Given, statement: Statement, layer: Computed) -> Iterator[str]:
+    for n, text in enumerate(statement.facts or ()):
+        claims = [c for _, node in given.of("facts", n) for c in statements(node)]
+        if not any(True for _ in facts_given(claims, layer.given)):
+            yield f"the fact ${text}$ is no condition on one of the letters given, and is left out"
+
+
+def laid_over(module: Module, card: Card, statement: Statement) -> Module:
+    """The layer that the question names or writes, with what the front matter says besides."""
+    found = given_module(card, statement_of(module).overlaid(statement))
+    request = ("asked for", "not answered") if statement.derive is not None else ()
+    kept = (said for said in module.readings if not said.startswith(request))
+    own = (said for said in found.readings if said.startswith(("asked for as", "the front matter")))
+    return replace(found, name=module.name, readings=tuple(dict.fromkeys((*kept, *own))))
+
+
+def _layer(statement: Statement, found: Definitions, table: SymbolTable, differentiated: set[str]) -> Computed:
+    if not found.tensors:
+        found, table = as_layer(found, table)
+    layer = well_defined(computed(found, table, differentiated, output_of(statement, found, table)))
+    refuse_unknown(layer)
+    listed = {*(letter_of(t, table) for key in LETTERS for t in getattr(statement, key) or ()),
+              *(s.name for s in declared_by(statement).of_kind(Kind.TENSOR))}
+    refuse_two_readings([d.formula for d in layer.used], {*layer.given} - listed)
+    applied = {f.name for f in layer.functions}
+    for n, text in enumerate(statement.functions or ()):
+        if not any(name in applied for name, (_, formula) in found.functions.items() if formula.line == statement.line(
+                "functions", n) and formula.latex in text):
+            raise CardError(Problem(f"`functions: {text}`: no formula applies it", line=statement.line("functions", n)))
+    return layer
+
+
+def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role]) -> Module:
+    """The layer of any formulas."""
+    wanted, table = _wanted(given, statement, layer, roles)
+    layer = replace(layer, table=_with_letters(statement, layer, table))
+    words = _words(card, statement)
+    reader = Reader(card, words, 0)
+    tie_rule = tie_rule_of(reader)
+    raise_problems(reader)
+    fields, said = fields_of(card, words, layer.used, layer.found)
+    module = specified(layer, roles, wanted, (), fields, given.nodes, [f.latex for f, _ in given.nodes])
+    return replace(module, tie_rule=tie_rule, readings=(*said, *reader.readings, *wanted.readings))
+
+
+def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role]) -> Module:
+    """The maximum or minimum of one input over its windows, and nothing else."""
+    form = window_form(layer.used[0].equation)
+    for claim in layer.found.sets:
+        axes = set_axes(claim, form)
+        form = form if axes is None else replace(form, axes=axes)
+    wanted, table = _wanted(given, statement, layer, roles, windows=True)
+    reader = Reader(card, _words(card, statement), form.rank, layer.used[0].formula.line)
+    tie_rule = tie_rule_of(reader)
+    source = table.named(form.source)
+    declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
+    field, size = window_geometry(reader, form.axes, place(layer.used[0].formula),
+                                  declared if len(declared) == form.rank else ())
+    module = module_over(
+        form, with_loss(_with_letters(statement, layer, table), wanted.loss), field, tie_rule=tie_rule,
+        name=next((spec.name for spec in EXTREMA if op_of(spec) == form.op), None), input_size=size,
+        asked=wanted.kinds, readings=(*reader.readings, *wanted.readings))
+    inputs, parameters, constants = (tuple(n for n, r in roles.items() if r.role == kind) for kind in ROLES)
+    return replace(module, inputs=inputs, parameters=parameters, constants=constants)
+
+
+def _words(card: Card, statement: Statement) -> Words:
+    """The question's words, for the windows that the statement leaves to them; none where it says the window."""
+    if statement.kernel_size is not None or statement.output_size is not None:
+        return words_of("", card.question_line, {})
+    return words_of(card.question, card.question_line, {})
+
+
+def _with_letters(statement: Statement, layer: Computed, table: SymbolTable) -> SymbolTable:
+    """The table with the statement's own letters for the loss and the upstream gradient."""
+    own = [("loss", statement.loss, ()), (f"delta_{layer.output}", statement.upstream, layer.entry.indices)]
+    for name, latex, indices in own:
+        if latex is None:
+            continue
+        known = table.named(name_of(latex))
+        if known is not None and known.name in layer.letters:
+            key = "loss" if name == "loss" else "upstream"
+            raise CardError(Problem(f"`{key}: {latex}` is a letter of the layer; give one of them another",
+                                    line=statement.line(key)))
+        axes = tuple(i.name for i in indices if isinstance(i, Idx))
+        table = SymbolTable((*(s for s in table.symbols if s is not known and s.name != name),
+                             Symbol(name, latex, Kind.TENSOR, axes)), table.stars, table.vectors, table.rows)
+    return table
+
+
+def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str, Role],
+            windows: bool = False) -> tuple[Wanted, SymbolTable]:
+    """What ``derive`` lists, else what the question asks for; and the table with the letters of its loss."""
+    asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, layer.table)
+    if statement.derive is not None:
+        return request(asking, given, statement.derive, windows), layer.table
+    nodes, table = read_question(given.prose, layer.table)
+    asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, table)
+    for formula, derivative in derivatives(tuple(nodes)):
+        asking.derivative(formula, derivative)
+    asking.by_words(given.prose, in_words=False)
+    wanted = asking.found()
+    if not wanted.kinds:
+        raise UnsupportedError(Problem("the question asks for no message or derivative; add e.g. `derive: [backward]`",
+                                       line=given.prose.plain.first_line))
+    if windows:
+        wanted = replace(wanted, kinds=("jacobian", *wanted.kinds) if "jacobian" not in wanted.kinds else wanted.kinds)
+    return wanted, table
+
+
+def _said(statement: Statement) -> Iterator[str]:
+    """What the front matter gives, so that it counts over the question's words."""
+    lines = {key: line for key, _ in statement.given() if key != "derive" and (line := statement.line(key))}
+    if lines:
+        keys = ", ".join(f"`{key}` (line {line})" for key, line in lines.items())
+        yield f"the front matter counts over the question's words: {keys}"

@@ -1,0 +1,139 @@
+"""A layer as the statement from which it can be read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from derive.axes import axes, unused, with_axes
+from derive.expr import MINUS_ONE, ONE, Add, And, Entry, Expr, Fn, Mul, Node, Num, Rel, add, eq, mul, subst, transform
+from derive.module import ROLES, Module
+from derive.notation import write
+from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
+from derive.receptive_field import ReceptiveField
+from derive.specify.declared import UNKNOWN
+from derive.statement import Statement
+from derive.window_axis import AdaptiveAxis, WindowAxis
+
+
+def statement_of(module: Module) -> Statement:
+    """The statement of a module: written as front matter it gives the module again."""
+    table = module.table
+    values: dict[str, Any] = {
+        "forward": [write(_ranged(module, equation), table) for equation in module.equations],
+        "functions": [write(eq(Fn(f.name, tuple(Entry(p, ()) for p in f.parameters)), f.body), table)
+                      for f in module.functions],
+        **{role: [_latex(table, name) for name in getattr(module, role)] for role in ROLES},
+        "shapes": list(_shapes(module)),
+        "facts": [write(fact, table) for fact in module.facts],
+    }
+    values = {key: value for key, value in values.items() if value}
+    loss, message = table.named("loss"), table.named(f"delta_{module.output}")
+    if loss is None and not module.fields:  # as the sheet calls it
+        loss = Symbol("loss", unused(with_axes(module).table, "LEJCQ")[0], Kind.TENSOR)
+        table = table.extended([loss])
+    if loss is not None and (loss.latex != "L" or module.fields):
+        values["loss"] = loss.latex
+    values["derive"] = [*_kinds(module), *(write(d, table) for d in module.wanted)]
+    if message is not None and message.latex != _usual(table, module.output):
+        values["upstream"] = message.latex
+    if split_label(_latex(table, module.output))[1] is not None:
+        values["output"] = _latex(table, module.output)
+    if module.fields:
+        values |= _geometry(module.fields[0][1])
+    if module.input_size is not None:
+        values["input_size"] = module.input_size
+    if module.tie_rule != "first":
+        values["tie_rule"] = module.tie_rule
+    return Statement(**values)
+
+
+def _latex(table: SymbolTable, name: str) -> str:
+    known = table.named(name)
+    return name if known is None else known.latex
+
+
+def _usual(table: SymbolTable, output: str) -> str:
+    r"""\delta_f, \delta_{y}."""
+    script = _latex(table, output)
+    return rf"\delta_{script if len(script) == 1 else f'{{{script}}}'}"
+
+
+def _kinds(module: Module) -> Iterator[str]:
+    """The kinds of messages asked for, of those that derivatives say only the forward one."""
+    asked = [kind for kind in module.asked if kind == "forward" or not module.wanted]
+    if [k for k in asked if k in ("jacobian", "vjp")] in (["jacobian", "vjp"], ["vjp"]) and not (
+            module.fields and "jacobian" not in asked):
+        asked = ["backward" if kind == "vjp" else kind for kind in asked if kind != "jacobian"]
+    return iter(asked)
+
+
+def _ranged(module: Module, equation: Rel) -> Node:
+    """The equation as the question counts it, with the range of each index that has one of its own."""
+    head, value = equation.terms
+    assert isinstance(head, Entry) and isinstance(value, Expr)
+    first: dict[int, Expr] = {}
+    if module.recounted is not None and module.recounted[0].tensor == head.tensor:
+        here, there = module.recounted
+        for d, (i, t) in enumerate(zip(here.indices, there.indices, strict=True)):
+            if i is not t:
+                first[d] = _collected(add(t, mul(MINUS_ONE, i)))
+                value = transform(subst(value, {i: add(i, mul(MINUS_ONE, first[d]))}), _reindexed)
+    bounds = []
+    for tensor, axis, length in module.ranges:
+        if tensor == head.tensor:
+            origin = Num(axes(module).origin(tensor, axis))
+            low = _collected(add(origin, first.get(axis, Num(0))))
+            high = add(low, length, MINUS_ONE)
+            bounds.append(Rel((low, head.indices[axis], _collected(high) if first else high), ("≤", "≤")))
+    return And((eq(head, value), *bounds)) if bounds else eq(head, value)
+
+
+def _reindexed(node: Node) -> Node | None:
+    return Entry(node.tensor, tuple(map(_collected, node.indices))) if isinstance(node, Entry) else None
+
+
+def _collected(term: Expr) -> Expr:
+    """The sum with like terms together: k of n + k − n."""
+    counts: dict[Expr, Fraction] = {}
+    waiting = [(term, Fraction(1))]
+    while waiting:
+        part, factor = waiting.pop(0)
+        if isinstance(part, Add):
+            waiting = [*((t, factor) for t in part.terms), *waiting]
+        elif isinstance(part, Mul) and isinstance(part.factors[0], Num):
+            waiting.insert(0, (mul(*part.factors[1:]), factor * part.factors[0].value))
+        else:
+            key, number = (ONE, part.value) if isinstance(part, Num) else (part, Fraction(1))
+            counts[key] = counts.get(key, Fraction(0)) + factor * number
+    return add(*(mul(Num(n), key) for key, n in counts.items() if n))
+
+
+def _shapes(module: Module) -> Iterator[str]:
+    """The shapes of all tensors; a number's only where its letter has a label."""
+    table = module.table if module.fields else with_axes(module).table
+    for name in (*module.inputs, *module.parameters, *module.constants, *module.defined):
+        symbol = table.named(name)
+        if symbol is None or symbol.above or (not symbol.axes and split_label(symbol.latex)[1] is None):
+            continue
+        sizes = symbol.sizes or ("",) * len(symbol.axes)
+        extents = r" \times ".join(str(n) if isinstance(n, int) else _latex(table, n) if n else UNKNOWN for n in sizes)
+        yield rf"{symbol.latex} \in \mathbb{{R}}" + (f"^{{{extents}}}" if extents else "")
+
+
+def _geometry(field: ReceptiveField) -> dict[str, Any]:
+    """The keys of the windows, those with their usual value left out."""
+    adaptive = [a.outputs for a in field.axes if isinstance(a, AdaptiveAxis)]
+    if adaptive:
+        return {"output_size": adaptive}
+    windows = [a for a in field.axes if isinstance(a, WindowAxis)]
+    found: dict[str, Any] = {"kernel_size": [a.kernel_size for a in windows], "stride": [a.stride for a in windows]}
+    if any(a.padding or a.padding_after for a in windows):
+        found["padding"] = [a.padding if a.padding == a.padding_after else (a.padding, a.padding_after)
+                            for a in windows]
+    if any(a.dilation > 1 for a in windows):
+        found["dilation"] = [a.dilation for a in windows]
+    if any(a.ceil_mode for a in windows):
+        found["ceil_mode"] = True
+    return found

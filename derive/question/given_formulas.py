@@ -98,7 +98,7 @@ def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolT
     sizes = [Symbol(name, latex, Kind.SIZE) for latex in dict.fromkeys(sizes_said(prose))
              if declared.named(name := name_of(latex)) is None]
     others = [f for (key, _, _), f in zip(given, found, strict=True) if key != "shapes" or not declares(f, declared)]
-    table = gather(others, declared.extended(sizes), ranks_said(found, prose), rows_said(prose))
+    table = gather(others, declared.extended(sizes), ranks_said(prose), rows_said(prose))
     items: list[Item] = []
     problems: list[Problem] = []
     for (key, n, _), formula in zip(given, found, strict=True):

@@ -99,7 +99,7 @@ def applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) 
 
 def dependency(r: Reader, group: Group) -> bool:
     """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
-    parts = [list(unwrap(p)) for p in split(group.items, "COMMA", "SEMI")]
+    parts = [list(unwrap(p)) for p in arguments_of(group)]
     names = [_whole(p[0]) if len(p) == 1 else None for p in parts]
     return all(name in r.words and r.words[name].kind is Kind.TENSOR and not r.is_index(name)
                for name in (n or "" for n in names))

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import field
 
 from derive.errors import CardError, Problem
-from derive.notation.tree import Items
+from derive.notation.tree import Item
 from derive.records import dataclass
 
 _WIDTH = 88  # of the line that is quoted
@@ -57,13 +57,22 @@ class Formula:
     line: int
     column: int
     display: bool
-    tree: Items | None = field(default=None, compare=False, repr=False)
+    tree: tuple[Item, ...] | None = field(default=None, compare=False, repr=False)
     origin: Source | None = field(default=None, compare=False, repr=False)
 
     @property
     def source(self) -> Source:
         """What the places in the tree are places of."""
         return self.origin or Source(self.latex, self.line, self.column)
+
+    def part(self, items: tuple[Item, ...], display: bool) -> Formula:
+        """Some of the items as a formula, with its own text and place."""
+        source = self.source
+        start, end = min(i.start for i in items), max(i.end for i in items)
+        before = source.latex[:start]
+        column = start - before.rfind("\n") - 1 + (0 if "\n" in before else source.column)
+        line = self.line if source.line is None else source.line + before.count("\n")
+        return Formula(source.latex[start:end], line, column, display, items, source)
 
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n(?:.*?\n)??^ {0,3}\1[`~]*+[ \t]*$"

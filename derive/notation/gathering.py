@@ -54,6 +54,8 @@ def gather(
         written.append(formula if isinstance(formula, str) else formula.latex)
         try:
             tree = parse(source) if isinstance(formula, str) else tree_of(formula)
+            if has(tree, "ARROW"):
+                continue  # an update says nothing of its letters
             if lists_letters(tree):
                 lists.append((source, tree))
                 continue

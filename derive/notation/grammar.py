@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from derive.notation.formulas import Formula, Source
 from derive.notation.tokens import tokenise
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_token
+from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, inside, is_token
 from derive.notation.vocabulary import CLOSING
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -124,7 +125,7 @@ def keep() -> None:
 
 # A token's terminal; what is not named is an OP.
 _TERMINALS = {
-    **dict.fromkeys("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA".split(), "ATOM"),
+    **dict.fromkeys("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA UNKNOWN".split(), "ATOM"),
     **dict.fromkeys(("PLUS", "MINUS", "STAR", "TOP"), "MARK"),
     **dict.fromkeys(CLOSING, "OPEN"),
     **dict.fromkeys(CLOSING.values(), "CLOSE"),
@@ -193,34 +194,46 @@ def _named(base: Item) -> Item:
 def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[Item, ...]]]:
     r"""A word with scripts is a symbol; so are h^{(l-1)}, c^{\text{old}}, s^+ and s^- with these superscripts."""
     if is_token(base, "TEXT") and base.text.strip().isalpha():
-        base = Token("NAME", base.text.strip(), base.start, base.end)
+        base = Token("NAME", base.text.strip(), base.start, base.end, base.bold)
     for sup in sups:
         group = sup[0] if len(sup) == 1 else None
         if is_token(base, "NAME") and is_token(group, "PLUS", "MINUS"):  # s^+ and s^-
             sign = "+" if group.type == "PLUS" else "-"
-            return Token("NAME", f"{base.text}^{sign}", base.start, base.end), [s for s in sups if s is not sup]
+            return replace(base, text=f"{base.text}^{sign}"), [s for s in sups if s is not sup]
         if is_token(base, "NAME") and is_token(group, "TEXT") and _WORD.fullmatch(group.text.strip()):
             text = f"{base.text}^<{group.text.strip()}>"
-            return Token("NAME", text, base.start, base.end), [s for s in sups if s is not sup]
+            return replace(base, text=text), [s for s in sups if s is not sup]
         if is_token(base, "NAME") and isinstance(group, Group) and group.bracket in ("LPAREN", "LBRACK"):
             inner = [i for i in group.items if isinstance(i, Token)]
             if len(inner) == len(group.items) and [i.type for i in inner] in _LAYERS:
                 opening, closing = ("(", ")") if group.bracket == "LPAREN" else ("[", "]")
                 text = f"{base.text}^{opening}{''.join(i.text for i in inner)}{closing}"
-                return Token("NAME", text, base.start, base.end), [s for s in sups if s is not sup]
+                return replace(base, text=text), [s for s in sups if s is not sup]
     return base, sups
 
 
-def tree_of(formula: Formula) -> Items:
+def tree_of(formula: Formula) -> tuple[Item, ...]:
     """The tree that a rule made of the formula, or that of its text; raises as :func:`parse`."""
-    return parse(formula.source) if formula.tree is None else formula.tree
+    return parse(formula.source) if formula.tree is None else _known(formula.source, formula.tree)
 
 
 def parse(source: Source) -> tuple[Item, ...]:
     """The flat tree of a formula.
 
-    Raises :class:`NotationError` where tokens do not fit together.
+    Raises :class:`NotationError` for signs outside the notation, and where tokens do not fit together.
     """
+    return _known(source, skeleton(source))
+
+
+def _known(source: Source, tree: tuple[Item, ...]) -> tuple[Item, ...]:
+    unknown = next((i for item in tree for i in inside(item) if is_token(i, "UNKNOWN")), None)
+    if unknown is not None:
+        raise source.error(unknown.start, f"`{unknown}` is outside the notation")
+    return tree
+
+
+def skeleton(source: Source) -> tuple[Item, ...]:
+    """The tree of a formula in which signs outside the notation may stand; raises where tokens do not fit."""
     try:
         tree: tuple[Item, ...] = run([(_terminal(token), token) for token in tokenise(source)], _BUILD)
     except UnexpectedToken as error:

@@ -99,6 +99,8 @@ class Reader:
             raise self.error(item, f"the words `{self.shown(item)}` are outside the notation")
         if is_token(item, "DOTS"):
             raise self.error(item, r"dots are outside the notation here; write a range, `\sum_{k=1}^{n}` or `1 \le k`")
+        if is_token(item, "QUAD"):
+            raise self.error(item, "a wide space parts two formulas here; put a comma between them")
         if is_token(item, "COMMA"):
             raise self.error(item, "a comma does not belong here: one value is expected")
         raise self.error(item, f"`{self.shown(item)}` does not belong here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from derive import reductions
 from derive.functions import SPELLINGS
@@ -40,6 +41,7 @@ _FUNCTION = re.compile(r"[A-Za-z]{2,}(?:\d|\dp)?$")  # ReLU, expm1, log1p
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
+_HEAVY = frozenset("mathbf boldsymbol bm pmb vec".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
 _BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*()\}}?\s*\}}")
 _ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
@@ -51,14 +53,15 @@ class _Lexer:
         self.source, self.text, self.at = source, source.latex, 0
         self.out: list[Token] = []
         self.environments: list[tuple[str, str]] = []  # (name, what it is read as)
+        self.heavy = False  # behind a \mathbf without braces
         self.digits = 0  # how many arguments that may be one bare digit are still to come
 
     def error(self, message: str, at: int | None = None) -> NotationError:
         return self.source.error(self.at if at is None else at, message)
 
-    def emit(self, type_: str, text: str, end: int) -> None:
-        self.out.append(Token(type_, text, self.at, end))
-        self.at = end
+    def emit(self, type_: str, text: str, end: int, bold: bool = False) -> None:
+        self.out.append(Token(type_, text, self.at, end, type_ == "NAME" and (bold or self.heavy)))
+        self.at, self.heavy = end, False
 
     def run(self) -> list[Token]:
         while self.at < len(self.text):
@@ -90,7 +93,7 @@ class _Lexer:
         elif _LETTER.match(char):
             self.emit("NAME", UNICODE_LETTERS.get(char, char), self.at + 1)
         else:
-            raise self.error(f"`{char}` is outside the notation")
+            self.emit("UNKNOWN", char, self.at + 1)
 
     def between_factors(self) -> bool:
         """Whether ``||`` closes one absolute value and opens the next, as in |a||b|."""
@@ -128,9 +131,7 @@ class _Lexer:
             spacing = re.compile(r"\*?\s*\[-?[\d.]+\s*[a-z]{2}\]").match(self.text, end)
             return self.emit("CR", "\\\\", spacing.end() if spacing else end)
         kind = {"{": "LSET", "}": "RSET", "|": "NBAR"}.get(char)
-        if kind is None:
-            raise self.error(rf"`\{char}` is outside the notation")
-        return self.emit(kind, char, end)
+        return self.emit(kind or "UNKNOWN", char if kind else f"\\{char}", end)
 
     def word(self, name: str, end: int) -> None:
         if name in ("left", "right", "middle"):
@@ -148,10 +149,11 @@ class _Lexer:
             letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
             accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
             if accented is not None:
-                return self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end())
+                return self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name in _HEAVY)
             if letter is not None:
-                return self.emit("NAME", name_of(letter[1]), letter.end())  # \mathbf{W} is W
+                return self.emit("NAME", name_of(letter[1]), letter.end(), name in _HEAVY)  # \mathbf{W} is W
             self.at = end
+            self.heavy = name in _HEAVY
         elif name == "equiv" and not _MODULO.search(self.text, end):
             self.emit("REL", "=", end)  # σ(z) ≡ 1/(1 + e^{-z})
         elif name in GREEK:
@@ -165,9 +167,7 @@ class _Lexer:
             for table, kind in ((RELATIONS, "REL"), (reductions.SPELLINGS, "BIG"), (SPELLINGS, "FN")):
                 if name in table:
                     return self.emit(kind, table[name], end)
-            if name not in COMMANDS:
-                raise self.error(rf"`\{name}` is outside the notation")
-            self.emit(COMMANDS[name], name, end)
+            self.emit(COMMANDS.get(name, "UNKNOWN"), name if name in COMMANDS else f"\\{name}", end)
         return None
 
     def delimiter(self, name: str, end: int) -> None:
@@ -269,7 +269,7 @@ _AROUND_QUAD = frozenset(
 def tidy(tokens: list[Token], source: Source) -> list[Token]:
     """What is left when the layout is gone."""
     tokens = _cut_end(_join_arg(tokens))
-    tokens = _without_quads(tokens, source)
+    tokens = _intervals(_without_quads(tokens))
     tokens = _pair_bars(tokens, source)
     _balanced(tokens, source)
     return tokens
@@ -298,18 +298,40 @@ def _cut_end(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _without_quads(tokens: list[Token], source: Source) -> list[Token]:
+def _without_quads(tokens: list[Token]) -> list[Token]:
+    """A wide space between two relations is a comma; one beside words or signs says nothing."""
     out: list[Token] = []
     for n, token in enumerate(tokens):
         if token.type != "QUAD":
             out.append(token)
             continue
+        if out and out[-1].type == "COMMA":
+            out[-1] = replace(out[-1], text="quad")
         around = {t.type for t in (*tokens[max(n - 1, 0) : n], *tokens[n + 1 : n + 2])}
         if n and not around & (_AROUND_QUAD | {"QUAD"}) and _depth(tokens[:n]) == 0:
-            if not (_relates(out) and _relates(tokens[n:])):
-                raise source.error(token.start, "a wide space parts two formulas here; put a comma between them")
-            out.append(Token("COMMA", ",", token.start, token.end))
+            both = _relates(out) and _relates(tokens[n:])
+            out.append(Token("COMMA", "quad", token.start, token.end) if both else token)
     return out
+
+
+_HALF = {("LPAREN", "RBRACK"): "OPEN", ("RBRACK", "RBRACK"): "OPEN", ("LBRACK", "RPAREN"): "SHUT",
+         ("LBRACK", "LBRACK"): "SHUT", ("RBRACK", "LBRACK"): "PAREN"}
+
+
+def _intervals(tokens: list[Token]) -> list[Token]:
+    """(0, 1], [0, 1) and ]0, 1[ behind ∈ as brackets of their own."""
+    out = list(tokens)
+    for n, token in enumerate(tokens):
+        if token.type != "IN" or n + 1 == len(tokens):
+            continue
+        end = next((m for m in range(n + 2, len(tokens)) if tokens[m].type in _ENDS), n)
+        half = _HALF.get((tokens[n + 1].type, tokens[end].type))
+        if half is not None and [t.type for t in tokens[n + 2 : end]].count("COMMA") == 1:
+            out[n + 1], out[end] = replace(out[n + 1], type=f"L{half}"), replace(out[end], type=f"R{half}")
+    return out
+
+
+_ENDS = frozenset("LPAREN RPAREN LBRACK RBRACK LBRACE RBRACE LSET RSET".split())
 
 
 def _relates(tokens: list[Token]) -> bool:
@@ -346,14 +368,17 @@ def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
 
 
 def _pair_norms(tokens: list[Token]) -> list[Token]:
-    """‖ opens and closes by turns."""
-    out, opened = [], False
-    for token in tokens:
+    """‖ opens and closes by turns; one alone in its brackets is the bar of D(p ‖ q)."""
+    out = list(tokens)
+    open_: list[list[int]] = [[]]
+    for n, token in enumerate(tokens):
         if token.type == "NBAR":
-            out.append(Token("RNORM" if opened else "LNORM", "‖", token.start, token.end))
-            opened = not opened
-        else:
-            out.append(token)
+            open_[-1].append(n)
+            out[n] = Token("LNORM" if len(open_[-1]) % 2 else "RNORM", "‖", token.start, token.end)
+        elif token.type in CLOSING:
+            open_.append([])
+        elif token.type in _OPENING and len(open_) > 1 and len(alone := open_.pop()) == 1:
+            out[alone[0]] = Token("MID", "|", tokens[alone[0]].start, tokens[alone[0]].end)
     return out
 
 

@@ -10,12 +10,13 @@ from typing import TypeGuard
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``type`` is its class in vocabulary.py; ``text`` the canonical text (a NAME's ASCII name)."""
+    """``type`` is its class in vocabulary.py; ``text`` the canonical text (a NAME's ASCII name), ``bold`` its face."""
 
     type: str
     text: str
     start: int
     end: int
+    bold: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -100,16 +101,28 @@ def unwrap(items: Items) -> Items:
 
 def inside(item: Item) -> Iterator[Item]:
     """The item and all below it, from left to right."""
-    yield item
+    open_ = [item]
+    while open_:
+        top = open_.pop()
+        yield top
+        open_ += [child for run in reversed(below(top)) for child in reversed(run)]
+
+
+def below(item: Item) -> tuple[tuple[Item, ...], ...]:
+    """The runs of items of which an item is made."""
     if isinstance(item, (Group, Env)):
-        below: tuple[tuple[Item, ...], ...] = (item.items,)
-    elif isinstance(item, Scripted):
-        below = ((item.base,), *item.subs, *item.sups)
-    else:
-        below = item.arguments if isinstance(item, Command) else ()
-    for run in below:
-        for child in run:
-            yield from inside(child)
+        return (item.items,)
+    if isinstance(item, Scripted):
+        return ((item.base,), *item.subs, *item.sups)
+    return item.arguments if isinstance(item, Command) else ()
+
+
+def depth(items: Items) -> int:
+    """How many levels of items there are."""
+    level, found = list(items), 0
+    while level:
+        level, found = [child for item in level for run in below(item) for child in run], found + 1
+    return found
 
 
 _STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())

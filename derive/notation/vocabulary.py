@@ -13,13 +13,14 @@ SIGNS = {
     ".": "DOT", "|": "BAR", "&": "AMP", "∈": "IN", "∋": "NI", "∂": "PARTIAL", "∞": "INFTY", "∑": "sum", "∏": "prod",
     "⌊": "LFLOOR", "⌋": "RFLOOR", "⌈": "LCEIL", "⌉": "RCEIL", "∧": "AND", "⇔": "IFF", "⟺": "IFF", "∖": "SETMINUS",
     "…": "DOTS", "⋯": "DOTS", "∀": "FORALL", "‖": "NBAR", "⟨": "LANGLE", "⟩": "RANGLE", "⊙": "ODOT", "∇": "NABLA",
-    "⊤": "TOP",
+    "⊤": "TOP", "←": "ARROW",
 }
 RELATIONS = {
     "=": "=", "<": "<", ">": ">", "≤": "≤", "≥": "≥", "≠": "≠", "⩽": "≤", "⩾": "≥", "le": "≤", "leq": "≤",
     "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠", "neq": "≠", "lt": "<", "gt": ">",
     "coloneqq": "=", "triangleq": "=", "doteq": "=", "leqq": "≤", "geqq": "≥",
 }
+_ARROWS = "rightarrow to mapsto longrightarrow longmapsto Leftarrow longleftarrow".split()
 COMMANDS = {
     "cdot": "TIMES", "times": "TIMES", "ast": "STAR", "star": "STAR", "lbrace": "LSET", "rbrace": "RSET",
     "lfloor": "LFLOOR", "rfloor": "RFLOOR", "lceil": "LCEIL", "rceil": "RCEIL", "lvert": "LBAR", "rvert": "RBAR",
@@ -32,6 +33,8 @@ COMMANDS = {
     "atop": "CR", "newline": "CR",
     "Vert": "NBAR", "lVert": "LNORM", "rVert": "RNORM", "langle": "LANGLE", "rangle": "RANGLE", "odot": "ODOT",
     "circ": "ODOT", "nabla": "NABLA", "intercal": "TOP", "transpose": "TOP",
+    "leftarrow": "ARROW", "gets": "ARROW", **dict.fromkeys(_ARROWS, "ARROW"), "parallel": "NBAR",
+    "bullet": "BULLET", "diag": "NAME",
     "lparen": "LPAREN", "rparen": "RPAREN", "top": "TOP", "arg": "ARG",
 }
 WORDS = {"conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}
@@ -51,9 +54,10 @@ ENVIRONMENTS = frozenset(
 )
 ALIGNED = frozenset("aligned align align* split gathered gather gather* equation equation* multline multline*".split())
 CLOSING = {"LPAREN": "RPAREN", "LBRACK": "RBRACK", "LBRACE": "RBRACE", "LSET": "RSET", "LFLOOR": "RFLOOR",
-           "LCEIL": "RCEIL", "LBAR": "RBAR", "BEGIN": "END", "LNORM": "RNORM", "LANGLE": "RANGLE"}
+           "LCEIL": "RCEIL", "LBAR": "RBAR", "BEGIN": "END", "LNORM": "RNORM", "LANGLE": "RANGLE",
+           "LOPEN": "ROPEN", "LSHUT": "RSHUT"}
 SHOWN = {"LPAREN": "(", "LBRACK": "[", "LBRACE": "{", "LSET": r"\{", "LFLOOR": r"\lfloor", "LCEIL": r"\lceil",
-         "LBAR": "|", "BEGIN": r"\begin", "LNORM": r"\|", "LANGLE": r"\langle"}
+         "LBAR": "|", "BEGIN": r"\begin", "LNORM": r"\|", "LANGLE": r"\langle", "LOPEN": "(", "LSHUT": "["}
 _KINDS: dict[str, tuple[str, ...]] = {
     "IF": ("if", "when", "where", "for", "whenever", "with", "provided", "provided that", "given", "given that",
            "such that", "in case", "pokud", "když", "pro", "kde", "jestliže"),

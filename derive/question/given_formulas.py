@@ -10,15 +10,17 @@ from derive.errors import CardError, Problem, did_you_mean
 from derive.expr import And, Entry, Fn, Node, Partial, Rel, walk
 from derive.notation import gather
 from derive.notation.formulas import Formula, formulas
+from derive.notation.rules import SPELLINGS, rewritten
+from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
-from derive.question.entries import with_interleaved
-from derive.question.own_letters import with_biases
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import DECLARATION, SPELLINGS, passed, read_parts
+from derive.question.reading import read_parts
 from derive.question.roles import ranks_said, rows_said, sizes_said
 from derive.records import dataclass
+from derive.specify.bias_columns import with_biases
 from derive.specify.declared import declared_by, declares, with_own_axes
 from derive.specify.definitions import Definitions, statements
+from derive.specify.interleaved import with_interleaved
 from derive.specify.sizes import counts
 from derive.specify.stated import KINDS, written
 from derive.statement import FORMULAS, LETTERS, Statement
@@ -93,8 +95,8 @@ def _refuse_other_kinds(statement: Statement) -> None:
 
 
 def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolTable) -> Given:
-    found = passed(SPELLINGS, [formula for _, _, formula in given])
-    assert len(found) == len(given)
+    spelt = {f: f for f in rewritten((formula for _, _, formula in given), SPELLINGS)}
+    found = [spelt.get(formula, formula) for _, _, formula in given]
     sizes = [Symbol(name, latex, Kind.SIZE) for latex in dict.fromkeys(sizes_said(prose))
              if declared.named(name := name_of(latex)) is None]
     others = [f for (key, _, _), f in zip(given, found, strict=True) if key != "shapes" or not declares(f, declared)]
@@ -108,7 +110,7 @@ def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolT
         for part, result in read_parts(formula, table):
             if isinstance(result, Node):
                 items.append(Item(key, n, part, result))
-            elif key == "shapes" and DECLARATION.fullmatch(part.latex):
+            elif key == "shapes" and kind_of(part) is Said.DECLARATION:
                 items.append(Item(key, n, part, None))
             else:
                 problems += [replace(p, message=f"`{key}`: {p.message}") for p in result.problems]
@@ -130,7 +132,7 @@ def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:
         says = {
             "forward": defines or any(isinstance(c, Rel) and set(c.ops) == {"="} for c in claims),
             "functions": any(isinstance(c, Rel) and isinstance(c.terms[0], Fn) for c in claims),
-            "shapes": any(i.key == key and i.n == n and DECLARATION.fullmatch(i.part.latex) for i in given.items),
+            "shapes": any(i.key == key and i.n == n and kind_of(i.part) is Said.DECLARATION for i in given.items),
             "ranges": any(isinstance(c, Rel) and len(c.terms) == 3 for c in claims),
             "facts": bool(claims),
             "derive": any(isinstance(part, Partial) for _, node in own for part in walk(node)),
@@ -150,7 +152,7 @@ def _defining(found: Definitions) -> Iterator[Formula]:
 
 def read_question(prose: Prose, table: SymbolTable) -> tuple[list[tuple[Formula, Node]], SymbolTable]:
     """The question's formulas as far as they can be read in the letters of a table, and the table with theirs."""
-    found = passed(SPELLINGS, list(prose.formulas))
+    found = rewritten(prose.formulas, SPELLINGS)
     table = gather(found, table)
     return [(part, node) for f in found for part, node in read_parts(f, table) if isinstance(node, Node)], table
 

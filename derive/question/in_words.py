@@ -7,6 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
+from derive.notation.pieces import running
+from derive.notation.rules.trees import Run, all_statements, changed, each, equals, letter, sides, spelt
+from derive.notation.symbols import name_of
+from derive.notation.tree import Env, Item, Scripted, Token, base_of, has, is_token, split, unwrap
 from derive.question.naming import bare_letters
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
@@ -24,10 +28,11 @@ _SAID = re.compile(
 def equations_said(prose: Prose, written: Sequence[Formula]) -> Iterator[Formula]:
     """q = softmax(z) for such words, where no formula defines q."""
     gaps = {gap.start: gap for gap in prose.gaps}
+    heads = {str(base_of(side[0])) for part in all_statements(written) for side in sides(part)[:-1] if side}
     for match in prose.matches(_SAID):
         ends = gaps.get(match.start()), gaps.get(match.end() - 1)
         letters = [letter for gap in ends if gap is not None and (letter := _letter(gap))]
-        if len(letters) == 2 and ends[0] is not None and not any(_defines(letters[0], f.latex) for f in written):
+        if len(letters) == 2 and ends[0] is not None and name_of(letters[0]) not in heads:
             place = ends[0].formula
             latex = rf"{letters[0]} = \mathrm{{{_FUNCTIONS[match['name']]}}}({letters[1]})"
             yield Formula(latex, place.line, place.column, False)
@@ -36,11 +41,6 @@ def equations_said(prose: Prose, written: Sequence[Formula]) -> Iterator[Formula
 def _letter(gap: Gap) -> str | None:
     found = bare_letters(gap.formula)
     return found[0] if len(found) == 1 else None
-
-
-def _defines(letter: str, latex: str) -> bool:
-    subscript = r"(?:_\s*(?:\{[^{}]*\}|\w))?"
-    return re.search(rf"(?:^|[,;&{{}}\s]){re.escape(letter)}\}}?\s*{subscript}\s*&?\s*:?=", latex) is not None
 
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
@@ -52,21 +52,25 @@ _NEXT = re.compile(
     rf"\s*[,;]?\s*(?:and|while|but|or|a|resp)?\s*,?\s*(?:{_ELSE}\s*,?\s*{_SAYS}(?P<later>{_GIVEN})"
     rf"|{_SAYS}(?P<value>{_GIVEN})\s*(?:{_IF}|{_ELSE}))"
 )
-_HEAD = re.compile(r"\s*(?P<head>[^=<>]+?)\s*&?\s*:?=\s*(?P<value>[^=]+)", re.DOTALL)
-_RELATION = re.compile(r"[<>=]|\\(?:leq?|geq?|neq?|lt|gt|in)(?![A-Za-z])")
 
 
 @dataclass(frozen=True)
 class _Piece:
     """A value and its condition, None for all other cases; the formulas that it takes."""
 
-    head: str | None
-    value: str
-    cond: str | None
+    head: Run | None
+    value: Run
+    cond: Run | None
     formulas: tuple[Formula, ...]
+    shown: tuple[str, str]  # its left side and its row, as written
 
-    def line(self) -> str:
-        return rf"{self.value} & \text{{if }} {self.cond}" if self.cond else rf"{self.value} & \text{{otherwise}}"
+    def row(self) -> Run:
+        """value & if cond"""
+        def sign(type_: str, text: str = "") -> Token:
+            return Token(type_, text, self.value[-1].end, self.value[-1].end)
+
+        said = (sign("TEXT", "otherwise"),) if self.cond is None else (sign("TEXT", "if"), *self.cond)
+        return *self.value, sign("AMP"), *said, sign("CR")
 
 
 def with_cases_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
@@ -80,8 +84,11 @@ def with_cases_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
         pieces, at = _pieces(first, prose, gaps)
         if len(pieces) > 1:
             place = pieces[0].formulas[0]
-            lines = r" \\ ".join(piece.line() for piece in pieces)
-            whole = replace(place, latex=rf"{pieces[0].head} = \begin{{cases}} {lines} \end{{cases}}")
+            lines = r" \\ ".join(piece.shown[1] for piece in pieces)
+            head, at_ = pieces[0].head or (), pieces[0].value[0]
+            cases = Env("cases", tuple(i for piece in pieces for i in piece.row()), at_.start, at_.end)
+            shown = rf"{pieces[0].shown[0]} = \begin{{cases}} {lines} \end{{cases}}"
+            whole = replace(place, latex=shown, tree=(*head, equals(at_), cases), origin=place.source)
             taken = [f for piece in pieces for f in piece.formulas if f is not place]
             found = [whole if f is place else f for f in found if not any(f is t for t in taken)]
     return found
@@ -95,7 +102,7 @@ def _pieces(first: re.Match[str], prose: Prose, gaps: dict[int, Gap]) -> tuple[l
     found, end = [opening], first.end()
     while found[-1].cond is not None and (match := _NEXT.match(prose.text, end)) is not None:
         piece = _piece(match, gaps)
-        if piece is None or (piece.head is not None and _bare(piece.head) != _bare(opening.head)):
+        if piece is None or (piece.head is not None and spelt(piece.head) != spelt(opening.head)):
             break
         found.append(piece)
         end = match.end()
@@ -107,19 +114,28 @@ def _piece(match: re.Match[str], gaps: dict[int, Gap]) -> _Piece | None:
     name = "value" if groups.get("value") else "later"
     at = match.start(name)
     value, cond = gaps.get(at), gaps.get(match.start("cond")) if groups.get("cond") else None
-    if (groups.get("cond") and (cond is None or not _RELATION.search(cond.formula.latex))) or (
+    condition = _tree(cond) if cond is not None else None
+    if (groups.get("cond") and (condition is None or not has(condition, "REL", "IN"))) or (
             value is None and groups[name] == GAP):
         return None
-    latex, head = (value.formula.latex, None) if value is not None else ("0", None)
-    stated = _HEAD.fullmatch(latex.strip(" .,;"))
-    if stated:
-        head, latex = stated["head"], stated["value"]
+    said: Run = _tree(value) if value is not None else (Token("NUMBER", "0", 0, 0),)
+    stated = sides(said)
+    head = stated[0] if len(stated) == 2 and all(stated) else None
     taken = tuple(gap.formula for gap in (value, cond) if gap is not None)
-    return _Piece(head, latex.strip(" .,;&"), cond.formula.latex.strip(" .,;") if cond else None, taken)
+    if not said:
+        return None
+    body = said if head is None else stated[1]
+    said_if = rf"\text{{if }} {_written(cond, condition)}" if condition else r"\text{otherwise}"
+    shown = "" if head is None else _written(value, head), f"{_written(value, body)} & {said_if}"
+    return _Piece(head, body, condition, taken, shown)
 
 
-def _bare(latex: str) -> str:
-    return re.sub(r"\s|\\(?:left|right|[,;:! ])(?![A-Za-z])", "", latex)
+def _written(gap: Gap | None, items: Run) -> str:
+    return "0" if gap is None else gap.formula.part(items, False).latex
+
+
+def _tree(gap: Gap) -> Run:
+    return tuple(item for item in gap.formula.tree or () if not is_token(item, "AMP"))
 
 
 _OVER = re.compile(
@@ -127,10 +143,6 @@ _OVER = re.compile(
     rf"(?:(?:indices|index|positions|values|terms|those|the) )*(?P<letter>{GAP})"
     rf"(?:\s*,?\s*(?:with|such that|for which|where|satisfying|that satisfy)\s+(?P<range>{GAP}))?"
 )
-_LETTER = r"\\?[A-Za-z]+"
-_COUNTED = re.compile(
-    rf"\s*(?P<letter>{_LETTER})\s*=\s*(?P<first>[^=,]+?)\s*,\s*(?:[^=,]+,)?\s*\\[lc]?dots[bc]?\s*,"
-    r"\s*(?P<last>[^=,]+?)[\s.,]*")
 
 
 def with_ranges_said(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
@@ -140,21 +152,29 @@ def with_ranges_said(formulas: Sequence[Formula], prose: Prose) -> list[Formula]
     for match in prose.matches(_OVER):
         said = _said(gaps.get(match.start("letter")), gaps.get(match.start("range")) if match["range"] else None)
         if said is not None:
-            letter, below = said
-            own = re.escape(letter)
-            bare = re.compile(rf"\\sum\s*(?:\\limits\s*)?_\s*(?:\{{\s*{own}\s*\}}|{own}(?![A-Za-z]))(?!\s*\^)")
-            found = [replace(f, latex=below.join(bare.split(f.latex))) for f in found]
+            found = changed(found, lambda tree, said=said: each(tree, lambda item: _ranged(item, *said)))  # type: ignore[misc]
     return found
 
 
-def _said(letter: Gap | None, range_: Gap | None) -> tuple[str, str] | None:
-    """The letter and the sum with its range, where the words give one."""
-    if letter is None:
+def _ranged(item: Item, own: str, range_: Run) -> Item:
+    big = isinstance(item, Scripted) and is_token(item.base, "BIG") and item.base.text == "sum" and not item.sups
+    bare = big and isinstance(item, Scripted) and len(item.subs) == 1 and spelt(unwrap(item.subs[0])) == own
+    return replace(item, subs=(range_,)) if bare and isinstance(item, Scripted) else item
+
+
+def _said(gap: Gap | None, range_: Gap | None) -> tuple[str, Run] | None:
+    """The letter and what stands below the sum, where the words give its range."""
+    if gap is None:
         return None
-    counted = _COUNTED.fullmatch(letter.formula.latex)
-    if range_ is None and counted:
-        return counted["letter"], rf"\sum_{{{counted['letter']}={counted['first']}}}^{{{counted['last']}}}"
-    name = letter.formula.latex.strip()
-    if range_ is None or re.fullmatch(_LETTER, name) is None:
-        return None
-    return name, rf"\sum_{{{name} : {range_.formula.latex.strip(' .,;')}}}"
+    tree = _tree(gap)
+    if range_ is None:
+        running_ = next((r for r in running(tree) if r.listed and len(r.names) == 1), None)
+        two = sides(split(tree, "COMMA")[0]) if tree else []
+        if running_ is None or len(two) != 2 or len(running_.ends) != 1:
+            return None
+        at = tree[0]
+        return running_.names[0], (*two[1], Token("REL", "≤", at.start, at.end), *two[0],
+                                   Token("REL", "≤", at.start, at.end), *running_.ends[0])
+    own = letter(tree[0]) if len(tree) == 1 else None
+    colon = Token("COLON", ":", tree[0].start, tree[0].end) if tree else None
+    return None if own is None or colon is None else (own, (tree[0], colon, *_tree(range_)))

@@ -11,6 +11,8 @@ from derive.errors import CardError, Problem, UnsupportedError
 from derive.expr import Entry, Partial
 from derive.module import Module
 from derive.notation.formulas import Formula, formulas
+from derive.notation.rules.letters import short
+from derive.notation.rules.trees import with_trees
 from derive.question.chosen import with_chosen
 from derive.question.claims import without_claims
 from derive.question.facts import facts_of
@@ -18,7 +20,6 @@ from derive.question.fields import Fields, fields_of, refuse_other_stride
 from derive.question.layer_reading import read_layer
 from derive.question.naming import Mention, letters_of, mentions
 from derive.question.numbers import with_numbers, with_stated_factors
-from derive.question.own_letters import likelihoods_said
 from derive.question.prose import Prose
 from derive.question.reading import Read
 from derive.question.refused import of_the_layer, refuse_parts, refuse_undefined, refuse_unplaced, refuse_unread
@@ -76,9 +77,9 @@ def layer_module(card: Card, statement: Statement) -> Module:
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = specified(layer, roles, wanted, facts_of(found, prose, named, layer.given, layer.table),
                        fields, nodes, written)
-    short = likelihoods_said(formulas(card.question, card.question_line))
+    shortened = short(with_trees(formulas(card.question, card.question_line)))
     reaches = reaches_said(d.formula for d in layer.used)
-    readings = (*said_of(layer), *reaches, *numbers, *short, *chosen, *put_in, *roles_said(roles),
+    readings = (*said_of(layer), *reaches, *numbers, *shortened, *chosen, *put_in, *roles_said(roles),
                 *said, *wanted.readings)
     return replace(module, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
 

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from derive.card import Card
 from derive.errors import DeriveError
 from derive.expr import Entry, Expr, Node, Partial, walk
-from derive.notation import gather, read
+from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula, formulas
+from derive.notation.rules import LETTERS, RULES, rewritten
+from derive.notation.rules.trees import Run, equals, sides, statements
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
-from derive.question.card_functions import with_local_arguments, without_vector_functions
 from derive.question.claims import computes_nothing, without_claims
-from derive.question.entries import with_interleaved
 from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
 from derive.question.layer_key import keyed
-from derive.question.named import with_named, with_words
+from derive.question.named import with_named
 from derive.question.naming import Mention, bare_letters, mentions
-from derive.question.own_letters import with_biases, with_layers, with_likelihoods, with_posteriors
 from derive.question.parts import continued_parts, stated_parts
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import DECLARATION, SPELLINGS, Passes, Read, one_equation, passed, read_parts
+from derive.question.reading import Read, declares, one_equation, read_parts
 from derive.question.roles import ranks_said, rows_said, sizes_said
 from derive.question.topics import refuse_other_topics
+from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import definitions
+from derive.specify.interleaved import with_interleaved
 from derive.specify.sizes import counts
-
-_SET = re.compile(r"[^=]*=\s*(?:\\left\s*)?\\(?:\{|lbrace).*", re.DOTALL)  # \mathcal{D} = \{(x_n, t_n)\}
-_EQUALS = re.compile(r"&?\s*(?<![:<>\\])=(?![^{}]*\})")
-
-_LETTERS: Passes = {"layers": with_layers, "likelihoods": with_likelihoods, "posteriors": with_posteriors}
-_SPELLINGS: Passes = {"local arguments": with_local_arguments, **SPELLINGS,
-                      "vector functions": without_vector_functions}
 
 
 def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose, list[Mention]]:
@@ -43,7 +36,7 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
     are written out.
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
-    written = passed(_LETTERS, formulas(card.question, card.question_line))
+    written = rewritten(formulas(card.question, card.question_line), LETTERS)
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
     written = with_cases_said(written, prose)
@@ -51,7 +44,7 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
     said = equations_said(prose, written)
     written = with_ranges_said(written, prose)
     prose = replace(prose, formulas=tuple(written))
-    found = with_named(with_words([*passed(_SPELLINGS, [*written, *stated]), *said]), prose)
+    found = with_named(rewritten([*written, *stated, *said], RULES), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = counts(read_.nodes, spoken)
@@ -66,7 +59,7 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
         new, letters = stated_parts(prose, found, defined, derived)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table)
-    return (_read_all([*found, *with_named(new, prose)], prose, counted) if new else read_), prose, letters
+    return (_read_all([*found, *with_named(rewritten(new), prose)], prose, counted) if new else read_), prose, letters
 
 
 def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:
@@ -79,10 +72,9 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
     for formula in found:
         for part, result in read_parts(formula, table):
             node = result if isinstance(result, Node) else _read_in_part(part, table)
-            declares = DECLARATION.fullmatch(part.latex) or _SET.fullmatch(part.latex)
             if node is not None:
                 nodes.append((part, node))
-            elif isinstance(result, DeriveError) and not declares:
+            elif isinstance(result, DeriveError) and not declares(part):
                 failures.append((part, result))
     renamed, table = with_biases((node for _, node in nodes), table)
     statements = with_interleaved(tuple(zip((part for part, _ in nodes), renamed, strict=True)))
@@ -91,20 +83,21 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
 
 def _read_in_part(formula: Formula, table: SymbolTable) -> Node | None:
     """Of ∂y/∂x = (not read), the derivative; of y = (not read) = value, the definition; else nothing."""
-    sides = _EQUALS.split(formula.latex)
-    if len(sides) < 2 or not one_equation(formula.latex):
+    parts = statements(formula.tree or ())
+    runs = sides(parts[0]) if parts else []
+    if len(runs) < 2 or not one_equation(formula) or not all(runs):
         return None
-    found = [_or_none(side.strip(" ,.;&"), table) for side in sides]
+    found = [_or_none(formula, run, table) for run in runs]
     head, last = found[0], found[-1]
     if head is not None and any(isinstance(n, Partial) for n in walk(head)):
         return head
-    if len(sides) > 2 and isinstance(head, Entry) and isinstance(last, Expr) and None in found[1:-1]:
-        return _or_none(f"{sides[0]} = {sides[-1]}", table)
+    if len(runs) > 2 and isinstance(head, Entry) and isinstance(last, Expr) and None in found[1:-1]:
+        return _or_none(formula, (*runs[0], equals(runs[0][-1]), *runs[-1]), table)
     return None
 
 
-def _or_none(latex: str, table: SymbolTable) -> Node | None:
+def _or_none(formula: Formula, items: Run, table: SymbolTable) -> Node | None:
     try:
-        return read(latex, table)
+        return read_formula(replace(formula, tree=items), table)
     except DeriveError:
         return None

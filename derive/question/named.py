@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 from derive.errors import Problem, UnsupportedError
 from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation.formulas import Formula
+from derive.notation.rules.functions import applied, defined
+from derive.notation.rules.trees import letters, with_trees
+from derive.notation.symbols import GREEK, latex_of, name_of
 from derive.question.part_words import PARTS
-from derive.question.prose import OPENED, Prose
-from derive.question.softmax import softmax_apart, without_softmax
+from derive.question.prose import Prose
 
 
 def _written(function: Function | None, argument: str, sloped: bool = False) -> str:
@@ -25,15 +26,7 @@ _WORDS = {part.name: part.words for part in PARTS if _written(FUNCTIONS.get(part
     "swish": re.compile(r"\bswish\b|\bsilu\b"), "identity": re.compile(r"\bidentity\b")
 }  # fmt: skip
 _LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
-_WORD = re.compile(
-    rf"(\\(?:mathrm|operatorname|text|textrm|mathit|mathsf)\*?\s*\{{([A-Za-z]{{3,}}\d?p?)\}}){OPENED}"
-)
-_LETTER = re.compile(
-    rf"(\\(?:sigma|phi|varphi|psi|rho|theta|eta)(?![A-Za-z])|(?<![A-Za-z\\{{_])[fgh](?![A-Za-z]))()\s*'?{OPENED}"
-)
-_PLAIN = re.compile(r"(?:^|[,;&]|\\q?quad|\\\\)\s*([A-Za-z]{3,})\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=)")
-
-
+_LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
 # a(\cdot) and a[\bullet] alone: a letter that the words call a function
 _HELD = re.compile(
     r"\s*(\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\?[A-Za-z]+\s*\}|\\[A-Za-z]+|[A-Za-z])"
@@ -49,55 +42,45 @@ _ENDS = re.compile(
     r"|to|on|each|every|all|of|its|the|arguments?|entry|entries|components?|elements?|coordinates?))*\s*(?:[.,;:)¶]|$)")
 
 
-def with_words(formulas: Sequence[Formula]) -> list[Formula]:
-    r"""The formulas with \mathrm{net} for the net of net = …: a letter of several letters that an equation defines."""
-    words = {word for f in formulas for word in _PLAIN.findall(f.latex)}
-    if not words:
-        return list(formulas)
-    pattern = re.compile(rf"(?<![A-Za-z\\{{])({'|'.join(sorted(words))})(?![A-Za-z])")
-    return [replace(f, latex=pattern.sub(lambda m: rf"\mathrm{{{m[1]}}}", f.latex)) for f in formulas]
-
-
 def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
     """The formulas, and a definition for each function that is applied by name and not written out."""
-    apart = softmax_apart(formulas)
-    found = [new for formula in apart for new in without_softmax(formula, apart)]
-    return [*_missing(found, prose), *found]
+    return [*with_trees(_missing(formulas, prose)), *formulas]
 
 
 def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
     """σ(u) = … for each function that is applied and not defined, at the line where it is applied."""
-    sloped = any(r"\alpha" in f.latex for f in formulas)
-    seen: set[str] = set()
-    used = {letter for f in formulas for letter in re.findall(r"(?<![A-Za-z\\])[a-z](?![A-Za-z])", f.latex)}
-    argument = next((letter for letter in "uvrzqa" if letter not in used), "u")
-    held = dict(_held(prose, formulas))
-    for name, meant in held.items():
-        at = next(f for f in formulas if _applies(name, f.latex))
-        yield Formula(f"{name}({argument}) = {_written(meant, argument)}", at.line, at.column, False)
+    used = letters(formulas)
+    argument = next(c for c in ("u", "v", "r", "z", "q", "a") if c not in used or c == "a")
+    settled = {name for f in formulas for name in defined(f)}
+    places: dict[str, Formula] = {}
     for formula in formulas:
-        for match in (*_WORD.finditer(formula.latex), *_LETTER.finditer(formula.latex)):
-            letter, word = match[1], match[2].lower()
-            if letter in held or letter in seen or any(_defines(letter, f.latex) for f in formulas):
-                continue
-            seen.add(letter)
-            function = FUNCTIONS.get(SHORT.get(word, "")) if word else _said(letter, prose)
-            body = _written(function, argument, sloped and bool(word))
+        for name in applied(formula):
+            places.setdefault(name, formula)
+    for name, meant in _held(prose, places.keys() - settled):
+        settled.add(name)
+        yield _definition(name, argument, _written(meant, argument), places[name])
+    for name, place in places.items():
+        word = len(name) > 2 and name not in GREEK
+        if name not in settled and (word or name in _LETTERS):
+            function = FUNCTIONS.get(SHORT.get(name.lower(), "")) if word else _said(latex_of(name), prose)
+            body = _written(function, argument, r"alpha" in used and word)
             if body:
-                yield Formula(f"{letter}({argument}) = {body}", formula.line, formula.column, False)
+                yield _definition(name, argument, body, place)
 
 
-def _held(prose: Prose, formulas: Sequence[Formula]) -> Iterator[tuple[str, Function]]:
-    r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes, where no formula defines it.
+def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:
+    return Formula(f"{latex_of(name)}({argument}) = {body}", at.line, at.column, False)
+
+
+def _held(prose: Prose, names: Iterable[str]) -> Iterator[tuple[str, Function]]:
+    r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes, of these that no formula defines.
 
     Raises :class:`UnsupportedError` for the squared ReLU and the like.
     """
     for gap in prose.gaps:
         letter = _HELD.fullmatch(gap.formula.latex)
         said = _IS.match(prose.text, gap.start + 1)
-        if letter is None or said is None or any(_defines(letter[1], f.latex) for f in formulas):
-            continue
-        if not any(_applies(letter[1], f.latex) for f in formulas):
+        if letter is None or said is None or name_of(letter[1]) not in names:
             continue
         changed = _CHANGED.match(prose.text, said.end())
         if changed is not None and any(words.search(changed["of"]) for words in _WORDS.values()):
@@ -107,19 +90,7 @@ def _held(prose: Prose, formulas: Sequence[Formula]) -> Iterator[tuple[str, Func
         found = {name: m for name, words in _WORDS.items() if (m := words.match(prose.text, said.end()))}
         named = [name for name, m in found.items() if _ENDS.match(prose.text, m.end())]
         if len(found) == len(named) == 1:
-            yield letter[1], FUNCTIONS[named[0]]
-
-
-def _applies(letter: str, latex: str) -> bool:
-    r"""a(…) of anything but the place that a(\cdot) shows."""
-    pattern = rf"(?<![A-Za-z\\_]){re.escape(letter)}{OPENED}(?!\s*\\(?:cdot|bullet))"
-    return re.search(pattern, latex) is not None
-
-
-def _defines(letter: str, latex: str) -> bool:
-    """f(…) = at the start of an equation, or f(…) = inside a chain whose next side is written out."""
-    arguments = OPENED + r"[^()=]*(?:\([^()]*\)[^()=]*)*\)\s*(?:_\{?\w\}?)?"
-    return re.search(rf"{re.escape(letter)}{arguments}\s*&?\s*(?::?=|\\equiv|\\coloneqq)", latex) is not None
+            yield name_of(letter[1]), FUNCTIONS[named[0]]
 
 
 def _said(letter: str, prose: Prose) -> Function | None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+from derive.errors import DeriveError
+from derive.notation import read_formula
 from derive.notation.formulas import Formula
-from derive.notation.symbols import SymbolTable
+from derive.notation.rules.lists import collected
+from derive.notation.rules.trees import letter
+from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon
+from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, normal, unwrap
+from derive.notation.vocabulary import kind
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
-from derive.specify.roles import letter_of
+from derive.specify.roles import tensor_of
 
-_LEFT = re.compile(r"\\in\b|[=<>:]|\\(?:geq?|leq?|neq?|sim|coloneqq|gt|lt)(?![a-zA-Z])|\\(?:q?quad|dots|ldots)\b")
-_BRACES = re.compile(r"^\s*(?:\\left)?(?:\(|\\\{|\\lbrace)(.*?)(?:\\right)?(?:\)|\\\}|\\rbrace)\s*$", re.DOTALL)
-_TUPLE = re.compile(r"[^=,]*=\s*((?:\\left\s*)?(?:\(|\\\{|\\lbrace).*)", re.DOTALL)
-_PART = re.compile(r",(?![^{]*\})|\\text\s*\{\s*(?:and|a)\s*\}|\\(?:quad|;|,)")
 _JOINED = re.compile(r"[\s,&()]*(?:and|or|a|i|as well as|resp|respectively)?[\s,&()]*(?:the |its |a |an )?[\s]*")
 _IS = re.compile(
     r"(?:\s+\(?(?=the |an? |its |their |(?:all |both |each )?(?:trainable|learn(?:able|ed|t)|fixed|constants?)\b)"
@@ -39,10 +42,6 @@ _VERB = re.compile(r"∎[\s,)]*(?:both |all )?(?:is|are|denotes?)\s[^.?!;¶]*\ba
 _BEFORE = re.compile(r"[^.?!;:,¶∎()]*$")
 _FAR = 500  # characters that a noun may stand before its letter
 _LONGEST_LIST = 50  # letters of one list
-_COMMAND = r"\\(?:mathbf|boldsymbol|bm|pmb|vec|mathrm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?"
-_PLAIN = r"\\[A-Za-z]+(?:\s*\{\s*\w\s*\}|\s+[A-Za-z])?|[A-Za-z]"
-_BARE = re.compile(rf"\s*(?:{_COMMAND}|({_PLAIN}))\s*(?:_\s*(?:\{{[^{{}}]*\}}|\w))?\s*")
-_NAME = re.compile(rf"\s*(?:{_COMMAND}|\\?[A-Za-z]+)\s*")
 
 
 @dataclass(frozen=True)
@@ -124,49 +123,67 @@ def _noun(prose: Prose, gap: Gap) -> str:
 
 def bare_letters(formula: Formula) -> tuple[str, ...]:
     r"""The letters, as LaTeX without weight, that a formula merely lists: x and t of $\mathbf{x}, t$, w of $w_j$."""
-    parts = _listed(formula.latex)
-    found = [_BARE.fullmatch(part) for part in parts]
-    return tuple(m[1] or m[2] for m in found if m) if all(found) else ()
+    found = [_bare(part) for part in _listed(formula)]
+    return tuple(name for name in found if name) if all(found) else ()
 
 
-_IN_BRACES = r"\{\s*(?:\\(?:text|mathrm)\s*\{[A-Za-z]+\}|[(\[]\w+[)\]])\s*\}"
-_LABELLED = re.compile(
-    rf"(.*?)\s*((?:_\s*(?:\{{\s*[\dA-Z]\s*\}}|[\dA-Z])|[_^]\s*{_IN_BRACES}|\^\s*[(\[]\w[)\]]))?\s*")
+def _bare(part: Items) -> str | None:
+    item = normal(part[0]) if len(part) == 1 else None
+    base = base_of(item) if item is not None else None
+    plain = not isinstance(item, Scripted) or not (item.sups or item.primes)
+    return latex_of(base.text) if plain and is_token(base, "NAME") and "^" not in base.text else None
 
 
 def written_letters(formula: Formula) -> tuple[str, ...]:
     r"""The letters that a formula merely lists, with their labels: W_1 of $W_1 \in \mathbb{R}^{m}$."""
-    parts = _listed(formula.latex)
-    found = []
-    for part in parts:
-        match = _LABELLED.fullmatch(part)
-        letter = _BARE.fullmatch(match[1]) if match else None
-        if match is None or letter is None:
-            return ()
-        found.append((letter[1] or letter[2]) + re.sub(r"\s", "", match[2] or ""))
-    return tuple(found)
+    found = [_labelled(normal(part[0])) if len(part) == 1 else None for part in _listed(formula)]
+    return tuple(name for name in found if name) if all(found) else ()
+
+
+def _labelled(item: Item) -> str | None:
+    base = base_of(item)
+    if not is_token(base, "NAME"):
+        return None
+    name = latex_of(base.text)
+    if not isinstance(item, Scripted):
+        return name
+    if item.sups or item.primes or len(item.subs) != 1:
+        return None
+    below = unwrap(item.subs[0])[0] if len(unwrap(item.subs[0])) == 1 else None
+    if is_token(below, "TEXT"):
+        return rf"{name}_{{\text{{{below.text.strip()}}}}}"
+    label = is_token(below, "NUMBER") or (is_token(below, "NAME") and len(below.text) == 1 and below.text.isupper())
+    return f"{name}_{below}" if label else name
 
 
 def letters_of(formula: Formula, table: SymbolTable) -> tuple[str, ...]:
     """The tensors and sizes that a formula merely names: W and b of $W, b$ and of $W \\in \\mathbb{R}^n$."""
-    parts = _listed(formula.latex)
-    found = [name for part in parts if (name := letter_of(part, table)) is not None]
+    parts = _listed(formula)
+    found = [name for part in parts if (name := _named(formula, part, table)) is not None]
     return tuple(dict.fromkeys(found)) if len(found) == len(parts) else ()
 
 
-def _listed(latex: str) -> list[str]:
-    r"""W and b of $W, b$, of $\{W, b\}$, and of $\theta = (W, b)$."""
-    members = collected(latex)
-    if members:
-        return members
-    left = _LEFT.split(latex, maxsplit=1)[0]
-    braced = _BRACES.match(left)
-    return [part for part in _PART.split(braced[1] if braced else left) if part.strip()]
+def _named(formula: Formula, part: Items, table: SymbolTable) -> str | None:
+    known = lexicon(table).get(letter(part[0]) or "") if len(part) == 1 else None
+    if known is not None and known.kind in (Kind.TENSOR, Kind.SIZE):
+        return known.name
+    try:
+        return tensor_of(read_formula(replace(formula, tree=tuple(part)), table), table)
+    except DeriveError:
+        return None
 
 
-def collected(latex: str) -> list[str]:
-    r"""The letters of \theta = (W, b): one name for several tensors; empty for any other formula."""
-    match = _TUPLE.fullmatch(latex.rstrip(" .,;"))
-    braced = _BRACES.match(match[1]) if match and _NAME.fullmatch(latex.partition("=")[0]) else None
-    parts = [part for part in _PART.split(braced[1]) if part.strip()] if braced else []
-    return parts if len(parts) > 1 and all(_BARE.fullmatch(part) for part in parts) else []
+def _listed(formula: Formula) -> list[Items]:
+    r"""W and b of $W, b$, of $\{W, b\}$, of $\theta = (W, b)$ and of $W, b \in \mathbb{R}$."""
+    tree = formula.tree or ()
+    if members := collected(tree):
+        return [(member,) for member in members]
+    left = list(itertools.takewhile(lambda item: not is_token(item, "IN", "REL", "COLON", "QUAD", "DOTS"), tree))
+    inner = left[0].items if len(left) == 1 and is_group(left[0], "LPAREN", "LSET") else left
+    parts: list[list[Item]] = [[]]
+    for item in inner:
+        if is_token(item, "COMMA") or kind(item) == "AND":
+            parts.append([])
+        else:
+            parts[-1].append(item)
+    return [tuple(part) for part in parts if part]

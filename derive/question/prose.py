@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from derive.notation.formulas import Formula
+from derive.notation.rules.trees import with_trees
 from derive.records import dataclass
 
 # a round bracket with what may stand before it: \left( \big( \bigl( \!\left(
@@ -184,4 +185,4 @@ class Prose:
 
 def prose_of(source: str, first_line: int, formulas: Iterable[Formula]) -> Prose:
     """The prose of a Markdown text and the formulas that stand in it."""
-    return Prose(plain_text(source, first_line, None, gaps=True), tuple(formulas))
+    return Prose(plain_text(source, first_line, None, gaps=True), tuple(with_trees(formulas)))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar, cast
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
-from derive.notation import gather, read, read_formula
+from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula, formulas
+from derive.notation.rules import rewritten
+from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of, opens_range
+from derive.notation.rules.trees import Run, each, sides, spelt, statements
 from derive.notation.symbols import SymbolTable
-from derive.question.dots import without_dots
-from derive.question.entries import with_entries
-from derive.question.spelling import in_notation
+from derive.notation.tree import Item, Scripted, Token, is_token, names_in, variables
 from derive.records import dataclass
 
 _N = TypeVar("_N", bound=Node)
@@ -66,28 +66,6 @@ def _name(letter: Node) -> str:
     return letter.tensor if isinstance(letter, Entry) else letter.name
 
 
-# x \in \mathbb{R}^{H \times W}: the table has what it declares
-DECLARATION = re.compile(r"[^=]*\\in\s*\\mathbb\s*\{?\s*[A-Z][^=]*", re.DOTALL)
-_WIDE = re.compile(r"\s*[,;]?\s*(?:\\q?quad\s*)+")
-# what may stand apart from an equation without changing it: 0 \le k, l < n or k, l \in \{1, \dots, n\}
-_RANGES = re.compile(
-    r"(?:\\text\s*\{\s*(?:for(?: all)?|with|where)\s*\}|\\forall|[\w\s,.;:=<>+'-]|\\(?:in|leq?|geq?|lt|gt|dots[bc]?"
-    r"|[lc]dots|lbrace|rbrace)(?![a-zA-Z])|\\[{},;: ])+"
-)
-
-
-# parts that may stand side by side in one formula: a = …, \quad b = …
-_NESTED = re.compile(r"\\begin|\\end|\\[{}]|[{}()\[\]]")
-_SEPARATOR = re.compile(r"\s*(?:[,;](?:\s|\\[,;: ])*(?:\\q?quad)?|\\qquad|\\quad)(?:\s|\\[,;: ]|\\q?quad)*")
-_EQUATION = re.compile(r"[^=,;]*(?<![<>\\])=")
-_BARE = re.compile(r"\\(?:max|min)(?![a-z])\s*(?:\\limits\s*)?_\s*\{([\w\s,\\]*)\}")
-_LETTER = re.compile(r"\\[a-zA-Z]+|[a-zA-Z]")
-_TWO_ENDS = re.compile(r"\\in\b|dots|(?:<|\\leq?\b)[^<\\]*(?:<|\\leq?\b)")
-# Passes over the formulas of a question, by what each settles, in their order.
-Passes = Mapping[str, Callable[[list[Formula]], list[Formula]]]
-SPELLINGS: Passes = {"notation": in_notation, "entries": with_entries, "dots": without_dots}
-
-
 @dataclass(frozen=True)
 class Read:
     """The formulas of a question: those that were read, those that were not, and their letters.
@@ -99,13 +77,6 @@ class Read:
     failures: tuple[tuple[Formula, DeriveError], ...]
     table: SymbolTable
     known: Mapping[str, int]
-
-
-def passed(passes: Passes, found: list[Formula]) -> list[Formula]:
-    """The formulas after each pass in its turn."""
-    for rewritten in passes.values():
-        found = rewritten(found)
-    return found
 
 
 # What is read of a question is compared formula by formula and word by word: a text of many pages is refused at once.
@@ -135,7 +106,7 @@ def written(card: Card) -> list[Formula]:
 
 def read_formulas(card: Card) -> Read:
     """Every formula of the question; raises as :func:`written`."""
-    found = passed(SPELLINGS, written(card))
+    found = rewritten(written(card))
     table = gather(found)
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []
@@ -143,10 +114,11 @@ def read_formulas(card: Card) -> Read:
         for part, result in read_parts(formula, table):
             if isinstance(result, Node):
                 nodes.append((part, result))
-            elif not DECLARATION.fullmatch(part.latex):
+            elif not declares(part):
                 failures.append((part, result))
-    texts = [part.latex for part, _ in (*nodes, *failures)]
-    nodes = [(part, _ranged(part, node, texts, table)) for part, node in nodes]
+    ranges = [part.tree for part, _ in (*nodes, *failures) if part.tree and is_range(part.tree)
+              and is_bounded(part.tree)]
+    nodes = [(part, _ranged(part, node, ranges, table)) for part, node in nodes]
     known = constants(node for _, node in nodes)
     table = SymbolTable(tuple(s for s in table.symbols if s.name not in known), table.stars)
     return Read(tuple((f, with_sizes_known(n, known)) for f, n in nodes), tuple(failures), table, known)
@@ -164,22 +136,32 @@ def read_parts(formula: Formula, table: SymbolTable) -> Iterator[tuple[Formula, 
             yield from read_parts(part, table)
 
 
-def _ranged(formula: Formula, node: Node, texts: list[str], table: SymbolTable) -> Node:
+def declares(formula: Formula) -> bool:
+    """Whether the table has all that the formula says: shapes, or what is in a set."""
+    return kind_of(formula) in (Said.DECLARATION, Said.SET)
+
+
+def _ranged(formula: Formula, node: Node, ranges: list[Run], table: SymbolTable) -> Node:
     """A maximum over bare letters, max_{a,b}, with the ranges that the question gives them elsewhere."""
-    bare = _BARE.search(formula.latex)
-    if bare is None or not any(_unbounded(part) for part in walk(node)):
+    if not any(_unbounded(part) for part in walk(node)):
         return node
-    found = {t.strip(" .,;"): set(_LETTER.findall(t)) for t in texts if _RANGES.fullmatch(t) and _TWO_ENDS.search(t)}
-    letters = set(_LETTER.findall(bare[1]))
-    ranges = [text for text, named in found.items() if named & letters]
-    if any(sum(letter in found[text] for text in ranges) != 1 for letter in letters):
-        return node
-    latex = formula.latex[: bare.start(1)] + ", ".join(ranges) + formula.latex[bare.end(1) :]
+
+    def ranged(item: Item) -> Item:
+        bare = isinstance(item, Scripted) and is_token(item.base, "BIG") and item.base.text in ("max", "min")
+        letters = set(variables(item.subs[0]) or ()) if bare and isinstance(item, Scripted) and item.subs else set()
+        found = {spelt(tree): tree for tree in ranges if letters & {*names_in(tree)}}
+        if not letters or not isinstance(item, Scripted) or any(
+                sum(name in names_in(tree) for tree in found.values()) != 1 for name in letters):
+            return item
+        comma = Token("COMMA", ",", item.start, item.end)
+        below = [i for tree in found.values() for i in (comma, *tree)][1:]
+        return replace(item, subs=(tuple(below),))
+
     try:
-        ranged = read(latex, table, line=formula.line, column=formula.column)
+        found = read_formula(replace(formula, tree=each(formula.tree or (), ranged)), table)
     except DeriveError:
         return node
-    return node if any(_unbounded(part) for part in walk(ranged)) else ranged
+    return node if any(_unbounded(part) for part in walk(found)) else found
 
 
 def _unbounded(part: Node) -> bool:
@@ -187,38 +169,24 @@ def _unbounded(part: Node) -> bool:
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:
-    wide = _WIDE.search(formula.latex)
-    if wide is not None and _RANGES.fullmatch(formula.latex, wide.end()):
-        return _cut(formula, wide.start(), wide.end(), False)
-    for start, end in _separators(formula.latex):
-        apart = "=" in formula.latex[:start] or "quad" in formula.latex[start:end]  # \rho(u), \qquad \rho(u) = …
-        if apart and _EQUATION.match(formula.latex, end):
-            return _cut(formula, start, end, formula.display)
+    """An equation and the ranges behind it, or two equations that a comma or a wide space parts."""
+    tree = tuple(formula.tree or ())
+    for n, item in enumerate(tree):
+        said = opens_range(item)
+        wide = is_token(item, "COMMA", "QUAD") and (item.type == "QUAD" or item.text == "quad")
+        if n and (said or wide) and n + 1 < len(tree) and is_range(tree[n + 1 :]):
+            first = tree[: n - 1] if is_token(tree[n - 1], "COMMA") else tree[:n]
+            rest = tree[n + 2 :] if opens_range(tree[n + 1]) else tree[n + 1 :]
+            return (formula.part(first, formula.display), formula.part(rest, False)) if first and rest else ()
+    for n, item in enumerate(tree):
+        if is_token(item, "COMMA", "SEMI", "QUAD") and n:
+            apart = item.type == "QUAD" or item.text == "quad" or any(len(sides(p)) > 1 for p in statements(tree[:n]))
+            rest = tree[n + 1 :]
+            if apart and rest and len(sides(statements(rest)[0])) > 1:  # \rho(u), \qquad \rho(u) = …
+                return formula.part(tree[:n], formula.display), formula.part(rest, formula.display)
     return ()
 
 
-def _cut(formula: Formula, start: int, end: int, display: bool) -> tuple[Formula, Formula]:
-    """What stands before ``start``, and what stands behind ``end``, with its own place."""
-    before = formula.latex[:end]
-    line = formula.line + before.count("\n")
-    column = len(before) - before.rfind("\n") - 1 + (0 if "\n" in before else formula.column)
-    return replace(formula, latex=formula.latex[:start]), Formula(formula.latex[end:], line, column, display)
-
-
-def _separators(latex: str) -> Iterator[tuple[int, int]]:
-    """The places of commas and wide spaces outside all brackets."""
-    depth, at = 0, 0
-    while at < len(latex):
-        if nested := _NESTED.match(latex, at):
-            depth += 1 if nested[0] in ("\\begin", "\\{", "{", "(", "[") else -1
-            at = nested.end()
-        elif depth == 0 and (separator := _SEPARATOR.match(latex, at)) and separator[0].strip():
-            yield separator.span()
-            at = separator.end()
-        else:
-            at += 2 if latex[at] == "\\" else 1
-
-
-def one_equation(latex: str) -> bool:
+def one_equation(formula: Formula) -> bool:
     """Whether no second equation stands behind a comma or a wide space."""
-    return not any(_EQUATION.match(latex, end) for _, end in _separators(latex))
+    return not any(len(sides(part)) > 1 for part in statements(formula.tree or ())[1:])

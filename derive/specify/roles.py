@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from derive.errors import CardError, DeriveError, Problem, did_you_mean
-from derive.expr import ZERO, Entry, Size
+from derive.expr import ZERO, Entry, Node, Size
 from derive.module import ROLES
 from derive.notation import read
 from derive.notation.symbols import Kind, SymbolTable
@@ -63,9 +63,13 @@ def letter_of(latex: str, table: SymbolTable) -> str | None:
     if bare is not None and bare.kind in (Kind.TENSOR, Kind.SIZE):
         return bare.name
     try:
-        node = read(latex, table)
+        return tensor_of(read(latex, table), table)
     except DeriveError:
         return None
+
+
+def tensor_of(node: Node, table: SymbolTable) -> str | None:
+    """The tensor or size that stands alone."""
     if isinstance(node, Entry) and ZERO in node.indices and table.named(f"{node.tensor}_0") is not None:
         return f"{node.tensor}_0"  # the bias w_{j0}
     return node.tensor if isinstance(node, Entry) else node.name if isinstance(node, Size) else None

@@ -1,0 +1,56 @@
+"""What textbooks write, brought to the notation: rules on the trees of a card's formulas, in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from derive.notation.formulas import Formula
+from derive.notation.rules import functions, letters, lists, signs, softmax
+from derive.notation.rules.trees import with_trees
+from derive.records import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is rewritten, and the formulas of a card with that done wherever it applies."""
+
+    name: str
+    result: Callable[[list[Formula]], list[Formula]]
+
+
+# Letters with names of their own: the words see these.
+LETTERS = (
+    Rule("layers are numbered above", letters.layers),
+    Rule("ℓ is log L", letters.likelihoods),
+    Rule("p is p(y = 1 | x)", letters.posteriors),
+)
+# Signs and lists: what a statement is spelt with, too.
+SPELLINGS = (
+    Rule("a ∈ (0, 1] is 0 < a ≤ 1", signs.intervals),
+    Rule("y_{out} has a label", signs.labels),
+    Rule("diag(γ) x is γ ⊙ x", signs.diagonals),
+    Rule("a[z] is a(z)", signs.brackets),
+    Rule("← is =", signs.arrows),
+    Rule("f(x_k) = … defines f", functions.of_entries),
+    Rule("x = (x_1, …, x_n) has n entries", lists.entries),
+    Rule("dots run over an index", lists.dots),
+)
+RULES = (
+    Rule("a bold letter's function has an argument of its own", functions.own_arguments),
+    Rule("x^1, …, x^m are samples", lists.samples),
+    Rule("[z]_+ is max(0, z)", signs.positive_parts),
+    Rule("θ = (W, b) is a name of several", lists.names_of_several),
+    *SPELLINGS,
+    Rule("a function of vectors is written out", functions.of_vectors),
+    Rule("net is one letter", signs.words),
+    Rule("a softmax that is a factor has a letter", softmax.as_factors),
+    Rule("softmax is e^z / Σ e^z", softmax.of_vectors),
+)
+
+
+def rewritten(formulas: Iterable[Formula], rules: Iterable[Rule] = (*LETTERS, *RULES)) -> list[Formula]:
+    """The formulas after each rule in its turn; those without a tree stay as they are."""
+    found = with_trees(formulas)
+    for rule in rules:
+        found = rule.result(found)
+    return found

@@ -1,0 +1,220 @@
+"""Signs and spellings as the notation has them: intervals, half-lines, arrows, labels, diagonal matrices, words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from derive.notation.formulas import Formula
+from derive.notation.rules.trees import (
+    Run,
+    all_runs,
+    all_statements,
+    by_statement,
+    called,
+    changed,
+    each,
+    equals,
+    letter,
+    mapped,
+    sides,
+    sign,
+    statements,
+)
+from derive.notation.tree import (
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    base_of,
+    is_group,
+    is_token,
+    names_in,
+    normal,
+    split,
+    starts_factor,
+    unwrap,
+)
+
+_BELOW = {"LPAREN": "<", "LOPEN": "<", "LBRACK": "≤", "LSHUT": "≤"}
+_ABOVE = {"LPAREN": "<", "LSHUT": "<", "LBRACK": "≤", "LOPEN": "≤"}
+_OTHER_WAY = {"<": ">", "≤": "≥"}
+
+
+def intervals(formulas: list[Formula]) -> list[Formula]:
+    r"""\alpha \in (0, 1] as 0 < \alpha \le 1, \varepsilon \in \mathbb{R}_{>0} as \varepsilon > 0."""
+    return changed(formulas, lambda tree: by_statement(tree, _bounded))
+
+
+def _bounded(part: Run) -> Run:
+    if len(part) < 3 or not is_token(part[1], "IN") or not is_token(base_of(part[0]), "NAME"):
+        return part
+    element, at, *rest = part
+    above = _half_line(rest)
+    if above is not None:
+        return element, sign("REL", above, at), sign("NUMBER", "0", at)
+    space = rest[0] if len(rest) == 1 else None
+    ends = split(space.items, "COMMA") if isinstance(space, Group) and space.bracket in _BELOW else []
+    if len(ends) != 2 or not all(_is_number(end) for end in ends) or all(_is_infinite(end) for end in ends):
+        return part
+    assert isinstance(space, Group)
+    low, high = sign("REL", _BELOW[space.bracket], at), sign("REL", _ABOVE[space.bracket], at)
+    if _is_infinite(ends[1]):
+        return element, replace(low, text=_OTHER_WAY[low.text]), *ends[0]
+    return (element, high, *ends[1]) if _is_infinite(ends[0]) else (*ends[0], low, element, high, *ends[1])
+
+
+def _is_number(end: Items) -> bool:
+    return bool(end) and is_token(end[-1], "NUMBER", "INFTY") and (
+        len(end) == 1 or (len(end) == 2 and is_token(end[0], "MINUS", "PLUS")))
+
+
+def _is_infinite(end: Items) -> bool:
+    return is_token(end[-1], "INFTY")
+
+
+def _half_line(space: Items) -> str | None:
+    r"""> of \mathbb{R}_+, \mathbb{R}^+ and \mathbb{R}_{>0}, ≥ of \mathbb{R}_{\ge 0}."""
+    item = normal(space[0]) if len(space) == 1 else None
+    if is_token(item, "NAME") and item.text == "R_bb^+":
+        return ">"
+    if not isinstance(item, Scripted) or str(item.base) not in ("R_bb", "R_bb^+") or item.sups:
+        return None
+    below = [str(i) for i in item.subs[0]]
+    return {">0": ">", "≥0": "≥", "+": ">", "++": ">"}.get("".join(below))
+
+
+def positive_parts(formulas: list[Formula]) -> list[Formula]:
+    """[z]_+ = max(0, z) is left out: the notation knows it."""
+    def kept(part: Run) -> Run:
+        head = normal(part[0])
+        own = isinstance(head, Scripted) and is_group(head.base, "LBRACK", "LPAREN") and any(
+            len(s) == 1 and is_token(s[0], "PLUS") for s in head.subs)
+        return () if own and len(sides(part)) == 2 and len(sides(part)[0]) == 1 else part
+
+    return changed(formulas, lambda tree: by_statement(tree, kept))
+
+
+_ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
+
+
+def arrows(formulas: list[Formula]) -> list[Formula]:
+    r"""\mu \leftarrow … as \mu = …, unless the letter stands on the right too: then it is an update."""
+    def assigned(part: Run) -> Run:
+        at = next((n for n, i in enumerate(part) if is_token(i, "ARROW") and i.text in _ASSIGNS), 0)
+        head = base_of(part[0])
+        if not at or not is_token(head, "NAME") or head.text in names_in(part[at + 1 :]):
+            return part
+        return *part[:at], equals(part[at]), *part[at + 1 :]
+
+    return changed(formulas, lambda tree: by_statement(tree, assigned))
+
+
+_LABELS = frozenset("out new old pred true target hid hidden max min total prev next data reg avg".split())
+
+
+def labels(formulas: list[Formula]) -> list[Formula]:
+    r"""y_{out} as y_{\text{out}}, and y_{in} beside such an output."""
+    scripts = [s for f in formulas for run in all_runs(f.tree or ()) for i in run if isinstance(i, Scripted)
+               for s in (*i.subs, *i.sups)]
+    known = _LABELS | {"in"} if any("".join(map(str, unwrap(s))) == "out" for s in scripts) else _LABELS
+
+    def label(run: Run) -> Run:
+        word = "".join(map(str, run))
+        if len(run) < 2 or word not in known or not all(is_token(i, "NAME") for i in run):
+            return run
+        return (Token("TEXT", word, run[0].start, run[-1].end),)
+
+    def labelled(item: Item) -> Item:
+        if not isinstance(item, Scripted):
+            return item
+        return replace(item, subs=tuple(map(label, item.subs)), sups=tuple(map(label, item.sups)))
+
+    return changed(formulas, lambda tree: each(tree, labelled))
+
+
+def diagonals(formulas: list[Formula]) -> list[Formula]:
+    r"""\mathrm{diag}(\gamma) x as \gamma \odot x."""
+    def multiplied(run: Run) -> Run:
+        for n, item in enumerate(run):
+            group = called(run, n) if letter(item) == "diag" else None
+            rest = run[n + 2 :]
+            rest = rest[1:] if rest and is_token(rest[0], "TIMES") else rest
+            if group is not None and rest and starts_factor(rest[0]) and len(group.items) == 1:
+                return *run[:n], *group.items, sign("ODOT", "odot", item), *multiplied(rest)
+        return run
+
+    return changed(formulas, lambda tree: mapped(tree, multiplied))
+
+
+def words(formulas: list[Formula]) -> list[Formula]:
+    """The net of net = … as one letter, wherever it stands."""
+    known = {word for part in all_statements(formulas) if (word := _word(sides(part)[0])) and len(sides(part)) > 1}
+
+    def joined(run: Run) -> Run:
+        found: list[Item] = []
+        for item in run:
+            found.append(item)
+            word = next((w for w in known if _spells(found, w)), None)
+            if word is not None:
+                first, last = found[-len(word)], found[-1]
+                one = Token("NAME", word, first.start, last.end)
+                found[-len(word) :] = [replace(last, base=one) if isinstance(last, Scripted) else one]
+        return tuple(found)
+
+    return changed(formulas, lambda tree: mapped(tree, joined)) if known else formulas
+
+
+def _word(side: Items) -> str | None:
+    r"""net of net and of net_j: three plain letters or more, one close upon the other."""
+    found = "".join(str(base_of(i)) for i in side)
+    return found if len(side) > 2 and _spells(side, found) else None
+
+
+def _spells(items: Items, word: str) -> bool:
+    last = items[-len(word) :]
+    bases = [base_of(i) for i in last]
+    plain = all(is_token(i, "NAME") for i in last[:-1]) and all(len(str(b)) == 1 for b in bases if is_token(b, "NAME"))
+    close = all(a.end == b.start for a, b in pairwise(bases))
+    before = items[-len(word) - 1] if len(items) > len(word) else None
+    apart = before is None or before.end != last[0].start or not is_token(before, "NAME")
+    letters = plain and is_token(bases[-1], "NAME") and "".join(map(str, bases)) == word
+    return len(last) == len(word) and close and apart and letters
+
+
+def brackets(formulas: list[Formula]) -> list[Formula]:
+    r"""a[z] as a(z), for what is defined with such brackets or shown so, a[\bullet], and for words."""
+    known = {*_with_brackets(formulas)}
+
+    def round_(run: Run) -> Run:
+        found = list(run)
+        for n in range(len(run) - 1):
+            group = called(run, n, "LBRACK")
+            name = str(base_of(run[n]))
+            if group is not None and name in known:
+                after, paren = run[n + 1], replace(group, bracket="LPAREN")
+                found[n + 1] = replace(after, base=paren) if isinstance(after, Scripted) else paren
+        return tuple(found)
+
+    return changed(formulas, lambda tree: mapped(tree, round_)) if known else formulas
+
+
+def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
+    for formula in formulas:
+        for part in statements(formula.tree or ()):
+            head = sides(part)[0]
+            group = called(head, 0, "LBRACK") if len(head) == 2 else None
+            if group is not None and len(sides(part)) > 1 and all(
+                    len(p) == 1 and is_token(base_of(p[0]), "NAME", "TEXT") for p in split(group.items, "COMMA")):
+                yield str(base_of(head[0]))
+        run = tuple(i for i in formula.tree or () if not is_token(i, "DOT", "COMMA"))
+        held = called(run, 0, "LBRACK") if len(run) == 2 else None
+        if held is not None and len(held.items) == 1 and is_token(held.items[0], "TIMES", "BULLET"):
+            yield str(base_of(run[0]))
+        for run in all_runs(formula.tree or ()):
+            yield from (str(base_of(run[n])) for n in range(len(run)) if len(str(base_of(run[n]))) > 2
+                        and base_of(run[n]).end - base_of(run[n]).start > len(str(base_of(run[n])))
+                        and run[n + 1 : n + 2] and is_group(base_of(run[n + 1]), "LBRACK")
+                        and is_token(base_of(run[n]), "NAME") and "_" not in str(base_of(run[n])))

@@ -1,0 +1,229 @@
+"""What rules on trees are made of: runs of items changed one by one, statements, letters that are free, spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from derive.errors import DeriveError
+from derive.notation.formulas import Formula
+from derive.notation.grammar import skeleton
+from derive.notation.tree import (
+    Command,
+    Env,
+    Group,
+    Item,
+    Items,
+    Scripted,
+    Token,
+    base_of,
+    depth,
+    inside,
+    is_group,
+    is_token,
+    names_in,
+    normal,
+)
+from derive.notation.vocabulary import ALIGNED
+
+Run = tuple[Item, ...]
+Change = Callable[[Run], Items]
+SPARE = "uvrzqa"  # for the argument of a function
+BETWEEN = ("COMMA", "SEMI", "QUAD", "CR", "TEXT", "AND")
+
+
+_DEEPEST = 100
+
+
+def with_trees(formulas: Iterable[Formula]) -> list[Formula]:
+    """The formulas with their trees, where they have one that is not too deep to be read."""
+    return [formula if formula.tree is not None else replace(formula, tree=_tree(formula)) for formula in formulas]
+
+
+def _tree(formula: Formula) -> Run | None:
+    try:
+        tree = skeleton(formula.source)
+    except (DeriveError, RecursionError):
+        return None
+    return tree if depth(tree) <= _DEEPEST else None
+
+
+def changed(formulas: Iterable[Formula], change: Change) -> list[Formula]:
+    """The formulas, their trees changed by what changes a whole one; what it leaves empty goes."""
+    found = []
+    for formula in formulas:
+        tree = None if formula.tree is None else tuple(change(tuple(formula.tree)))
+        if tree is None or tree:
+            found.append(formula if tree is None or tree == formula.tree else replace(formula, tree=tree))
+    return found
+
+
+def mapped(items: Items, change: Change, scripts: bool = True) -> Run:
+    """The items with every run of them changed, the innermost first; without ``scripts`` none in sub- and superscripts.
+    """
+    return tuple(change(tuple(_below(item, change, scripts) for item in items)))
+
+
+def _below(item: Item, change: Change, scripts: bool) -> Item:
+    if isinstance(item, (Group, Env)):
+        return replace(item, items=mapped(item.items, change, scripts))
+    if isinstance(item, Command):
+        return replace(item, arguments=tuple(mapped(a, change, scripts) for a in item.arguments))
+    if isinstance(item, Scripted):
+        base = _below(item.base, change, scripts)
+        if not scripts:
+            return replace(item, base=base)
+        subs, sups = (tuple(mapped(s, change) for s in runs) for runs in (item.subs, item.sups))
+        return replace(item, base=base, subs=subs, sups=sups)
+    return item
+
+
+def each(items: Items, change: Callable[[Item], Item]) -> Run:
+    """The items, every one at any depth changed, the innermost first."""
+    def below(run: Run) -> Run:
+        return tuple(change(_with_base(item)) for item in run)
+
+    def _with_base(item: Item) -> Item:
+        return replace(item, base=change(item.base)) if isinstance(item, Scripted) else item
+
+    return mapped(items, below)
+
+
+def by_statement(items: Run, change: Change) -> Run:
+    """The items with each statement among them changed: what stands between commas, wide spaces, rows and words."""
+    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
+        inner = by_statement(items[0].items, change)
+        return (replace(items[0], items=inner),) if inner else ()
+    found: list[Item] = []
+    part: list[Item] = []
+    for item in (*items, None):
+        if item is not None and not is_token(item, *BETWEEN):
+            part.append(item)
+            continue
+        bare = tuple(i for i in part if not is_token(i, "AMP"))
+        new = tuple(change(bare)) if bare else ()
+        found += part if new == bare else new
+        gone = bool(bare) and not new
+        if item is not None and not gone:
+            found.append(item)
+        elif gone and item is None and found and is_token(found[-1], *BETWEEN):
+            found.pop()
+        part = []
+    return tuple(found)
+
+
+def statements(items: Items) -> list[Run]:
+    """The statements of a formula, each without the marks of columns."""
+    found: list[Run] = []
+
+    def keep(part: Run) -> Run:
+        found.append(part)
+        return part
+
+    by_statement(tuple(items), keep)
+    return found
+
+
+def all_statements(formulas: Iterable[Formula]) -> Iterator[Run]:
+    for formula in formulas:
+        yield from statements(formula.tree or ())
+
+
+def all_runs(items: Items, scripts: bool = True) -> Iterator[Run]:
+    """Every run of items, at any depth."""
+    found: list[Run] = []
+
+    def keep(run: Run) -> Run:
+        found.append(run)
+        return run
+
+    mapped(items, keep, scripts)
+    return iter(found)
+
+
+def sides(part: Items) -> list[Run]:
+    """What stands between the equality signs; one run where other relations stand there too."""
+    found: list[list[Item]] = [[]]
+    for item in part:
+        if is_token(item, "REL") and item.text == "=":
+            found.append([])
+        elif is_token(item, "REL"):
+            return [tuple(part)]
+        else:
+            found[-1].append(item)
+    return [tuple(side) for side in found]
+
+
+def spelt(items: Items) -> str:
+    """The items as one text, wherever they stand: equal for equal trees."""
+    return " ".join(map(_spelt, items))
+
+
+def _spelt(item: Item) -> str:
+    item = normal(item)
+    if isinstance(item, Token):
+        return item.text
+    if isinstance(item, (Group, Env)):
+        return f"{item.bracket if isinstance(item, Group) else item.name}[{spelt(item.items)}]"
+    if isinstance(item, Command):
+        return item.type + "".join(f"[{spelt(a)}]" for a in item.arguments)
+    scripts = "".join(f"_[{spelt(s)}]" for s in item.subs) + "".join(f"^[{spelt(s)}]" for s in item.sups)
+    return _spelt(item.base) + "'" * item.primes + scripts
+
+
+def letters(formulas: Iterable[Formula]) -> set[str]:
+    """All letters that stand in the formulas."""
+    return {name for formula in formulas for name in names_in(formula.tree or ())}
+
+
+def bold(formulas: Iterable[Formula]) -> set[str]:
+    """The letters that are set bold somewhere."""
+    return {below.text for formula in formulas for item in formula.tree or () for below in inside(item)
+            if isinstance(below, Token) and below.bold}
+
+
+def free(formulas: Iterable[Formula], among: str = SPARE) -> Iterator[str]:
+    """The letters that stand nowhere in the formulas."""
+    taken = letters(formulas)
+    return (c for c in among if c not in taken)
+
+
+def name(text: str, at: Item) -> Token:
+    """A letter at the place of an item."""
+    return Token("NAME", text, at.start, at.end)
+
+
+def sign(type_: str, text: str, at: Item) -> Token:
+    return Token(type_, text, at.start, at.end)
+
+
+def equals(at: Item) -> Token:
+    return sign("REL", "=", at)
+
+
+def group(items: Items, bracket: str = "LPAREN") -> Group:
+    return Group(bracket, tuple(items), items[0].start, items[-1].end)
+
+
+def indexed(base: Token, *indices: Item) -> Scripted:
+    """x_{ij}."""
+    return Scripted(base, (indices,), (), 0, base.start, base.end)
+
+
+def letter(item: Item | None) -> str | None:
+    """The name of a letter that carries nothing."""
+    item = None if item is None else normal(item)
+    return item.text if is_token(item, "NAME") else None
+
+
+def bracket(item: Item | None, *brackets: str) -> Group | None:
+    """The bracket, with a script on it or none."""
+    base = None if item is None else base_of(item)
+    return base if is_group(base, *brackets) else None
+
+
+def called(run: Run, n: int, *brackets: str) -> Group | None:
+    """The bracket behind the letter at n."""
+    if not is_token(base_of(run[n]), "NAME"):
+        return None
+    return bracket(run[n + 1] if n + 1 < len(run) else None, *(brackets or ("LPAREN",)))

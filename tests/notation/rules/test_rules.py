@@ -1,0 +1,69 @@
+"""What textbooks write, as the notation has it: formulas of a card, and what the rules make of them."""
+
+import pytest
+
+from derive.notation.formulas import Formula
+from derive.notation.rules import LETTERS, RULES, rewritten
+from derive.notation.rules.trees import spelt, with_trees
+
+CASES = {
+    "brackets that a signature has": ([r"a[z] = \max(0, z)", r"h_i = a[f_i]"], [r"a(z) = \max(0, z)", r"h_i = a(f_i)"]),
+    "brackets that nothing explains": ([r"h_i = a[f_i]"], [r"h_i = a[f_i]"]),
+    "brackets that are shown": ([r"\mathbf{a}[\bullet]", "h_i = a[f_i]"], [r"\mathbf{a}(\bullet)", "h_i = a(f_i)"]),
+    "an arrow": ([r"\mu \leftarrow \frac{1}{m} \sum_i x_i"], [r"\mu = \frac{1}{m} \sum_i x_i"]),
+    "arrows in rows": ([r"\begin{aligned} m &\leftarrow a b \\ v &\gets m^2 \end{aligned}"],
+                       [r"\begin{aligned} m = a b \\ v = m^2 \end{aligned}"]),
+    "an update": ([r"w \leftarrow w - \eta g"], [r"w \leftarrow w - \eta g"]),
+    "an interval": ([r"a \in (0, 1]", r"b \in [0, \infty)", r"c \in ]-1, 1["], [r"0 < a \le 1", r"b \ge 0", "-1 < c < 1"]),
+    "a half-line": ([r"a \in \mathbb{R}_{>0}", r"b \in \mathbb{R}_+"], ["a > 0", "b > 0"]),
+    "vectors of a half-line": ([r"a \in \mathbb{R}_+^n"], [r"a \in \mathbb{R}_+^n"]),
+    "the positive part": ([r"[z]_+ = \max(0, z)", "y = [x]_+"], ["y = [x]_+"]),
+    "a sample and its entries": ([r"x^i = (x^i_1, \dots, x^i_n)^T", "s = w^T x^i"], ["s = w^T x^i"]),
+    "labels": (["y_{out} = w y_{in}"], [r"y_{\text{out}} = w y_{\text{in}}"]),
+    "indices": (["y_{in} = w_i x_n"], ["y_{in} = w_i x_n"]),
+    "a diagonal matrix": ([r"y = \operatorname{diag}(g) x + b"], [r"y = g \odot x + b"]),
+    "a word": (["o = s(net)", r"net = \sum_i w_i x_i"], [r"o = s(\mathrm{net})", r"\mathrm{net} = \sum_i w_i x_i"]),
+    "samples": ([r"x^1, \dots, x^m \in \mathbb{R}^n", "y^i = w^T x^i"], [r"x^i \in \mathbb{R}^n", "y^i = w^T x^i"]),
+    "a name of several": ([r"\theta = (W, b)", r"J(\theta) = W b"], [r"J(\theta) = W b"]),
+    "a vector of two": ([r"t = (a, b)", "y = t_1"], ["t = (a, b)", "y = t_1"]),
+    "entries with dots": ([r"x = (x_1, \dots, x_n)^T"], [r"x \in \mathbb{R}^{n}"]),
+    "entries from 0": ([r"x = (x_0, \dots, x_{n-1})"], [r"x \in \mathbb{R}^{n}"]),
+    "entries of another letter": ([r"A = (a_{ij}) \in \mathbb{R}^{m \times n}", "y = A x", "z = a_{kl}"],
+                                  [r"A \in \mathbb{R}^{m \times n}", "y = A x", "z = A_{kl}"]),
+    "a sum with dots": ([r"s = w_1 x_1 + w_2 x_2 + \dots + w_n x_n + b"], [r"s = \sum_{1 \le i \le n} w_i x_i + b"]),
+    "a product with dots": ([r"p = q_1 q_2 \cdots q_n"], [r"p = \prod_{1 \le i \le n} q_i"]),
+    "a maximum with dots": ([r"y = \max(x_1, \dots, x_n)"], [r"y = \max_{1 \le i \le n} x_i"]),
+    "a maximum of sums": ([r"y = \max\{x_1 + b_1, \dots, x_n + b_n\}"], [r"y = \max_{1 \le i \le n} (x_i + b_i)"]),
+    "dots that leave a gap": ([r"s = x_1 + x_4 + \dots + x_n"], [r"s = x_1 + x_4 + \dots + x_n"]),
+    "a function of an entry": ([r"f(x_k) = \max(0, x_k)"], [r"f_k = \max(0, x_k)"]),
+    "one that is applied": ([r"f(x_k) = \max(0, x_k)", "y_k = f(s_k)"], [r"f(u) = \max(0, u)", "y_k = f(s_k)"]),
+    "an argument beside a bold letter": ([r"\mathbf{o} = s(\mathbf{v})", r"s(v) = \frac{1}{1 + e^{-v}}"],
+                                         [r"\mathbf{o} = s(\mathbf{v})", r"s(u) = \frac{1}{1 + e^{-u}}"]),
+    "a function of vectors": ([r"h_w(x) = s(w^T x)", "L = h_w(x^{(i)}) - y"], ["L = (s(w^T x^{(i)})) - y"]),
+    "the name of its value": ([r"f(\mathbf{x}) = w^T \mathbf{x}", r"L = (y - f(\mathbf{x}))^2"],
+                              [r"f = w^T \mathbf{x}", "L = (y - f)^2"]),
+    "a softmax": ([r"p = \mathrm{softmax}(z)"], [r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}"]),
+    "a softmax of logits": ([r"p = \mathrm{softmax}(A h)"], ["z = A h", r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}"]),
+    "a softmax that is a factor": ([r"c = V \mathrm{softmax}(z)"],
+                                   [r"a_i = \frac{e^{z_i}}{\sum_j e^{z_j}}", "c = V a"]),
+    "layers": (["z^l_j = w^l_{jk} a^{l-1}_k", "a^l_j = s(z^l_j)"],
+               ["z^{(l)}_j = w^{(l)}_{jk} a^{(l-1)}_k", "a^{(l)}_j = s(z^{(l)}_j)"]),
+    "numbered layers": (["z^1 = W^1 x", "y = W^2 z^1"], ["z^{(1)} = W^{(1)} x", "y = W^{(2)} z^{(1)}"]),
+    "powers": (["y = x^2 + z^3"], ["y = x^2 + z^3"]),
+    "a likelihood": ([r"\log L(w) = a", r"g = 2 \log L(w)"], [r"\ell = a", r"g = 2 \ell"]),
+    "a posterior": ([r"p(y = 1 \mid x) = s(a)"], ["p = s(a)"]),
+    "a posterior with a letter": ([r"p(y = 1 \mid x) = q = s(a)"], ["q = s(a)"]),
+}
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_rewritten(title: str) -> None:
+    written, expected = CASES[title]
+    found = rewritten((Formula(latex, 1, 0, True) for latex in written), (*LETTERS, *RULES))
+    known = with_trees(Formula(latex, 1, 0, True) for latex in expected)
+    assert [spelt(f.tree or ()) for f in found] == [spelt(f.tree or ()) for f in known]
+
+
+def test_each_rule_has_a_name_of_its_own() -> None:
+    names = [rule.name for rule in (*LETTERS, *RULES)]
+    assert len({*names}) == len(names)

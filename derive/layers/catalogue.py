@@ -120,14 +120,14 @@ class Pooling:
 class Letter:
     r"""A letter of a layer: ``what`` it is called, ``role`` as in :data:`derive.module.ROLES` and the letters for it.
 
-    Of ``choices`` the first free one is taken.  Without a role it is what the layer computes on the way.  ``fact`` is
-    what holds of it, in the layer's own letter: ``\epsilon > 0``.
+    Of ``choices`` the first free one is taken.  Without a role it is what the layer computes on the way; ``"sizes"``
+    are extents.  With ``labels`` it stands for W_i, W_f, W_o: one letter for each.
     """
 
     what: str
     choices: tuple[str, ...]
     role: str = ""
-    fact: str = ""
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,11 @@ class Forward:
 class Layer:
     r"""A layer by name: ``forward`` has its formulas, or makes them for a number of axes of the input and options.
 
-    ``rank`` says how many axes its input has where that is settled; ``kind`` is ``"layer"``, ``"activation"`` (of each
-    entry by itself) or ``"loss"``.  ``aliases`` are further names, ``words`` is what prose calls it, ``spoken`` and
-    ``czech`` are further phrases.  ``options`` have the values that they have unless given; ``first`` is the one that
-    may stand without its name.  ``facts`` hold of x, y and its letters; ``source`` says where the formula is from.
+    ``rank`` says how many axes its input has where that is settled, the usual number first; ``kind`` is ``"layer"``,
+    ``"activation"`` (of each entry by itself) or ``"loss"``.  ``aliases`` are further names, ``words`` is what prose
+    calls it, ``spoken`` and ``czech`` are further phrases.  ``options`` have the values that they have unless given;
+    ``first`` is the one that may stand without its name.  ``facts`` hold of x, y and its letters; ``input`` and
+    ``output`` are the letters that x and y have by preference; ``source`` says where the formula is from.
     """
 
     name: str
@@ -158,13 +159,20 @@ class Layer:
     letters: Mapping[str, Letter] = field(default_factory=dict, hash=False)
     aliases: tuple[str, ...] = ()
     kind: str = "layer"
-    rank: int | None = None
+    rank: int | tuple[int, ...] | Callable[[Options], int] | None = None
     options: Options = field(default_factory=dict, hash=False)
     first: str = ""
     facts: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
     czech: tuple[str, ...] = ()
     source: str = ""
+    input: tuple[str, ...] = ("x",)
+    output: tuple[str, ...] = ("y", "z", "h", "g")
+
+    def ranks(self, options: Options) -> tuple[int, ...]:
+        """The numbers of axes that its input may have, the usual one first; none where it may have any."""
+        found = self.rank(options) if callable(self.rank) else self.rank
+        return found if isinstance(found, tuple) else () if found is None else (found,)
 
     def written(self, rank: int, options: Options) -> Forward:
         """The formulas for an input of so many axes, all options given."""

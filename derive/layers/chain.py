@@ -3,7 +3,7 @@
     chain  = part { ("->" | "→") part }
     part   = name [ "(" [ given { "," given } ] ")" ]
     given  = [ option "=" ] value
-    value  = number | true | false | same | letter | "(" value { "," value } ")" | 3x3
+    value  = number | true | false | same | letter | chain | "(" value { "," value } ")" | 3x3
 """
 
 from __future__ import annotations
@@ -35,12 +35,10 @@ def parse(text: str) -> tuple[Part, ...]:
     """The parts of a chain; raises :class:`CardError` for a text that is none."""
     tokens = list(_tokens(text))
     reader = _Reader(text, [*tokens, ("end", "")])
-    parts = [reader.part()]
-    while reader.taken("arrow"):
-        parts.append(reader.part())
+    parts = reader.chain()
     if reader.kind != "end":
         raise reader.error("` -> ` or the end")
-    return tuple(parts)
+    return parts
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -75,6 +73,12 @@ class _Reader:
     def error(self, wanted: str) -> CardError:
         found = self.tokens[self.at][1]
         return CardError(f"`{self.text}`: {wanted} should stand {f'where `{found}` does' if found else 'at its end'}")
+
+    def chain(self) -> tuple[Part, ...]:
+        parts = [self.part()]
+        while self.taken("arrow"):
+            parts.append(self.part())
+        return tuple(parts)
 
     def part(self) -> Part:
         words = []
@@ -112,6 +116,8 @@ class _Reader:
             return tuple(map(int, re.findall(r"\d+", sizes)))
         if (number := self.taken("number")) is not None:
             return self.number(number)
+        if self.kind == "word" and self.tokens[self.at + 1] in (("arrow", "->"), ("arrow", "→"), ("sign", "(")):
+            return self.chain()
         if (word := self.taken("word")) is not None:
             return _WORDS.get(word, word)
         if self.taken("sign", "("):

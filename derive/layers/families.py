@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from derive.errors import CardError, did_you_mean
-from derive.layers import activations, linear, losses, pooling
+from derive.layers import activations, convolutions, linear, losses, normalisations, pooling, sequences
 from derive.layers.catalogue import Layer, Pooling
 
 POOLINGS: tuple[Pooling, ...] = pooling.LAYERS
-LAYERS: tuple[Layer | Pooling, ...] = (*POOLINGS, *linear.LAYERS, *activations.LAYERS, *losses.LAYERS)
+LAYERS: tuple[Layer | Pooling, ...] = (*POOLINGS, *linear.LAYERS, *convolutions.LAYERS, *normalisations.LAYERS,
+                                        *sequences.LAYERS, *activations.LAYERS, *losses.LAYERS)
 
 
 def find(name: str) -> Layer | Pooling:

@@ -7,6 +7,7 @@ from derive.layers.catalogue import Forward, Layer, Letter, Options
 WEIGHTS = Letter("weights", ("W", "V", "U", "A", "R", "M"), "parameters")
 UNIT = Letter("weights", ("w", "v", "u"), "parameters")
 BIAS = Letter("bias", ("b", "c", "d"), "parameters")
+TIMES = r" \times "
 _EXTENTS = ("n", "m", "h", "q")
 _SIZES = {c: Letter("", (c, "n", "m", "N", "M", "P"), "sizes") for c in _EXTENTS}
 _ENDING = {True: r" + b_{\K}", False: ""}
@@ -23,7 +24,7 @@ def _linear(rank: int, options: Options) -> Forward:
 
 def _rows(units: object, rank: int) -> tuple[str, ...]:
     r"""W \in \mathbb{R}^{10 \times n}, where the number of units is said."""
-    sizes = r" \times ".join([str(units), *_EXTENTS[:rank]])
+    sizes = TIMES.join([str(units), *_EXTENTS[:rank]])
     return () if units is None else (rf"W \in \mathbb{{R}}^{{{sizes}}}",)
 
 
@@ -53,6 +54,8 @@ LAYERS = (
            "c": Letter("gate bias", ("c", "d"), "parameters"), "s": Letter("", ("s", "z", "a")),
            "g": Letter("", ("g", "h", "q"))}, ("gated_linear_unit",), options={"bias": None},
           source="Dauphin et al. 2017"),
+    Layer("residual", "residual connection", r"y_{\I} = r_{\I} + x_{\I}", {"r": Letter("", ("r",))}, ("skip",),
+          spoken=("skip connection", "shortcut connection"), source="He, Zhang, Ren and Sun 2016"),
     Layer("embedding", "embedding", r"y_{\K} = \sum_{j} E_{j\K} x_{j}",
           {"E": Letter("weights", ("E", "W"), "parameters")}, ("embedding_layer",), rank=1,
           spoken=("embedding layer", "lookup table"), source="x is the one-hot vector of the word"),

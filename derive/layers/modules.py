@@ -21,7 +21,7 @@ def module_of(composed: Composed, *, functions: Iterable[str] = (), key: str = "
     All messages are asked for; a loss has its derivatives only.
     """
     defined = list(functions)
-    table = gather([*composed.formulas, *defined, *composed.facts, *composed.shapes])
+    table = _with_sizes(gather([*composed.formulas, *defined, *composed.facts, *composed.shapes]))
     equations = tuple([_equation(latex, table) for latex in composed.formulas])
     table = _with_axes(table, equations)
     facts = tuple(f for latex in composed.facts if isinstance(f := read(latex, table), (Rel, In)))
@@ -44,6 +44,12 @@ def _equation(latex: str, table: SymbolTable) -> Rel:
     if not isinstance(found, Rel) or found.ops != ("=",) or not isinstance(found.terms[0], Entry):
         raise CardError(f"`{latex}` is no forward formula")
     return found
+
+
+def _with_sizes(table: SymbolTable) -> SymbolTable:
+    """The table with a symbol for each size that a shape alone has: P of w ∈ ℝ^P."""
+    named = dict.fromkeys(n for s in table.symbols for n in s.sizes if isinstance(n, str) and n)
+    return table.extended(Symbol(n, n, Kind.SIZE) for n in named if table.named(n) is None)
 
 
 def _with_axes(table: SymbolTable, equations: Iterable[Rel]) -> SymbolTable:

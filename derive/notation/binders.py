@@ -23,9 +23,11 @@ from derive.expr import (
     Num,
     Reduce,
     SetApp,
+    Size,
     add,
     free_indices,
     over,
+    rel,
     tuple_of,
     walk,
 )
@@ -123,7 +125,7 @@ def elaborated(r: Reader, found: Pieces, item: Item) -> Binder:
     for name, values in found.listed:
         place = found.names.index(name)
         bounds[0][place], bounds[1][place] = _ends(inner, values, item)
-    conds: list[Cond] = []
+    conds: list[Cond] = _one_sided(found, bounds)
     for names, is_tuple, right in found.members:
         conds += _memberships(inner, names, is_tuple, right, item)
     for left, right in found.contains:
@@ -133,6 +135,22 @@ def elaborated(r: Reader, found: Pieces, item: Item) -> Binder:
         conds += cond.conds if isinstance(cond, And) else (cond,)
     cond_ = None if not conds else conds[0] if len(conds) == 1 else And(tuple(conds))
     return Binder(tuple(map(Idx, found.names)), tuple(bounds[0]), tuple(bounds[1]), cond_)
+
+
+def _one_sided(found: Pieces, bounds: list[list[Expr | None]]) -> list[Cond]:
+    """j ≤ i without a first value is a condition on j, not its range; k ≥ 0 and k < n are all of an axis."""
+    lower, upper = bounds
+    conds: list[Cond] = []
+    for n, name in enumerate(found.names):
+        low, high = lower[n], upper[n]
+        if low is not None and high is None and low not in (Num(0), ONE):
+            lower[n] = None
+            conds.append(rel(low, "≤", Idx(name)))
+        elif high is not None and low is None and (
+                free_indices(high) or not any(isinstance(part, Size) for part in walk(high))):
+            upper[n] = None
+            conds.append(rel(Idx(name), "≤", high))
+    return conds
 
 
 def _bound(r: Reader, bound: Bound | None, step: Expr, item: Item) -> Expr | None:

@@ -117,8 +117,10 @@ def binders(draw, scope: tuple[Idx, ...]):
     low, high = draw(integers), draw(st.one_of(integers, st.sampled_from((Size("H"), add(Size("N"), MINUS_ONE)))))
     if kind == "range":
         return ranging(variables[0], low, high), (*scope, variables[0])
-    if kind in ("ranges", "both", "half"):
-        upper = (None if kind == "half" else high,) * count
+    if kind == "half":  # where an axis starts; any other bound alone is a condition
+        return Binder(variables, (draw(st.sampled_from((Num(0), Num(1)))),) * count, (None,) * count, None), inner
+    if kind in ("ranges", "both"):
+        upper = (high,) * count
         cond = draw(conditions(inner, 0)) if kind == "both" else None
         return Binder(variables, (low,) * count, upper, cond), inner
     if kind == "unequal":

@@ -1,0 +1,92 @@
+"""Normalisations: what is normalised has mean 0 and variance 1 over some axes; a gain and a shift are learnt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from derive.errors import CardError
+from derive.layers.catalogue import Forward, Layer, Letter, Options
+from derive.layers.linear import TIMES
+
+_LETTERS = {
+    r"\gamma": Letter("gain", (r"\gamma", "g", "a"), "parameters"),
+    r"\beta": Letter("shift", (r"\beta", "b"), "parameters"),
+    r"\epsilon": Letter("epsilon", (r"\epsilon", r"\varepsilon"), "constants"),
+    r"\mu": Letter("mean", (r"\mu", "m")), r"\sigma": Letter("deviation", (r"\sigma", "s")),
+    **{c: Letter("", (c, "M", "D", "P", "Q"), "sizes") for c in "NCHW"},
+}
+_POSITIVE = (r"\epsilon > 0",)
+_EXTENT = {"n": "N", "c": "C", "k": "C", "i": "H", "j": "W"}  # of the axis with this letter
+
+
+def _normalised(axes: str, over: str, gain: str) -> Forward:
+    r"""y = \gamma (x - \mu)/\sqrt{\sigma^2 + \epsilon} + \beta for an x with these axes, ``over`` some of them."""
+    kept = "".join(c for c in axes if c not in over)
+    count = " ".join(_EXTENT[c] for c in over)
+    mean = rf"\frac{{1}}{{{count}}} \sum_{{{','.join(over)}}}"
+    return _scaled(axes, gain, (
+        rf"\mu_{{{kept}}} = {mean} x_{{{axes}}}",
+        rf"\sigma_{{{kept}}}^2 = {mean} (x_{{{axes}}} - \mu_{{{kept}}})^2",
+        rf"\hat{{x}}_{{{axes}}} = \frac{{x_{{{axes}}} - \mu_{{{kept}}}}}{{\sqrt{{\sigma_{{{kept}}}^2 + \epsilon}}}}"))
+
+
+def _scaled(axes: str, gain: str, before: tuple[str, ...]) -> Forward:
+    extents = TIMES.join(_EXTENT[c] for c in axes)
+    output = rf"y_{{{axes}}} = \gamma_{{{gain}}} \hat{{x}}_{{{axes}}} + \beta_{{{gain}}}"
+    return Forward((*before, output), (rf"x \in \mathbb{{R}}^{{{extents}}}",))
+
+
+def _batch(rank: int, options: Options) -> Forward:
+    return _normalised(*{1: ("n", "n", ""), 2: ("nk", "n", "k"), 4: ("ncij", "nij", "c")}[rank])
+
+
+def _layer(rank: int, options: Options) -> Forward:
+    """Over the last axis."""
+    axes = {1: "k", 2: "nk", 3: "njk"}[rank]
+    return _normalised(axes, "k", "k")
+
+
+def _instance(rank: int, options: Options) -> Forward:
+    return _normalised(*{2: ("ci", "i", "c"), 3: ("cij", "ij", "c"), 4: ("ncij", "ij", "c")}[rank])
+
+
+def _group(rank: int, options: Options) -> Forward:
+    r"""The channels of a group stand one behind the other: channel c is in group \lfloor c/m \rfloor."""
+    size = options["group_size"]
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise CardError(f"`group_size: {size}` is not a positive integer")
+    group = rf"\lfloor c / {size} \rfloor"
+    mean = rf"\frac{{1}}{{{size} H W}} \sum_{{r=0}}^{{{size - 1}}} \sum_{{i,j}}"
+    return _scaled("cij", "c", (
+        rf"\mu_{{g}} = {mean} x_{{{size}g + r,i,j}}", rf"\sigma_{{g}}^2 = {mean} (x_{{{size}g + r,i,j}} - \mu_{{g}})^2",
+        rf"\hat{{x}}_{{cij}} = \frac{{x_{{cij}} - \mu_{{{group}}}}}{{\sqrt{{\sigma_{{{group}}}^2 + \epsilon}}}}"))
+
+
+def _rms(rank: int, options: Options) -> Forward:
+    axes = {1: "k", 2: "nk", 3: "njk"}[rank]
+    extents = TIMES.join(_EXTENT[c] for c in axes)
+    root = rf"\sigma_{{{axes[:-1]}}} = \sqrt{{\frac{{1}}{{C}} \sum_{{k}} x_{{{axes}}}^2 + \epsilon}}"
+    return Forward((root, rf"y_{{{axes}}} = \gamma_{{k}} \frac{{x_{{{axes}}}}}{{\sigma_{{{axes[:-1]}}}}}"),
+                   (rf"x \in \mathbb{{R}}^{{{extents}}}",))
+
+
+def _norm(name: str, words: str, forward: Any, ranks: tuple[int, ...], *aliases: str, **more: Any) -> Layer:
+    return Layer(name, words, forward, _LETTERS, aliases, rank=ranks, facts=_POSITIVE, **more)
+
+
+LAYERS = (
+    _norm("batch_norm", "batch normalisation", _batch, (2, 4, 1), "batch_normalisation", "batch_normalization",
+          "batchnorm", spoken=("batch normalization", "batch norm"), czech=("dávková normalizace",),
+          source="Ioffe and Szegedy 2015"),
+    _norm("layer_norm", "layer normalisation", _layer, (1, 2, 3), "layer_normalisation", "layer_normalization",
+          "layernorm", spoken=("layer normalization", "layer norm"), source="Ba, Kiros and Hinton 2016"),
+    _norm("instance_norm", "instance normalisation", _instance, (3, 2, 4), "instance_normalisation",
+          "instance_normalization", spoken=("instance normalization", "instance norm"),
+          source="Ulyanov, Vedaldi and Lempitsky 2016"),
+    _norm("group_norm", "group normalisation", _group, (3,), "group_normalisation", "group_normalization",
+          options={"group_size": 2}, first="group_size", spoken=("group normalization", "group norm"),
+          source="Wu and He 2018"),
+    _norm("rms_norm", "RMS normalisation", _rms, (1, 2, 3), "rmsnorm", "rms_normalisation", "rms_normalization",
+          spoken=("root mean square normalisation", "root mean square normalization", "RMSNorm"),
+          source="Zhang and Sennrich 2019"),
+)

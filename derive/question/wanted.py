@@ -10,12 +10,12 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable
 from derive.question import topics
 from derive.question.asking import KINDS, discussed, requested
+from derive.question.lexicon import named
 from derive.question.naming import letters_of
 from derive.question.prose import Prose, one_of
 from derive.specify.wanted import Asking
 
 _FOR = re.compile(r"(?:gradients?|derivatives?|messages?) (?:for|of|by|to)((?:(?!with respect|wrt)[^.?!;¶])*)")
-_BY = re.compile(r"(?:with respect to|in respect to|w\s*r\s*t\b|\bwrt\b|podle|vzhledem k\w*)([^.?!;¶]*)")
 _PARAMETERS = one_of(
     r"\bparameters? messages?", r"\b(?:weights?|parameters?) (?:update|gradient)",
     r"\b(?:gradient|derivative|message)\w*[^.?!;¶]{0,60}\b(?:parameters?|weights?|bias|váh\w*|parametr\w*)\b",
@@ -50,15 +50,16 @@ class AskingInWords(Asking):
         With ``in_words`` (the layer is named and not written) a verb of asking must stand before.
         """
         by_letter: list[int] = []  # where «with respect to $w$» begins
-        for found in _BY.finditer(prose.text):
+        for by in named(prose.text, "wrt"):
+            start, stop = prose.sentence(by.start)
             for gap in prose.gaps:
-                if found.start(1) <= gap.start < found.end(1):
-                    said = prose.said(found.start(), gap.start + 1)
-                    before = prose.text[prose.sentence(found.start())[0] : found.start()]
+                if by.stop <= gap.start < stop:
+                    said = prose.said(by.start, gap.start + 1)
+                    before = prose.text[start : by.start]
                     if topics.alone(before) or (_ARGUED.search(before) and not _DIFFERENTIATED.search(before)):
                         continue
                     if self._letters(letters_of(gap.formula, self.table), said, "deriv" not in before):
-                        by_letter.append(found.start())
+                        by_letter.append(by.start)
 
         for found in _FOR.finditer(prose.text):
             for gap in prose.gaps:

@@ -15,6 +15,7 @@ from derive.question.claims import computes_nothing, is_claimed
 from derive.question.lexicon import named
 from derive.question.naming import bare_letters, written_letters
 from derive.question.prose import Gap
+from derive.question.slots import beside_parts
 
 _TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"
 _WORD = re.compile(r"[^\W_]+|∎|¶|[,:()→+]")
@@ -41,8 +42,11 @@ def refuse_unaccounted_words(
     """
     _refuse_no_layer(chain)
     _refuse_reversed(chain)
-    for start, stop in (*_changing(chain), *_slots(chain)):
-        if not any(a <= start < b for a, b in chain.understood) and not chain.aside(start):
+    parts = [(p.start, p.end) for p in chain.parts]
+    known = [place for place in (*_changing(chain), *_slots(chain)) if not any(
+        a <= place[0] < b for a, b in chain.understood)]
+    for start, stop in (*known, *beside_parts(chain.prose, parts)):
+        if not chain.aside(start):
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))
     written = " ; ".join(_COMMAND.sub(" ", f.latex) for f in (*network, *used))
@@ -62,7 +66,10 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
     """Words that change what the parts compute; parts that are named and of which none is the layer."""
     for span in named(chain.prose.text, "change"):
         inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part", "factor"))
-        if not inside and not discussed(chain.prose.text, span.start) and not requested(chain.prose.text, span.start):
+        sentence = chain.prose.sentence(span.start)
+        asks = requested(chain.prose.text, span.start) and not any(
+            chain.prose.sentence(p.start) == sentence for p in chain.parts)
+        if not inside and not discussed(chain.prose.text, span.start) and not asks:
             yield span.start, span.stop
     for span in named(chain.prose.text, "role.fixed"):
         if "∎" not in chain.prose.text[slice(*chain.prose.sentence(span.start))]:
@@ -72,14 +79,14 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
 def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
     """Unknown words where a part's name would stand: behind «followed by a», before «layer»; nouns of parts alone."""
     text = chain.prose.text
-    for join in named(text, "join.then", "join.list"):
+    for join in named(text, "join.then", "join.through", "join.list"):
         words = list(_WORD.finditer(text, join.stop, chain.prose.sentence(join.start)[1]))[:4]
         for word in words:
             if _neutral(text, word.start(), word.end()):
                 continue
             known = any(s.start <= word.start() < s.stop for family in ("part", "head", "letter", "role", "join")
                         for s in named(text, family))
-            if not known and word[0][0].isalpha() and join.concept == "join.then" and not requested(text, join.start):
+            if not known and word[0][0].isalpha() and join.concept != "join.list" and not requested(text, join.start):
                 yield word.start(), word.end()
             break
     no_loss = not any(p.loss for p in chain.parts)
@@ -188,7 +195,7 @@ def _refuse_reversed(chain: Chain) -> None:
     for first, second in itertools.pairwise(chain.parts):
         words = chain.prose.text[first.end : second.start]
         back = named(words, "join.back")
-        joined = "," in words or named(words, "join.then")
+        joined = "," in words or named(words, "join.then", "join.through")
         inside = second.name == "linear" and not first.loss and not joined and _INSIDE.search(words)
         if chain.prose.sentence(first.start) == chain.prose.sentence(second.start) and (back or inside):
             quoted = chain.prose.plain.quote(first.start, second.end)

@@ -220,7 +220,10 @@ class Chain:
             value = _NUMBER.fullmatch(gap.formula.latex)
             before = self.prose.text[start : gap.start]
             said = next((role_of(m) for m in self.spoken if m.formula is gap.formula), None)
-            if said not in (None, "slope", "parameter") or _WITH.search(before) is None:
+            other = [w for w in _WORD.finditer(before) if w[0] not in ("with", "s", "of") and not any(
+                s.start <= w.start() < s.stop for s in named(before, "head", "letter.slope", "letter.parameter", "role",
+                                                             "small"))]
+            if said not in (None, "slope", "parameter") or other or _WITH.search(before) is None:
                 continue
             if value:
                 options["slope"] = f"{float(value['number']):g}"
@@ -316,7 +319,7 @@ class Chain:
 def role_of(mention: Mention) -> str | None:
     """What the words call a letter: the noun in front of it, else the first behind it."""
     before = [s.concept.partition(".")[2] for s in named(mention.before, "letter")]
-    joined = min((s.start for s in named(mention.after, "join.then", "part")), default=len(mention.after))
-    after = [s.concept.partition(".")[2] for s in named(mention.after[:joined], "letter")]
+    joined = [s.start for s in named(mention.after, "join.then", "join.through", "part")]
+    after = [s.concept.partition(".")[2] for s in named(mention.after[: min(joined, default=None)], "letter")]
     found = before[-1] if before else after[0] if after else None
     return None if found == "none" else found

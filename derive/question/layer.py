@@ -24,6 +24,7 @@ from derive.question.prose import Prose
 from derive.question.reading import Read
 from derive.question.refused import of_the_layer, refuse_parts, refuse_undefined, refuse_unplaced, refuse_unread
 from derive.question.roles import roles_of
+from derive.question.slots import refuse_open, refuse_requests
 from derive.question.stated import Reader
 from derive.question.unaccounted import refuse_computed, refuse_unaccounted
 from derive.question.wanted import AskingInWords, differentiated_in_words
@@ -43,6 +44,8 @@ from derive.statement import Statement
 def layer_module(card: Card, statement: Statement) -> Module:
     """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
     read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"))
+    if not statement.derive:
+        refuse_requests(prose)
     read_, chosen = with_chosen(read_, prose)
     read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
@@ -67,6 +70,7 @@ def layer_module(card: Card, statement: Statement) -> Module:
     named = [*mentions(prose, partial(letters_of, table=layer.table)), *of_parts]
     _refuse_incomplete(layer, prose, named)
     roles = roles_of(layer.given, named, card, layer.table)
+    refuse_open(prose, [m for m in named if m.before or m.after], roles, ())
     before = layer.given
     layer, roles = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
     put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"

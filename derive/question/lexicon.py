@@ -12,7 +12,7 @@ from derive.records import dataclass
 
 _HOME = Path(__file__).parent / "lexicon"
 LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name: name != "en"))
-_TOKEN = re.compile(r"[^\W_]+(?:['’](?:s|t|re)\b)?|[∎¶→½]")
+_TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½]")
 Phrase = tuple[str, ...]
 
 
@@ -72,6 +72,9 @@ def _families(language: str) -> dict[str, _Phrases]:
     tables = tomllib.loads((_HOME / f"{language}.toml").read_text(encoding="utf-8"))
     return {family: _Phrases((f"{family}.{concept}", phrase) for concept, phrases in table.items()
                              for phrase in phrases) for family, table in tables.items()}
+
+
+FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name)))
 
 
 @lru_cache(maxsize=4096)

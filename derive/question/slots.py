@@ -1,0 +1,161 @@
+"""Places of a question at which every word counts: an unknown one there leaves open what is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from derive.errors import CardError, Problem
+from derive.question.lexicon import FAMILIES, named, spans
+from derive.question.naming import Mention
+from derive.question.prose import Prose
+from derive.specify.roles import Role
+
+_ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
+_SMALL = re.compile(r"\s*(?:(?:of|for|with|by|to|the|its|a|an|all|both|each)\s+)*")
+_SAID_OF = re.compile(
+    r"\s+(?:the|its)\s+(?:inputs?|outputs?|weights?|bias(?:es)?|parameters?|kernels?|filters?|slopes?)\b")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+Place = tuple[int, int]
+
+
+@lru_cache(maxsize=64)
+def _known(text: str) -> frozenset[int]:
+    """The places of a text that belong to a word of the lexicon."""
+    return frozenset(at for family in FAMILIES for span in spans(text, family) for at in range(span.start, span.stop))
+
+
+def unknown(text: str, start: int, stop: int) -> Iterator[Place]:
+    """The words between two places that are none of the lexicon's."""
+    known = _known(text)
+    for word in _WORD.finditer(text, start, stop):
+        if word.start() not in known:
+            yield word.span()
+
+
+def behind_joins(prose: Prose) -> Iterator[Place]:
+    """«followed by a …»: the first word that is not small."""
+    for join in named(prose.text, "join.through"):
+        _, stop = prose.sentence(join.start)
+        for word in _WORD.finditer(prose.text, join.stop, min(stop, join.stop + 60)):
+            if re.search(r"[∎,;:(]", prose.text[join.stop : word.start()]):
+                break
+            if any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
+                continue
+            yield from unknown(prose.text, *word.span())
+            if any(s.start <= word.start() < s.stop for s in spans(prose.text, "change")) and not any(
+                    s.start <= word.start() < s.stop for s in spans(prose.text, "part")):
+                yield word.span()
+            break
+
+
+def before_parts(prose: Prose) -> Iterator[Place]:
+    """«is … the squared error»: the word in front of the article of a part's name."""
+    for part in named(prose.text, "part"):
+        start, _ = prose.sentence(part.start)
+        for word in reversed([*_WORD.finditer(prose.text, max(start, part.start - 40), part.start)]):
+            if re.search(r"[,;:()∎]", prose.text[word.end() : part.start]):
+                break
+            if not any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
+                if re.search(r"\b(?:an?|the|its)\b", prose.text[word.end() : part.start]):
+                    yield from unknown(prose.text, *word.span())
+                break
+
+
+def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
+    """The words of the sentences that name the parts of a network: up to the last part, and what is listed behind."""
+    for start, stop in sorted({prose.sentence(a) for a, _ in parts}):
+        here = [(a, b) for a, b in parts if start <= a < stop]
+        whole = named(prose.text[start:stop], "join") or ":" in prose.text[start : here[0][0]]
+        first, last = start if whole else here[0][0], here[-1][1]
+        yield from unknown(prose.text, first, last)
+        for listed in re.finditer(r"(?:,|\band\b|\bwith\b|\bby\b|[+→]|\ba\b)((?:\s+[\w-]+)+)", prose.text[last:stop]):
+            for word in _WORD.finditer(prose.text, last + listed.start(1), last + listed.end(1)):
+                if not any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
+                    yield from unknown(prose.text, *word.span())
+                    break
+
+
+def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]) -> Iterator[tuple[str, Place]]:
+    """«the … $w$» and «$w$ is a …», of letters ``without`` a role: the noun."""
+    without = {*without}
+    places = {id(gap.formula): gap.start for gap in prose.gaps}
+    for mention in said:
+        at = places.get(id(mention.formula))
+        if at is None or not without & {*mention.letters}:
+            continue
+        name = next(iter(without & {*mention.letters}))
+        before = [*_WORD.finditer(prose.text, max(0, at - len(mention.before) - 2), at)]
+        if before and not prose.text[before[-1].end() : at].strip(" (") and mention.before:
+            yield from ((name, place) for word in _phrase(before) for place in unknown(prose.text, *word))
+        behind = re.match(r"\s+([^\W\d_]{2,})", prose.text[at + 1 : at + 40])
+        if behind and not mention.before:
+            yield from ((name, p) for p in unknown(prose.text, at + 1 + behind.start(1), at + 1 + behind.end(1)))
+        after = prose.text.find(mention.after, at) if mention.after else -1
+        for word in _WORD.finditer(prose.text, after, after + len(mention.after)) if after >= 0 else ():
+            if re.search(r"[,(∎]|\b(?:of|for|that|which|in|with|to|by|on)\b", prose.text[after : word.start()]):
+                break
+            yield from ((name, place) for place in unknown(prose.text, *word.span()))
+
+
+def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
+    """The last word; with it those in front of it, back to an article or a preposition, where it is «output» or so."""
+    for n, word in enumerate(reversed(words)):
+        if word[0] in _ENDS_PHRASE or (n and not named(words[-1][0], "letter", "role")):
+            return
+        yield word.span()
+
+
+def refuse_requests(prose: Prose) -> None:
+    """Raise :class:`CardError` where a word that is not known says what is asked."""
+    for start, stop in in_requests(prose):
+        raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
+                                "derivatives that are wanted, or `derive` in the front matter",
+                                line=prose.plain.line(start)))
+
+
+def refuse_open(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role], asides: Sequence[Place]) -> None:
+    """Raise :class:`CardError` where a word that is not known says what a letter is, what follows, or what is asked."""
+    bare = [name for name, role in roles.items() if not role.said]
+    for name, place in beside_letters(prose, said, bare):
+        quoted = prose.plain.quote(*place)
+        raise CardError(Problem(f"`{name}` is called “{quoted}”, and the word is not known: is it an input, a "
+                                "parameter or a constant? Say so, or list it under `inputs`, `parameters` or "
+                                "`constants` in the front matter", line=prose.plain.line(place[0])))
+    for start, stop in (*behind_joins(prose), *before_parts(prose)):
+        if not any(a <= start < b for a, b in asides):
+            quoted = prose.plain.quote(start, stop)
+            raise CardError(Problem(f"“{quoted}” is not understood here: write the formula of what it names, or say in "
+                                    "the front matter what is meant", line=prose.plain.line(start)))
+
+
+def in_requests(prose: Prose) -> Iterator[Place]:
+    """«the backward and … messages», «the gradients … $W$», «with respect to the …»: words beside what is asked for."""
+    asked = {prose.sentence(verb.start) for verb in named(prose.text, "ask.verb")}
+    for gap in prose.gaps:
+        if prose.sentence(gap.start) in asked:
+            words = [*_WORD.finditer(prose.text, prose.sentence(gap.start)[0], gap.start)]
+            if words and not prose.text[words[-1].end() : gap.start].strip():
+                yield from unknown(prose.text, *words[-1].span())
+    for noun in named(prose.text, "derivative"):
+        start, stop = prose.sentence(noun.start)
+        words = [*_WORD.finditer(prose.text, start, noun.start)]
+        if words and not prose.text[words[-1].end() : noun.start].strip():
+            yield from unknown(prose.text, *words[-1].span())
+        for word in _WORD.finditer(prose.text, noun.stop, stop if (start, stop) in asked else noun.stop):
+            near = _SMALL.fullmatch(prose.text, noun.stop, word.start()) is not None
+            if near or _SAID_OF.match(prose.text, word.end(), stop):
+                yield from unknown(prose.text, *word.span())
+    for kind in named(prose.text, "message"):
+        _, stop = prose.sentence(kind.start)
+        behind = re.match(r"\s+([^\W\d_]+)", prose.text[kind.stop : stop])
+        if behind:
+            yield from unknown(prose.text, kind.stop + behind.start(1), kind.stop + behind.end(1))
+    for by in named(prose.text, "wrt"):
+        _, stop = prose.sentence(by.start)
+        for word in _WORD.finditer(prose.text, by.stop, stop):
+            between = prose.text[by.stop : word.start()]
+            if re.search(r"[∎(:]", between) or len(between.split()) > 6:
+                break
+            yield from unknown(prose.text, *word.span())

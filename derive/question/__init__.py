@@ -7,14 +7,28 @@ from dataclasses import replace
 from derive.card import Card
 from derive.errors import DeriveError
 from derive.module import Module
+from derive.notation.formulas import formulas
 from derive.question.catalogued import catalogue_module, named_layer
+from derive.question.identification import equations_of
 from derive.question.keys import refuse_near_misses
-from derive.question.reading import read_formulas
+from derive.question.prose import prose_of
+from derive.question.reading import Read, read_formulas
 from derive.question.windows import is_window, window_module
-from derive.question.wording import words_of
+from derive.question.wording import Words, words_of
 from derive.statement import Statement
 
 __all__ = ["module_of"]
+
+
+def names_a_network(card: Card, read_: Read, words: Words) -> bool:
+    """A pooling and other layers are named in words, and no formula computes one of them."""
+    pooled = words.about("pooling") or words.about("whole")
+    if "layer" in card.front_matter or not pooled or equations_of(read_):
+        return False
+    from derive.question.chain import Chain
+
+    parts = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line))).parts
+    return len(parts) > 1 and any("pool" in part.name for part in parts)
 
 
 def module_of(card: Card) -> Module:
@@ -61,6 +75,8 @@ def _by_name(card: Card) -> Module | None:
     """The layer of the catalogue that the question is about; None where its formulas say what it computes."""
     read_ = read_formulas(card)
     words = words_of(card.question, card.question_line, read_.known)
+    if names_a_network(card, read_, words):
+        return None
     named = named_layer(card, words, read_)
     if named is not None:
         return catalogue_module(card, words, read_, named)

@@ -22,11 +22,13 @@ _WORD = re.compile(r"[^\W_]+|∎|¶|[,:()→+]")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta|\\mathrm\s*\{?\s*d|\\Delta")
 _VALUE = re.compile(r"\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*")
 _COMMAND = re.compile(
-    r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:frac|sum|log|max|tanh|ln|exp)(?![a-z])")
+    r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:[dt]?frac|sum|log|max|tanh|ln|exp)(?![a-z])")
 _LETTER = re.compile(r"\\?[A-Za-z]+")
 _INDEX = re.compile(r"_\s*(?:\{[^{}]*\}|\w)")
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:\^\s*(\{[^{}]*\}|\w))?")
 _APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
+_SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
+_TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
 _INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
 _ALONE = re.compile(
@@ -49,7 +51,7 @@ def refuse_unaccounted_words(
         if not chain.aside(start):
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))
-    written = " ; ".join(_COMMAND.sub(" ", f.latex) for f in (*network, *used))
+    written, own = (" ; ".join(_COMMAND.sub(" ", f.latex) for f in part) for part in ((*network, *used), network))
     taken = {start for a, b in chain.understood for start in range(a, b)}
     for gap in chain.prose.gaps:
         if gap.formula in used or (gap.start in taken and "=" in gap.formula.latex) or chain.aside(gap.start):
@@ -57,14 +59,17 @@ def refuse_unaccounted_words(
         if _VALUE.fullmatch(gap.formula.latex):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: write the number beside the name of its part, "
                                     "e.g. “PReLU with slope $0.2$”, or the forward formula", line=gap.formula.line))
-        if problem := _problem(chain, gap, written, sizes, gap.start in taken):
+        if problem := _problem(chain, gap, (written, own), sizes, gap.start in taken):
             raise CardError(Problem(f"{problem}; write the forward formula of the network with it",
                                     line=gap.formula.line))
 
 
 def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
     """Words that change what the parts compute; parts that are named and of which none is the layer."""
-    for span in named(chain.prose.text, "change"):
+    here = {chain.prose.sentence(p.start) for p in chain.parts}
+    for span in named(chain.prose.text, "change.what"):
+        if chain.continued and chain.prose.sentence(span.start) not in here:
+            continue
         inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part", "factor"))
         sentence = chain.prose.sentence(span.start)
         asks = requested(chain.prose.text, span.start) and not any(
@@ -79,16 +84,6 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
 def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
     """Unknown words where a part's name would stand: behind «followed by a», before «layer»; nouns of parts alone."""
     text = chain.prose.text
-    for join in named(text, "join.then", "join.through", "join.list"):
-        words = list(_WORD.finditer(text, join.stop, chain.prose.sentence(join.start)[1]))[:4]
-        for word in words:
-            if _neutral(text, word.start(), word.end()):
-                continue
-            known = any(s.start <= word.start() < s.stop for family in ("part", "head", "letter", "role", "join")
-                        for s in named(text, family))
-            if not known and word[0][0].isalpha() and join.concept != "join.list" and not requested(text, join.start):
-                yield word.start(), word.end()
-            break
     no_loss = not any(p.loss for p in chain.parts)
     no_activation = not any(p.name in ACTIVATIONS for p in chain.parts)
     for head in named(text, "head.layer", "head.loss"):
@@ -130,11 +125,18 @@ def _known(text: str, at: int) -> bool:
                                                      "factor", "change", "topic") for s in named(text, family))
 
 
-def _problem(chain: Chain, gap: Gap, written: str, sizes: Sequence[str], read: bool) -> str | None:
-    """What of the gap the network, as ``written``, does not have; ``read``: with words that were understood."""
+def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[str], read: bool) -> str | None:
+    """What of the gap the network, ``written`` with the card's formulas and without, does not have.
+
+    ``read``: it stands with words that were understood.
+    """
     formula = gap.formula
     latex = formula.latex.strip()
-    if _DERIVED.search(latex) or _APPLIED.fullmatch(latex) or is_claimed(formula, chain.prose):
+    before = chain.prose.text[max(0, gap.start - 24) : gap.start]
+    if (_SIZE.fullmatch(latex) and (sized := named(before, "size")) and not before[sized[-1].stop :].strip(" of")):
+        return None
+    if any((_TIMES.fullmatch(latex), _DERIVED.search(latex), _APPLIED.fullmatch(latex), is_claimed(
+            formula, chain.prose))):
         return None
     if "=" in latex:
         return None if computes_nothing(formula) else f"`{latex}`: what does it compute?"
@@ -142,15 +144,16 @@ def _problem(chain: Chain, gap: Gap, written: str, sizes: Sequence[str], read: b
     beside = any(a <= gap.start < b for a, b in (chain.prose.sentence(p.start) for p in chain.parts))
     if not bare and beside and not read and not _NUMBER.fullmatch(latex):
         return f"`{latex}` is not understood beside layers that only words name"
-    letters = {*_LETTER.findall(written), *sizes}
+    letters = {*_LETTER.findall(written[0]), *(c for size in sizes for c in _LETTER.findall(size))}
     for letter in bare or _LETTER.findall(_COMMAND.sub(" ", latex)):
-        if letter not in letters and (bare or not computes_nothing(formula)):
+        if not {*_LETTER.findall(letter)} <= letters and (bare or not computes_nothing(formula)):
             return f"`{letter}` is nothing in the layers that only words name"
     labelled = [w for w in written_letters(formula) if w not in bare]
     if labelled or len(bare) != 1 or bare[0] in sizes:
         return None
     declared = _declared_rank(latex)
-    if declared is not None and declared not in _ranks(bare[0], written):
+    ranks = _ranks(bare[0], written[1])
+    if declared is not None and ranks and declared not in ranks:
         return f"`{latex}` has other indices than in the layers that only words name"
     return None
 
@@ -176,7 +179,7 @@ def _order(subscript: str) -> int:
 def _refuse_no_layer(chain: Chain) -> None:
     """«A neuron with logistic sigmoid»: its weighted sum is not named; «sigmoid and ReLU»: are they joined?"""
     parts, prose = chain.parts, chain.prose
-    if any(p.name not in ACTIVATIONS and not p.loss for p in parts):
+    if any(p.name == "linear" for p in parts):
         return
     chained = any(named(prose.text[slice(*prose.sentence(p.start))], "join") for p in parts)
     if len(parts) > 1 and not chained:
@@ -195,7 +198,7 @@ def _refuse_reversed(chain: Chain) -> None:
     for first, second in itertools.pairwise(chain.parts):
         words = chain.prose.text[first.end : second.start]
         back = named(words, "join.back")
-        joined = "," in words or named(words, "join.then", "join.through")
+        joined = re.search(r",|\b(?:second|another)\b", words) or named(words, "join.then", "join.through")
         inside = second.name == "linear" and not first.loss and not joined and _INSIDE.search(words)
         if chain.prose.sentence(first.start) == chain.prose.sentence(second.start) and (back or inside):
             quoted = chain.prose.plain.quote(first.start, second.end)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from derive.errors import CardError
-from derive.functions import FUNCTIONS
+from derive.layers import LAYERS
+from derive.layers.catalogue import Layer, Letters, Pooling
 from derive.notation.formulas import Formula
 from derive.notation.symbols import name_of
 from derive.question.chain import SLOPED, Chain, Part
@@ -14,18 +15,12 @@ from derive.question.naming import Mention, bare_letters
 from derive.question.stated_loss import StatedLoss
 from derive.records import dataclass
 
-# What each computes of a number {x}; {a} is its slope.
-ELEMENTWISE = {"tanh": r"\tanh({x})", "abs": "|{x}|"} | {
-    part: FUNCTIONS[name].defined("{x}", sloped=True).replace(r"\alpha", "{a}") for part, name in {
-        "relu": "relu", "sigmoid": "sigmoid", "softplus": "softplus", "prelu": "prelu", "leaky_relu": "leakyrelu",
-        "elu": "elu"}.items()
-}  # fmt: skip
-ACTIVATIONS = (*ELEMENTWISE, "softmax")
-WRITTEN = (*ACTIVATIONS, "linear", "squared_error", "absolute_error", "hinge", "cross_entropy", "binary_cross_entropy",
-           "categorical_cross_entropy", "stated")  # the parts that have a formula here
-_SLOPES = {"prelu": "a", "leaky_relu": "a", "elu": r"\alpha"}
-# Sets of labels that the losses are not written for here.
-_NOT_LABELS = {"cross_entropy": re.compile(r"-\s*1|\\pm"), "binary_cross_entropy": re.compile(r"-\s*1|\\pm"),
+ACTIVATIONS = frozenset(s.name for s in LAYERS if isinstance(s, Layer) and (
+    s.kind == "activation" or s.name == "softmax"))
+_SPOKEN_LOSSES = {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cross_entropy"}
+# Sets of labels that the losses are not written for.
+_SIGNS = re.compile(r"-\s*1|\\pm")
+_NOT_LABELS = {"binary_cross_entropy": _SIGNS, "categorical_cross_entropy": _SIGNS,
                "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
 _MATRIX = re.compile(r"\\?(?:math\w+\{)?[A-Z]")
 _BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
@@ -52,10 +47,12 @@ class Assembly:
 
     def __init__(self, chain: Chain, written: Sequence[Formula], functions: Sequence[Own], several: bool) -> None:
         self.chain, self.parts, self.functions = chain, list(chain.parts), functions
-        self.taken = {c for f in written for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
+        tokens = {c for f in written for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
+        self.taken = {*tokens, *(c for token in tokens if token[0] != "\\" for c in token)}
         self.found: list[Formula] = []
         self.mentions: list[Mention] = []
         self.used: list[Formula] = []
+        self.sizes: list[str] = []  # letters of extents that the formulas bring
         losses = [p for p in self.parts if p.loss]
         if len(losses) > 1:
             raise CardError(f"the question names two losses, {chain.quoted(losses[0])} and {chain.quoted(losses[1])}; "
@@ -70,12 +67,11 @@ class Assembly:
         if self.stated is not None:
             self.prediction, self.target = self.stated.prediction(chain.letter("target"))
 
-    def formulas(self, source: str, scalar: bool) -> list[Formula]:
-        """One formula for each part, the last that of the output; the input is a number (``scalar``) or a vector."""
+    def formulas(self, source: str, axes: str) -> list[Formula]:
+        """One formula for each part, the last that of the output; ``axes`` are the letters of the input's indices."""
         self.taken.add(source)
-        sub = "" if scalar else "_{k}"
         for n, part in enumerate(self.parts):
-            source, sub = self.add(n, part, source, sub)
+            source, axes = self.add(n, part, source, axes)
         return self.found
 
     def own(self, *letters: str) -> str:
@@ -86,24 +82,49 @@ class Assembly:
         self.taken.add(chosen)
         return chosen
 
-    def add(self, n: int, part: Part, source: str, sub: str) -> tuple[str, str]:
-        """The formula of one part; what comes back is the letter of its output, and its index."""
-        if part.name not in WRITTEN:
-            raise self.chain.unclear(part, ": write the forward formulas of these layers")
+    def add(self, n: int, part: Part, source: str, axes: str) -> tuple[str, str]:
+        """The formula of one part; what comes back is the letter of its output, and those of its indices."""
         if part.name == "linear":
-            return self.linear(n, part, source)
+            return self.linear(n, part, source, axes)
         if part.loss:
-            return self.loss(part, source, sub), ""
-        ends = self.parts[-1].loss
-        out = self.named_output(n, part) or (
-            self.own("h", "z", "g", "u") if ends or n < len(self.parts) - 1 else self.own("y", "z", "h", "g"))
+            return self.loss(part, source, axes), ""
+        spec = next((spec for spec in LAYERS if spec.name == part.name), None)
+        if isinstance(spec, Pooling):
+            return self.pooled(n, part, spec, source, axes)
+        if spec is None or spec.kind != "activation" and spec.name != "softmax":
+            raise self.chain.unclear(part, ": write the forward formulas of these layers")
+        out = self.named_output(n, part) or self.between(n)
         if part.name == "softmax":
-            self.write(part, rf"{out}_{{k}} = \frac{{e^{{{source}_{{k}}}}}}{{\sum_{{j}} e^{{{source}_{{j}}}}}}")
+            axes = axes or "k"
+            total = rf"\sum_{{j}} e^{{{source}_{{j}}}}"
+            self.write(part, rf"{out}_{{{axes}}} = \frac{{e^{{{source}_{{{axes}}}}}}}{{{total}}}")
         elif (own := self.applied(n, part)) is not None:
-            self.by_function(part, own, f"{out}{sub}", f"{source}{sub}")
+            self.by_function(part, own, out + _sub(axes), source + _sub(axes))
         else:
-            self.write(part, f"{out}{sub} = {self.body(part, sub).replace('{x}', source + sub)}")
-        return out, sub
+            self.write(part, f"{out}{_sub(axes)} = {self.body(part, spec, source, axes)}")
+        return out, axes
+
+    def between(self, n: int) -> str:
+        """A letter for what a part gives to the next, or for the output."""
+        inner = self.parts[-1].loss or n < len(self.parts) - 1
+        return self.own("h", "z", "g", "u") if inner else self.own("y", "z", "h", "g")
+
+    def pooled(self, n: int, part: Part, spec: Pooling, source: str, axes: str) -> tuple[str, str]:
+        """A pooling: of each channel by itself, where there are channels."""
+        letters = Letters(len(axes), spec.form == "global")
+        if part.options.get("channels"):
+            letters = Letters(2, spec.form == "global", True)
+        out = self.named_output(n, part) or self.between(n)
+        latex = spec.formula(letters, spec.options)
+        entry = letters.entry.replace("x", source, 1)
+        latex = latex.replace(letters.entry, entry)
+        if spec.form == "global":  # the sizes are tied to the axes
+            summed = "".join(rf"\sum_{{{i}=1}}^{{{n}}} " for i, n in zip(letters.indices, letters.sizes, strict=False))
+            latex = re.sub(r"\\sum_\{[\w,]*\} ?", lambda _: summed, latex)
+            self.sizes += [n for n in letters.sizes if re.search(rf"(?<![A-Za-z\\]){n}(?![A-Za-z])", latex)]
+        given = letters.output.replace("f", out, 1)
+        self.write(part, f"{given} = {latex}")
+        return out, re.sub(r"\W", "", given.partition("_")[2])
 
     def named_output(self, n: int, part: Part) -> str | None:
         """The letter that the words, or the loss's own formula, give to the output of the part before it."""
@@ -114,7 +135,7 @@ class Assembly:
                                      "formulas")
         return said or written
 
-    def linear(self, n: int, part: Part, source: str) -> tuple[str, str]:
+    def linear(self, n: int, part: Part, source: str, axes: str) -> tuple[str, str]:
         last = not any(p.name == "linear" for p in self.parts[n + 1 :])
         scalar = self.is_scalar(part, last)
         activated = n + 1 < len(self.parts) and not self.parts[n + 1].loss
@@ -132,12 +153,15 @@ class Assembly:
             turned = r"^\top" if scalar else ""
             self.write(part, f"{out} = {weight}{turned} {source}{ending}")
         elif scalar:
-            self.write(part, rf"{out} = \sum_{{j}} {weight}_{{j}} {source}_{{j}}{ending}")
+            over = "j" if len(axes) < 2 else axes
+            self.write(part, rf"{out} = \sum_{{{','.join(over)}}} {weight}_{{{over}}} {source}_{{{over}}}{ending}")
         else:
+            over = "j" if len(axes) < 2 else "".join("ijlm"[n] for n, _ in enumerate(axes))
             ending = f" + {bias}_{{k}}" if bias else ""
-            self.write(part, rf"{out}_{{k}} = \sum_{{j}} {weight}_{{kj}} {source}_{{j}}{ending}")
+            product = f"{weight}_{{k{over}}} {source}_{{{over}}}"
+            self.write(part, rf"{out}_{{k}} = \sum_{{{','.join(over)}}} {product}{ending}")
         self.role(part, "weights", weight, *filter(None, [bias]))
-        return out, "" if scalar else "_{k}"
+        return out, "" if scalar else "k"
 
     def is_scalar(self, part: Part, last: bool) -> bool:
         """One unit: said so, or the last before a loss of one number, with no number of units."""
@@ -151,26 +175,29 @@ class Assembly:
             return False
         return self.parts[-1].loss
 
-    def body(self, part: Part, sub: str) -> str:
+    def body(self, part: Part, spec: Layer, source: str, axes: str) -> str:
         """What an elementwise part computes, with its slope."""
-        body = ELEMENTWISE[part.name]
-        if "{a}" not in body:
-            return body
-        slope = self.slope(part, sub)
-        if not slope[0].isdigit():
-            letter = re.split(r"_\{k\}$|_k$", slope)[0]
-            self.role(part, "fixed" if self.is_fixed(part) else "trainable", letter)
-        return body.replace("{a} (" if slope == "1" else "{a}", "(" if slope == "1" else slope)
+        body = spec.written(0, spec.options).formulas[0].partition("=")[2].strip()
+        letter = next((c for c, letter in spec.letters.items() if letter.what == "slope"), None)
+        if letter is not None:
+            slope = self.slope(part, spec.letters[letter].choices, axes)
+            if not slope[0].isdigit():
+                self.role(part, "fixed" if self.is_fixed(part) else "trainable", re.split(r"_\{k\}$|_k$", slope)[0])
+            body = body.replace(f"{letter} (", "(") if slope == "1" else body
+            body = re.sub(rf"{re.escape(letter)}(?![A-Za-z])", lambda _: slope, body)
+        elif spec.letters:
+            raise self.chain.unclear(part, ": write its formula")
+        return re.sub(r"x_\{\\I\}", lambda _: source + _sub(axes), body)
 
-    def slope(self, part: Part, sub: str) -> str:
+    def slope(self, part: Part, choices: tuple[str, ...], axes: str) -> str:
         """The slope's letter or number: «PReLU with slope $a$», with an index where each output has its own."""
         said = part.letters.get("slope") or part.options.get("slope") or self.slope_written(part)
         if said is None:
-            return self.own(_SLOPES[part.name], r"\alpha", "c")
-        if "_" in said and not sub:
+            return self.own(*choices)
+        if "_" in said and not axes:
             raise self.chain.unclear(part, f": `{said}` has an index, and the network one unit; write the forward "
                                      "formulas")
-        return said.partition("_")[0] + sub if "_" in said else said
+        return said.partition("_")[0] + _sub(axes) if "_" in said else said
 
     def slope_written(self, part: Part) -> str | None:
         r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
@@ -206,38 +233,44 @@ class Assembly:
             fixed = self.chain.fixed(part, letter)
             self.role(part, "fixed" if (self.is_fixed(part) if fixed is None else fixed) else "trainable", letter)
 
-    def loss(self, part: Part, source: str, sub: str) -> str:
+    def loss(self, part: Part, source: str, axes: str) -> str:
         if self.stated is not None and self.target is not None:
-            return self.stated_formula(part, self.stated, self.target, sub)
+            return self.stated_formula(part, self.stated, self.target, _sub(axes))
+        spec = self.loss_named(part, axes)
         target = self.chain.letter("target") or self.own("y", "t", "d")
         self.role(part, "target", target)
-        labels = _NOT_LABELS.get(part.name)
+        labels = _NOT_LABELS.get(spec.name)
         if labels and any(labels.search(g.formula.latex) for g in self.chain.prose.gaps
                           if target in bare_letters(g.formula)):
             raise self.chain.unclear(part, f": its formula for these labels `{target}` is not covered; write it")
         out = self.chain.letter("loss") or self.own(r"\ell", "L", "E")
-        value = self.named_loss(part, f"{source}{sub}", f"{target}{sub}", sub)
-        self.write(part, f"{out} = " + (rf"\frac{{1}}{{2}} {value}" if part.options.get("half") else value))
+        options = {**spec.options, **({"half": True} if part.options.get("half") else {})}
+        if part.options.get("half") and "half" not in spec.options:
+            raise self.chain.unclear(part, " is halved; write the loss with its factor")
+        value = spec.written(0, options).formulas[0].partition("=")[2].strip()
+        value = value.replace(r"\sum_{\I} ", r"\sum_{k} " if axes else "")
+        for letter in (c for c, known in spec.letters.items() if known.role == "constants" and c != "t"):
+            own = self.chain.letter("threshold") or letter
+            self.role(part, "fixed", own)
+            value = re.sub(rf"{re.escape(letter)}(?![A-Za-z])", lambda _, own=own: own, value)  # type: ignore[misc]
+        value = value.replace(r"x_{\I}", source + _sub(axes)).replace(r"t_{\I}", target + _sub(axes))
+        self.write(part, f"{out} = {value}")
         return out
 
-    def named_loss(self, part: Part, x: str, t: str, sub: str) -> str:
-        total = r"\sum_{k} " if sub else ""
-        before = self.parts[-2].name if len(self.parts) > 1 else ""
-        match part.name:
-            case "squared_error":
-                return f"{total}({x} - {t})^2"
-            case "absolute_error":
-                return f"{total}|{x} - {t}|"
-            case "hinge" if not sub:
-                return rf"\max(0, 1 - {t} {x})"
-            case "cross_entropy" | "categorical_cross_entropy" if before == "softmax":
-                return rf"-\sum_{{k}} {t} \log {x}"
-            case "cross_entropy" | "binary_cross_entropy" if before == "sigmoid":
-                return rf"-{total}({t} \log {x} + (1 - {t}) \log(1 - {x}))"
-            case "hinge":
-                raise self.chain.unclear(part, " of several units: write its formula")
-        raise self.chain.unclear(part, " is covered behind softmax, and the binary one behind a logistic sigmoid; "
-                                 "write its formula")
+    def loss_named(self, part: Part, axes: str) -> Layer:
+        """The catalogue's loss: a cross-entropy is that of what stands before it."""
+        name, before = part.name, self.parts[-2].name if len(self.parts) > 1 else ""
+        if name.endswith("cross_entropy"):
+            name = _SPOKEN_LOSSES.get(before, "")
+            if not name or part.name not in ("cross_entropy", name):
+                raise self.chain.unclear(part, " is covered behind softmax, and the binary one behind a logistic "
+                                         "sigmoid; write its formula")
+        spec = next((s for s in LAYERS if s.name == name), None)
+        if name == "hinge" and axes:
+            raise self.chain.unclear(part, " of several units: write its formula")
+        if not isinstance(spec, Layer) or spec.kind != "loss":
+            raise self.chain.unclear(part, ": write the forward formulas of these layers")
+        return spec
 
     def stated_formula(self, part: Part, stated: StatedLoss, target: str, sub: str) -> str:
         """The loss as the card writes it, summed over the outputs where it is that of one."""
@@ -263,3 +296,8 @@ class Assembly:
         said = self.chain.prose.said(part.start, part.end)
         self.mentions.append(Mention(tuple(map(name_of, letters)), what, "", said, self.found[-1] if self.found else
                                      Formula("", 0, 0, False)))
+
+
+def _sub(axes: str) -> str:
+    """_{k} of k; nothing of a number."""
+    return f"_{{{axes}}}" if axes else ""

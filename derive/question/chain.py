@@ -12,6 +12,7 @@ from derive.question.lexicon import Span, named
 from derive.question.naming import Mention, bare_letters, mentions, written_letters
 from derive.question.prose import Gap, Prose
 from derive.question.stated_loss import StatedLoss, stated_loss
+from derive.question.wording import rank_said, words_of
 from derive.records import dataclass
 
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
@@ -23,6 +24,11 @@ _NEW = frozenset("second another further third".split())
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
                    r"|sklon\w*)\b")
+_AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
+_OUTPUTS = re.compile(
+    r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
+_OUTPUT_OF = re.compile(  # «$z$ is the output of the PReLU»
+    r"∎,? (?:(?:is|be|being|denotes|je|značí) (?:the )?)?(?:outputs? of|výstup\w*) (?:the )?$")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 
@@ -56,7 +62,9 @@ class Chain:
         self.understood: list[tuple[int, int]] = []
         self.bound: set[str] = set()  # letters that are some part's
         self.loss_letter: str | None = None  # of a derivative that is asked for
-        self.regions: dict[int, list[int]] = {}  # by the place of a part, where it is named again
+        self.continued = False  # behind formulas of the card
+        self.inputs: list[int] = []  # places of letters that layers in front of the first give
+        self.regions: dict[int, list[tuple[int, int]]] = {}  # by the place of a part, where it is named again
         found = self._found()
         loss = next((p for p in found if p.loss), None)
         if loss is None and found and (start := self._unnamed_loss(found)) is not None:
@@ -84,17 +92,33 @@ class Chain:
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""
         found: list[Part] = []
-        for span in named(self.prose.text, "part"):
+        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas()), key=lambda s: s.start):
             name = span.concept.partition(".")[2]
-            if name == "none" or self.aside(span.start) or named(" ".join(self._before(span.start, 2)), "not.no"):
+            denied = named(" ".join(self._before(span.start, 2)), "not.no")
+            if name == "none" or denied or self._before_input(span) or self.aside(span.start):
                 continue
             if self._again(name, span, found) or self._units_of(name, span, found):
                 first = next(p for p in reversed(found) if p.name == name)
-                self.regions.setdefault(first.start, []).append(span.stop)
+                self.regions.setdefault(first.start, []).append((span.start, span.stop))
                 self.understood.append((span.start, span.stop))
             elif not self._names_a_letter(span):
                 found.append(Part(name, span.start, span.stop))
         return found
+
+    def _in_formulas(self) -> Iterator[Span]:
+        r"""Parts that stand as a formula: «an elementwise $\tanh$»."""
+        for gap in self.prose.gaps:
+            if (word := _AS_FORMULA.fullmatch(gap.formula.latex)) is not None:
+                for known in named((word[1] or word[2]).lower(), "part"):
+                    yield Span(known.concept, gap.start, gap.start + 1)
+                    self.understood.append((gap.start, gap.start + 1))
+
+    def _before_input(self, span: Span) -> bool:
+        """«the last convolutional layer outputs $A$»: the layer before the first."""
+        found = _OUTPUTS.match(self.prose.text, span.stop)
+        if found is not None:
+            self.inputs.append(found.end() - 1)
+        return found is not None
 
     def _names_a_letter(self, span: Span) -> bool:
         """«the logistic sigmoid $σ$», where σ(s) stands in a formula: a function of the card, no part."""
@@ -144,7 +168,7 @@ class Chain:
     def _reach(self, n: int, parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
         """Where weights, biases and units of a linear part are named: up to the next part that is no activation."""
         other = [p.start for p in parts if p.start > parts[n].start and (p.loss or p.name in ("linear", "softmax"))]
-        for start in (parts[n].end, *self.regions.get(parts[n].start, ())):
+        for start in (parts[n].end, *(b for _, b in self.regions.get(parts[n].start, ()))):
             yield start, min([self.prose.sentence(start)[1], *(at for at in other if at >= start)])
 
     def _described(self, n: int, part: Part, parts: Sequence[Part]) -> Part:
@@ -152,6 +176,9 @@ class Chain:
         letters: dict[str, str] = {}
         options: dict[str, str] = {}
         gaps = [g for g in self.prose.gaps if start <= g.start < stop]
+        here = self.prose.text[slice(*self.prose.sentence(part.start))]
+        if "pool" in part.name and re.search(r"\bchannels?\b", here):
+            options["channels"] = "yes"
         if part.name == "linear":
             for first, last in self._reach(n, parts):
                 self._linear(first, last, letters, options)
@@ -167,6 +194,12 @@ class Chain:
             what = role_of(mention)
             if what in ("output", "preactivation") and not part.loss:
                 letters.setdefault(what, self._own(mention))
+        for place in (part.start, *(a for a, _ in self.regions.get(part.start, ()))):
+            called = _OUTPUT_OF.search(self.prose.text, *sorted((self.prose.sentence(place)[0], place)))
+            for said in self._mentions(called.start(), called.start() + 1) if called else ():
+                letters["output"] = self._own(said)
+            if called:
+                self.understood.append(called.span())
         self.bound |= {*letters.values()}
         return replace(part, letters=letters, options=options)
 
@@ -261,6 +294,7 @@ class Chain:
         for gap in self.prose.gaps:
             if before <= gap.start < stop and _HALF.fullmatch(gap.formula.latex):
                 said.append(gap.start)
+                self.understood.append((gap.start, gap.start + 1))
         if len(said) > 1 and not (len(said) == 2 and abs(said[0] - said[1]) < 25):
             raise self.unclear(part, " is halved twice; write the loss with its factor")
         if said:
@@ -301,11 +335,23 @@ class Chain:
 
     def letter(self, what: str) -> str | None:
         """The one letter that the words call the input, the target or the loss, and that is no part's."""
+        if what == "input" and self.inputs:
+            return next(m.letters[0] for m in self.spoken if self.places[id(m.formula)] == self.inputs[0])
         if what == "loss" and self.loss_letter is not None:
             return self.loss_letter
         found = dict.fromkeys(m.letters[0] for m in self.spoken
                               if role_of(m) == what and len(m.letters) == 1 and m.letters[0] not in self.bound)
         return next(iter(found), None)
+
+    @property
+    def axes(self) -> str:
+        """The letters of the input's indices: of windows as many as their sizes or the words give, else one."""
+        if any("pool" in p.name and p.options.get("channels") for p in self.parts):
+            return "kij"
+        pooled = next((p for p in self.parts if "pool" in p.name), None)
+        if pooled is None:
+            return "k"
+        return "klm"[: rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line))]
 
     # -- what is not clear ---------------------------------------------------------------------------------------
 

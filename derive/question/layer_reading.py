@@ -55,11 +55,13 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
     new, letters = keyed(card, bool(defined.tensors or defined.functions))
+    sizes: list[str] = []
     if not new:
-        new, letters = stated_parts(prose, found, defined, derived)
+        new, letters, sizes = stated_parts(prose, found, defined, derived)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table)
-    return (_read_all([*found, *with_named(rewritten(new), prose)], prose, counted) if new else read_), prose, letters
+    again = [*found, *with_named(rewritten(new), prose)] if new else []
+    return (_read_all(again, prose, [*counted, *sizes]) if new else read_), prose, letters
 
 
 def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Mul, walk
 from derive.notation.formulas import Formula
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import SymbolTable, name_of
 from derive.question.accounting import refuse_mixed, refuse_unaccounted_words
 from derive.question.assembly import Assembly, Own
 from derive.question.chain import Chain, Part
 from derive.question.lexicon import named
-from derive.question.naming import Mention
+from derive.question.naming import Mention, written_letters
 from derive.question.prose import Gap, Prose
 from derive.question.roles import sizes_said
 from derive.question.unaccounted import shown
@@ -30,8 +30,8 @@ _OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*
 
 def stated_parts(
     prose: Prose, written: Sequence[Formula], defined: Definitions, derived: bool = False
-) -> tuple[list[Formula], list[Mention]]:
-    """The formulas of parts that only words name, in the order named, and what their letters are.
+) -> tuple[list[Formula], list[Mention], list[str]]:
+    """The formulas of parts that only words name, in the order named, what their letters are, and which are sizes.
 
     Nothing where the formulas define the layer (``derived``: and name derivatives); a function f(s) = … of the
     card is the part behind whose name it stands.  Raises :class:`UnsupportedError` for
@@ -41,15 +41,15 @@ def stated_parts(
     if not chain.parts or not _in_words(chain, defined):
         if not derived:
             _refuse_linear(chain, defined)
-        return [], []
+        return [], [], []
     refuse_mixed(chain.parts, chain)
     functions = [_own(formula) for _, formula in defined.functions.values()]
     losses = [loss.formula for loss in chain.losses.values()]
     functions += [_own(d.formula) for d in defined.tensors.values() if d.formula not in losses]
     assembly = Assembly(chain, written, functions, _SEVERAL.search(prose.text) is not None)
-    found = assembly.formulas(chain.letter("input") or "x", False)
+    found = assembly.formulas(chain.letter("input") or "x", chain.axes)
     refuse_unaccounted_words(chain, found, assembly.used, [*sizes_said(prose), *_units(chain)])
-    return found, assembly.mentions
+    return found, assembly.mentions, assembly.sizes
 
 
 def _units(chain: Chain) -> list[str]:
@@ -112,33 +112,57 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
                     table: SymbolTable) -> tuple[list[Formula], list[Mention]]:
     """The formulas of parts that words join to the output of the card's formulas, and what their letters are.
 
-    Nothing where other words stand between, or where a formula computes one of the parts already.
+    Nothing where nothing joins them, or where a formula computes one of the parts already.
     """
     last = _last(defined)
     gap = next((g for g in prose.gaps if last is not None and g.formula == last.formula), None)
     values = [*(d.value for d in defined.tensors.values()), *(f.body for f, _ in defined.functions.values())]
-    if last is None or gap is None:
+    if last is None:
         return [], []
     chain = Chain(prose)
-    parts = [p for p in chain.parts if p.start > gap.start]
-    if not parts or any(shown(p.name, values) for p in parts) or not _joined(prose, gap, parts):
+    symbol = table.named(last.entry.tensor)
+    source = symbol.latex if symbol else last.entry.tensor
+    parts = [p for p in chain.parts if prose.place(last.formula) < prose.plain.origin[p.start]]
+    if not parts or any(shown(p.name, values) for p in parts):
         return [], []
-    chain.parts = parts
+    plainly = gap is not None and _joined(prose, gap, parts)
+    if not plainly and not (parts == chain.parts and _fed(prose, source, parts)):
+        return [], []
+    chain.parts, chain.continued = parts, True
     taken = {known.latex for name in defined.tensors if (known := table.named(name)) is not None}
     used = {s.latex for s in table.symbols}
     loss = next((chain.losses[p.start] for p in parts if p.start in chain.losses), None)
     if loss is not None and loss.prediction(chain.letter("target"))[0] in taken:
         return [], []  # «a sigmoid behind $s$ and the error $(s - y)^2$»: which s?
     chain.bound |= taken
-    symbol = table.named(last.entry.tensor)
     assembly = Assembly(chain, written, [], False)
     assembly.taken |= used
     asked = {m[1].strip() for f in written for m in _OF.finditer(f.latex)} - taken
     if len(asked) == 1:
         chain.loss_letter = asked.pop()
-    source = symbol.latex if symbol else last.entry.tensor
-    scalar = not last.entry.indices and not (symbol and symbol.axes)
-    return assembly.formulas(source, scalar), assembly.mentions
+    rank = max(len(last.entry.indices), len(symbol.axes) if symbol else 0)
+    found = assembly.formulas(source, "klm"[:rank])
+    if not plainly:
+        refuse_mixed(parts, chain)
+        chain.understood += [prose.sentence(g.start) for g in prose.gaps if "=" in g.formula.latex]
+        chain.understood.append((prose.sentence(parts[0].start)[0], parts[0].start))
+        refuse_unaccounted_words(chain, [*found, *written], [*assembly.used, *written],
+                                 [*sizes_said(prose), *_units(chain)])
+    return found, assembly.mentions
+
+
+def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
+    """«the average $\\bar{e}$ is fed to a linear layer»: the letter of the formulas' output stands before a join."""
+    before = [g for g in prose.gaps if g.start < parts[0].start]
+    letters = written_letters(before[-1].formula) if before else ()
+    between = prose.text[before[-1].start + 1 : parts[0].start] if before else ""
+    joined = named(between, "join.through", "join.then") and not re.search(r"[.;¶]", between)
+    return bool(joined) and [_name(c) for c in letters] == [_name(source)]
+
+
+def _name(latex: str) -> str:
+    r"""bar{e} of \bar e."""
+    return name_of(re.sub(r"(\\[A-Za-z]+)\s+([A-Za-z])", r"\1{\2}", latex))
 
 
 def _last(defined: Definitions) -> Definition | None:

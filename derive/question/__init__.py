@@ -27,8 +27,8 @@ def names_a_network(card: Card, read_: Read, words: Words) -> bool:
         return False
     from derive.question.chain import Chain
 
-    parts = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line))).parts
-    return len(parts) > 1 and any("pool" in part.name for part in parts)
+    chain = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
+    return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)
 
 
 def module_of(card: Card) -> Module:

@@ -29,6 +29,7 @@ _OUTPUTS = re.compile(
     r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
 _OUTPUT_OF = re.compile(  # «$z$ is the output of the PReLU»
     r"∎,? (?:(?:is|be|being|denotes|je|značí) (?:the )?)?(?:outputs? of|výstup\w*) (?:the )?$")
+_DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 
@@ -88,6 +89,12 @@ class Chain:
 
     def aside(self, at: int) -> bool:
         return any(start <= at < stop for start, stop in self.asides)
+
+    @property
+    def asked(self) -> bool:
+        """Something is asked that a layer has: a message, a gradient."""
+        return bool(named(self.prose.text, "derivative", "message", "wrt")) or any(
+            _DERIVED.search(f.latex) for f in self.prose.formulas)
 
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""

@@ -44,8 +44,6 @@ from derive.statement import Statement
 def layer_module(card: Card, statement: Statement) -> Module:
     """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
     read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"))
-    if not statement.derive:
-        refuse_requests(prose)
     read_, chosen = with_chosen(read_, prose)
     read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
@@ -55,6 +53,8 @@ def layer_module(card: Card, statement: Statement) -> Module:
         found, table = as_layer(found, table)
     if not found.tensors:
         raise _nothing(read_)
+    if not statement.derive:
+        refuse_requests(prose)
     inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
     asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]

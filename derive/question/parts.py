@@ -38,6 +38,8 @@ def stated_parts(
     parts that have no formula here, and :class:`CardError` where the order is not clear.
     """
     chain = Chain(prose)
+    if not chain.asked:
+        return [], [], []
     if not chain.parts or not _in_words(chain, defined):
         if not derived:
             _refuse_linear(chain, defined)
@@ -144,8 +146,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     found = assembly.formulas(source, "klm"[:rank])
     if not plainly:
         refuse_mixed(parts, chain)
-        chain.understood += [prose.sentence(g.start) for g in prose.gaps if "=" in g.formula.latex]
-        chain.understood.append((prose.sentence(parts[0].start)[0], parts[0].start))
+        chain.understood.append((0, parts[0].start))  # what leads to the formulas' output
         refuse_unaccounted_words(chain, [*found, *written], [*assembly.used, *written],
                                  [*sizes_said(prose), *_units(chain)])
     return found, assembly.mentions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +44,10 @@ class Oracle:
 
 def sigmoid(s: Any) -> Any:
     return 1 / (1 + np.exp(-s))
+
+
+def gelu(s: Any) -> Any:
+    return s / 2 * (1 + math.erf(s / math.sqrt(2)))
 
 
 def softmax(z: Array) -> Array:
@@ -193,6 +198,8 @@ ORACLES: dict[str, Oracle] = {
     "prelu_bank_one": Oracle(
         lambda w, x, b, a, t: ((np.where(w @ x + b > 0, 1, a) * (w @ x + b) - t) ** 2).sum(), (M, V, (3,), S, (3,))),
     "elu_one_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, w @ x, np.exp(w @ x) - 1) - t) ** 2, (V, V, S)),
+    "gelu_squared": Oracle(lambda w, x, t: (gelu(w @ x) - t) ** 2, (V, V, S)),
+    "logistic_loss_nb": Oracle(lambda w, x, t: np.log1p(np.exp(-t * (w @ x))), (V, V, S), {2: "sign"}),
     "two_layers_squared": Oracle(lambda w, x, b, v, t: (v @ np.maximum(0, w @ x + b) - t) ** 2, (M, V, (3,), (3,), S)),
     "regressor": Oracle(lambda w, x, b, v, c, t: (v @ np.maximum(0, w @ x + b) + c - t) ** 2 / 2,
                         (M, V, (3,), (3,), S, S)),

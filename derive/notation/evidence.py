@@ -12,6 +12,7 @@ from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, split_runs
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, labelled, latex_of
 from derive.notation.tree import (
+    Group,
     Item,
     Items,
     Scripted,
@@ -30,6 +31,7 @@ from derive.notation.tree import (
     unwrap,
     variable,
 )
+from derive.notation.vocabulary import LETTERS_TOO, OPERATORS
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 _NUMBERING = frozenset("ijklmnpqruvabc")
@@ -49,7 +51,7 @@ class Evidence:
         self.indices, self.tensors, self.set_names, self.sizes = (
             self.of_kind(k) for k in (Kind.INDEX, Kind.TENSOR, Kind.SET, Kind.SIZE))
         self.functions = self.of_kind(Kind.FUNCTION) | set(self.defined_functions())
-        self.seen.all = self.renamed()
+        self.seen.all = [o for o in self.renamed() if not self.is_operator(o.name)]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
         self.labels: set[str] = set()
         self.latex: dict[str, str] = {}
@@ -64,6 +66,16 @@ class Evidence:
         """The letters that an equation defines as they are."""
         bases = [base_of(d.left[0]) for d in self.seen.definitions if not _is_square(d.left)]
         return {base.text for base in bases if is_token(base, "NAME")}
+
+    def is_operator(self, name: str) -> bool:
+        """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself."""
+        if name not in OPERATORS or name in self.words:
+            return False
+        if name in LETTERS_TOO:
+            declared = {str(base_of(item)) for items, _ in self.seen.shapes for item in items}
+            return name not in self.heads | declared and all(
+                o.following is not None and not _indexed(o.following) for o in self.seen.all if o.name == name)
+        return name.endswith("_bb") or name not in self.heads
 
     @cached_property
     def squares(self) -> set[str]:
@@ -339,6 +351,12 @@ class Evidence:
             replace(o, name=f"{o.name}^{o.round}{o.above}{closing[o.round]}", above=None, bare=o.sub is None)
             if o.round and o.name not in self.above and o.above not in self.indices else o for o in self.seen.all]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+
+
+def _indexed(group: Group) -> bool:
+    """[i, j] and (m, n): places of entries."""
+    parts = split(group.items, "COMMA")
+    return len(parts) > 1 and all(len(p) == 1 and variable(p[0]) is not None for p in parts)
 
 
 def _below_as_written(name: str, label: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from derive.notation.formulas import Formula, Source
 from derive.notation.tokens import tokenise
 from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, inside, is_token
-from derive.notation.vocabulary import CLOSING
+from derive.notation.vocabulary import CLOSING, OPERATORS, beyond
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 KEPT = GRAMMAR.with_suffix(".json")
@@ -228,7 +228,9 @@ def parse(source: Source) -> tuple[Item, ...]:
 def _known(source: Source, tree: tuple[Item, ...]) -> tuple[Item, ...]:
     unknown = next((i for item in tree for i in inside(item) if is_token(i, "UNKNOWN")), None)
     if unknown is not None:
-        raise source.error(unknown.start, f"`{unknown}` is outside the notation")
+        name = str(unknown).removeprefix("\\")
+        raise source.error(unknown.start, beyond(str(unknown), name) if name in OPERATORS else (
+            f"`{unknown}` is outside the notation"))
     return tree
 
 

@@ -15,6 +15,7 @@ from derive.notation.tree import (
     Items,
     Scripted,
     Token,
+    base_of,
     has,
     is_group,
     is_token,
@@ -24,6 +25,7 @@ from derive.notation.tree import (
     split,
     unwrap,
 )
+from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond
 
 
 def symbol(r: Reader, c: Cursor) -> Expr:
@@ -245,6 +247,8 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
     """e^x, e_q (with a hat where the card has an e), I(a > b); any other letter without a declaration is an error."""
     following = c.peek()
     shown = r.shown(token)
+    if token.text in OPERATORS and (token.text not in LETTERS_TOO or isinstance(base_of(following), Group)):
+        raise r.error(token, beyond(shown, token.text))
     if token.text == "pi" and not (isinstance(item, Scripted) and (item.subs or item.primes)):
         return r.raised(PI, item)
     if token.text in ("I", "I_bb") and item is token and isinstance(following, Group) and has(

@@ -45,6 +45,7 @@ _HEAVY = frozenset("mathbf boldsymbol bm pmb vec".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
 _BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*()\}}?\s*\}}")
 _ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
+_UPRIGHT = re.compile(r"\s+([A-Za-z]{2,})")
 _LONGEST = 20_000
 
 
@@ -152,6 +153,8 @@ class _Lexer:
                 return self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name in _HEAVY)
             if letter is not None:
                 return self.emit("NAME", name_of(letter[1]), letter.end(), name in _HEAVY)  # \mathbf{W} is W
+            if name == "rm" and (word := _UPRIGHT.match(self.text, end)):
+                return self.emit("NAME", word[1], word.end())  # {\rm tr}
             self.at = end
             self.heavy = name in _HEAVY
         elif name == "equiv" and not _MODULO.search(self.text, end):

@@ -39,6 +39,18 @@ COMMANDS = {
 }
 WORDS = {"conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}
 
+# Operators beyond sums, maxima and derivatives: refused by name, whatever font they are in.
+OPERATORS = {
+    **dict.fromkeys(("E_bb", "E", "EE"), "an expectation"),
+    **dict.fromkeys(("P_bb", "P", "Pr", "Prob"), "a probability"),
+    **dict.fromkeys(("V_bb", "Var", "var", "Variance"), "a variance"), "Std": "a standard deviation",
+    **dict.fromkeys(("Cov", "cov"), "a covariance"), **dict.fromkeys(("Corr", "corr"), "a correlation"),
+    **dict.fromkeys(("tr", "Tr", "trace"), "a trace"), "det": "a determinant", "rank": "a rank", "KL": "a divergence",
+    **dict.fromkeys(("int", "iint", "iiint", "oint"), "an integral"), "dim": "a dimension", "ker": "a kernel",
+    **dict.fromkeys(("lim", "limsup", "liminf"), "a limit"), "sup": "a supremum", "inf": "an infimum",
+}
+LETTERS_TOO = frozenset("EP")  # operators only where a bracket follows wherever they stand
+
 # Layout: read over, some with one argument of their own.
 LAYOUT = frozenset(
     """left right bigl bigr Bigl Bigr biggl biggr Biggl Biggr big Big bigg Bigg limits nolimits displaystyle textstyle
@@ -115,3 +127,9 @@ def extremal(item: Item | None) -> str | None:
         return None
     match = _EXTREMAL.fullmatch(plain(item.text))
     return None if match is None else "max" if match["max"] else "min"
+
+
+def beyond(shown: str, name: str) -> str:
+    """Why an operator is not read."""
+    return (f"`{shown}` is {OPERATORS[name]}, which is outside the notation; write what is computed "
+            r"in entries, such as `\frac{1}{n} \sum_{i=1}^{n} x_i`")

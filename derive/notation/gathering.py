@@ -71,7 +71,7 @@ def gather(
     gathering = _Gathering(seen, table, Faces.of(written, ranks))
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
-    shaped = inferred(found, nodes, gathering.undecided())
+    shaped = inferred(found, nodes, gathering.undecided(), gathering.plain())
     return replace(shaped, vectors=gathering.has_vectors(shaped))
 
 
@@ -86,6 +86,11 @@ class _Gathering(Ranks):
         """Whether a mark of vector notation or a whole vector stands in the formulas."""
         ranked = {name for name, s in lexicon(found).items() if s.kind is Kind.TENSOR and s.axes and not s.above}
         return bool(self.seen.marked) or any(o.bare and not o.in_index and o.name in ranked for o in self.seen.all)
+
+    def plain(self) -> set[str]:
+        """The letters that are not bold where vectors are; not the b_2 beside a bold b_1."""
+        bold = 1 in self.faces.bold.values()
+        return {identifier(o.name) for o in self.seen.all if o.name not in self.faces.unsaid} if bold else set()
 
     def undecided(self) -> set[str]:
         """The new tensors that may be vectors: without subscripts, and not said to be numbers."""

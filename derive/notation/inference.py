@@ -47,9 +47,8 @@ class Supposed:
             case Entry():
                 return self.entry(node)
             case Add(terms):
-                found = [self.of(t) for t in terms if not isinstance(t, _LITERALS)]
-                loose = len(found) != len(terms) or not found
-                return _mixed(found) if loose else _common(found)
+                found = [kinds for t in terms if (kinds := self.of(t)) != _NUMBER or self.supposed(t)]
+                return _common(found) if found else _NUMBER
             case Mul(factors):
                 return reduce(_times, map(self.of, factors))
             case Fn(name, args) if name in MARKS:
@@ -63,6 +62,9 @@ class Supposed:
             case Partial(of, wrt):
                 return frozenset(min(abs(a) + abs(b), MATRIX) for a in self.of(of) for b in self.of(wrt))
         return _NUMBER
+
+    def supposed(self, node: Expr) -> bool:
+        return any(isinstance(n, Entry) and n.tensor in self.ranks for n in walk(node))
 
     def entry(self, node: Entry) -> Kinds:
         known = self.table.named(node.tensor)
@@ -100,15 +102,17 @@ def _times(left: Kinds, right: Kinds) -> Kinds:
     return frozenset(found | {_PRODUCTS[pair] for pair in itertools.product(left, right) if pair in _PRODUCTS})
 
 
-def inferred(table: SymbolTable, nodes: Sequence[Node], undecided: set[str]) -> SymbolTable:
+def inferred(table: SymbolTable, nodes: Sequence[Node], undecided: set[str], plain: set[str]) -> SymbolTable:
     """The table with the ranks that follow; ``table.open`` names what has two, with both.
+
+    ``plain`` are letters that are not bold where vectors are: they may be numbers that go with every entry.
 
     Vectors are columns, or rows where ``table.rows`` says so; the other way where the formulas fit only then, or where
     capital letters are matrices only then: s = x W.
     """
     claimed = [claim for node in nodes for claim in claims(node, table)]
     ways = [_Way.of(replace(table, rows=rows), claimed, undecided) for rows in (table.rows, not table.rows)]
-    return min(ways, key=lambda way: way.faults).settled()
+    return min(ways, key=lambda way: way.faults).settled(plain)
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,7 @@ class _Way:
     """The best solutions of each component, with vectors as columns or as rows."""
 
     table: SymbolTable
+    claimed: Sequence[Rel]
     solutions: tuple[tuple[Ranks, ...], ...]
     faults: tuple[int, int]  # claims that do not fit, capitals that are no matrices
 
@@ -126,19 +131,22 @@ class _Way:
                           for part, names in _components(claimed, undecided))
         first = {name: rank for found in solutions for name, rank in found[0].items()}
         unfit = sum(not fits(claim, with_ranks(table, first)) for claim in claimed)
-        return _Way(table, solutions, (unfit, sum(first.get(name) != MATRIX for name in beside)))
+        return _Way(table, claimed, solutions, (unfit, sum(first.get(name) != MATRIX for name in beside)))
 
-    def settled(self) -> SymbolTable:
-        found: Ranks = {}
-        both: dict[str, tuple[str, ...]] = {}
-        for best in self.solutions:
-            for name in best[0]:
-                ranks = list(dict.fromkeys(s[name] for s in best))
-                if len(ranks) == 1:
-                    found[name] = ranks[0]
-                else:
-                    both[name] = tuple(_SHAPES[r] for r in sorted(ranks))
-        return replace(with_ranks(self.table, found), open=tuple(both.items()))
+    def settled(self, plain: set[str]) -> SymbolTable:
+        both = {name: ranks for best in self.solutions for name in best[0] if len(ranks := {s[name] for s in best}) > 1}
+        found = {name: rank for best in self.solutions for name, rank in best[0].items() if name not in both}
+        both |= {name: {NUMBER, COLUMN} for name in plain & found.keys() if self.goes_with_entries(name, found)}
+        readings = tuple((name, tuple(_SHAPES[r] for r in sorted(ranks))) for name, ranks in both.items())
+        return replace(with_ranks(self.table, {n: r for n, r in found.items() if n not in both}), open=readings)
+
+    def goes_with_entries(self, name: str, found: Ranks) -> bool:
+        """b of z = X w + b, where the vectors are bold and b is not: a number fits as well."""
+        if found[name] != COLUMN or is_capital(name):
+            return False
+        table = with_ranks(self.table, {**found, name: NUMBER})
+        own = [c for c in self.claimed if any(isinstance(n, Entry) and n.tensor == name for n in walk(c))]
+        return all(fits(claim, table) for claim in own)
 
 
 _SHAPES = ("a number", "a vector", "a matrix")

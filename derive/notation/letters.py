@@ -247,7 +247,8 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
     """e^x, e_q (with a hat where the card has an e), I(a > b); any other letter without a declaration is an error."""
     following = c.peek()
     shown = r.shown(token)
-    if token.text in OPERATORS and (token.text not in LETTERS_TOO or isinstance(base_of(following), Group)):
+    applied = isinstance(following and base_of(following), Group)
+    if token.text in OPERATORS and (token.text not in LETTERS_TOO or applied):
         raise r.error(token, beyond(shown, token.text))
     if token.text == "pi" and not (isinstance(item, Scripted) and (item.subs or item.primes)):
         return r.raised(PI, item)

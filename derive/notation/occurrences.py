@@ -72,6 +72,7 @@ class Occurrences:
     lowest: list[Items] = field(default_factory=list)  # where ranges begin
     listed: list[str] = field(default_factory=list)  # y ∈ {−1, 1}
     beside: set[str] = field(default_factory=set)  # letters behind such a ^T
+    factors: set[str] = field(default_factory=set)  # W of W x
     definitions: list[Definition] = field(default_factory=list)
     running: list[Running] = field(default_factory=list)  # where letters run beside the equations
     _ranged: set[int] = field(default_factory=set)
@@ -118,6 +119,8 @@ class Occurrences:
             following = normal(items[n + 1]) if n + 1 < len(items) else None
             if is_transposed(raw) and following is not None and is_token(base_of(following), "NAME"):
                 self.beside.add(sampled(str(base_of(following)))[0])
+            if label_of(base_of(raw)) and following is not None and label_of(base_of(following)):
+                self.factors.add(str(base_of(raw)))
             if is_token(raw, "ODOT"):
                 self.marked |= {*names_in([i for i in items[max(n - 1, 0) : n + 2] if is_token(base_of(i), "NAME")])}
             if n > 1 and is_token(items[n - 1], "COMMA") and is_token(items[n - 2], "DOTS") and _subscript(raw):

@@ -139,7 +139,8 @@ def _plain(latex: str) -> set[str]:
 class Faces:
     """What the faces of the letters, and the words about them, say of their axes."""
 
-    ranks: Mapping[str, int]  # axes of letters that are set bold, or that words speak of
+    bold: Mapping[str, int]  # axes of letters that are set bold
+    ranks: Mapping[str, int]  # of those, and of letters that words speak of
     numbered: frozenset[str]  # whose subscripts number whole vectors: bold x_n
     raised: frozenset[str]  # whose superscripts do: bold x^{(n)}
     unsaid: frozenset[str]  # plain beside bold, b_2 beside a bold b_1
@@ -148,7 +149,7 @@ class Faces:
     @staticmethod
     def of(latexes: Sequence[str], said: Mapping[str, int]) -> Faces:
         by_face, numbered = ranks_by_face(latexes)
-        return Faces({**by_face, **said}, frozenset(numbered - {n for n, r in said.items() if not r}),
+        return Faces(by_face, {**by_face, **said}, frozenset(numbered - {n for n, r in said.items() if not r}),
                      frozenset(numbered_above(latexes)), frozenset(plain_beside_bold(latexes) - said.keys()),
                      frozenset(sizes_beside_bold(latexes)))
 
@@ -169,13 +170,13 @@ class Ranks(Evidence):
         self.usual: set[str] = set()  # tensors seen with plain letters
 
     def numbered_alone(self) -> set[str]:
-        """The letters of W_1 and W_2, where no W has another subscript or none."""
+        """The letters of W_1 and W_2, where no W has another subscript, or none if it is no capital."""
         subs: dict[str, list[Items]] = {}
         for o in self.seen.all:
             if not o.in_index:
                 subs.setdefault(o.name, []).append(o.sub or ())
         return {name for name, all_ in subs.items() if name not in self.words and name not in self.symbols
-                and all(_is_number(s) for s in all_)}
+                and any(all_) and all(_is_number(s) for s in all_ if s or not is_capital(name))}
 
     def shapes(self) -> None:
         alone = self.numbered_alone()
@@ -221,12 +222,12 @@ class Ranks(Evidence):
             self.seen.all = [replace(o, name=f"{o.name}_0", sub=None, bare=True)
                              if o.name in biases and _is_zero(o.sub or ()) and not o.in_index else o
                              for o in self.seen.all]
-        shaped = any(extents for _, extents in self.seen.shapes)
+        shaped = any(extents for _, extents in self.seen.shapes) or any(map(is_capital, self.seen.factors))
         if not shaped and not any(is_capital(name) for name in single):
             single = {name for name in single if name in self.faces.ranks}
         if single:
             self.seen.all = [replace(o, name=f"{o.name}_{unwrap(o.sub or ())[0]}", sub=None, bare=True)
-                             if o.name in single and not o.in_index else o for o in self.seen.all]
+                             if o.name in single and o.sub and not o.in_index else o for o in self.seen.all]
         if biases or single:
             self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 

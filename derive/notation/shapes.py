@@ -76,10 +76,9 @@ class Shapes:
     table: SymbolTable
     ranks: Mapping[str, int]
 
-    @property
-    def strict(self) -> bool:
-        """Whether a number plus a vector is refused: ranks are being inferred."""
-        return bool(self.ranks)
+    def supposes(self, node: Expr) -> bool:
+        """Whether ranks are supposed in the node: then it is no number that goes with every entry of a vector."""
+        return bool(self.ranks) and any(isinstance(n, Entry) and n.tensor in self.ranks for n in walk(node))
 
     def entry(self, node: Entry) -> Shaped:
         """w, w_k or w_{kj}: what its indices leave open."""
@@ -217,8 +216,8 @@ class Lowering:
                 return self.shapes.entry(node)
             case Add(terms):
                 parts = spread(list(map(self.value, terms)))
-                loose = self.shapes.strict and not any(isinstance(t, Num) for t in terms)
-                return together(parts, lambda *found: Add(found), loose, "a sum")
+                strict = any(not p.rank and self.shapes.supposes(t) for p, t in zip(parts, terms, strict=True))
+                return together(parts, lambda *found: Add(found), strict, "a sum")
             case Mul(factors):
                 return self.product(factors)
             case Pow(base, exponent):

@@ -18,6 +18,8 @@ Failure = tuple[Formula, DeriveError]
 
 _PROBABILITY = re.compile(r"\s*[pP]\s*\(")
 _EQUATES = re.compile(r"&?\s*:?=|\\(?:coloneqq|triangleq|equiv|doteq)(?![a-z])")
+_LIKE = re.compile(r"\\(?:approx|simeq|propto|cong)(?![a-z])")  # as good as a definition of what stands left of it
+_VALUE = re.compile(_LIKE.pattern + r"[^A-Za-z=]*$")
 _LETTER = re.compile(
     r"\s*((?:\\(?:mathbf|boldsymbol|bm|mathcal|hat|bar|tilde)\s*)?(?:\{\s*\\?[A-Za-z]+\s*\}|\\?[A-Za-z]+))\s*"
     r"(?:_\s*(?:\{[^{}]*\}|\w)\s*)?(?:\([^()]*\)\s*)?"
@@ -32,7 +34,8 @@ _OUTSIDE = one_of(  # integrals, expectations, probabilities, distributions
 
 def refuse_unread(failures: Iterable[Failure]) -> None:
     """Raise the errors of the formulas that could not be read and may say what the layer computes."""
-    unread = [(f, error) for f, error in failures if _EQUATES.search(_SCRIPT.sub("", f.latex))]
+    unread = [(f, error) for f, error in failures
+              if any(sign.search(_SCRIPT.sub("", f.latex)) for sign in (_EQUATES, _LIKE))]
     outside = [(f, e) for f, e in unread if _OUTSIDE.search(f.latex)]
     if outside:
         formula = outside[0][0]
@@ -52,15 +55,15 @@ def of_the_layer(
     open_ = {*letters, *asked}
     for formula, error in failures:
         head = _head(formula)
-        silent = _PROBABILITY.match(formula.latex) or (computes_nothing(formula) and head not in {*asked}) or (
-            is_claimed(formula, prose) and head not in open_)
-        if not silent:
+        aside = _PROBABILITY.match(formula.latex) or is_claimed(formula, prose) or not _EQUATES.search(formula.latex)
+        silent = (aside and head not in open_) or (computes_nothing(formula) and head not in {*asked})
+        if not silent and not _VALUE.search(formula.latex):
             yield formula, error
 
 
 def _head(formula: Formula) -> str | None:
     """y of y_k = …, σ of σ(s) = …; None where something else stands left of =."""
-    left = _EQUATES.split(formula.latex)[0]
+    left = _LIKE.split(_EQUATES.split(formula.latex)[0])[0]
     match = _LETTER.fullmatch(left)
     return None if match is None else identifier(name_of(match[1]))
 

@@ -28,7 +28,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Node:
-    """op: letter, apply, odot, scale, act (matrix on vector), dot, plus, clip (max with 0), square (summed)."""
+    """op: letter, apply, odot, scale, act (matrix on vector), dot, plus, shift (by a number), clip (max with 0), square."""
 
     op: str
     shape: tuple[str, ...]
@@ -58,7 +58,7 @@ def value(node: Node, of: dict[str, np.ndarray]) -> np.ndarray:
             return parts[0] * parts[1]
         case "act" | "dot":
             return parts[0] @ parts[1]
-        case "plus":
+        case "plus" | "shift":
             return sum(parts[1:], parts[0])
         case "square":
             return np.sum(parts[0] ** 2)
@@ -66,8 +66,9 @@ def value(node: Node, of: dict[str, np.ndarray]) -> np.ndarray:
 
 
 class _Maker:
-    def __init__(self, rng: random.Random, labels: str) -> None:
-        self.rng, self.labels, self.layer = rng, labels, Layer()
+    def __init__(self, rng: random.Random, style: str) -> None:
+        self.rng, self.style, self.layer = rng, style, Layer()
+        self.labels = style if style in ("labels", "layers") else ""
         self.capitals, self.smalls = list("WUVAM"), [*list("xbgucvw"), r"\beta", r"\gamma"]
         self.scalars = ["a", r"\alpha", "r"]
         self.heads = list("hyzsfq")
@@ -110,6 +111,8 @@ class _Maker:
         size = rng.choice(list(SIZES))
         node = self.term(size, source)
         if rng.random() < 0.5:
+            if rng.random() < 0.25 and self.scalars and self.style != "plain":  # b of W x + b is a vector there
+                node = Node("shift", (size,), (node, self.given(self.scalars, ())))
             others = [self.vector(size) if rng.random() < 0.7 or len(self.capitals) < 2 else self.term(size, None)]
             node = Node("plus", (size,), (node, *others))
         if rng.random() < 0.6:
@@ -134,7 +137,7 @@ class _Maker:
 def layer(rng: random.Random, style: str) -> Layer:
     """A layer that can be written in the style: small letters without any mark are numbers where no matrix stands."""
     while True:
-        made = _Maker(rng, style if style in ("labels", "layers") else "").make()
+        made = _Maker(rng, style).make()
         if style != "plain" or any(len(letter.shape) == 2 for letter in made.given):
             return made
 
@@ -183,8 +186,8 @@ class _Writer:
                 return f"{self.index(parts[0], at)} {self.index(parts[1], at)}"
             case "scale":
                 return f"{self.index(parts[0], ())} {self.index(parts[1], at)}"
-            case "plus":
-                return " + ".join(self.index(p, at) for p in parts)
+            case "plus" | "shift":
+                return " + ".join(self.index(p, at if p.shape else ()) for p in parts)
         j = next(self.letters)
         size = parts[-1].shape[0]
         sign = rf"\sum_{{{j}=1}}^{{{size}}}" if self.style == "limits" else rf"\sum_{j}"
@@ -206,7 +209,7 @@ class _Writer:
                 return f"{self.whole(parts[0])} {self.times} {self.whole(parts[1])}"
             case "scale":
                 return f"{self.whole(parts[0])} {self.whole(parts[1])}"
-            case "plus":
+            case "plus" | "shift":
                 return " + ".join(map(self.whole, parts))
             case "square":
                 return rf"\|{self.whole(parts[0])}\|^2"
@@ -236,7 +239,7 @@ class _Writer:
             letters = [*self.of.given, *(h for h, _ in self.of.definitions)]
             sizes = {a.key: r" \times ".join(a.shape) for a in letters}
             declared = [rf"{self.face(a)} \in \mathbb{{R}}" + (f"^{{{sizes[a.key]}}}" if a.shape else "")
-                        for a in letters if self.rng.random() < 0.8]
+                        for a in letters if self.rng.random() < 0.8 or not a.shape]
             found = [*declared, *found]
         return found
 

@@ -1,4 +1,4 @@
-"""The formulas of fixtures/read.txt are read, those of fixtures/refuse.txt are refused, for the right reason."""
+"""The formulas of fixtures/read.txt are read, those of fixtures/refuse.txt refused, those of open.txt open."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from derive.notation import NotationError, read, write
 from tests.notation.fixtures import Case, cases
 from tests.notation.mutations import mutations
 
-READ, REFUSED = cases("read.txt"), cases("refuse.txt")
+READ, REFUSED, OPEN = cases("read.txt"), cases("refuse.txt"), cases("open.txt")
 
 
 def _title(case: Case) -> str:
@@ -28,6 +28,13 @@ def test_refuses(case):
     message = str(caught.value)
     assert case.expected in message
     assert message.startswith("line 7: column ") and message.rstrip().endswith("^")
+
+
+@pytest.mark.parametrize("case", OPEN, ids=_title)
+def test_names_both_readings(case):
+    with pytest.raises(NotationError) as caught:
+        read(case.formula, case.table, line=7)
+    assert all(part in str(caught.value) for part in case.expected.split("|"))
 
 
 @pytest.mark.parametrize("case", READ, ids=_title)

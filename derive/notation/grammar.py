@@ -175,6 +175,7 @@ def _items(argument: Item) -> tuple[Item, ...]:
     return argument.items if isinstance(argument, Group) and argument.bracket == "LBRACE" else (argument,)
 
 
+_SCRIPTS = r"a script or an argument is expected here, as in `x_{ij}` or `\frac{a}{b}`"
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
@@ -230,7 +231,7 @@ def _known(source: Source, tree: tuple[Item, ...]) -> tuple[Item, ...]:
     if unknown is not None:
         name = str(unknown).removeprefix("\\")
         raise source.error(unknown.start, beyond(str(unknown), name) if name in OPERATORS else (
-            f"`{unknown}` is outside the notation"))
+            f"`{unknown}` is outside the notation; write what it stands for, as in `y_k = \\sum_j W_{{kj}} x_j`"))
     return tree
 
 
@@ -241,8 +242,9 @@ def skeleton(source: Source) -> tuple[Item, ...]:
     except UnexpectedToken as error:
         found = error.token
         if found is None:
-            raise source.error(len(source.latex), "the formula ends too early") from None
+            raise source.error(len(source.latex), f"the formula ends too early: {_SCRIPTS}") from None
         shown = source.latex[found.start : found.end]
-        what = "has nothing to stand on" if found.type in ("SUB", "SUP", "PRIME") else "does not belong here"
+        what = (r"has nothing to stand on: a letter or a bracket is expected before it, as in `x_{ij}`"
+                if found.type in ("SUB", "SUP", "PRIME") else f"does not belong here: {_SCRIPTS}")
         raise source.error(found.start, f"`{shown}` {what}") from None
     return tree

@@ -48,6 +48,7 @@ from derive.notation.tree import (
 )
 from derive.records import dataclass
 
+_MISSING = "something is missing here: a value is expected, as in `x_k` or `2`"
 SETS = (SetApp, SetOf, Without, Hull, Subdifferential)
 Part = Callable[["Reader", Cursor], Expr | list[Expr]]
 
@@ -84,7 +85,7 @@ class Reader:
     def value(self, items: Items, end: int) -> Expr:
         """All of the items as one value; ``end`` places the error where there are none."""
         if not items:
-            raise self.error(end, "something is missing here")
+            raise self.error(end, _MISSING)
         cursor = self.cursor(items, end)
         found = self.sum(cursor)
         self.finish(cursor)
@@ -103,7 +104,8 @@ class Reader:
             raise self.error(item, "a wide space parts two formulas here; put a comma between them")
         if is_token(item, "COMMA"):
             raise self.error(item, "a comma does not belong here: one value is expected")
-        raise self.error(item, f"`{self.shown(item)}` does not belong here")
+        raise self.error(item, f"`{self.shown(item)}` does not belong here: an operator or the end is expected, as in "
+                               "`a + b`")
 
     def sum(self, c: Cursor) -> Expr:
         """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""
@@ -194,11 +196,11 @@ class Reader:
     def missing(self, c: Cursor) -> NotationError:
         item = c.peek()
         if item is None:
-            return self.error(c.place, "something is missing here")
+            return self.error(c.place, _MISSING)
         if is_token(item, "TEXT", "DOTS"):
             c.at = c.items.index(item) if item in c.items else c.at
             self.finish(c)
-        return self.error(item, f"a value is expected before `{self.shown(item)}`")
+        return self.error(item, f"a value is expected before `{self.shown(item)}`, as in `a + b`")
 
     def slash(self, numerator: list[Expr], c: Cursor) -> list[Expr]:
         slash = c.take()

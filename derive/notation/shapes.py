@@ -39,6 +39,7 @@ from derive.expr import (
 from derive.notation.symbols import Kind, SymbolTable
 from derive.records import dataclass
 
+_AS_IN = r"`W \in \mathbb{R}^{m \times n}` and `x \in \mathbb{R}^{n}`"
 Extent = int | str | None
 At = Callable[..., Expr]
 
@@ -100,7 +101,7 @@ def agreed(left: Extent, right: Extent) -> Extent:
     Raises :class:`ShapeError` where they differ.
     """
     if left is not None and right is not None and left != right:
-        raise ShapeError(f"lengths {left} and {right} do not fit")
+        raise ShapeError(f"lengths {left} and {right} do not fit: state shapes that do, as in {_AS_IN}")
     return left if left is not None else right
 
 
@@ -111,9 +112,10 @@ def together(parts: list[Shaped], build: Callable[..., Expr], strict: bool, what
         return number(build(*(p.at() for p in parts)))
     first = shaped[0]
     if any(p.rank != first.rank or p.row != first.row for p in shaped):
-        raise ShapeError(f"{what} of {' and '.join(dict.fromkeys(p.described() for p in shaped))}")
+        kinds = " and ".join(dict.fromkeys(p.described() for p in shaped))
+        raise ShapeError(f"{what} of {kinds}: both sides need one shape; state the shapes, as in {_AS_IN}")
     if strict and len(shaped) != len(parts):
-        raise ShapeError(f"{what} of a number and {first.described()}")
+        raise ShapeError(f"{what} of a number and {first.described()}: state the shapes, as in {_AS_IN}")
     sizes = first.sizes
     for other in shaped[1:]:
         sizes = tuple(map(agreed, sizes, other.sizes))
@@ -165,7 +167,8 @@ def times(left: Shaped, right: Shaped) -> Shaped:
         case (1, False, 1, False):
             raise ShapeError("a product of two vectors: the inner product, or entry by entry? Write `w^\\top x` or "
                              "`w \\odot x`")
-    raise ShapeError(f"a product of {left.described()} and {right.described()}")
+    raise ShapeError(f"a product of {left.described()} and {right.described()}: state the shapes, as in {_AS_IN}, or "
+                     "transpose one, as in `w^\\top x`")
 
 
 def transposed(of: Shaped) -> Shaped:

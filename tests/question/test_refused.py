@@ -4,7 +4,7 @@ import pytest
 
 from derive.card import Card
 from derive.errors import DeriveError
-from derive.question.layer import layer_module
+from derive.question import module_of
 
 CARD = """---
 id: unread
@@ -32,10 +32,10 @@ Derive $\\partial y_k / \\partial x_i$.
 ])
 def test_what_cannot_be_read_is_not_left_out(definition: str) -> None:
     with pytest.raises(DeriveError):
-        layer_module(Card.parse(CARD.format(definition=definition)))
+        module_of(Card.parse(CARD.format(definition=definition)))
 
 
 @pytest.mark.parametrize("said", ["", r"Let $x_k \approx 0.5$.", r"Let $x_k \sim \mathcal{N}(0, 1)$."])
 def test_what_defines_nothing_leaves_the_layer(said: str) -> None:
-    module = layer_module(Card.parse(CARD.format(definition=said)))
+    module = module_of(Card.parse(CARD.format(definition=said)))
     assert {*module.inputs, *module.parameters, *module.constants} == {"f", "x"}

@@ -112,7 +112,7 @@ def test_one_mistake_is_said_once() -> None:
         ({"name": "maxpool"}, "unknown layer `maxpool`; did you mean `max_pool`?"),
         ({"name": "MinPool"}, "unknown layer `MinPool`; did you mean `min_pool`?"),
         ({"name": "mx_pool"}, "did you mean `max_pool`?"),
-        ({"name": "attention"}, "unknown layer `attention`; there are `max_pool`, `min_pool`"),
+        ({"name": "perceiver"}, "unknown layer `perceiver`; there are `max_pool`, `min_pool`"),
         ({"kernel_size": 0}, "`kernel_size: 0` is not a positive integer"),
         ({"kernel_size": ()}, "`kernel_size: ()` has 0 numbers"),
         ({"kernel_size": 2.0}, "`kernel_size: 2.0` is not an integer"),

@@ -8,11 +8,12 @@
 from derive.card import Card
 from derive.errors import CardError, DeriveError, RenderError, UnsupportedError, VerificationError
 from derive.layers import layer
+from derive.layers.modules import compose
 from derive.module import Module
 from derive.render import render
 from derive.solve import Solution, solve
 
 __all__ = [
     "Card", "CardError", "DeriveError", "Module", "RenderError", "Solution", "UnsupportedError", "VerificationError",
-    "layer", "render", "solve",
+    "compose", "layer", "render", "solve",
 ]  # fmt: skip

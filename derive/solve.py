@@ -111,7 +111,7 @@ class Solution:
         return symbolic_jacobian(self.module, tuple(input_size))
 
     def _windowed(self) -> None:
-        from derive.compose.story import whole
+        from derive.exposition.story import whole
 
         if whole(self.derivation) is None:
             raise UnsupportedError("only a layer that takes the maximum or minimum of its windows has these cases")
@@ -159,7 +159,7 @@ def _code_of(card: Card | None) -> bool:
 
 def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.calculus.one_window import derivation
-    from derive.compose.sheet import compose, with_checks
+    from derive.exposition.sheet import compose, with_checks
     from derive.verify.sheet import verify
 
     messages = derivation(module)
@@ -172,7 +172,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
 
 def _with_code(sheet: Sheet, report: Report, messages: Messages) -> tuple[Sheet, Report]:
     """The sheet with the layer in code, and the report with how that was tried."""
-    from derive.compose.listing import with_listings
+    from derive.exposition.listing import with_listings
 
     sheet, checks = with_listings(sheet, messages)
     return sheet, replace(report, checks=(*report.checks, *checks))

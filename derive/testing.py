@@ -12,8 +12,8 @@ from typing import Any
 from derive.axes import axes
 from derive.calculus.one_window import windowed
 from derive.card import Card
-from derive.compose.story import whole
 from derive.errors import DeriveError
+from derive.exposition.story import whole
 from derive.module import Module
 from derive.numeric.arithmetic import FLOAT, precision
 from derive.solve import Solution, solve

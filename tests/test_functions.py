@@ -152,7 +152,7 @@ def test_a_wrong_derivative_in_a_record_is_refuted(tmp_path: Path, planted: None
     formula = rf"y_k = {written} x_k"
     with pytest.raises(derive.VerificationError, match="a worked example"):  # by differences or dual numbers
         solve(tmp_path, formula, f"planted_{name}")
-    monkeypatch.setattr("derive.compose.worked._agreeing", lambda derived, *_: derived)
+    monkeypatch.setattr("derive.exposition.worked._agreeing", lambda derived, *_: derived)
     assert {"jacobian_x", "message_x"} <= refuted(solve(tmp_path, formula, f"planted_{name}_unchecked"))
 
 

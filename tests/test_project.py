@@ -26,7 +26,7 @@ STAGES = (
     ("numbers",),
     ("verify",),
     ("figures", "listing"),
-    ("compose", "render"),
+    ("exposition", "render"),
     ("solve",),
     ("testing", "evaluation", "handout", "new"),
     ("bank",),

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.compose.story import whole
 from derive.errors import CardError
 from derive.evaluation.values import checked, named, upstream_of
+from derive.exposition.story import whole
 from derive.records import dataclass
 from derive.render.guard import refuse_failures
 from derive.solve import Solution

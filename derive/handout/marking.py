@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from derive.compose.story import Story, whole
-from derive.compose.window_example import example_point
+from derive.exposition.story import Story, whole
+from derive.exposition.window_example import example_point
 from derive.expr import Cases, Entry, Expr, Extremum, Fn, Mul, Num, Partial, Pow, Reduce, Rel, walk
 from derive.records import dataclass
 from derive.sheet import Math

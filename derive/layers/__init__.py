@@ -68,14 +68,17 @@ def layer(
     dilation: Sizes = 1,
     ceil_mode: bool = False,
     output_size: Sizes | None = None,
-    dims: int = 2,
+    dims: int | None = None,
     input_size: Sequence[int] | None = None,
     tie_rule: str | None = None,
     **options: Any,
 ) -> Module:
-    """y_k = op over Ω(k) of x, with Ω(k) = {s k − p + d a : 0 ≤ a < K} ∩ [0, n) on each axis.
+    """A layer of the catalogue; a pooling is y_k = op over Ω(k), Ω(k) = {s k − p + d a : 0 ≤ a < K} ∩ [0, n) by axis.
 
-    ``len(kernel_size)`` axes, a plain integer means ``dims``; ``stride`` defaults to
+    Of a layer without windows ``options`` are its options, and letters or numbers for its letters by what they are
+    called: ``layer("linear", units=3, weights="A")``; ``dims`` is the number of its input's axes.
+
+    Of a pooling ``len(kernel_size)`` axes, a plain integer means ``dims`` (2); ``stride`` defaults to
     ``kernel_size``; ``padding`` is an integer, one an axis, a pair (before, behind) an
     axis, or ``"same"``.  A ``global_`` layer reduces the whole input of ``dims`` axes to
     one number; an ``adaptive_`` one takes ``output_size`` instead of a window.
@@ -89,7 +92,11 @@ def layer(
              "ceil_mode": ceil_mode or None}
     given = {what: value for what, value in given.items() if value is not None}
     if isinstance(spec, Layer):
-        return replace(module_of(compose([Part(spec.name, (), {**given, **options})])), name=spec.name, key=spec.name)
+        if input_size is not None:
+            raise CardError(f"`{spec.name}` takes no `input_size`")
+        module = module_of(compose([Part(spec.name, (), {**given, **options})], rank=dims), key=spec.name)
+        return replace(module, name=spec.name, tie_rule=check_tie_rule(tie_rule or module.tie_rule))
+    dims = 2 if dims is None else dims
     size = None if input_size is None else sizes("input_size", input_size, None)
     own, field = pooling_of(spec, {**given, "dims": dims, "input_size": size, **options})
     rule = _tie_rule(spec, tie_rule)

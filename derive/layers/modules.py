@@ -1,18 +1,38 @@
-"""The module of a composed chain: its formulas read, its letters as they were given out."""
+"""The module of a chain of layers by name: its formulas read, its letters as they were given out.
+
+    derive.solve(derive.compose("conv2d(stride=2) -> relu -> max_pool(2)"))
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from derive.errors import CardError
 from derive.expr import Entry, Expr, Fn, Idx, In, Node, Num, Rel
-from derive.layers.composition import Composed
+from derive.layers import composition
+from derive.layers.chain import Part
+from derive.layers.composition import Composed, Given
+from derive.layers.lettering import letters as all_letters
 from derive.module import Function, Module
 from derive.notation import gather, read
 from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
 
 ASKED = ("jacobian", "vjp", "parameters")
+
+
+def compose(chain: str | Sequence[Part], *, letters: Given | None = None, functions: Iterable[str] = (),
+            rank: int | None = None, key: str = "layer") -> Module:
+    r"""The module of a chain of layers by name, ``linear -> prelu -> squared_error``.
+
+    ``letters`` binds letters by what they are called: ``{"target": "t", "weights": ["W", "V"]}``; ``functions`` are
+    definitions, ``f(s) = \\max(0, s)``, for parts such as ``relu(function=f)``; ``rank`` is the number of the input's
+    axes where the layers leave it open.  Raises :class:`CardError` for a text that is no chain and parts that do not
+    fit.
+    """
+    defined = list(functions)
+    taken = {c for text in defined for c in all_letters(text)}
+    return module_of(composition.compose(chain, letters=letters, taken=taken, rank=rank), functions=defined, key=key)
 
 
 def module_of(composed: Composed, *, functions: Iterable[str] = (), key: str = "layer") -> Module:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from derive.calculus.messages import Messages
-from derive.compose.sheet import compose
+from derive.exposition.sheet import compose
 from derive.handout.marking import HALF, UNSTATED, apportioned, marking
 from derive.solve import Solution, solve
 from derive.verify.report import Report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import derive
 from derive.errors import CardError
 from derive.layers import compose
 from derive.layers.chain import Part, parse
@@ -97,3 +98,23 @@ def test_values() -> None:
     assert (part.name, part.plain) == ("Max Pooling", ((3, 2),))
     assert part.given == {"stride": (2, 1), "padding": "same", "a": 0.5, "b": -1, "c": r"\hat{y}", "d": None}
     assert parse("relu → tanh -> relu") == (Part("relu"), Part("tanh"), Part("relu"))
+
+
+def test_a_chain_is_a_module() -> None:
+    module = derive.compose("linear -> relu(function=f) -> squared_error(target=t)", functions=[r"f(z) = z^3"])
+    assert module.defined[-1] == module.output and len(module.equations) == 3
+    assert (module.inputs, module.parameters, module.constants) == (("x",), ("w",), ("t",))
+    assert [f.name for f in module.functions] == ["f"]
+    pooled = derive.compose("max_pool(2) -> linear -> relu")
+    assert pooled.receptive_field is not None and pooled.receptive_field.kernel_size == (2, 2)
+    assert float(derive.solve(derive.compose("linear(units=1) -> tanh")).forward(x=[0.0], w=[1.0])) == 0
+
+
+def test_a_layer_by_name() -> None:
+    assert derive.layer("linear", units=3, weights="A", bias=False).parameters == ("A",)
+    assert derive.layer("conv2d", kernel_size=3, padding=1).ranges
+    assert derive.layer("relu", dims=2, tie_rule="split").tie_rule == "split"
+    with pytest.raises(CardError, match="`relu` takes no `stride`"):
+        derive.layer("relu", stride=2)
+    with pytest.raises(CardError, match="`prelu` takes no `input_size`"):
+        derive.layer("prelu", input_size=(3,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from derive.calculus.messages import Messages
-from derive.compose.builder import Builder
+from derive.exposition.builder import Builder
 from derive.expr import Expr, Star, eq, tuple_of
 from derive.notation import read
 from derive.notation.symbols import Kind, Symbol, SymbolTable

@@ -10,9 +10,9 @@ from typing import Any
 
 from derive.axes import extent
 from derive.calculus.windows import in_closed_form, inverses
-from derive.compose.builder import Builder
-from derive.compose.printed import equation, printed
-from derive.compose.subject import Subject
+from derive.exposition.builder import Builder
+from derive.exposition.printed import equation, printed
+from derive.exposition.subject import Subject
 from derive.expr import Cardinality, Cases, Entry, Expr, Fn, Infinity, Mul, Num, Reduce, Size, tuple_of, walk
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, precision

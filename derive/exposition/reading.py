@@ -6,8 +6,8 @@ from derive.axes import axes, extent
 from derive.calculus.messages import upstream
 from derive.calculus.ranges import conditions
 from derive.calculus.windows import covers, output_sizes
-from derive.compose.builder import Builder
-from derive.compose.subject import LOSS, Subject
+from derive.exposition.builder import Builder
+from derive.exposition.subject import LOSS, Subject
 from derive.expr import ZERO, And, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
 from derive.notation.symbols import Symbol
 

@@ -9,11 +9,11 @@ from derive.calculus import one_window as one
 from derive.calculus.derivation import Step
 from derive.calculus.one_window import OneWindow
 from derive.calculus.windows import covered_by, covers, inverses, output_sizes
-from derive.compose.builder import Builder
-from derive.compose.pictures import receptive_fields_of
-from derive.compose.story import Story
-from derive.compose.window_example import example_shape
-from derive.compose.windows import describe, described, edge, value_of_nothing
+from derive.exposition.builder import Builder
+from derive.exposition.pictures import receptive_fields_of
+from derive.exposition.story import Story
+from derive.exposition.window_example import example_shape
+from derive.exposition.windows import describe, described, edge, value_of_nothing
 from derive.expr import (
     ONE,
     OTHERWISE,

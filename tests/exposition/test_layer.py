@@ -10,7 +10,7 @@ import pytest
 
 import derive
 from derive.calculus.messages import Messages
-from derive.compose.sheet import compose
+from derive.exposition.sheet import compose
 from derive.expr import Entry, Idx, Partial, Rel
 from derive.notation import read
 from derive.sheet import Block, Heading, Math, Prose, Sheet, Table

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from derive.calculus.messages import Messages
-from derive.compose.sheet import compose
-from derive.compose.subject import Subject
-from derive.compose.worked import following
 from derive.errors import VerificationError
+from derive.exposition.sheet import compose
+from derive.exposition.subject import Subject
+from derive.exposition.worked import following
 from derive.expr import Entry, Matrix, Num, Rel
 from derive.magnitudes import expected
 from derive.numeric.arithmetic import EXACT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from derive.calculus.messages import Messages
-from derive.compose.builder import Builder
+from derive.exposition.builder import Builder
 from derive.listing import Listed, listings
 from derive.listing.layer import results
 from derive.sheet import Sheet

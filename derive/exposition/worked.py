@@ -12,8 +12,8 @@ from itertools import count, islice
 from typing import Any, NamedTuple, cast
 
 from derive.calculus.derivation import Step
-from derive.compose.subject import Subject
 from derive.errors import UnsupportedError, VerificationError
+from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, Idx, Num, Partial, Reduce, walk
 from derive.magnitudes import expected
 from derive.module import Module

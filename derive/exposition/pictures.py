@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from derive.calculus.one_window import windowed
-from derive.compose.builder import Builder
-from derive.compose.story import Story
-from derive.compose.subject import Subject
+from derive.exposition.builder import Builder
+from derive.exposition.story import Story
+from derive.exposition.subject import Subject
 from derive.expr import Entry, Reduce, SetApp, walk
 from derive.figures import graph, receptive_fields, routing
 from derive.figures.grids import Letters, letter, say

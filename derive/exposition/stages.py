@@ -9,10 +9,10 @@ from derive.calculus.dependence import between
 from derive.calculus.derivation import Step, derivative, is_total, neat
 from derive.calculus.messages import upstream
 from derive.calculus.ranges import ranged
-from derive.compose.builder import Builder
-from derive.compose.local import cancelling, local
-from derive.compose.printed import equation, presented, printed, with_limits
-from derive.compose.subject import Subject
+from derive.exposition.builder import Builder
+from derive.exposition.local import cancelling, local
+from derive.exposition.printed import equation, presented, printed, with_limits
+from derive.exposition.subject import Subject
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, subst
 from derive.notation.writer import choose
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derive.compose.builder import Builder
+from derive.exposition.builder import Builder
 from derive.notation.symbols import SymbolTable
 from derive.sheet import Block
 from derive.verify.report import Report, Verdict

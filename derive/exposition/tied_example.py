@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import random
 
-from derive.compose.builder import Builder
-from derive.compose.matrices import matrix
 from derive.errors import UnsupportedError
+from derive.exposition.builder import Builder
+from derive.exposition.matrices import matrix
 from derive.expr import Entry, Expr, Fn, Num, eq
 from derive.module import Module
 from derive.numeric.clarke import active_sets, selection

@@ -6,11 +6,11 @@ from typing import cast
 
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
-from derive.compose import windows
-from derive.compose.builder import Builder
-from derive.compose.kinks import remark
-from derive.compose.printed import equation, printed
-from derive.compose.subject import Subject, Target
+from derive.exposition import windows
+from derive.exposition.builder import Builder
+from derive.exposition.kinks import remark
+from derive.exposition.printed import equation, printed
+from derive.exposition.subject import Subject, Target
 from derive.expr import Bracket, Entry, Expr, Partial, Star, eq, free_indices, tuple_of, walk
 from derive.sheet import Math
 

@@ -8,7 +8,7 @@ import pytest
 
 import derive
 from derive.calculus.one_window import derivation
-from derive.compose.sheet import compose
+from derive.exposition.sheet import compose
 from derive.sheet import Bullets, Math, Prose
 
 WORDS: list[tuple[dict[str, Any], list[str]]] = [

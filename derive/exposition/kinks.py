@@ -5,9 +5,9 @@ from __future__ import annotations
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import Kink, norm
 from derive.calculus.kinks import kinks as kinks_of
-from derive.compose import windows
-from derive.compose.builder import Builder
-from derive.compose.subject import Subject
+from derive.exposition import windows
+from derive.exposition.builder import Builder
+from derive.exposition.subject import Subject
 from derive.expr import Cases, Expr, Extremum, Fn, tuple_of
 
 

@@ -8,9 +8,9 @@ from typing import cast
 from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
 from derive.calculus.ranges import conditions, solve
 from derive.calculus.rules import bound
-from derive.compose.builder import Builder
-from derive.compose.printed import equation, presented, printed
-from derive.compose.subject import Subject
+from derive.exposition.builder import Builder
+from derive.exposition.printed import equation, presented, printed
+from derive.exposition.subject import Subject
 from derive.expr import (
     ZERO,
     Bracket,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from derive.calculus.messages import Messages
-from derive.compose.builder import Builder
-from derive.compose.pictures import pictures
-from derive.compose.subject import Subject
+from derive.exposition.builder import Builder
+from derive.exposition.pictures import pictures
+from derive.exposition.subject import Subject
 from derive.sheet import Figure
 from tests.calculus.zoo import ZOO
 

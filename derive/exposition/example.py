@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from derive.compose import tied_example
-from derive.compose.builder import Builder
-from derive.compose.matrices import in_rows
-from derive.compose.subject import Subject
-from derive.compose.worked import Result, worked
+from derive.exposition import tied_example
+from derive.exposition.builder import Builder
+from derive.exposition.matrices import in_rows
+from derive.exposition.subject import Subject
+from derive.exposition.worked import Result, worked
 from derive.expr import And, Entry, Expr, Matrix, Num, Partial, Rel, eq
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, precision

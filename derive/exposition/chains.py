@@ -6,11 +6,11 @@ from typing import cast
 
 from derive.calculus.derivation import Step, neat
 from derive.calculus.ranges import ranged
-from derive.compose.builder import Builder
-from derive.compose.local import cancelling, local
-from derive.compose.printed import equation, presented, printed, with_limits
-from derive.compose.stages import printable
-from derive.compose.subject import Subject, Target
+from derive.exposition.builder import Builder
+from derive.exposition.local import cancelling, local
+from derive.exposition.printed import equation, presented, printed, with_limits
+from derive.exposition.stages import printable
+from derive.exposition.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, subst
 from derive.notation.writer import choose
 

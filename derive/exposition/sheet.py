@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import scope_tables
-from derive.compose import answer, chains, example, kinks, reading, stages, window, window_example
-from derive.compose.builder import Builder
-from derive.compose.closing import closing
-from derive.compose.local import slopes
-from derive.compose.pictures import pictures
-from derive.compose.story import Story, stories, whole
-from derive.compose.subject import Subject
+from derive.exposition import answer, chains, example, kinks, reading, stages, window, window_example
+from derive.exposition.builder import Builder
+from derive.exposition.closing import closing
+from derive.exposition.local import slopes
+from derive.exposition.pictures import pictures
+from derive.exposition.story import Story, stories, whole
+from derive.exposition.subject import Subject
 from derive.layers import spoken
 from derive.sheet import Math, Sheet
 from derive.verify.report import Report

@@ -9,12 +9,12 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from derive.compose import tied_example
-from derive.compose.builder import Builder
-from derive.compose.matrices import in_rows, matrix
-from derive.compose.pictures import gradients, trial
-from derive.compose.story import Story
 from derive.errors import VerificationError
+from derive.exposition import tied_example
+from derive.exposition.builder import Builder
+from derive.exposition.matrices import in_rows, matrix
+from derive.exposition.pictures import gradients, trial
+from derive.exposition.story import Story
 from derive.expr import Binder, Bracket, Entry, Expr, In, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Definitions, Index

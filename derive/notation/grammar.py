@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +235,7 @@ def _known(source: Source, tree: tuple[Item, ...]) -> tuple[Item, ...]:
     return tree
 
 
+@lru_cache(maxsize=512)
 def skeleton(source: Source) -> tuple[Item, ...]:
     """The tree of a formula in which signs outside the notation may stand; raises where tokens do not fit."""
     try:

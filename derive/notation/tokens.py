@@ -79,7 +79,7 @@ class _Lexer:
     def step(self, char: str) -> None:
         if char == "\\":
             self.command()
-        elif char.isdigit():
+        elif char in "0123456789":
             self.number()
         elif self.text.startswith("||", self.at) and not self.between_factors():
             self.emit("NBAR", "||", self.at + 2)

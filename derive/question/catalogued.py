@@ -16,8 +16,10 @@ from derive.layers.forward import WindowForm
 from derive.module import Module
 from derive.notation import read
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.rules.trees import sides, statements
+from derive.notation.tree import Scripted
 from derive.question.asking import asked, asked_by_statement
-from derive.question.claims import computes_nothing
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems
 from derive.question.identification import equations_of
 from derive.question.prose import PlainText
@@ -67,14 +69,10 @@ def named_layer(card: Card, words: Words, formulas_read: Read) -> Named | None:
     return found[0]
 
 
-_ENTRY = re.compile(
-    r"\s*\\?[A-Za-z]+(?:\{[^{}]*\})?\s*_\s*(?:\{[^{}]*\}|\w)\s*(?:\([^()=]*(?:\([^()]*\))?\))?\s*&?\s*:?="
-)
-
-
 def _computes(formula: Formula) -> bool:
     """f_{kl}(x) = …, though it could not be read."""
-    return _ENTRY.match(formula.latex) is not None and not computes_nothing(formula)
+    return kind_of(formula) is Said.DEFINITION and any(
+        isinstance(item, Scripted) and item.subs for item in sides(statements(formula.tree or ())[0])[0])
 
 
 def _spoken(plain: PlainText) -> list[Named]:

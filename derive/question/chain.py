@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from derive.errors import CardError, Problem
+from derive.notation.rules.kinds import equates
 from derive.question.lexicon import Span, named
 from derive.question.naming import Mention, bare_letters, mentions, written_letters
 from derive.question.prose import Gap, Prose
@@ -195,7 +196,7 @@ class Chain:
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
             named_so = next((m for m in self._mentions(start, stop) if re.fullmatch(
                 r"\s*(?:loss|error|function|cost)?\s*", self.prose.text[start : self.places[id(m.formula)]])), None)
-            if named_so is not None and "=" not in named_so.formula.latex:
+            if named_so is not None and not equates(named_so.formula):
                 self.loss_letter = self._own(named_so)
         for mention in self._mentions(start, stop):
             what = role_of(mention)
@@ -256,7 +257,7 @@ class Chain:
     def _sloped(self, part: Part, start: int, stop: int, gaps: list[Gap], letters: dict[str, str],
                 options: dict[str, str]) -> None:
         for gap in gaps[:1]:
-            bare = bare_letters(gap.formula) if "=" not in gap.formula.latex else ()
+            bare = bare_letters(gap.formula) if not equates(gap.formula) else ()
             value = _NUMBER.fullmatch(gap.formula.latex)
             before = self.prose.text[start : gap.start]
             said = next((role_of(m) for m in self.spoken if m.formula is gap.formula), None)

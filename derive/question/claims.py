@@ -8,13 +8,12 @@ from collections.abc import Iterable
 
 from derive.expr import Entry, Node, Num, Rel
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import Said, kind_of
 from derive.question.lexicon import named
 from derive.question.prose import Prose
 from derive.specify.definitions import statements
 
 _CONDITION = re.compile(r"\b(?:at|when|whenever|where|if|unless|once|points?|places?|kde|pokud|když)\s+$")
-_UPDATE = re.compile(r"\\(?:left|map|long(?:left)?|Left)arrow|\\gets(?![a-z])|\\mapsto(?![a-z])|←")
-_DERIVED = re.compile(r"\\partial|\\nabla|\\(?:mathrm|operatorname|text)\s*\{\s*d\s*\}|\\[dt]?frac\s*\{\s*d")
 
 
 def is_claimed(formula: Formula, prose: Prose) -> bool:
@@ -28,7 +27,7 @@ def is_claimed(formula: Formula, prose: Prose) -> bool:
 
 def computes_nothing(formula: Formula) -> bool:
     r"""An update w \leftarrow w − η ∂ℓ/∂w, or an equation between derivatives."""
-    return _UPDATE.search(formula.latex) is not None or _DERIVED.search(formula.latex) is not None
+    return kind_of(formula) in (Said.UPDATE, Said.DERIVATIVE, Said.GRADIENT)
 
 
 def without_claims(nodes: Iterable[tuple[Formula, Node]], prose: Prose) -> tuple[tuple[Formula, Node], ...]:

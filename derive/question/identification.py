@@ -12,6 +12,7 @@ from derive.layers import EXTREMA, find, forward_of
 from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable
 from derive.question.reading import Read
 from derive.question.stated import rank_of
@@ -148,7 +149,7 @@ def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Pooling
         if problems:
             raise CardError(*problems)
         raise UnsupportedError(f"the question has no forward formula and names no layer that is covered; {COVERED}")
-    unread = [p for formula, error in read_.failures if "=" in formula.latex for p in error.problems]
+    unread = [p for formula, error in read_.failures if equates(formula) for p in error.problems]
     if unread:
         raise CardError(*unread)
     for formula, node in read_.nodes:  # a formula that says how the layer computes, and is not understood as such

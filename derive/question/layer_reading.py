@@ -11,6 +11,7 @@ from derive.expr import Entry, Expr, Node, Partial, walk
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula, formulas
 from derive.notation.rules import LETTERS, RULES, rewritten
+from derive.notation.rules.kinds import equates
 from derive.notation.rules.trees import Run, equals, sides, statements
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.claims import computes_nothing, without_claims
@@ -50,7 +51,7 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
     counted = counts(read_.nodes, spoken)
     if counted:
         read_ = _read_all(found, prose, counted)
-    if any("=" in formula.latex and not computes_nothing(formula) for formula, _ in read_.failures):
+    if any(equates(formula) and not computes_nothing(formula) for formula, _ in read_.failures):
         return read_, prose, []
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from derive.errors import DeriveError
 from derive.notation import read_formula
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
 from derive.notation.rules.lists import collected
 from derive.notation.rules.trees import letter
 from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon
@@ -73,7 +74,7 @@ def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Itera
 def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
     """The noun in front of $w$ goes on for the $v$ of «weights $w$, $v$»."""
     between = prose.text[previous.start + 1 : gap.start]
-    listed = _JOINED.fullmatch(between) is not None and "=" not in previous.formula.latex
+    listed = _JOINED.fullmatch(between) is not None and not equates(previous.formula)
     shared = "and" in between or _SPACE.search(previous.formula.latex) is None or _PLURAL.search(noun) is not None
     return listed and shared
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from derive.errors import CardError, Problem
 from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Node, Num, Pow, Reduce, walk
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
 from derive.question.asking import discussed
 from derive.question.naming import Mention, bare_letters
@@ -152,11 +153,11 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
     formulas, given = _Formulas.of(values), {*given}
     for match in _BY_LETTER.finditer(prose.text):
         gap = next((g for g in prose.gaps if g.start == match.end() - 1), None)
-        if gap is not None and "=" not in gap.formula.latex and not {*map(name_of, bare_letters(gap.formula))} & given:
+        if gap is not None and not equates(gap.formula) and not {*map(name_of, bare_letters(gap.formula))} & given:
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
                                     line=gap.formula.line))
     for gap in prose.gaps:
-        if "=" not in gap.formula.latex and _NESTED.match(gap.formula.latex) and _LOSS_IS.search(
+        if not equates(gap.formula) and _NESTED.match(gap.formula.latex) and _LOSS_IS.search(
                 prose.text, 0, gap.start):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
                                     line=gap.formula.line))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from derive.errors import DeriveError, Problem, UnsupportedError
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable
 from derive.question import topics
 from derive.question.asking import KINDS, discussed, requested
@@ -111,7 +112,7 @@ class AskingInWords(Asking):
     def unread(self, failures: Iterable[tuple[Formula, DeriveError]]) -> None:
         """Say of each derivative that could not be read that it is not answered, where others are."""
         for formula, _ in failures:
-            if self.kinds and _QUOTIENT.match(formula.latex) and "=" not in formula.latex:
+            if self.kinds and _QUOTIENT.match(formula.latex) and not equates(formula):
                 self.unanswered.append(f"not answered, since it is outside the notation: ${formula.latex.strip()}$ "
                                        f"(line {formula.line})")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from derive.errors import DeriveError, Problem, UnsupportedError
-from derive.notation.formulas import Formula, Source
-from derive.notation.grammar import parse
+from derive.errors import Problem, UnsupportedError
+from derive.notation.formulas import Formula
 from derive.notation.symbols import GREEK, identifier
 from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, normal, split, unwrap
 
@@ -48,11 +47,7 @@ def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> No
 
 
 def _parsed(formulas: Iterable[Formula]) -> Iterator[tuple[Formula, Items]]:
-    for formula in formulas:
-        try:
-            yield formula, parse(Source(formula.latex))
-        except (DeriveError, RecursionError):
-            continue
+    return ((formula, formula.tree) for formula in formulas if formula.tree)
 
 
 def _letters(items: Items) -> Iterator[tuple[str, Group | None]]:

@@ -57,7 +57,9 @@ def kind_of(formula: Formula) -> Said:
 
 def equates(formula: Formula) -> bool:
     """Whether an equality sign stands in the formula, outside scripts and brackets."""
-    return any(len(sides(part)) > 1 for part in statements(formula.tree or ()))
+    if formula.tree is None:
+        return "=" in formula.latex
+    return any(len(sides(part)) > 1 for part in statements(formula.tree))
 
 
 def is_derived(tree: Items) -> bool:

@@ -17,6 +17,8 @@ from derive.errors import CardError
 def layers() -> None:
     """List the catalogue: each layer's name, its forward formulas (poolings in two axes), and its options.
 
+    Options of ``derive new`` stand with --, those of a chain such as ``linear(units=3) -> relu`` in brackets.
+
     \b
     Example:
       derive layers
@@ -32,8 +34,12 @@ def _list() -> None:
 
     width = max(len(spec.name) for spec in LAYERS)
     for spec in LAYERS:
-        options = "".join(f"  --{key.replace('_', '-')}" for key in spec.options)
-        formulas = (spec.latex(2),) if isinstance(spec, Pooling) else compose(spec.name).formulas
+        if isinstance(spec, Pooling):
+            options = "".join(f"  --{key.replace('_', '-')}" for key in spec.options)
+            formulas: tuple[str, ...] = (spec.latex(2),)
+        else:
+            options = f"  ({', '.join(spec.options)})" if spec.options else ""
+            formulas = compose(spec.name).formulas
         click.echo(f"{spec.name:{width}}  {', '.join(map(inline, formulas))}{options}")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from derive.notation.formulas import Formula, Source
 from derive.notation.tokens import tokenise
-from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, inside, is_token
+from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, inside, is_token, unwrap
 from derive.notation.vocabulary import CLOSING, OPERATORS, beyond
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -248,4 +248,4 @@ def skeleton(source: Source) -> tuple[Item, ...]:
         what = (r"has nothing to stand on: a letter or a bracket is expected before it, as in `x_{ij}`"
                 if found.type in ("SUB", "SUP", "PRIME") else f"does not belong here: {_SCRIPTS}")
         raise source.error(found.start, f"`{shown}` {what}") from None
-    return tree
+    return tuple(unwrap(tree))  # \boxed{…} is what stands in it

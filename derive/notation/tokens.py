@@ -81,6 +81,9 @@ class _Lexer:
             self.command()
         elif char in "0123456789":
             self.number()
+        elif char in "²³":
+            self.out.append(Token("SUP", "^", self.at, self.at))
+            self.emit("NUMBER", {"²": "2", "³": "3"}[char], self.at + 1)
         elif self.text.startswith("||", self.at) and not self.between_factors():
             self.emit("NBAR", "||", self.at + 2)
         elif self.text.startswith(":=", self.at):

@@ -33,6 +33,7 @@ SPELLINGS = (
     Rule("← is =", signs.arrows),
     Rule("f(x_k) = … defines f", functions.of_entries),
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),
+    Rule("h = … ∈ R^K has a shape", signs.shaped_values),
     Rule("dots run over an index", lists.dots),
 )
 RULES = (

@@ -97,6 +97,19 @@ def positive_parts(formulas: list[Formula]) -> list[Formula]:
     return changed(formulas, lambda tree: by_statement(tree, kept))
 
 
+def shaped_values(formulas: list[Formula]) -> list[Formula]:
+    r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K."""
+    def apart(part: Run) -> Run:
+        head = sides(part)[0]
+        alone = len(sides(part)) > 1 and len(head) == 1 and is_token(part[-2], "IN") and len(sides(part)[-1]) > 2
+        own = letter(head[0]) if alone else None
+        if own is None or not str(base_of(part[-1])).endswith("_bb"):
+            return part
+        return *part[:-2], sign("COMMA", ",", part[-2]), *head, *part[-2:]
+
+    return changed(formulas, lambda tree: by_statement(tree, apart))
+
+
 _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
 
 

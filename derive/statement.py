@@ -156,6 +156,14 @@ def with_statement(card: Card, statement: Statement) -> Card:
                                        MappingProxyType({**header.lines, **lines}), header.written), card.id, card.path)
 
 
+def with_layer(card: Card, name: str) -> Card:
+    """The card with this one layer named under ``layer``."""
+    lines = {**card.header.lines, "layer": card.header.lines.get("layers", 1)}
+    header = FrontMatter(MappingProxyType({**card.header.values, "layer": name}), MappingProxyType(lines),
+                         card.header.written)
+    return Card(card.text, header, card.id, card.path)
+
+
 # --- text → statement ------------------------------------------------------------------------------------------------
 
 _QUOTED = "write it in single quotes, `- '…'`"

@@ -15,7 +15,7 @@ from derive.question.prose import prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.windows import is_window, window_module
 from derive.question.wording import Words, words_of
-from derive.statement import Statement
+from derive.statement import Statement, with_layer
 
 __all__ = ["module_of"]
 
@@ -40,13 +40,21 @@ def module_of(card: Card) -> Module:
     try:
         refuse_near_misses(card)
         statement = Statement.of(card)
-        return _by_words(card, statement) if statement.forward is None else _given(card, statement)
+        return _stated(card, statement) or _by_words(card, statement)
     except DeriveError as error:
         found = error.located(card.path, card.question_line)
         raise type(found)(*dict.fromkeys(found.problems)) from None
 
 
-def _given(card: Card, statement: Statement) -> Module:
+def _stated(card: Card, statement: Statement) -> Module | None:
+    """The layer that the front matter gives, by formulas or by names; None where the question says which it is."""
+    if statement.layers is not None or (statement.forward is not None and "layer" in card.front_matter):
+        from derive.question.given_layers import layers_module
+
+        found = layers_module(card, statement)
+        return found or _by_words(with_layer(card, str(statement.layers)), statement)
+    if statement.forward is None:
+        return None
     from derive.question.given import given_module  # only where it is asked: a part of a cold start
 
     return given_module(card, statement)

@@ -15,7 +15,7 @@ from derive.layers.naming import module_over, with_loss
 from derive.module import ROLES, Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
 from derive.question.facts import facts_of
-from derive.question.fields import fields_of
+from derive.question.fields import Fields, fields_of
 from derive.question.geometry import raise_problems, window_geometry
 from derive.question.given_formulas import Given, read_given, read_question, refuse_idle
 from derive.question.given_request import request
@@ -41,8 +41,8 @@ from derive.specify.writing import statement_of
 from derive.statement import LETTERS, Statement, with_statement
 
 
-def given_module(card: Card, statement: Statement) -> Module:
-    """The layer of a statement that has forward formulas.
+def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Module:
+    """The layer of a statement that has forward formulas; ``fields`` are the windows of their sets.
 
     Raises :class:`CardError` for all of them that cannot be read, or say nothing under their key.
     """
@@ -59,9 +59,9 @@ def given_module(card: Card, statement: Statement) -> Module:
              facts_of(found, given.prose, named, layer.given, layer.table))
     make = _of_a_window if not layer.functions and is_extreme(layer.used[-1].equation) and len(layer.used) == 1 else (
         _of_formulas)
-    module = make(given, statement, card, layer, roles)
+    module = make(given, statement, card, layer, roles, fields)
     readings = dict.fromkeys((*said_of(layer), *roles_said(roles), *module.readings, *_idle(given, statement, layer),
-                              *_said(statement)))
+                              *said(statement)))
     return replace(module, facts=facts, key=card.id, readings=tuple(readings))
 
 
@@ -89,28 +89,29 @@ def _layer(statement: Statement, found: Definitions, table: SymbolTable, differe
     listed = {*(letter_of(t, table) for key in LETTERS for t in getattr(statement, key) or ()),
               *(s.name for s in declared_by(statement).of_kind(Kind.TENSOR))}
     refuse_two_readings([d.formula for d in layer.used], {*layer.given} - listed)
-    applied = {f.name for f in layer.functions}
-    for n, text in enumerate(statement.functions or ()):
-        if not any(name in applied for name, (_, formula) in found.functions.items() if formula.line == statement.line(
-                "functions", n) and formula.latex in text):
-            raise CardError(Problem(f"`functions: {text}`: no formula applies it", line=statement.line("functions", n)))
     return layer
 
 
-def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role]) -> Module:
+def _of_formulas(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role],
+                 fields: Fields) -> Module:
     """The layer of any formulas."""
     wanted, table = _wanted(given, statement, layer, roles)
     layer = replace(layer, table=_with_letters(statement, layer, table))
     words = _words(card, statement)
-    reader = Reader(card, words, 0)
+    windows: tuple[str, ...] = ()
+    if not fields:
+        fields, windows = fields_of(card, words, layer.used, layer.found)
+    reader = Reader(card, words, len(fields[0][1].axes) if fields else 0)
     tie_rule = tie_rule_of(reader)
+    size = reader.key("input_size") if fields else None
     raise_problems(reader)
-    fields, said = fields_of(card, words, layer.used, layer.found)
     module = specified(layer, roles, wanted, (), fields, given.nodes, [f.latex for f, _ in given.nodes])
-    return replace(module, tie_rule=tie_rule, readings=(*said, *reader.readings, *wanted.readings))
+    return replace(module, tie_rule=tie_rule, input_size=None if size is None else size.value,
+                   readings=(*windows, *reader.readings, *wanted.readings))
 
 
-def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role]) -> Module:
+def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed, roles: dict[str, Role],
+                 fields: Fields) -> Module:
     """The maximum or minimum of one input over its windows, and nothing else."""
     form = window_form(layer.used[0].equation)
     for claim in layer.found.sets:
@@ -121,8 +122,13 @@ def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed
     tie_rule = tie_rule_of(reader)
     source = table.named(form.source)
     declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
-    field, size = window_geometry(reader, form.axes, place(layer.used[0].formula),
-                                  declared if len(declared) == form.rank else ())
+    if fields:
+        stated = reader.key("input_size")
+        field, size = fields[0][1], None if stated is None else stated.value
+        raise_problems(reader)
+    else:
+        field, size = window_geometry(reader, form.axes, place(layer.used[0].formula),
+                                      declared if len(declared) == form.rank else ())
     module = module_over(
         form, with_loss(_with_letters(statement, layer, table), wanted.loss), field, tie_rule=tie_rule,
         name=next((spec.name for spec in EXTREMA if op_of(spec) == form.op), None), input_size=size,
@@ -175,7 +181,7 @@ def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str
     return wanted, table
 
 
-def _said(statement: Statement) -> Iterator[str]:
+def said(statement: Statement) -> Iterator[str]:
     """What the front matter gives, so that it counts over the question's words."""
     lines = {key: line for key, _ in statement.given() if key != "derive" and (line := statement.line(key))}
     if lines:

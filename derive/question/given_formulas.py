@@ -131,7 +131,8 @@ def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:
         defines = any(id(f) in defining for f, _ in own)
         says = {
             "forward": defines or any(isinstance(c, Rel) and set(c.ops) == {"="} for c in claims),
-            "functions": any(isinstance(c, Rel) and isinstance(c.terms[0], Fn) for c in claims),
+            "functions": any(c.terms[0].name in _applied(given, key, n) for c in claims
+                             if isinstance(c, Rel) and isinstance(c.terms[0], Fn)),
             "shapes": any(i.key == key and i.n == n and kind_of(i.part) is Said.DECLARATION for i in given.items),
             "ranges": any(isinstance(c, Rel) and len(c.terms) == 3 for c in claims),
             "facts": bool(claims),
@@ -143,6 +144,12 @@ def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:
                          line=f.line) for _, f in found.unplaced]
     if problems:
         raise CardError(*problems)
+
+
+def _applied(given: Given, key: str, n: int) -> set[str]:
+    """The functions that the formulas besides an item apply."""
+    return {part.name for i in given.items if (i.key, i.n) != (key, n) and i.node is not None for part in walk(i.node)
+            if isinstance(part, Fn)}
 
 
 def _defining(found: Definitions) -> Iterator[Formula]:

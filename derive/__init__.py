@@ -12,8 +12,9 @@ from derive.layers.modules import compose
 from derive.module import Module
 from derive.render import render
 from derive.solve import Solution, solve
+from derive.statement import Statement
 
 __all__ = [
-    "Card", "CardError", "DeriveError", "Module", "RenderError", "Solution", "UnsupportedError", "VerificationError",
-    "compose", "layer", "render", "solve",
+    "Card", "CardError", "DeriveError", "Module", "RenderError", "Solution", "Statement", "UnsupportedError",
+    "VerificationError", "compose", "layer", "render", "solve",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ import click
 _COMMANDS = {
     "solve": "derive.commands.solve",
     "show": "derive.commands.solve",
+    "read": "derive.commands.read",
     "evaluate": "derive.commands.evaluate",
     "handout": "derive.commands.handout",
     "new": "derive.commands.catalogue",
@@ -52,6 +53,7 @@ def main() -> None:
     Examples:
       derive solve cards/max_pooling_backward.md
       derive show cards/max_pooling_backward.md
+      derive read cards/max_pooling_backward.md
       derive evaluate cards/max_pooling_backward.md --random 1
       derive handout cards --no-solutions -o exam.pdf
 

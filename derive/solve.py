@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from derive.layers.medians import refuse_even_medians
 from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Sheet
+from derive.statement import Statement
 from derive.verify.report import Report
 
 if TYPE_CHECKING:
@@ -118,9 +120,11 @@ class Solution:
 
 
 @no_collection()
-def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None, code: bool | None = None) -> Solution:
-    """Derive, compose and verify the solution of a card, a path to one, or a module.
+def solve(card: Card | Module | Statement | str | Path | None = None, *, formula: str | Sequence[str] | None = None,
+          statement: Statement | None = None, tie_rule: str | None = None, code: bool | None = None) -> Solution:
+    """Derive, compose and verify the solution of a card, a path to one, a module, a statement, or a ``formula``.
 
+    ``statement`` counts over what a card says.  Without a request the backward and the parameter messages are derived.
     ``tie_rule`` overrides the card's.  ``code``: the sheet carries the layer in NumPy, too; unless
     given, the card's key ``code`` says so.  Raises :class:`derive.errors.DeriveError` with
     the command's own message; a refuted equation shows in ``solution.report``.
@@ -128,11 +132,13 @@ def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None, code
     read: Card | None = None
     if isinstance(card, Module):
         module = card
+    elif card is None or isinstance(card, Statement):
+        module = stated(Statement() if card is None else card, formula, statement)
     else:
         from derive.question import module_of
 
         read = card if isinstance(card, Card) else Card.read(card)
-        module = module_of(read)
+        module = module_of(read, statement)
     if tie_rule is not None:
         from derive.layers import check_tie_rule
 
@@ -146,6 +152,23 @@ def solve(card: Card | Module | str | Path, *, tie_rule: str | None = None, code
         return _solved(read, module, listed)
     except DeriveError as error:
         raise error.located(read.path, read.question_line) if read is not None else error from error
+
+
+def stated(given: Statement, formula: str | Sequence[str] | None = None, other: Statement | None = None) -> Module:
+    """The layer of a statement alone; raises :class:`CardError` where it gives neither formulas nor layers."""
+    from derive.question import module_of
+
+    if formula is not None:
+        given = given.overlaid(Statement(forward=(formula,) if isinstance(formula, str) else tuple(formula)))
+    given = given if other is None else given.overlaid(other)
+    if given.forward is None and given.layers is None:
+        raise CardError("a statement without a card needs `forward` or `layers`: what does the layer compute?")
+    if given.derive is None:
+        trained = given.parameters or given.layers
+        given = given.overlaid(Statement(derive=("backward", "parameters") if trained else ("backward",)))
+    module = module_of(Card.parse("---\nid: layer\n---\n# Question\nDerive.\n"), given)
+    kept = (r for r in module.readings if not r.startswith("not on the card"))
+    return replace(module, readings=tuple(kept))
 
 
 def _code_of(card: Card | None) -> bool:

@@ -81,6 +81,7 @@ class Statement:
     tie_rule: str | None = None
     sources: Mapping[str, tuple[Source, ...]] = field(default_factory=dict, compare=False, repr=False)
     open: tuple[Open, ...] = field(default=(), compare=False, repr=False)
+    origin: str = field(default="the front matter", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Numbers and sequences as they are passed from Python become texts, and blanks single ones."""
@@ -113,7 +114,8 @@ class Statement:
             if mine and theirs:
                 values[key] = mine + theirs
                 sources[key] = tuple(Source(self.line(key, n)) for n in range(len(mine))) + other.sources.get(key, ())
-        return Statement(**values, sources=sources, open=self.open + other.open)
+        origins = dict.fromkeys(s.origin for s in (self, other) if any(True for _ in s.given()))
+        return Statement(**values, sources=sources, open=self.open + other.open, origin=" and ".join(origins))
 
     @cached_property
     def values(self) -> Mapping[str, Any]:
@@ -128,11 +130,16 @@ class Statement:
 
     @staticmethod
     def parse(text: str, first_line: int = 1, file: str | None = None) -> Statement:
-        """The statement in lines of front matter, whatever other keys stand there.
+        """The statement in lines of front matter, whatever other keys stand there; ``---`` may stand around them.
 
         Raises :class:`CardError` for what is no YAML, no text or list of texts, and where YAML
         changes a formula.
         """
+        lines = lines_of(text)
+        fences = [n for n, line in enumerate(lines) if line.strip() == "---"]
+        if fences and not "".join(lines[: fences[0]]).strip():
+            first_line += fences[0] + 1
+            text = "".join(lines[fences[0] + 1 : fences[1] if len(fences) > 1 else None])
         return _parsed(text, read_yaml(text, first_line, file), first_line, file)
 
     @staticmethod
@@ -144,7 +151,7 @@ class Statement:
         return _parsed("".join(lines[1 : header_end(lines) - 1]), card.header, 2, card.path)
 
 
-KEYS: Texts = tuple(f.name for f in fields(Statement) if f.name not in ("sources", "open"))
+KEYS: Texts = tuple(f.name for f in fields(Statement) if f.name not in ("sources", "open", "origin"))
 
 
 def with_statement(card: Card, statement: Statement) -> Card:
@@ -154,6 +161,43 @@ def with_statement(card: Card, statement: Statement) -> Card:
     values = {key: value for key, value in header.values.items() if key not in lines or key in statement.values}
     return Card(card.text, FrontMatter(MappingProxyType({**values, **statement.values}),
                                        MappingProxyType({**header.lines, **lines}), header.written), card.id, card.path)
+
+
+def written_into(card: Card, statement: Statement) -> str:
+    """The card's whole text with the statement in its front matter; a key that says it already stays as it is.
+
+    Every byte of other lines is kept; new keys stand behind all others.
+    """
+    import yaml
+
+    lines = lines_of(card.text)
+    end = header_end(lines) - 1
+    ending = "\r\n" if lines[0].endswith("\r\n") else "\n"
+    node = yaml.compose("".join(lines[1:end]), yaml.SafeLoader)
+    places = {key.value: (key.start_mark.line + 1, _last_line(value) + 2) for key, value in node.value} if node else {}
+    own = Statement.of(card)
+    added: list[str] = []
+    for key, items in sorted(statement.given(), key=lambda i: places.get(i[0], (0, 0)), reverse=True):
+        if getattr(own, key) == getattr(statement, key):
+            continue
+        new = [line + ending for line in written(key, items)]
+        if key in places:
+            start, stop = places[key]
+            lines[start:stop] = new
+        else:
+            added = added + new
+    end = header_end(lines) - 1
+    return "".join((*lines[:end], *added, *lines[end:]))
+
+
+def _last_line(node: Any) -> int:
+    """The line on which the last text of a value ends; of a block of lines, its last line that is not empty."""
+    inside = [item for value in node.value for item in (value if isinstance(value, tuple) else (value,))] if isinstance(
+        node.value, list) else []
+    if not inside or node.flow_style:
+        mark = node.end_mark
+        return int(mark.line) - (mark.column == 0 and mark.line > node.start_mark.line)
+    return _last_line(inside[-1])
 
 
 def with_layer(card: Card, name: str) -> Card:

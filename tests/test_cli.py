@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 import derive.cli
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, RenderError, UnsupportedError, VerificationError
+from derive.statement import Statement
 from derive.verify.report import Check, Report, Verdict
 
 Run = Callable[..., Result]
@@ -40,7 +41,7 @@ class Solved:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    def solve(card: Card, tie_rule: str | None = None, code: bool | None = None) -> Solved:
+    def solve(card: Card, statement: Statement | None = None, tie_rule: str | None = None, code: bool | None = None) -> Solved:
         if card.id == "broken":
             raise ZeroDivisionError("a\nbug")
         if card.id in ERRORS:

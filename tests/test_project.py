@@ -27,7 +27,7 @@ STAGES = (
     ("verify",),
     ("figures", "listing"),
     ("exposition", "render"),
-    ("solve",),
+    ("solve", "reading"),
     ("testing", "evaluation", "handout", "new"),
     ("bank",),
     ("commands",),

@@ -11,13 +11,16 @@ from pathlib import Path
 import click
 
 from derive.bank import OUTPUT, Job, files_in, jobs, keep_hand_written, unchanged, write_all
+from derive.card import Card
 from derive.commands.running import debug_option, progress, reported, watch, worst
-from derive.errors import CardError, DeriveError, known
+from derive.commands.stated import stated
+from derive.errors import CardError, DeriveError, Problem, known
 from derive.records import dataclass
+from derive.statement import Statement
 
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")
-@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="CARD|DIR...", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
@@ -29,9 +32,18 @@ from derive.records import dataclass
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
 @click.option("--watch", "watching", is_flag=True, help="Solve a card again whenever it is saved, until Ctrl-C.")
+@click.option("--statement", "source", metavar="FILE", help="Lines as in front matter that count over the card; - for "
+              "standard input.")
+@click.option("--formula", "formulas", multiple=True, metavar="LATEX", help="Without a card: what the layer computes.")
+@click.option("--inputs", metavar="x,…", help="Letters that are inputs.")
+@click.option("--parameters", metavar="W,b", help="Letters that are trained.")
+@click.option("--constants", metavar="t,…", help="Letters that are fixed, such as targets.")
+@click.option("--derive", "request", metavar="forward,backward,…", help="What is asked for.")
 @debug_option
 def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: str, in_place: bool, force: bool,
-          tie_rule: str | None, code: bool | None, watching: bool, debug: bool) -> None:  # fmt: skip
+          tie_rule: str | None, code: bool | None, watching: bool, source: str | None, formulas: tuple[str, ...],
+          inputs: str | None, parameters: str | None, constants: str | None, request: str | None,
+          debug: bool) -> None:  # fmt: skip
     """Solve cards: derive, verify every equation as printed, and write the sheets.
 
     A folder is searched for cards, with its folders. One card that cannot be solved does not stop
@@ -43,12 +55,21 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
       derive solve cards --format md,tex -o sheets
       derive solve cards/max_pooling_backward.md --in-place --force
       derive solve cards --watch
+      derive solve cards/mish.md --statement mish.yaml
+      derive solve --formula 'y_k = \\max(s_k, a s_k)' --parameters a
     """
     gc.set_threshold(1_000_000, 20, 20)  # start-up makes many objects that stay: visiting them again is waste
     codes: list[int] = []
     with reported(codes, debug):
         _check(detail, tie_rule)
-        run = _Run(paths, output, _formats(formats, in_place), detail, in_place, force, tie_rule, code, debug)
+        outside = stated(source, formulas, {"inputs": inputs, "parameters": parameters, "constants": constants,
+                                            "derive": request})
+        if outside is not None and not paths:
+            _show(outside, detail, tie_rule, code)
+            sys.exit(worst(codes))
+        if not paths:
+            raise CardError("name a card or a folder of cards, or give a `--formula`")
+        run = _Run(paths, output, _formats(formats, in_place), detail, in_place, force, tie_rule, code, debug, outside)
         if watching:
             watch(lambda: files_in(paths, output), run.again)
             codes.clear()  # what was wrong has been said, and may be mended
@@ -71,6 +92,7 @@ class _Run:
     tie_rule: str | None
     code: bool | None
     debug: bool
+    outside: Statement | None = None
 
     def all(self) -> list[int]:
         """Solve every card; the exit codes of what went wrong."""
@@ -111,7 +133,13 @@ class _Run:
                    for f in self.formats}  # fmt: skip
         if "md" in targets and not self.force:
             keep_hand_written(targets["md"], job)
-        solution = solve_card(card, tie_rule=self.tie_rule, code=self.code)
+        try:
+            solution = solve_card(card, statement=self.outside, tie_rule=self.tie_rule, code=self.code)
+        except CardError as error:
+            if all((p.line or 0) < card.question_line for p in error.problems):
+                raise
+            hint = f"`derive read {job.path}` lists what is understood; what is open may be written in the front matter"
+            raise CardError(*error.problems, Problem(hint, str(job.path))) from error
         try:
             contents = {path: render(solution, f, self.detail) for f, path in targets.items()}
         except DeriveError as error:
@@ -204,9 +232,13 @@ def _all(paths: tuple[Path, ...], only: list[Path] | None, detail: str, tie_rule
 
 
 def _one(job: Job, detail: str, tie_rule: str | None, code: bool | None) -> None:
+    _show(job.card, detail, tie_rule, code)
+
+
+def _show(layer: Card | Statement, detail: str, tie_rule: str | None, code: bool | None) -> None:
     from rich.console import Console
 
     from derive.render.terminal import render
     from derive.solve import solve
 
-    Console(highlight=False).print(render(solve(job.card, tie_rule=tie_rule, code=code), detail))
+    Console(highlight=False).print(render(solve(layer, tie_rule=tie_rule, code=code), detail))

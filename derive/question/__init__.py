@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from derive.card import Card
@@ -15,24 +16,13 @@ from derive.question.prose import prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.windows import is_window, window_module
 from derive.question.wording import Words, words_of
-from derive.statement import Statement, with_layer
+from derive.statement import Statement, with_layer, with_statement
 
 __all__ = ["module_of"]
 
 
-def names_a_network(card: Card, read_: Read, words: Words) -> bool:
-    """A pooling and other layers are named in words, and no formula computes one of them."""
-    pooled = words.about("pooling") or words.about("whole")
-    if "layer" in card.front_matter or not pooled or equations_of(read_):
-        return False
-    from derive.question.chain import Chain
-
-    chain = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
-    return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)
-
-
-def module_of(card: Card) -> Module:
-    """The layer that the card's question asks about.
+def module_of(card: Card, outside: Statement | None = None) -> Module:
+    """The layer that the card's question asks about; a statement from ``outside`` counts over what the card says.
 
     Raises :class:`CardError` for what is missing, ambiguous or contradictory, and
     :class:`UnsupportedError` where the card is not about a layer that is covered.
@@ -40,9 +30,13 @@ def module_of(card: Card) -> Module:
     try:
         refuse_near_misses(card)
         statement = Statement.of(card)
-        return _stated(card, statement) or _by_words(card, statement)
+        if outside is not None:
+            statement = statement.overlaid(outside)
+            card = with_statement(card, statement)
+        module = _stated(card, statement) or _by_words(card, statement)
+        return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
     except DeriveError as error:
-        found = error.located(card.path, card.question_line)
+        found = _of_outside(error, outside).located(card.path, card.question_line)
         raise type(found)(*dict.fromkeys(found.problems)) from None
 
 
@@ -77,6 +71,41 @@ def _by_words(card: Card, statement: Statement) -> Module:
     from derive.question.given import laid_over
 
     return laid_over(module, card, statement)
+
+
+def _of_outside(error: DeriveError, outside: Statement | None) -> DeriveError:
+    """The error with the place of what a statement from outside says under a key that it names."""
+    if outside is None:
+        return error
+    keys = tuple(f"`{key}" for key, _ in outside.given())
+    own = [p.message.startswith(keys) and p.file is None for p in error.problems]
+    return type(error)(*(replace(p, file=outside.origin) if mine else p
+                         for mine, p in zip(own, error.problems, strict=True)))
+
+
+def _not_on(card: Card, outside: Statement) -> Iterator[str]:
+    """The formulas of a statement from outside that do not stand on the card."""
+    def bare(latex: str) -> str:
+        for layout in ("\\left", "\\right", "\\,", "\\!", "\\;", "$", "{", "}", " ", "\n"):
+            latex = latex.replace(layout, "")
+        return latex.rstrip(".,;")
+
+    question = bare(card.question)
+    for key in ("forward", "functions", "facts"):
+        for text in getattr(outside, key) or ():
+            if bare(text) not in question:
+                yield f"not on the card, from {outside.origin}: ${text}$"
+
+
+def names_a_network(card: Card, read_: Read, words: Words) -> bool:
+    """A pooling and other layers are named in words, and no formula computes one of them."""
+    pooled = words.about("pooling") or words.about("whole")
+    if "layer" in card.front_matter or not pooled or equations_of(read_):
+        return False
+    from derive.question.chain import Chain
+
+    chain = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
+    return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)
 
 
 def _by_name(card: Card) -> Module | None:

@@ -76,9 +76,9 @@ def laid_over(module: Module, card: Card, statement: Statement) -> Module:
     """The layer that the question names or writes, with what the front matter says besides."""
     found = given_module(card, statement_of(module).overlaid(statement))
     request = ("asked for", "not answered") if statement.derive is not None else ()
-    kept = (said for said in module.readings if not said.startswith(request))
-    own = (said for said in found.readings if said.startswith(("asked for as", "the front matter")))
-    return replace(found, name=module.name, readings=tuple(dict.fromkeys((*kept, *own))))
+    kept = (reading for reading in module.readings if not reading.startswith(request))
+    own = (reading for reading in found.readings if reading.startswith("asked for as"))
+    return replace(found, name=module.name, readings=tuple(dict.fromkeys((*kept, *own, *said(statement)))))
 
 
 def _layer(statement: Statement, found: Definitions, table: SymbolTable, differentiated: set[str]) -> Computed:
@@ -186,4 +186,4 @@ def said(statement: Statement) -> Iterator[str]:
     lines = {key: line for key, _ in statement.given() if key != "derive" and (line := statement.line(key))}
     if lines:
         keys = ", ".join(f"`{key}` (line {line})" for key, line in lines.items())
-        yield f"the front matter counts over the question's words: {keys}"
+        yield f"{statement.origin} counts over the question's words: {keys}"

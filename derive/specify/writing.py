@@ -62,11 +62,11 @@ def _usual(table: SymbolTable, output: str) -> str:
 
 def _kinds(module: Module) -> Iterator[str]:
     """The kinds of messages asked for, of those that derivatives say only the forward one."""
-    asked = [kind for kind in module.asked if kind == "forward" or not module.wanted]
-    if [k for k in asked if k in ("jacobian", "vjp")] in (["jacobian", "vjp"], ["vjp"]) and not (
-            module.fields and "jacobian" not in asked):
-        asked = ["backward" if kind == "vjp" else kind for kind in asked if kind != "jacobian"]
-    return iter(asked)
+    asked = {kind for kind in module.asked if kind == "forward" or not module.wanted}
+    backward = "vjp" in asked and ("jacobian" in asked or not module.fields)
+    if backward and [k for k in module.asked if k in ("jacobian", "vjp")] != ["vjp", "jacobian"]:
+        asked = asked - {"jacobian", "vjp"} | {"backward"}
+    return (kind for kind in ("forward", "vjp", "jacobian", "backward", "parameters") if kind in asked)
 
 
 def _ranged(module: Module, equation: Rel) -> Node:
@@ -118,6 +118,8 @@ def _shapes(module: Module) -> Iterator[str]:
         if symbol is None or symbol.above or (not symbol.axes and split_label(symbol.latex)[1] is None):
             continue
         sizes = symbol.sizes or ("",) * len(symbol.axes)
+        if module.fields and not any(sizes) and split_label(symbol.latex)[1] is None:
+            continue  # its indices say as much
         extents = r" \times ".join(str(n) if isinstance(n, int) else _latex(table, n) if n else UNKNOWN for n in sizes)
         yield rf"{symbol.latex} \in \mathbb{{R}}" + (f"^{{{extents}}}" if extents else "")
 

@@ -1,0 +1,76 @@
+"""``derive read``: what a card says, formally, as front matter ready to paste, and where each item was read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from derive.bank import Job, unchanged, write_all
+from derive.card import Card
+from derive.commands.running import debug_option, printable, reported, worst
+from derive.errors import known
+
+FORMATS = ("yaml", "json")
+
+
+@click.command(no_args_is_help=True, short_help="Print what a card says, as front matter.")
+@click.argument("path", metavar="CARD", type=click.Path(path_type=Path))
+@click.option("--write", "writing", is_flag=True, help="Write it into the card's front matter.")
+@click.option("--format", "form", default="yaml", show_default=True, metavar="yaml|json",
+              help="As front matter, or for programs.")
+@debug_option
+def read(path: Path, writing: bool, form: str, debug: bool) -> None:
+    """Print what a card's question says, formally, as front matter ready to paste; where each item was read on stderr.
+
+    What is undecided is listed on stderr as open, and the exit code is 2; 3 where no layer is recognised.
+
+    \b
+    Examples:
+      derive read cards/max_pooling_backward.md
+      derive read cards/max_pooling_backward.md --write
+      derive read cards/max_pooling_backward.md --format json
+    """
+    codes: list[int] = []
+    with reported(codes, debug):
+        known("format", form, FORMATS)
+        codes.append(_read(path, writing, form))
+    sys.exit(worst(codes))
+
+
+def _read(path: Path, writing: bool, form: str) -> int:
+    from derive.reading import statement_read
+    from derive.statement import written_into
+
+    card = Card.read(path)
+    statement, error = statement_read(card)
+    if form == "json":
+        click.echo(json.dumps(_as_json(statement), ensure_ascii=False, indent=2))
+    else:
+        click.echo(statement.text, nl=False)
+    for key, sources in statement.sources.items() if form != "json" else ():
+        for source in sources:
+            if source.words:
+                click.echo(printable(f"{key}: {source.words}"), err=True)
+    if error is not None:
+        for problem in error.problems:
+            click.echo(printable(f"open: {problem}"), err=True)
+        return error.exit_code
+    if writing:
+        unchanged(Job(path, card, card.stem))
+        write_all({path: written_into(card, statement)})
+    return 0
+
+
+def _as_json(statement: Any) -> dict[str, Any]:
+    """The statement by key, the source of each item, and what is open."""
+    return {
+        "statement": dict(statement.values),
+        "sources": {key: [{"line": s.line, "words": s.words} for s in sources]
+                    for key, sources in statement.sources.items() if sources},
+        "open": [{"key": o.key, "message": o.message, "choices": list(o.choices), "line": o.line}
+                 for o in statement.open],
+    }

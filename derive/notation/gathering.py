@@ -8,12 +8,13 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from derive.notation.elaboration import stated
+from derive.notation.faces import Faces
 from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.grammar import parse, tree_of
 from derive.notation.inference import inferred
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
-from derive.notation.ranks import SPARE, Faces, Ranks, letters_of
+from derive.notation.ranks import SPARE, Ranks, letters_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, labelled, lexicon
 from derive.notation.tree import (
     Group,
@@ -48,14 +49,14 @@ def gather(
     seen = Occurrences()
     trees: list[tuple[Source, Items]] = []
     lists: list[tuple[Source, Items]] = []
-    written = []
+    faced: list[tuple[Source, Items]] = []
     for formula in latexes:
         source = Source(formula) if isinstance(formula, str) else formula.source
-        written.append(formula if isinstance(formula, str) else formula.latex)
         try:
             tree = parse(source) if isinstance(formula, str) else tree_of(formula)
             if has(tree, "ARROW"):
                 continue  # an update says nothing of its letters
+            faced += [(source, tree)] if isinstance(formula, str) or formula.tree is None else _as_written(formula)
             if lists_letters(tree):
                 lists.append((source, tree))
                 continue
@@ -68,11 +69,20 @@ def gather(
         if not known.issuperset(sampled(name)[0] for name in names_in(named)):
             seen.formula(source, named)
             trees.append((source, named))
-    gathering = _Gathering(seen, table, Faces.of(written, ranks))
+    gathering = _Gathering(seen, table, Faces.of(faced, ranks))
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
     shaped = inferred(found, nodes, gathering.undecided(), gathering.plain())
     return replace(shaped, vectors=gathering.has_vectors(shaped))
+
+
+def _as_written(formula: Formula) -> list[tuple[Source, Items]]:
+    """The text of a formula that a rule has changed: what the rule gave subscripts is still a whole vector in it."""
+    source = Source(formula.latex)
+    try:
+        return [(source, parse(source))]
+    except NotationError:
+        return []
 
 
 def lists_letters(items: Items) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from derive.notation.evidence import Evidence
+from derive.notation.faces import Faces
 from derive.notation.occurrences import Occurrences
 from derive.notation.pieces import split_runs
 from derive.notation.symbols import (
@@ -18,7 +18,6 @@ from derive.notation.symbols import (
     latex_of,
     layered,
     lexicon,
-    name_of,
 )
 from derive.notation.tree import (
     Items,
@@ -30,128 +29,8 @@ from derive.notation.tree import (
     unwrap,
     variable,
 )
-from derive.records import dataclass
 
 SPARE = "ijklmnpqrstuvwab"
-
-_BOLD = re.compile(
-    r"\\(mathbf|boldsymbol|bm|pmb|bf|vec)(?![A-Za-z])\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))(\s*_)?"
-)
-_ACCENTED = re.compile(r"\\(hat|bar|tilde)§\{(\\?[A-Za-z]+)\}(?:\s*_\s*(?:\{([^{}]*)\}|(\w)))?")
-_BOLD_INSIDE = re.compile(
-    r"\\(hat|bar|tilde|widehat|widetilde|overline)\s*\{\s*\\(?:mathbf|boldsymbol|bm)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}"
-)
-_BOLD_OUTSIDE = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\(hat|bar|tilde)\s*\{?\s*(\\?[A-Za-z]+)\s*\}?\s*\}")
-_SHORT = {"widehat": "hat", "widetilde": "tilde", "overline": "bar"}
-
-
-def _unaccented(latex: str) -> str:
-    """Bold letters under an accent marked by §, so that the letter alone is not taken for bold."""
-    for pattern in (_BOLD_INSIDE, _BOLD_OUTSIDE):
-        latex = pattern.sub(lambda m: rf"\{_SHORT.get(m[1], m[1])}§{{{m[2]}}}", latex)
-    return latex
-
-
-_SAMPLED = re.compile(
-    _BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*\^\s*(?:\{\s*[(\[]?\s*[a-z]\s*[)\]]?\s*\}|[a-z](?![a-z]))"
-)
-
-
-def numbered_above(latexes: Iterable[str]) -> set[str]:
-    """The letters whose superscripts number whole vectors or matrices: bold x^{(n)}."""
-    return {name_of(m[2] or m[3]) for latex in latexes for m in _SAMPLED.finditer(_unaccented(latex))}
-
-
-def ranks_by_face(latexes: Iterable[str]) -> tuple[dict[str, int], set[str]]:
-    """(axes of each letter that is set bold, the letters whose subscripts number whole vectors: bold x_n)."""
-    latexes = list(latexes)
-    ranks: dict[str, int] = {}
-    bold_subscripts: set[str] = set()
-    plain_subscripts: set[str] = set()
-    for latex in map(_unaccented, latexes):
-        for accent, letter, *subs in _ACCENTED.findall(latex):
-            label = re.sub(r"\s", "", "".join(subs))  # \tilde{c}_t is a vector if t is a step, not if it is an index
-            name = name_of(rf"\{accent}{{{letter}}}") + (f"_{label}" if label else "")
-            ranks[name] = 2 if is_capital(name_of(letter)) else 1
-        for command, braced, single, subscript in _BOLD.findall(latex):
-            letter = braced or single
-            name = name_of(letter)
-            if len(name) > 1 and letter[0] != "\\":
-                continue  # a word
-            ranks[name] = 2 if is_capital(name) and command != "vec" else 1
-            if subscript:
-                bold_subscripts.add(name)
-        plain = _BOLD.sub(" ", latex)
-        plain_subscripts |= {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)\s*_", plain)}
-    return ranks, set() if any(map(_has_bold_entries, latexes)) else bold_subscripts - plain_subscripts
-
-
-_NUMBERED = r"\s*_\s*(?:\{\s*(\d+)\s*\}|(\d))"
-_BOLD_NUMBERED = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + f"(?:{_NUMBERED})?")
-_PLAIN_NUMBERED = re.compile(r"(?<![A-Za-z\\])(\\?[A-Za-z]+)" + _NUMBERED)
-
-
-def plain_beside_bold(latexes: Iterable[str]) -> set[str]:
-    r"""b_2 beside \mathbf{b}_1, w_0 beside \mathbf{w}: its face says of no vector, so its equation has to."""
-    bold: dict[str, set[str]] = {}
-    plain: dict[str, set[str]] = {}
-    for latex in map(_unaccented, latexes):
-        for match in _BOLD_NUMBERED.finditer(latex):
-            bold.setdefault(name_of(match[2] or match[3]), set()).add(match[4] or match[5] or "")
-        for match in _PLAIN_NUMBERED.finditer(_BOLD.sub(" ", latex)):
-            plain.setdefault(name_of(match[1]), set()).add(match[2] or match[3])
-    biases = {f"{name}_0" for name, numbers in plain.items() if bold.get(name) == {""} and numbers == {"0"}}
-    return biases | {f"{name}_{number}" for name, numbers in plain.items() if "" not in bold.get(name, {""})
-                     for number in numbers - bold[name]}
-
-
-_BOLD_ENTRY = re.compile(_BOLD.pattern.removesuffix(r"(\s*_)?") + r"\s*_\s*\{\s*[a-z]\s*,?\s*([a-z])\s*\}")
-
-
-def _has_bold_entries(latex: str) -> bool:
-    r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
-    return any(re.search(rf"\\sum\s*(?:\\limits\s*)?_\s*\{{?\s*{match[4]}(?![a-zA-Z])", latex)
-               for match in _BOLD_ENTRY.finditer(latex))
-
-
-_SPACE_OF = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
-
-
-def sizes_beside_bold(latexes: Iterable[str]) -> set[str]:
-    r"""h of \mathbf{W} \in \mathbb{R}^{h \times d} beside a bold \mathbf{h}: plain, it is a size and nothing else.
-
-    Sheets write the vector plain, so the size goes without its letter.
-    """
-    latexes = list(map(_unaccented, latexes))
-    bold = {name_of(m[2] or m[3]) for latex in latexes for m in _BOLD.finditer(latex)}
-    extents = {name for latex in latexes for m in _SPACE_OF.finditer(latex) for name in _plain(m[1] or m[2])}
-    shown = [latex for latex in latexes if len(latex.strip()) > 1]  # «of $h$ units» computes nothing
-    elsewhere = {name for latex in shown for name in _plain(_SPACE_OF.sub(" ", latex))}
-    return (bold & extents) - elsewhere
-
-
-def _plain(latex: str) -> set[str]:
-    """The letters without a subscript that are not bold."""
-    return {name_of(m) for m in re.findall(r"(?<![A-Za-z\\])(\\?[A-Za-z])(?![A-Za-z])(?!\s*_)", _BOLD.sub(" ", latex))}
-
-
-@dataclass(frozen=True)
-class Faces:
-    """What the faces of the letters, and the words about them, say of their axes."""
-
-    bold: Mapping[str, int]  # axes of letters that are set bold
-    ranks: Mapping[str, int]  # of those, and of letters that words speak of
-    numbered: frozenset[str]  # whose subscripts number whole vectors: bold x_n
-    raised: frozenset[str]  # whose superscripts do: bold x^{(n)}
-    unsaid: frozenset[str]  # plain beside bold, b_2 beside a bold b_1
-    unnamed: frozenset[str]  # sizes that a vector has the letter of
-
-    @staticmethod
-    def of(latexes: Sequence[str], said: Mapping[str, int]) -> Faces:
-        by_face, numbered = ranks_by_face(latexes)
-        return Faces(by_face, {**by_face, **said}, frozenset(numbered - {n for n, r in said.items() if not r}),
-                     frozenset(numbered_above(latexes)), frozenset(plain_beside_bold(latexes) - said.keys()),
-                     frozenset(sizes_beside_bold(latexes)))
 
 
 class Ranks(Evidence):

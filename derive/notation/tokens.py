@@ -41,7 +41,7 @@ _FUNCTION = re.compile(r"[A-Za-z]{2,}(?:\d|\dp)?$")  # ReLU, expm1, log1p
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
-_HEAVY = frozenset("mathbf boldsymbol bm pmb vec".split())
+_HEAVY = frozenset("mathbf boldsymbol bm pmb bf vec".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
 _BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*()\}}?\s*\}}")
 _ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
@@ -168,7 +168,8 @@ class _Lexer:
             argument = _ARGUMENT.match(self.text, end) or _BOLD_UNDER.match(self.text, end)
             if argument is None:
                 raise self.error(rf"`\{name}` needs one letter under it")
-            self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end())
+            heavy = any(f"\\{weight}" in argument[0] for weight in _HEAVY)
+            self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end(), heavy)
         else:
             for table, kind in ((RELATIONS, "REL"), (reductions.SPELLINGS, "BIG"), (SPELLINGS, "FN")):
                 if name in table:

@@ -257,7 +257,7 @@ def with_axes(module: Module, spare: bool = True) -> Module:
 
     ``spare``: with letters to name bound indices by.  One that has all of this stays as it is: it keys the memos.
     """
-    if all(_is_complete(name, module.table) for name in (*module.given, *module.defined)):
+    if _is_complete(module):
         return module
     found = axes(module)
     named = dict(found.sizes)
@@ -277,11 +277,12 @@ def with_axes(module: Module, spare: bool = True) -> Module:
     return replace(module, table=module.table.extended(new))
 
 
-def _is_complete(name: str, table: SymbolTable) -> bool:
-    """The tensor has a size for every axis, and a message."""
-    symbol = table.named(name)
-    return (symbol is not None and len(symbol.sizes) == len(symbol.axes) and "" not in symbol.sizes
-            and table.named(f"delta_{name}") is not None)
+def _is_complete(module: Module) -> bool:
+    """Every axis of a tensor has a size, and each of the layer's own tensors a message."""
+    table = module.table
+    sized = all(len(s.sizes) == len(s.axes) and "" not in s.sizes for s in table.of_kind(Kind.TENSOR)
+                if not s.name.startswith("delta_"))
+    return sized and all(table.named(f"delta_{name}") for name in (*module.given, *module.defined))
 
 
 def _message(of: Symbol, table: SymbolTable) -> Symbol:

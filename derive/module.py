@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from derive.expr import Entry, Expr, Fn, Idx, In, Node, Partial, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
@@ -115,6 +116,12 @@ class Module:
             family[held] = replace(self, held=held)
             family[held].__dict__["_family"] = family
         return family[held]
+
+    @cached_property
+    def anonymous(self) -> Module:
+        """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
+        plain = replace(self, key="layer", name=None, asked=(), readings=(), wanted=())
+        return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:
         """The same layer over other windows."""

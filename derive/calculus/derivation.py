@@ -104,13 +104,17 @@ def holding(entry: Entry, module: Module) -> Module:
     return module.holding(tuple(t for t in module.defined if t != entry.tensor))
 
 
-@lru_cache(maxsize=4096)
 def derivative(of: Entry, wrt: Entry, module: Module) -> Step:
     """∂y_k/∂x_i in the lecturer's form; the premise is the derivation by rules.
 
     Through other tensors it is derived from the input forward and from the output back; what is less to read is kept,
     and of a single number the way back, whose derivatives serve the next letter too.
     """
+    return _derivative(of, wrt, module.anonymous)
+
+
+@lru_cache(maxsize=4096)
+def _derivative(of: Entry, wrt: Entry, module: Module) -> Step:
     before = Partial(of, wrt)
     forward = step("form", before, module, differentiate(of, wrt, module))
     users = [entry_of(t, module, (of, wrt)) for t in users_of(of, wrt, module)]
@@ -142,6 +146,11 @@ def _form(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     entries = (before,) if isinstance(before, Entry) else (before.of, before.wrt) if isinstance(before, Partial) else ()
     ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, module).items()}
     return simplified(cast(Expr, premises[-1].after), ranges, module)
+
+
+def forget() -> None:
+    """Drop the derivatives kept in this process."""
+    _derivative.cache_clear()
 
 
 def slope(function: Function, place: int, module: Module) -> Expr:

@@ -47,7 +47,8 @@ from derive.module import Module
 
 def simplified(node: Expr, ranges: Mapping[Idx, Range], module: Module, *, fold: bool = True) -> Expr:
     """The node in the lecturer's form; ``ranges`` of its free indices; ``fold`` definitions back."""
-    return _simplified(node, tuple((i, r) for i, r in ranges.items() if i in free_indices(node)), module, fold)
+    used = tuple((i, r) for i, r in ranges.items() if i in free_indices(node))
+    return _simplified(node, used, module.anonymous, fold)
 
 
 @lru_cache(maxsize=2048)  # a derivation is asked for whole, step by step, and once more to be checked

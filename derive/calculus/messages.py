@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import cast
 
 from derive.axes import unused, with_axes
+from derive.calculus import derivation
 from derive.calculus.dependence import entry_of, reached
 from derive.calculus.derivation import Step, concludes, derivative, holding, step
 from derive.calculus.extremum import extremisers, star_definitions
@@ -112,6 +113,7 @@ def instance(node: Partial, derived: Step) -> Expr:
     return subst(cast(Expr, derived.after), mapping)
 
 
+@lru_cache(maxsize=256)
 def stages(module: Module, wrt: str) -> tuple[Step, ...]:
     """δ of each intermediate tensor between the output and ``wrt``, the last δ_{wrt}, each from those before it."""
     module = with_axes(module)
@@ -153,6 +155,7 @@ def _staged(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     return add(*terms)
 
 
+@lru_cache(maxsize=256)
 def jacobian(module: Module, wrt: str) -> Step:
     """∂y_k/∂x_i for an input, parameter or constant, simplified; of one equation that selects an entry in cases."""
     found = chained_jacobian(module, wrt)
@@ -167,6 +170,7 @@ def _as_cases(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     return Cases(((ONE, after.cond), (ZERO, OTHERWISE))) if isinstance(after, Bracket) else after
 
 
+@lru_cache(maxsize=256)
 def message(module: Module, wrt: str) -> Step:
     """δ_{x,ij}: the vector–Jacobian product with the upstream gradient, simplified.
 
@@ -252,18 +256,25 @@ class Messages:
 
     def stages(self, wrt: str) -> tuple[Step, ...]:
         """δ of each tensor between the output and ``wrt``, δ_{wrt} last, each from those before it."""
-        return stages(self.module, wrt)
+        return stages(self.module.anonymous, wrt)
 
     def _once(self, what: str, of: str | None, wrt: str, derive: Callable[[Module, str], Step]) -> Step:
-        key = (what, of, wrt)
+        key, module = (what, of, wrt), self.module.anonymous
         if key not in self._kept:
-            self._kept[key] = derive(self.module if of is None else replace(self.module, output=of), wrt)
+            self._kept[key] = derive(module if of is None else replace(module, output=of), wrt)
         return self._kept[key]
 
     @cached_property
     def star_definitions(self) -> dict[str, tuple[Arg, int]]:
         """Star letter → the argmax it is a component of, and which component."""
         return star_definitions(self.module)
+
+
+def forget() -> None:
+    """Drop the derivations kept in this process."""
+    for kept in (jacobian, message, stages):
+        kept.cache_clear()
+    derivation.forget()
 
 
 def with_letters(module: Module) -> Module:

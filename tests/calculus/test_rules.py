@@ -7,7 +7,7 @@ import pytest
 
 import derive
 from derive.axes import with_axes, with_size_letters
-from derive.calculus import derivation as driver
+from derive.calculus import messages
 from derive.calculus.derivation import differentiate
 from derive.calculus.form import simplified
 from derive.calculus.messages import jacobian, message
@@ -73,13 +73,13 @@ def test_a_disabled_rule_changes_the_jacobian_and_turns_a_check_red(rule: str, m
     x = numpy.arange(16.0).reshape(4, 4)
     before = solve(module).jacobian("x", x=x)
     monkeypatch.setattr(next(type(r) for r in RULES if r.name == rule), "conclude", lambda *_: ZERO)
-    driver.derivative.cache_clear()
+    messages.forget()
     forget()
     broken = solve(module)
     assert not broken.report.ok
     assert {"routes", "jacobian"} & {c.name for c in broken.report.failures}
     assert (broken.jacobian("x", x=x) != before).any()
-    driver.derivative.cache_clear()
+    messages.forget()
     forget()
 
 
@@ -100,10 +100,10 @@ def test_every_rule_is_used_and_matters(rule: Rule, monkeypatch: pytest.MonkeyPa
     module = ZOO[name].module()
     before = jacobian(module, wrt)
     assert rule.name in {s.rule for s in before}
-    driver.derivative.cache_clear()
+    messages.forget()
     monkeypatch.setattr(type(rule), "conclude", lambda *_: ONE if rule.name == "constant" else ZERO)
     assert jacobian(module, wrt).after is not before.after
-    driver.derivative.cache_clear()
+    messages.forget()
 
 
 STATEMENTS = {  # rule: (tensor differentiated, its formula, by, what the rule concludes)

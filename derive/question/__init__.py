@@ -14,6 +14,7 @@ from derive.question.identification import equations_of
 from derive.question.keys import refuse_near_misses
 from derive.question.prose import prose_of
 from derive.question.reading import Read, read_formulas
+from derive.question.slots import refuse_requests
 from derive.question.windows import is_window, window_module
 from derive.question.wording import Words, words_of
 from derive.statement import Statement, with_layer, with_statement
@@ -115,6 +116,11 @@ def _by_name(card: Card) -> Module | None:
     if names_a_network(card, read_, words):
         return None
     named = named_layer(card, words, read_)
+    found = None
     if named is not None:
-        return catalogue_module(card, words, read_, named)
-    return window_module(card, words, read_) if is_window(card, words, read_) else None
+        found = catalogue_module(card, words, read_, named)
+    elif is_window(card, words, read_):
+        found = window_module(card, words, read_)
+    if found is not None and Statement.of(card).derive is None:
+        refuse_requests(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
+    return found

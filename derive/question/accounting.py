@@ -44,7 +44,8 @@ def refuse_unaccounted_words(
     """
     _refuse_no_layer(chain)
     _refuse_reversed(chain)
-    parts = [(p.start, p.end) for p in chain.parts]
+    again = (place for part in chain.parts for place in chain.regions.get(part.start, ()))
+    parts = sorted({*((p.start, p.end) for p in chain.parts), *again})
     known = [place for place in (*_changing(chain), *_slots(chain)) if not any(
         a <= place[0] < b for a, b in chain.understood)]
     for start, stop in (*known, *beside_parts(chain.prose, parts)):

@@ -36,7 +36,8 @@ def without_claims(nodes: Iterable[tuple[Formula, Node]], prose: Prose) -> tuple
     heads = [_heads(node) for _, node in nodes]
     claimed = [bool(head) and (is_claimed(formula, prose) or _is_condition(formula, node, prose))
                for (formula, node), head in zip(nodes, heads, strict=True)]
-    given = {name for head, claim in zip(heads, claimed, strict=True) if not claim for name in head}
+    given = {name for (_, node), claim in zip(nodes, claimed, strict=True) if not claim
+             for name in _heads(node, numbers=False)}
     return tuple(item for item, head, claim in zip(nodes, heads, claimed, strict=True) if not claim or not head & given)
 
 
@@ -49,7 +50,8 @@ def _is_condition(formula: Formula, node: Node, prose: Prose) -> bool:
     return gap is not None and _CONDITION.search(prose.text, 0, gap.start) is not None
 
 
-def _heads(node: Node) -> set[str]:
-    """The letters that equations of the formula begin with."""
-    firsts = [claim.terms[0] for claim in statements(node) if isinstance(claim, Rel) and set(claim.ops) == {"="}]
+def _heads(node: Node, numbers: bool = True) -> set[str]:
+    """The letters that equations of the formula begin with, also those that give a number, y = 1."""
+    firsts = [claim.terms[0] for claim in statements(node) if isinstance(claim, Rel) and set(claim.ops) == {"="}
+              and (numbers or not isinstance(claim.terms[-1], Num))]
     return {first.tensor for first in firsts if isinstance(first, Entry)}

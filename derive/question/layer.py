@@ -70,7 +70,7 @@ def layer_module(card: Card, statement: Statement) -> Module:
     named = [*mentions(prose, partial(letters_of, table=layer.table)), *of_parts]
     _refuse_incomplete(layer, prose, named)
     roles = roles_of(layer.given, named, card, layer.table)
-    refuse_open(prose, [m for m in named if m.before or m.after], roles, ())
+    refuse_open(prose, [m for m in named if m.before or m.after], roles, of_parts)
     before = layer.given
     layer, roles = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
     put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"

@@ -13,6 +13,9 @@ from derive.question.prose import Prose
 from derive.specify.roles import Role
 
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
+_AFTER_VERB = re.compile(
+    r"\s*(?:(?:down|out|the|its|a|an|all|both|also|backward|forward|parameter|and|for|then|each)[\s,]+)*")
+_NOUN_ENDS = re.compile(r"\s*(?:[.,;:¶∎]|$|(?:of|for|with|wrt|by|in)\b)")
 _SMALL = re.compile(r"\s*(?:(?:of|for|with|by|to|the|its|a|an|all|both|each)\s+)*")
 _SAID_OF = re.compile(
     r"\s+(?:the|its)\s+(?:inputs?|outputs?|weights?|bias(?:es)?|parameters?|kernels?|filters?|slopes?)\b")
@@ -72,9 +75,7 @@ def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
         yield from unknown(prose.text, first, last)
         for listed in re.finditer(r"(?:,|\band\b|\bwith\b|\bby\b|[+→]|\ba\b)((?:\s+[\w-]+)+)", prose.text[last:stop]):
             for word in _WORD.finditer(prose.text, last + listed.start(1), last + listed.end(1)):
-                if not any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
-                    yield from unknown(prose.text, *word.span())
-                    break
+                yield from unknown(prose.text, *word.span())
 
 
 def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]) -> Iterator[tuple[str, Place]]:
@@ -115,24 +116,31 @@ def refuse_requests(prose: Prose) -> None:
                                 line=prose.plain.line(start)))
 
 
-def refuse_open(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role], asides: Sequence[Place]) -> None:
+def refuse_open(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role], parts: Sequence[Mention]) -> None:
     """Raise :class:`CardError` where a word that is not known says what a letter is, what follows, or what is asked."""
-    bare = [name for name, role in roles.items() if not role.said]
+    of_parts = {m.said for m in parts}
+    bare = [name for name, role in roles.items() if not role.said or role.said in of_parts]
     for name, place in beside_letters(prose, said, bare):
         quoted = prose.plain.quote(*place)
         raise CardError(Problem(f"`{name}` is called “{quoted}”, and the word is not known: is it an input, a "
                                 "parameter or a constant? Say so, or list it under `inputs`, `parameters` or "
                                 "`constants` in the front matter", line=prose.plain.line(place[0])))
     for start, stop in (*behind_joins(prose), *before_parts(prose)):
-        if not any(a <= start < b for a, b in asides):
-            quoted = prose.plain.quote(start, stop)
-            raise CardError(Problem(f"“{quoted}” is not understood here: write the formula of what it names, or say in "
-                                    "the front matter what is meant", line=prose.plain.line(start)))
+        quoted = prose.plain.quote(start, stop)
+        raise CardError(Problem(f"“{quoted}” is not understood here: write the formula of what it names, or say in "
+                                "the front matter what is meant", line=prose.plain.line(start)))
 
 
 def in_requests(prose: Prose) -> Iterator[Place]:
     """«the backward and … messages», «the gradients … $W$», «with respect to the …»: words beside what is asked for."""
     asked = {prose.sentence(verb.start) for verb in named(prose.text, "ask.verb")}
+    for verb in named(prose.text, "ask.verb"):
+        _, stop = prose.sentence(verb.start)
+        for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
+            if not _AFTER_VERB.fullmatch(prose.text, verb.stop, word.start()):
+                break
+            if _NOUN_ENDS.match(prose.text, word.end()):
+                yield from unknown(prose.text, *word.span())
     for gap in prose.gaps:
         if prose.sentence(gap.start) in asked:
             words = [*_WORD.finditer(prose.text, prose.sentence(gap.start)[0], gap.start)]

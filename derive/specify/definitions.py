@@ -17,6 +17,7 @@ from derive.expr import (
     Given,
     Idx,
     In,
+    Listed,
     Mul,
     Node,
     Num,
@@ -69,6 +70,7 @@ class Definitions:
     aliases: list[tuple[Entry, Formula]] = field(default_factory=list)  # y_j = t_j, in a sentence
     sets: list[Rel] = field(default_factory=list)  # Ω(k, l) = {…}
     numbers: dict[str, tuple[Num, Formula]] = field(default_factory=dict)  # a = 0.01
+    values: dict[str, dict[Num, None]] = field(default_factory=dict)  # y = 0 here, y = 1 there: no number
     known: list[tuple[Expr, Formula]] = field(default_factory=list)  # the value of tanh(x) = …
     unplaced: list[tuple[Rel, Formula]] = field(default_factory=list)  # log L = …: equations that define no letter
 
@@ -87,6 +89,8 @@ def definitions(nodes: tuple[tuple[Formula, Node], ...], table: SymbolTable) -> 
                 found.differentiated.append((part.of, formula))
         for claim in statements(node):
             _sort(claim, formula, found, table)
+    for name in found.values:
+        del found.numbers[name]
     for head, formula in found.aliases:
         if head.tensor in found.tensors:
             raise _two(head.tensor, found.tensors[head.tensor].formula, formula)
@@ -130,7 +134,7 @@ def _sort(claim: Rel | In, formula: Formula, found: Definitions, table: SymbolTa
     elif len(values) == 1 and (number := _number(values[0])) is not None and (isinstance(head, Size) or (
         isinstance(head, Entry) and not head.indices)):
         name = head.name if isinstance(head, Size) else head.tensor
-        found.numbers.setdefault(name, (Num(number), formula))
+        _numbered(name, Num(number), formula, found)
     elif isinstance(head, Entry) and _defines(head, values, table):
         plain = isinstance(values[-1], Entry) and all(isinstance(i, Idx) for i in values[-1].indices)
         if plain and not formula.display:
@@ -144,6 +148,17 @@ def _sort(claim: Rel | In, formula: Formula, found: Definitions, table: SymbolTa
         found.facts.append((claim, formula))
     elif not isinstance(head, (Entry, Idx, Size, Num)):
         found.unplaced.append((claim, formula))
+
+
+def _numbered(name: str, number: Num, formula: Formula, found: Definitions) -> None:
+    """a = 0.01; of y = 0 and y = 1, in two places, neither is put in: y is one of them."""
+    first = found.numbers.setdefault(name, (number, formula))
+    values = dict.fromkeys([*found.values.get(name, {}), first[0], number])
+    if len(values) > 1:
+        found.values[name] = values
+        listed = In(Entry(name, ()), Listed(tuple(values)))
+        found.facts = [f for f in found.facts if not (isinstance(f[0], In) and f[0].element is listed.element)]
+        found.facts.append((listed, formula))
 
 
 def _single(head: Entry, values: list[Expr]) -> bool:

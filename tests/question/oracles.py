@@ -200,6 +200,8 @@ ORACLES: dict[str, Oracle] = {
     "elu_one_squared": Oracle(lambda w, x, t: (np.where(w @ x > 0, w @ x, np.exp(w @ x) - 1) - t) ** 2, (V, V, S)),
     "gelu_squared": Oracle(lambda w, x, t: (gelu(w @ x) - t) ** 2, (V, V, S)),
     "logistic_loss_nb": Oracle(lambda w, x, t: np.log1p(np.exp(-t * (w @ x))), (V, V, S), {2: "sign"}),
+    "contrast": Oracle(lambda d, y, m: (1 - y) * d**2 / 2 + y * max(0.0, m - d) ** 2 / 2, (S, S, S),
+                       {1: "binary", 2: "positive"}),
     "two_layers_squared": Oracle(lambda w, x, b, v, t: (v @ np.maximum(0, w @ x + b) - t) ** 2, (M, V, (3,), (3,), S)),
     "regressor": Oracle(lambda w, x, b, v, c, t: (v @ np.maximum(0, w @ x + b) + c - t) ** 2 / 2,
                         (M, V, (3,), (3,), S, S)),

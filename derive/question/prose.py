@@ -116,7 +116,8 @@ def _inline(formula: str, start: int, known: Mapping[str, int]) -> list[tuple[st
 
 
 _ABBREVIATION = re.compile(
-    r"\b(?:w\.\s?r\.\s?t|e\.\s?g|i\.\s?e|s\.\s?t|resp|cf|eq|fig|no|vs|tzn|tj|např)\.|(?<=\d)\.(?=\d)|(?<=[,:¶] \d)\.(?= )"
+    r"\b(?:w\.\s?r\.\s?t|e\.\s?g|i\.\s?e|s\.\s?t|resp|cf|eq|fig|no|vs|tzn|tj|např)\.|(?<=\d)\.(?=\d)"
+    r"|(?<=[,:¶] \d)\.(?= )"  # 1. a linear layer, 2. PReLU
 )
 _END = re.compile(r"[.?!;¶]")
 

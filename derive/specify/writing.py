@@ -62,10 +62,10 @@ def _usual(table: SymbolTable, output: str) -> str:
 
 def _kinds(module: Module) -> Iterator[str]:
     """The kinds of messages asked for, of those that derivatives say only the forward one."""
-    asked = {kind for kind in module.asked if kind == "forward" or not module.wanted}
-    backward = "vjp" in asked and ("jacobian" in asked or not module.fields)
-    if backward and [k for k in module.asked if k in ("jacobian", "vjp")] != ["vjp", "jacobian"]:
-        asked = asked - {"jacobian", "vjp"} | {"backward"}
+    asked = [kind for kind in module.asked if kind == "forward" or not module.wanted]
+    both = [kind for kind in asked if kind in ("jacobian", "vjp")]  # their order counts where there are windows
+    if both == ["jacobian", "vjp"] or ("vjp" in both and not module.fields):
+        asked = [*(kind for kind in asked if kind not in both), "backward"]
     return (kind for kind in ("forward", "vjp", "jacobian", "backward", "parameters") if kind in asked)
 
 

@@ -17,6 +17,7 @@ from derive.notation.rules.trees import Run, each, sides, spelt, statements
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Item, Scripted, Token, is_token, names_in, variables
 from derive.records import dataclass
+from derive.statement import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 
 _N = TypeVar("_N", bound=Node)
 
@@ -77,12 +78,6 @@ class Read:
     failures: tuple[tuple[Formula, DeriveError], ...]
     table: SymbolTable
     known: Mapping[str, int]
-
-
-# What is read of a question is compared formula by formula and word by word: a text of many pages is refused at once.
-MOST_CHARACTERS = 20_000
-MOST_FORMULAS = 400
-MOST_IN_A_FORMULA = 5_000
 
 
 def written(card: Card) -> list[Formula]:

@@ -26,9 +26,10 @@ _VECTORS: Kinds = frozenset((COLUMN, ROW))
 _PRODUCTS = {(ROW, COLUMN): NUMBER, (COLUMN, ROW): MATRIX, (MATRIX, COLUMN): COLUMN, (ROW, MATRIX): ROW,
              (MATRIX, MATRIX): MATRIX}
 _LITERALS = (Num, Infinity)
-_MOST = 4000  # partial assignments that are tried for the letters of one component
+_MOST = 4000  # solutions that are weighed for the letters of one component
 _SPARE = "ijklmpqr"
 Ranks = dict[str, int]
+Choices = dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,10 @@ def inferred(table: SymbolTable, nodes: Sequence[Node], undecided: set[str], pla
     capital letters are matrices only then: s = x W.
     """
     claimed = [claim for node in nodes for claim in claims(node, table)]
-    ways = [_Way.of(replace(table, rows=rows), claimed, undecided) for rows in (table.rows, not table.rows)]
-    return min(ways, key=lambda way: way.faults).settled(plain)
+    way = _Way.of(table, claimed, undecided)
+    if any(way.faults):
+        way = min(way, _Way.of(replace(table, rows=not table.rows), claimed, undecided), key=lambda w: w.faults)
+    return way.settled(plain)
 
 
 @dataclass(frozen=True)
@@ -178,21 +181,34 @@ class _Component:
         return small.count(MATRIX), wrong, sum(ranks.values())
 
     def fitting(self) -> Iterator[Ranks]:
+        """Every choice of ranks under which each claim fits; a claim is tried once for a choice of its own letters."""
         marked = {n.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
                   for a in m.args for n in walk(a) if isinstance(n, Entry)}
-        yield from self.extended({name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}, [])
+        choices: Choices = {name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}
+        own = {claim: tuple(dict.fromkeys(n.tensor for n in walk(claim) if isinstance(n, Entry)
+                                          and n.tensor in choices)) for claim in self.claimed}
+        tried: dict[tuple[Rel, tuple[tuple[int, ...], ...]], bool] = {}
 
-    def extended(self, choices: Mapping[str, tuple[int, ...]], known: list[str]) -> Iterator[Ranks]:
-        if not all(Supposed(self.table, choices).fits(claim) for claim in self.claimed):
-            return
-        if len(known) == len(self.names):
-            ranks = {name: values[0] for name, values in choices.items()}
-            if all(fits(claim, self.table, ranks) for claim in self.claimed):
-                yield ranks
-            return
-        name = self.names[len(known)]
-        for rank in choices[name]:
-            yield from self.extended({**choices, name: (rank,)}, [*known, name])
+        def fitted(claim: Rel, now: Choices) -> bool:
+            key = claim, tuple(now[name] for name in own[claim])
+            if key not in tried:
+                ranks = {name: now[name][0] for name in own[claim]}
+                settled = all(len(now[name]) == 1 for name in own[claim])
+                tried[key] = Supposed(self.table, now).fits(claim) and (not settled or fits(claim, self.table, ranks))
+            return tried[key]
+
+        def extended(now: Choices, known: int) -> Iterator[Ranks]:
+            if known == len(self.names):
+                yield {name: values[0] for name, values in now.items()}
+                return
+            name = self.names[known]
+            for rank in now[name]:
+                new = {**now, name: (rank,)}
+                if all(fitted(claim, new) for claim in self.claimed if name in own[claim]):
+                    yield from extended(new, known + 1)
+
+        if all(fitted(claim, choices) for claim in self.claimed):
+            yield from extended(choices, 0)
 
 
 def _components(claimed: Sequence[Rel], undecided: set[str]) -> list[tuple[list[Rel], list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -98,6 +99,9 @@ def _not_on(card: Card, outside: Statement) -> Iterator[str]:
                 yield f"not on the card, from {outside.origin}: ${text}$"
 
 
+_OF_WINDOWS = re.compile(r"(?i)max|min|pool|sampl|erosi|dilat")  # one of these stands in each question on a pooling
+
+
 def names_a_network(card: Card, read_: Read, words: Words) -> bool:
     """A pooling and other layers are named in words, and no formula computes one of them."""
     pooled = words.about("pooling") or words.about("whole")
@@ -111,6 +115,8 @@ def names_a_network(card: Card, read_: Read, words: Words) -> bool:
 
 def _by_name(card: Card) -> Module | None:
     """The layer of the catalogue that the question is about; None where its formulas say what it computes."""
+    if "layer" not in card.front_matter and _OF_WINDOWS.search(card.question) is None:
+        return None
     read_ = read_formulas(card)
     words = words_of(card.question, card.question_line, read_.known)
     if names_a_network(card, read_, words):

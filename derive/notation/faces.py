@@ -87,17 +87,26 @@ class Faces:
 
     @staticmethod
     def of(trees: Sequence[tuple[Source, Items]], said: Mapping[str, int]) -> Faces:
-        found = [face for source, items in trees for face in faces_in(source, items)]
+        each = [(items, _faces(source, items)) for source, items in trees]
+        found = [face for _, faces in each for face in faces]
         bold, plain = [f for f in found if f.bold], [f for f in found if not f.bold]
         ranks = {f.key: f.rank for f in bold}
         entries = any(_has_entries(source, items) for source, items in trees)
         numbered = set() if entries else {f.name for f in bold if f.sub} - {f.name for f in plain if f.sub}
-        shown = [f for source, items in trees if len(items) > 1 for f in faces_in(source, items)]
+        shown = [f for items, faces in each if len(items) > 1 for f in faces]
         elsewhere = {f.name for f in shown if not (f.bold or f.sub or f.extent)}
         return Faces(ranks, {**ranks, **said}, frozenset(numbered - {n for n, r in said.items() if not r}),
                      frozenset(f.name for f in bold if f.above is not None),
                      frozenset(_plain_beside(bold, plain) - said.keys()),
                      frozenset({f.name for f in bold} & {f.name for f in found if f.extent} - elsewhere))
+
+
+def _faces(source: Source, items: Items) -> tuple[Face, ...]:
+    """The letters of a formula; of one that is nested too deep to be read, none."""
+    try:
+        return tuple(faces_in(source, items))
+    except RecursionError:
+        return ()
 
 
 def _plain_beside(bold: Iterable[Face], plain: Iterable[Face]) -> set[str]:
@@ -116,6 +125,6 @@ def _plain_beside(bold: Iterable[Face], plain: Iterable[Face]) -> set[str]:
 
 def _has_entries(source: Source, items: Items) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
-    last = {names[-1] for face in faces_in(source, items) if face.bold and len(names := [*names_in(face.sub)]) == 2}
+    last = {names[-1] for face in _faces(source, items) if face.bold and len(names := [*names_in(face.sub)]) == 2}
     sums = (i for item in items for i in inside(item) if isinstance(i, Scripted) and is_token(i.base, "BIG") and i.subs)
     return any(name in last for total in sums for name in [*names_in(total.subs[0])][:1])

@@ -12,7 +12,7 @@ from derive.records import dataclass
 
 _HOME = Path(__file__).parent / "lexicon"
 LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name: name != "en"))
-_TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½]")
+_TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½.,;:?!()]")
 Phrase = tuple[str, ...]
 
 

@@ -11,7 +11,7 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.functions import applied, defined
 from derive.notation.rules.trees import letters, with_trees
 from derive.notation.symbols import GREEK, latex_of, name_of
-from derive.question.part_words import PARTS
+from derive.question.lexicon import Span, named
 from derive.question.prose import Prose
 
 
@@ -22,9 +22,9 @@ def _written(function: Function | None, argument: str, sloped: bool = False) -> 
     return rf"{function.latex}({argument})" if function.elementary else function.defined(argument, sloped)
 
 
-_WORDS = {part.name: part.words for part in PARTS if _written(FUNCTIONS.get(part.name), "u")} | {
-    "swish": re.compile(r"\bswish\b|\bsilu\b"), "identity": re.compile(r"\bidentity\b")
-}  # fmt: skip
+_KNOWN = {part: FUNCTIONS[name] for part in (
+    "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
+    "hard_swish", "identity") if _written(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), "")), "u")}
 _LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
 _LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
 # a(\cdot) and a[\bullet] alone: a letter that the words call a function
@@ -83,14 +83,24 @@ def _held(prose: Prose, names: Iterable[str]) -> Iterator[tuple[str, Function]]:
         if letter is None or said is None or name_of(letter[1]) not in names:
             continue
         changed = _CHANGED.match(prose.text, said.end())
-        if changed is not None and any(words.search(changed["of"]) for words in _WORDS.values()):
+        if changed is not None and _functions(changed["of"]):
             quoted = prose.text[said.end() : changed.start("of")].strip()
             raise UnsupportedError(Problem(f"`{gap.formula.latex}` is called a changed function (“{quoted} …”); write "
                                            f"what it computes, as in `{letter[1]}(u) = …`", line=gap.formula.line))
-        found = {name: m for name, words in _WORDS.items() if (m := words.match(prose.text, said.end()))}
-        named = [name for name, m in found.items() if _ENDS.match(prose.text, m.end())]
-        if len(found) == len(named) == 1:
-            yield name_of(letter[1]), FUNCTIONS[named[0]]
+        found = [span for span in named(prose.text, "part") if span.start == said.end() and _known(span) is not None]
+        if len(found) == 1 and _ENDS.match(prose.text, found[0].stop):
+            yield name_of(letter[1]), _KNOWN[_known(found[0]) or ""]
+
+
+def _known(span: Span) -> str | None:
+    """The part that a span names, where it is a function that is written without letters of its own."""
+    name = span.concept.partition(".")[2]
+    return name if name in _KNOWN else None
+
+
+def _functions(text: str) -> list[str]:
+    """The functions that a text names, each once."""
+    return list(dict.fromkeys(name for span in named(text, "part") if (name := _known(span)) is not None))
 
 
 def _said(letter: str, prose: Prose) -> Function | None:
@@ -100,13 +110,13 @@ def _said(letter: str, prose: Prose) -> Function | None:
             continue
         start, stop = prose.sentence(gap.start)
         around = prose.text[max(start, gap.start - 60) : min(stop, gap.start + 80)]
-        named = [name for name, words in _WORDS.items() if words.search(around)]
-        if len(named) == 1:
-            return FUNCTIONS[named[0]]
-        if not named and _LOGISTIC.search(around):
+        found = _functions(around)
+        if len(found) == 1:
+            return _KNOWN[found[0]]
+        if not found and _LOGISTIC.search(around):
             return FUNCTIONS["sigmoid"]
-    named = [name for name, words in _WORDS.items() if words.search(prose.text)]
-    if letter == r"\sigma" and "sigmoid" in named:
+    found = _functions(prose.text)
+    if letter == r"\sigma" and ("sigmoid" in found or named(prose.text, "gated")):
         return FUNCTIONS["sigmoid"]
     mentioned = re.search(r"activation|nonlinear|non-linear|aktivač", prose.text)
-    return FUNCTIONS[named[0]] if len(named) == 1 and mentioned else None
+    return _KNOWN[found[0]] if len(found) == 1 and mentioned else None

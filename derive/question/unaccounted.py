@@ -9,9 +9,9 @@ from derive.errors import CardError, Problem
 from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Node, Num, Pow, Reduce, walk
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
+from derive.question import lexicon
 from derive.question.asking import discussed
 from derive.question.naming import Mention, bare_letters
-from derive.question.part_words import PARTS
 from derive.question.prose import GAP, Prose, one_of
 from derive.records import dataclass
 
@@ -50,19 +50,8 @@ _BY_LETTER = re.compile(rf"\bfollow(?:ed|s) by\s+(?:an? |the )?{GAP}")  # «foll
 _LOSS_IS = re.compile(r"\b(?:loss|cost|error|objective)(?: function)?(?: is)?\s*$")
 _NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # ℓ(φ(s), y)
 _MASK = re.compile(r"\bmasks?\b|\bbernoulli|\brandom|\bmask\w*")
-_OTHERS = {
-    "max pooling": one_of(r"\bmax(?:imum)?[- ]?pool\w*"),
-    "average pooling": one_of(r"\b(?:average|mean|avg)[- ]?pool\w*"),
-    "normalisation": one_of(r"\b(?:batch|layer|instance|group)[- ]?norm(?:ali[sz]ation)?\b"),
-    "penalty": one_of(
-        r"\b(?:l_?[12]|ℓ_?[12]|∎|ridge|lasso|quadratic)[- ]?(?:penalt(?:y|ies)|regulari[sz]\w+)", r"\bweight decay",
-        r"\bpenalty (?:term|on)\b", r"\bregulari[sz]ation term\b",
-    ),
-    "dropout": one_of(r"\bdropout\b"),
-    "huber": one_of(r"\bhuber\b"),
-    "cases": one_of(rf"{GAP},?\s*(?:otherwise|else|elsewhere|jinak)\b", rf"\b(?:otherwise|jinak),?\s*(?:by )?{GAP}"),
-    "activation": one_of(r"\b(?:activations?|non-?linearit(?:y|ies)|aktivac\w+)\b(?: functions?)?"),
-}  # fmt: skip
+_CASES = one_of(rf"{GAP},?\s*(?:otherwise|else|elsewhere|jinak)\b", rf"\b(?:otherwise|jinak),?\s*(?:by )?{GAP}")
+_ACTIVATION = one_of(r"\b(?:activations?|non-?linearit(?:y|ies)|aktivac\w+)\b(?: functions?)?")
 
 
 @dataclass(frozen=True)
@@ -105,14 +94,15 @@ class _Formulas:
 
 # How a formula shows that it computes the part; without one here a part is taken as written.
 _SHOWN: dict[str, Callable[[_Formulas], bool]] = {
-    **dict.fromkeys(("relu", "prelu", "leaky", "elu", "hinge", "absolute", "huber", "cases"),
+    **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "absolute_error", "huber", "cases"),
                     lambda f: f.branches or f.rooted),
     **dict.fromkeys(("sigmoid", "tanh"), lambda f: f.calls("exp", "tanh")),
-    **dict.fromkeys(("softplus", "cross_entropy"), lambda f: f.calls("log")),
+    **dict.fromkeys(("softplus", "cross_entropy", "binary_cross_entropy", "categorical_cross_entropy"),
+                    lambda f: f.calls("log")),
     "softmax": lambda f: f.calls("exp"),
-    "squared": lambda f: f.powers(2),
-    "max pooling": lambda f: f.reduces("max"),
-    "average pooling": lambda f: f.reduces("sum"),
+    **dict.fromkeys(("squared_error", "mean_squared_error"), lambda f: f.powers(2)),
+    "max_pool": lambda f: f.reduces("max"),
+    **dict.fromkeys(("avg_pool", "global_avg_pool"), lambda f: f.reduces("sum")),
     "normalisation": lambda f: f.rooted,
     "penalty": lambda f: f.penalised,
     "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
@@ -162,15 +152,17 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
                                     line=gap.formula.line))
     masked = any(given & {*m.letters} and _MASK.search(f"{m.before} {m.after.partition('dropout')[0]}") for m in said)
-    for name, words in (*((part.name, part.words) for part in PARTS), *_OTHERS.items()):
+    places = [(span.concept.partition(".")[2], span.start, span.stop) for span in lexicon.named(prose.text, "part")]
+    places += [(name, *m.span()) for name, words in (("cases", _CASES), ("activation", _ACTIVATION))
+               for m in words.finditer(prose.text)]
+    for name, start, stop in places:
         shown = _SHOWN.get(name)
         if masked if name == "dropout" else shown is None or shown(formulas):
             continue
-        for match in words.finditer(prose.text):
-            if not discussed(prose.text, match.start()) and (name == "cases" or _goes_on(prose, match)):
-                quoted = prose.plain.quote(*match.span())
-                raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
-                                        "of all that the output goes through", line=prose.plain.line(match.start())))
+        if not discussed(prose.text, start) and (name == "cases" or _goes_on(prose, start, stop)):
+            quoted = prose.plain.quote(start, stop)
+            raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
+                                    "of all that the output goes through", line=prose.plain.line(start)))
 
 
 def is_aside(words: str) -> bool:
@@ -178,11 +170,11 @@ def is_aside(words: str) -> bool:
     return _HABIT.search(words) is not None or _ELSEWHERE.search(words) is not None
 
 
-def _goes_on(prose: Prose, named: re.Match[str]) -> bool:
+def _goes_on(prose: Prose, first: int, last: int) -> bool:
     """The words say that the output of the formulas goes through the part that they name here."""
-    start, stop = prose.sentence(named.start())
-    start, stop = max(start, named.start() - _FAR), min(stop, named.end() + _FAR)
-    before, after = prose.text[start : named.start()], prose.text[named.end() : stop]
+    start, stop = prose.sentence(first)
+    start, stop = max(start, first - _FAR), min(stop, last + _FAR)
+    before, after = prose.text[start:first], prose.text[last:stop]
     if _HABIT.search(before) or _HABIT.search(after) or _NOT_BEFORE.search(before) or _NOT_BEHIND.match(after):
         return False
     if _JOINED.search(before) or _APPLIED.match(after):

@@ -22,6 +22,7 @@ _SPOKEN_LOSSES = {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cro
 _SIGNS = re.compile(r"-\s*1|\\pm")
 _NOT_LABELS = {"binary_cross_entropy": _SIGNS, "categorical_cross_entropy": _SIGNS,
                "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
+_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*\{([^{}]*)\}")
 _MATRIX = re.compile(r"\\?(?:math\w+\{)?[A-Z]")
 _BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
 _A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
@@ -119,12 +120,25 @@ class Assembly:
         entry = letters.entry.replace("x", source, 1)
         latex = latex.replace(letters.entry, entry)
         if spec.form == "global":  # the sizes are tied to the axes
-            summed = "".join(rf"\sum_{{{i}=1}}^{{{n}}} " for i, n in zip(letters.indices, letters.sizes, strict=False))
+            sizes = self.declared(source, len(letters.sizes)) or letters.sizes
+            latex = re.sub("|".join(rf"(?<![A-Za-z\\]){n}(?![A-Za-z])" for n in letters.sizes),
+                           lambda m: dict(zip(letters.sizes, sizes, strict=True))[m[0]], latex)
+            summed = "".join(rf"\sum_{{{i}=1}}^{{{n}}} " for i, n in zip(letters.indices, sizes, strict=False))
             latex = re.sub(r"\\sum_\{[\w,]*\} ?", lambda _: summed, latex)
-            self.sizes += [n for n in letters.sizes if re.search(rf"(?<![A-Za-z\\]){n}(?![A-Za-z])", latex)]
+            self.sizes += sizes
         given = letters.output.replace("f", out, 1)
         self.write(part, f"{given} = {latex}")
         return out, re.sub(r"\W", "", given.partition("_")[2])
+
+    def declared(self, letter: str, count: int) -> tuple[str, ...]:
+        r"""H and W of X \in \mathbb{R}^{C \times H \times W}: the last extents that the card states of a letter."""
+        for gap in self.chain.prose.gaps:
+            space = _SPACE.search(gap.formula.latex)
+            if space and letter in re.findall(r"\\?[A-Za-z]+", gap.formula.latex[: space.start()]):
+                sizes = tuple(part.strip() for part in space[1].split(r"\times"))[-count:]
+                if len(sizes) == count and all(re.fullmatch(r"\\?[A-Za-z]+", n) for n in sizes):
+                    return sizes
+        return ()
 
     def named_output(self, n: int, part: Part) -> str | None:
         """The letter that the words, or the loss's own formula, give to the output of the part before it."""

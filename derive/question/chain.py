@@ -185,7 +185,7 @@ class Chain:
         options: dict[str, str] = {}
         gaps = [g for g in self.prose.gaps if start <= g.start < stop]
         here = self.prose.text[slice(*self.prose.sentence(part.start))]
-        if "pool" in part.name and re.search(r"\bchannels?\b", here):
+        if "pool" in part.name and re.search(r"(?<!one )(?<!single )(?<!single-)\bchannels?\b", here):
             options["channels"] = "yes"
         if part.name == "linear":
             for first, last in self._reach(n, parts):
@@ -336,6 +336,23 @@ class Chain:
                     self.parts[n] = replace(self.parts[n], letters={**self.parts[n].letters, what: letter})
                     self.bound.add(letter)
 
+    def _target(self) -> str | None:
+        """The letter that is called a target or a label; of several, the one in the sentence of the loss.
+
+        Raises :class:`CardError` where two are.
+        """
+        said = [m for m in self.spoken if role_of(m) == "target" and len(m.letters) == 1
+                and m.letters[0] not in self.bound]
+        plain = [m for m in said if named(f"{m.before} {m.after}", "letter.target")] or said
+        losses = {self.prose.sentence(p.start) for p in self.parts if p.loss}
+        beside = [m for m in plain if self.prose.sentence(self.places[id(m.formula)]) in losses] or plain
+        letters = dict.fromkeys(m.letters[0] for m in beside)
+        if len(letters) > 1 and losses:
+            first, second = [*letters][:2]
+            loss = next(p for p in self.parts if p.loss)
+            raise self.unclear(loss, f": is its target `{first}` or `{second}`? Say which, or write its formula")
+        return next(iter(letters), None)
+
     def _behind_loss(self, mention: Mention) -> bool:
         """«squared error with weights $v$»"""
         at = self.places[id(mention.formula)]
@@ -347,6 +364,8 @@ class Chain:
             return next(m.letters[0] for m in self.spoken if self.places[id(m.formula)] == self.inputs[0])
         if what == "loss" and self.loss_letter is not None:
             return self.loss_letter
+        if what == "target":
+            return self._target()
         found = dict.fromkeys(m.letters[0] for m in self.spoken
                               if role_of(m) == what and len(m.letters) == 1 and m.letters[0] not in self.bound)
         return next(iter(found), None)
@@ -376,4 +395,4 @@ def role_of(mention: Mention) -> str | None:
     joined = [s.start for s in named(mention.after, "join.then", "join.through", "part")]
     after = [s.concept.partition(".")[2] for s in named(mention.after[: min(joined, default=None)], "letter")]
     found = before[-1] if before else after[0] if after else None
-    return None if found == "none" else found
+    return {"none": None, "one_hot": "target"}.get(found or "", found)

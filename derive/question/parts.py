@@ -142,7 +142,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     asked = {m[1].strip() for f in written for m in _OF.finditer(f.latex)} - taken
     if len(asked) == 1:
         chain.loss_letter = asked.pop()
-    rank = max(len(last.entry.indices), len(symbol.axes) if symbol else 0)
+    rank = len(last.entry.indices) or (len(symbol.axes) if symbol else 0)
     found = assembly.formulas(source, "klm"[:rank])
     if not plainly:
         refuse_mixed(parts, chain)

@@ -30,7 +30,9 @@ _HEAD = re.compile(
 _RELATION = re.compile(r"[=<>]|\\(?:in|leq?|geq?|neq?|to|mapsto|sim|times|mathbb)(?![a-zA-Z])")
 _COMPUTED = re.compile(r"[+\-/^(|]|\\(?:[dt]?frac|max|min|log|ln|exp|sqrt|tanh|sum)(?![a-zA-Z])")
 _ACCENT = "|".join(sorted({*ACCENTS, *ALPHABETS, "mathbf", "boldsymbol", "bm", "mathrm", "vec"}))
-_LETTER = re.compile(rf"\\(?:{_ACCENT})\s*\{{\s*\\?[A-Za-z]+\s*\}}|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])")
+_LETTER = re.compile(
+    rf"\\(?:{_ACCENT})(?:\s*\{{\s*\\?[A-Za-z]+\s*\}}|\s+[A-Za-z](?![A-Za-z]))|\\[A-Za-z]+"
+    r"|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])")
 _SCRIPTED = r"(?:\\?[A-Za-z]+\s*|\{[^{}]*\}|_\w|\s)+"
 _DISTANCE = re.compile(
     rf"\({_SCRIPTED}-{_SCRIPTED}(?:\\right\s*)?\)\s*\^\s*(?:2|\{{\s*2\s*\}})"
@@ -87,6 +89,7 @@ def _as_loss(formula: Formula) -> StatedLoss | None:
         return None
     bare = _SUBSCRIPT.sub("", _SUM.sub("", value))
     found = [m[0] for m in _LETTER.finditer(bare)]
+    found = [re.sub(r"^(\\[A-Za-z]+)\s+([A-Za-z])$", r"\1{\2}", c) for c in found]
     letters = [c for c in found if not c.startswith("\\") or c[1:] in GREEK or "{" in c]
     return StatedLoss(formula, letter, value, tuple(dict.fromkeys(letters)))
 

@@ -202,6 +202,11 @@ ORACLES: dict[str, Oracle] = {
     "logistic_loss_nb": Oracle(lambda w, x, t: np.log1p(np.exp(-t * (w @ x))), (V, V, S), {2: "sign"}),
     "contrast": Oracle(lambda d, y, m: (1 - y) * d**2 / 2 + y * max(0.0, m - d) ** 2 / 2, (S, S, S),
                        {1: "binary", 2: "positive"}),
+    "pooled_head": Oracle(lambda f, u, t: -(t * np.log(softmax(u @ f.mean((1, 2))))).sum(),
+                          ((2, 3, 4), (3, 2), (3,)), {2: "onehot"}),
+    "pooled_tanh": Oracle(lambda x: np.tanh(x.reshape(2, 2, 3, 2).mean((1, 3))), ((4, 6),)),
+    "highway_named": Oracle(lambda v, x, c, w, b: sigmoid(v @ x + c) * np.tanh(w @ x + b)
+                            + (1 - sigmoid(v @ x + c)) * x, ((4, 4), V, V, (4, 4), V)),
     "two_layers_squared": Oracle(lambda w, x, b, v, t: (v @ np.maximum(0, w @ x + b) - t) ** 2, (M, V, (3,), (3,), S)),
     "regressor": Oracle(lambda w, x, b, v, c, t: (v @ np.maximum(0, w @ x + b) + c - t) ** 2 / 2,
                         (M, V, (3,), (3,), S, S)),

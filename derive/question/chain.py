@@ -85,6 +85,9 @@ class Chain:
         for span in named(self.prose.text, "aside.other", "aside.habit"):
             start, stop = self.prose.sentence(span.start)
             comma = self.prose.text.find(",", span.stop, stop) if span.concept == "aside.other" else -1
+            if "∎" in self.prose.text[span.stop : comma if comma >= 0 else stop] and "compar" in self.prose.text[
+                    span.start : span.stop]:
+                continue  # with a letter, as a loss does it
             found.append((span.start if span.concept == "aside.other" else start, comma if comma >= 0 else stop))
         return tuple(found)
 

@@ -16,6 +16,8 @@ _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is ar
 _AFTER_VERB = re.compile(
     r"\s*(?:(?:down|out|the|its|a|an|all|both|also|backward|forward|parameter|and|for|then|each)[\s,]+)*")
 _NOUN_ENDS = re.compile(r"\s*(?:[.,;:¶∎]|$|(?:of|for|with|wrt|by|in)\b)")
+_LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
+_OF_LETTER = re.compile(r"\s+(?:for|of|by|with)\s+(?:the\s+)?∎")
 _SMALL = re.compile(r"\s*(?:(?:of|for|with|by|to|the|its|a|an|all|both|each)\s+)*")
 _SAID_OF = re.compile(
     r"\s+(?:the|its)\s+(?:inputs?|outputs?|weights?|bias(?:es)?|parameters?|kernels?|filters?|slopes?)\b")
@@ -72,6 +74,9 @@ def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
         here = [(a, b) for a, b in parts if start <= a < stop]
         whole = named(prose.text[start:stop], "join") or ":" in prose.text[start : here[0][0]]
         first, last = start if whole else here[0][0], here[-1][1]
+        listed_before = _LISTED_BEFORE.search(prose.text, start, here[0][0])
+        if listed_before:
+            yield from unknown(prose.text, *listed_before.span(1))
         yield from unknown(prose.text, first, last)
         for listed in re.finditer(r"(?:,|\band\b|\bwith\b|\bby\b|[+→]|\ba\b)((?:\s+[\w-]+)+)", prose.text[last:stop]):
             for word in _WORD.finditer(prose.text, last + listed.start(1), last + listed.end(1)):
@@ -109,7 +114,8 @@ def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
 
 
 def refuse_requests(prose: Prose) -> None:
-    """Raise :class:`CardError` where a word that is not known says what is asked."""
+    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
+    refuse_words(prose, behind_joins(prose))
     for start, stop in in_requests(prose):
         raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
                                 "derivatives that are wanted, or `derive` in the front matter",
@@ -125,7 +131,12 @@ def refuse_open(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role]
         raise CardError(Problem(f"`{name}` is called “{quoted}”, and the word is not known: is it an input, a "
                                 "parameter or a constant? Say so, or list it under `inputs`, `parameters` or "
                                 "`constants` in the front matter", line=prose.plain.line(place[0])))
-    for start, stop in (*behind_joins(prose), *before_parts(prose)):
+    refuse_words(prose, before_parts(prose))
+
+
+def refuse_words(prose: Prose, places: Iterable[Place]) -> None:
+    """Raise :class:`CardError` for the first of these words."""
+    for start, stop in places:
         quoted = prose.plain.quote(start, stop)
         raise CardError(Problem(f"“{quoted}” is not understood here: write the formula of what it names, or say in "
                                 "the front matter what is meant", line=prose.plain.line(start)))
@@ -144,7 +155,8 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     for gap in prose.gaps:
         if prose.sentence(gap.start) in asked:
             words = [*_WORD.finditer(prose.text, prose.sentence(gap.start)[0], gap.start)]
-            if words and not prose.text[words[-1].end() : gap.start].strip():
+            here = prose.text[words[max(-len(words), -9)].start() : gap.start] if words else ""
+            if words and not prose.text[words[-1].end() : gap.start].strip() and named(here, "derivative", "message"):
                 yield from unknown(prose.text, *words[-1].span())
     for noun in named(prose.text, "derivative"):
         start, stop = prose.sentence(noun.start)
@@ -154,6 +166,10 @@ def in_requests(prose: Prose) -> Iterator[Place]:
         for word in _WORD.finditer(prose.text, noun.stop, stop if (start, stop) in asked else noun.stop):
             near = _SMALL.fullmatch(prose.text, noun.stop, word.start()) is not None
             if near or _SAID_OF.match(prose.text, word.end(), stop):
+                yield from unknown(prose.text, *word.span())
+    for start, stop in asked:
+        for word in _WORD.finditer(prose.text, start, stop):
+            if _OF_LETTER.match(prose.text, word.end()):
                 yield from unknown(prose.text, *word.span())
     for kind in named(prose.text, "message"):
         _, stop = prose.sentence(kind.start)

@@ -27,6 +27,10 @@ _LETTER = re.compile(r"\\?[A-Za-z]+")
 _INDEX = re.compile(r"_\s*(?:\{[^{}]*\}|\w)")
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:\^\s*(\{[^{}]*\}|\w))?")
 _APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
+_SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes such as 2 × 2 and 3-d
+    r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?(?![\d.)]|\s*(?:p|b|pts|points|marks|d|D)\b|[\s-]*(?:x|×|by|dim)|\s*\))"
+    r"(?<!^\d)(?<![,:¶] \d)")
+_MEASURED = re.compile(r"(?:strid\w*|padd\w*|sizes?|width|length|steps?|dilation|points?)\s*(?:of|is|=|by)?\s*$")
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
@@ -68,6 +72,10 @@ def refuse_unaccounted_words(
 def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
     """Words that change what the parts compute; parts that are named and of which none is the layer."""
     here = {chain.prose.sentence(p.start) for p in chain.parts}
+    for start, stop in sorted(here):
+        for number in _SAID_NUMBER.finditer(chain.prose.text, start, stop):
+            if not _MEASURED.search(chain.prose.text, start, number.start()):
+                yield number.span()
     for span in named(chain.prose.text, "change.what"):
         if chain.continued and chain.prose.sentence(span.start) not in here:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Partial
+from derive.expr import Entry, Partial, walk
 from derive.layers.forward import WindowForm
 from derive.notation import write
 from derive.notation.formulas import Formula
@@ -110,7 +110,9 @@ def _by_derivatives(
             )
         if kind and kind not in seen:
             seen.add(kind)
-            yield kind, f"asked for ${write(derivative, table)}$ (line {formula.line})"
+            known = all(table.named(n.tensor) is not None for n in walk(derivative) if isinstance(n, Entry))
+            said = f"${write(derivative, table)}$" if known else spoken(derivative)
+            yield kind, f"asked for {said} (line {formula.line})"
 
 
 def _written(

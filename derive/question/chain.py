@@ -28,6 +28,7 @@ _WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|
 _AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
 _OUTPUTS = re.compile(
     r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
+_COUNTED = re.compile(r"\b(\d+)\s+((?:hidden |output |input )?(?:units?|neurons?|outputs?|inputs?|nodes?))\b")
 _OUTPUT_OF = re.compile(  # «$z$ is the output of the PReLU»
     r"∎,? (?:(?:is|be|being|denotes|je|značí) (?:the )?)?(?:outputs? of|výstup\w*) (?:the )?$")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
@@ -253,6 +254,10 @@ class Chain:
             if units and named(after, "letter.units", "head.count"):
                 options.setdefault("units", gap.formula.latex.strip())
                 self.understood.append((gap.start, gap.start + 1))
+        for said in _COUNTED.finditer(text):
+            if "input" not in said[2]:
+                options.setdefault("units", said[1])
+            self.understood.append((start + said.start(), start + said.end()))
         if one := re.match(r"[^.;∎¶]{0,12}?\b(?:one|a single|single|1) (?:\w+ )?(?:unit|neuron|output)\b", text):
             options.setdefault("units", "1")
             self.understood.append((start, start + one.end()))

@@ -26,7 +26,7 @@ from derive.question.refused import of_the_layer, refuse_parts, refuse_undefined
 from derive.question.roles import roles_of
 from derive.question.slots import refuse_open, refuse_requests
 from derive.question.stated import Reader
-from derive.question.unaccounted import refuse_computed, refuse_unaccounted
+from derive.question.unaccounted import refuse_computed, refuse_other_output, refuse_unaccounted
 from derive.question.wanted import AskingInWords, differentiated_in_words
 from derive.question.windows import tie_rule_of
 from derive.question.wording import words_of
@@ -96,6 +96,7 @@ def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> N
     refuse_undefined(named, given)
     refuse_two_readings([d.formula for d in layer.used], given)
     refuse_computed(named, given)
+    refuse_other_output(prose, {*layer.letters, *(s.name for s in layer.table.symbols)})
     refuse_unaccounted(prose, (*(d.value for d in layer.used), *(f.body for f in layer.functions)), named,
                        {*layer.letters, *(f.name for f in layer.functions)})
 

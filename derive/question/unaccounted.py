@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 
 from derive.errors import CardError, Problem
-from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Node, Num, Pow, Reduce, walk
+from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Pow, Reduce, walk
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
 from derive.question import lexicon
 from derive.question.asking import discussed
-from derive.question.naming import Mention, bare_letters
+from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.prose import GAP, Prose, one_of
 from derive.records import dataclass
 
@@ -40,7 +40,8 @@ _HABIT = one_of(
 # … of other layers and of special cases …
 _ELSEWHERE = one_of(
     r"\b(?:like|similar\w*|analog\w*|contrast\w*|opposed|compar\w*|related|alternatives?|companion|supersed\w*)\b",
-    r"\b(?:replac\w*|instead|variants?|generali[sz]\w*|special cases?|approach\w*|approximat\w*|becomes?|limit)\b",
+    r"\b(?:replac\w*|instead|variants?|versions?)\b",
+    r"\b(?:generali[sz]\w*|special cases?|approach\w*|approximat\w*|becomes?|limit)\b",
     r"\b(?:seen|known|preced\w*|before|previous|podobn\w*|místo)\b",
 )  # fmt: skip
 # … and of what is not there.
@@ -81,6 +82,12 @@ class _Formulas:
                    for n in self.nodes)
 
     @property
+    def weighs(self) -> bool:
+        """A product of letters: w_j x_j."""
+        return any(isinstance(n, Mul) and sum(any(isinstance(e, Entry) for e in walk(f)) for f in n.factors) > 1
+                   for n in self.nodes)
+
+    @property
     def penalised(self) -> bool:
         """The square or the absolute value of a single entry: ‖w‖², Σ_j |w_j|."""
         bases = [n.base for n in self.nodes if isinstance(n, Pow)]
@@ -94,16 +101,20 @@ class _Formulas:
 
 # How a formula shows that it computes the part; without one here a part is taken as written.
 _SHOWN: dict[str, Callable[[_Formulas], bool]] = {
-    **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "absolute_error", "huber", "cases"),
-                    lambda f: f.branches or f.rooted),
+    **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "squared_hinge", "absolute_error", "huber",
+                     "cases"), lambda f: f.branches or f.rooted),
     **dict.fromkeys(("sigmoid", "tanh"), lambda f: f.calls("exp", "tanh")),
     **dict.fromkeys(("softplus", "cross_entropy", "binary_cross_entropy", "categorical_cross_entropy"),
                     lambda f: f.calls("log")),
     "softmax": lambda f: f.calls("exp"),
     **dict.fromkeys(("squared_error", "mean_squared_error"), lambda f: f.powers(2)),
-    "max_pool": lambda f: f.reduces("max"),
+    **dict.fromkeys(("max_pool", "maxout"), lambda f: f.reduces("max") or f.branches),
     **dict.fromkeys(("avg_pool", "global_avg_pool"), lambda f: f.reduces("sum")),
     "normalisation": lambda f: f.rooted,
+    **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
+                     "modulus", "log_softmax", "logistic_loss"),
+                    lambda f: f.branches or f.calls("exp", "tanh", "log", "erf")),
+    "linear": lambda f: f.weighs,
     "penalty": lambda f: f.penalised,
     "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
 }
@@ -116,7 +127,19 @@ _COMPUTED = one_of(
     r"\b(?:normali[sz]ed|standardi[sz]ed) (?:input|value|version|activation)",
 )  # fmt: skip
 _HELD = re.compile(r"\b(?:fixed|constant|given|running|known|precomputed)\b")
+_STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
+
+
+def refuse_other_output(prose: Prose, letters: Iterable[str]) -> None:
+    """Raise :class:`CardError` for «its output $h$», where no formula computes h or takes it."""
+    known = {*letters}
+    for mention in mentions(prose, bare_letters):
+        called = lexicon.named(mention.before, "letter")
+        for latex in mention.letters if called and called[-1].concept == "letter.output" else ():
+            if name_of(latex) not in known and not _STATED.search(mention.formula.latex):
+                raise CardError(Problem(f"`{latex}` is called an output ({mention.said}), and no formula computes it: "
+                                        f"write it, e.g. `{latex} = …`", line=mention.formula.line))
 
 
 def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:
@@ -179,5 +202,4 @@ def _goes_on(prose: Prose, first: int, last: int) -> bool:
         return False
     if _JOINED.search(before) or _APPLIED.match(after):
         return True
-    return _BESIDE.search(before) is not None and _CHAIN.search(before) is not None and not (
-        _ELSEWHERE.search(before) or _ELSEWHERE.search(after))
+    return not (_ELSEWHERE.search(before) or _ELSEWHERE.search(after))

@@ -148,7 +148,7 @@ class Layer:
 
     ``rank`` says how many axes its input has where that is settled, the usual number first; ``kind`` is ``"layer"``,
     ``"activation"`` (of each entry by itself) or ``"loss"``.  ``aliases`` are further names, ``words`` is what prose
-    calls it, ``spoken`` and ``czech`` are further phrases.  ``options`` have the values that they have unless given;
+    calls it; the phrases of questions are the lexicon's.  ``options`` have the values that they have unless given;
     ``first`` is the one that may stand without its name.  ``facts`` hold of x, y and its letters; ``input`` and
     ``output`` are the letters that x and y have by preference; ``source`` says where the formula is from.
     """
@@ -163,8 +163,6 @@ class Layer:
     options: Options = field(default_factory=dict, hash=False)
     first: str = ""
     facts: tuple[str, ...] = ()
-    spoken: tuple[str, ...] = ()
-    czech: tuple[str, ...] = ()
     source: str = ""
     input: tuple[str, ...] = ("x",)
     output: tuple[str, ...] = ("y", "z", "h", "g")

@@ -186,16 +186,13 @@ def _layer(name: str, words: str, forward: Callable[[int, Options], Forward], di
 
 
 LAYERS = (
-    _layer("conv1d", "one-dimensional convolution", _convolution(1), 1, "convolution1d", source=_SEEN,
-           czech=("jednorozměrná konvoluce",)),
-    _layer("conv2d", "convolution", _convolution(2), 2, "convolution", "conv", "convolution2d", source=_SEEN,
-           spoken=("convolutional layer", "2D convolution", "two-dimensional convolution"),
-           czech=("konvoluce", "konvoluční vrstva")),
+    _layer("conv1d", "one-dimensional convolution", _convolution(1), 1, "convolution1d", source=_SEEN),
+    _layer("conv2d", "convolution", _convolution(2), 2, "convolution", "conv", "convolution2d", source=_SEEN),
     _layer("depthwise_conv1d", "one-dimensional depthwise convolution", _convolution(1, True), 1,
            options=_DEPTHWISE),
     _layer("depthwise_conv2d", "depthwise convolution", _convolution(2, True), 2, "depthwise_convolution", "depthwise",
            options=_DEPTHWISE),
     _layer("conv_transpose1d", "one-dimensional transposed convolution", _transposed(1), 1, "transposed_conv1d"),
     _layer("conv_transpose2d", "transposed convolution", _transposed(2), 2, "transposed_convolution",
-           "transposed_conv2d", "deconvolution", spoken=("fractionally strided convolution", "deconvolution")),
+           "transposed_conv2d", "deconvolution"),
 )

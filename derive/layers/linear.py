@@ -44,19 +44,17 @@ def _glu(rank: int, options: Options) -> Forward:
 
 LAYERS = (
     Layer("linear", "linear layer", _linear, {"W": WEIGHTS, "w": UNIT, "b": BIAS, **_SIZES},
-          ("affine", "dense", "fully_connected", "fc"), options={"units": None, "bias": None}, first="units",
-          spoken=("affine layer", "dense layer", "fully connected layer"),
-          czech=("lineární vrstva", "plně propojená vrstva")),
+          ("affine", "dense", "fully_connected", "fc"), options={"units": None, "bias": None}, first="units"),
     Layer("maxout", "maxout layer", _maxout, {"W": WEIGHTS, "b": BIAS}, options={"pieces": None, "bias": None},
-          first="pieces", spoken=("maxout unit",), source="Goodfellow et al. 2013"),
+          first="pieces", source="Goodfellow et al. 2013"),
     Layer("glu", "gated linear unit", _glu,
           {"W": WEIGHTS, "V": Letter("gate weights", ("V", "U", "A"), "parameters"), "b": BIAS,
            "c": Letter("gate bias", ("c", "d"), "parameters"), "s": Letter("", ("s", "z", "a")),
            "g": Letter("", ("g", "h", "q"))}, ("gated_linear_unit",), options={"bias": None},
           source="Dauphin et al. 2017"),
     Layer("residual", "residual connection", r"y_{\I} = r_{\I} + x_{\I}", {"r": Letter("", ("r",))}, ("skip",),
-          spoken=("skip connection", "shortcut connection"), source="He, Zhang, Ren and Sun 2016"),
+          source="He, Zhang, Ren and Sun 2016"),
     Layer("embedding", "embedding", r"y_{\K} = \sum_{j} E_{j\K} x_{j}",
           {"E": Letter("weights", ("E", "W"), "parameters")}, ("embedding_layer",), rank=1,
-          spoken=("embedding layer", "lookup table"), source="x is the one-hot vector of the word"),
+          source="x is the one-hot vector of the word"),
 )

@@ -76,17 +76,16 @@ def _norm(name: str, words: str, forward: Any, ranks: tuple[int, ...], *aliases:
 
 LAYERS = (
     _norm("batch_norm", "batch normalisation", _batch, (2, 4, 1), "batch_normalisation", "batch_normalization",
-          "batchnorm", spoken=("batch normalization", "batch norm"), czech=("dávková normalizace",),
+          "batchnorm",
           source="Ioffe and Szegedy 2015"),
     _norm("layer_norm", "layer normalisation", _layer, (1, 2, 3), "layer_normalisation", "layer_normalization",
-          "layernorm", spoken=("layer normalization", "layer norm"), source="Ba, Kiros and Hinton 2016"),
+          "layernorm", source="Ba, Kiros and Hinton 2016"),
     _norm("instance_norm", "instance normalisation", _instance, (3, 2, 4), "instance_normalisation",
-          "instance_normalization", spoken=("instance normalization", "instance norm"),
+          "instance_normalization",
           source="Ulyanov, Vedaldi and Lempitsky 2016"),
     _norm("group_norm", "group normalisation", _group, (3,), "group_normalisation", "group_normalization",
-          options={"group_size": 2}, first="group_size", spoken=("group normalization", "group norm"),
+          options={"group_size": 2}, first="group_size",
           source="Wu and He 2018"),
     _norm("rms_norm", "RMS normalisation", _rms, (1, 2, 3), "rmsnorm", "rms_normalisation", "rms_normalization",
-          spoken=("root mean square normalisation", "root mean square normalization", "RMSNorm"),
           source="Zhang and Sennrich 2019"),
 )

@@ -11,17 +11,6 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.trees import with_trees
 from derive.records import dataclass
 
-# a round bracket with what may stand before it: \left( \big( \bigl( \!\left(
-OPENED = r"(?:\s|\\!|\\(?:left|[bB]igg?l?)(?![a-zA-Z]))*\("
-_SIZED = r"(?:\s|\\!|\\(?:right|[bB]igg?r?)(?![a-zA-Z]))*"
-CLOSED = _SIZED + r"\)"
-_CLOSING = re.compile(_SIZED + "$")
-
-
-def inside(latex: str) -> str:
-    r"""What stands before a closing bracket, without the \right of that bracket."""
-    return _CLOSING.sub("", latex).strip()
-
 
 def one_of(*phrases: str) -> re.Pattern[str]:
     """Any of the phrases, each a pattern over text in lower case."""

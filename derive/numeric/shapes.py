@@ -136,7 +136,10 @@ def stated_span(length: Expr | None, v: Idx, entry: Entry, value: Expr, reach: E
     """
     if length is None:
         return output_span(v, entry, value, reach)
-    stated = int(interval(length, {}, reach.sizes)[0])
+    extent = interval(length, {}, reach.sizes)[0]
+    stated = int(extent)
+    if stated != extent:
+        raise CardError(f"`{v.name}` of `{entry.tensor}` would take {extent} values: no whole number at these sizes")
     terms = _terms(v, value)
     if terms and all(isinstance(t, (Idx, Add, Mul, Num, Size)) for t in terms):
         most = min(_unguarded_spans(v, entry, value, reach), default=stated)

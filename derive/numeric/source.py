@@ -256,7 +256,7 @@ def equation_source(equation: Rel, module: Module) -> str:
     starts = [writer.axes.origin(entry.tensor, d) for d in range(len(free))]
     names = "".join(f"{writer.names[v]}, " for v in free)
     stated = {axis: length for tensor, axis, length in module.ranges if tensor == entry.tensor}
-    ranges = ", ".join(f"range({start}, {start} + {writer.index(stated[d])})" if d in stated else
+    ranges = ", ".join(f"range({start}, {start} + int({writer.index(stated[d])}))" if d in stated else
                        writer.outputs(v, start, value) for d, (v, start) in enumerate(zip(free, starts, strict=True)))
     unpack = f"        ({names}) = index\n" if free else ""
     return ("def equation(run):\n"

@@ -207,6 +207,7 @@ ORACLES: dict[str, Oracle] = {
     "pooled_tanh": Oracle(lambda x: np.tanh(x.reshape(2, 2, 3, 2).mean((1, 3))), ((4, 6),)),
     "highway_named": Oracle(lambda v, x, c, w, b: sigmoid(v @ x + c) * np.tanh(w @ x + b)
                             + (1 - sigmoid(v @ x + c)) * x, ((4, 4), V, V, (4, 4), V)),
+    "conv1d_halved": Oracle(lambda b, w, x: conv1d(w, x, b, 2), (S, (3,), (7,))),
     "two_layers_squared": Oracle(lambda w, x, b, v, t: (v @ np.maximum(0, w @ x + b) - t) ** 2, (M, V, (3,), (3,), S)),
     "regressor": Oracle(lambda w, x, b, v, c, t: (v @ np.maximum(0, w @ x + b) + c - t) ** 2 / 2,
                         (M, V, (3,), (3,), S, S)),

@@ -395,6 +395,11 @@ BINDING = (Reduce, Arg, SetOf)
 _BOUND = "§"
 
 
+def is_bound(index: Idx) -> bool:
+    """A variable that a binder outside the node has, not a letter of the formula."""
+    return index.name.startswith(_BOUND)
+
+
 def _height(node: Node) -> int:
     """One more than the largest variable number that a binder inside the node uses."""
     cached = node.__dict__.get("_height")

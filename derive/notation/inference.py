@@ -182,8 +182,8 @@ class _Component:
 
     def fitting(self) -> Iterator[Ranks]:
         """Every choice of ranks under which each claim fits; a claim is tried once for a choice of its own letters."""
-        marked = {n.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
-                  for a in m.args for n in walk(a) if isinstance(n, Entry)}
+        marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
+                  for a in m.args if isinstance(a, Entry)}
         choices: Choices = {name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}
         own = {claim: tuple(dict.fromkeys(n.tensor for n in walk(claim) if isinstance(n, Entry)
                                           and n.tensor in choices)) for claim in self.claimed}

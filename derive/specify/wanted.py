@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from derive.axes import unused
 from derive.errors import Problem, UnsupportedError
-from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, walk
+from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, is_bound, walk
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
@@ -180,11 +180,11 @@ def derivatives(nodes: tuple[tuple[Formula, Node], ...]) -> Iterator[tuple[Formu
 
 
 def partials(nodes: tuple[tuple[Formula, Node], ...]) -> tuple[tuple[Formula, Partial], ...]:
-    """The derivatives that formulas mention, each once."""
+    """The derivatives that formulas mention, each once; not those in a sum over their indices, x^T ∂L/∂x."""
     found: dict[Partial, Formula] = {}
     for formula, node in nodes:
         for part in walk(node):
-            if isinstance(part, Partial):
+            if isinstance(part, Partial) and not any(is_bound(n) for n in walk(part) if isinstance(n, Idx)):
                 found.setdefault(part, formula)
     return tuple((formula, part) for part, formula in found.items())
 

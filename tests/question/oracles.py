@@ -208,6 +208,9 @@ ORACLES: dict[str, Oracle] = {
     "highway_named": Oracle(lambda v, x, c, w, b: sigmoid(v @ x + c) * np.tanh(w @ x + b)
                             + (1 - sigmoid(v @ x + c)) * x, ((4, 4), V, V, (4, 4), V)),
     "conv1d_halved": Oracle(lambda b, w, x: conv1d(w, x, b, 2), (S, (3,), (7,))),
+    "ridge_ones": Oracle(lambda x, w, b, y, r: ((x @ w + b - y) ** 2).sum() + r * (w @ w),
+                         ((5, 4), V, S, (5,), S)),
+    "cosine_scaled": Oracle(lambda s, w, x: s * (w @ x) / np.sqrt((w**2).sum(1) * (x @ x)), (S, (3, 4), V)),
     "two_layers_squared": Oracle(lambda w, x, b, v, t: (v @ np.maximum(0, w @ x + b) - t) ** 2, (M, V, (3,), (3,), S)),
     "regressor": Oracle(lambda w, x, b, v, c, t: (v @ np.maximum(0, w @ x + b) + c - t) ** 2 / 2,
                         (M, V, (3,), (3,), S, S)),

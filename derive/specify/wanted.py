@@ -184,7 +184,7 @@ def partials(nodes: tuple[tuple[Formula, Node], ...]) -> tuple[tuple[Formula, Pa
     found: dict[Partial, Formula] = {}
     for formula, node in nodes:
         for part in walk(node):
-            if isinstance(part, Partial) and not any(is_bound(n) for n in walk(part) if isinstance(n, Idx)):
+            if isinstance(part, Partial) and not any(is_bound(n) for n in walk(part.wrt) if isinstance(n, Idx)):
                 found.setdefault(part, formula)
     return tuple((formula, part) for part, formula in found.items())
 

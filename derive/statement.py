@@ -213,7 +213,6 @@ def with_layer(card: Card, name: str) -> Card:
 _QUOTED = "write it in single quotes, `- '…'`"
 _ESCAPE = re.compile(r"\\(?:\r?\n\s*(?:\\ )?|(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.))", re.DOTALL)
 _COMMENT = re.compile(r"[ \t]+#")
-_CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
 def _parsed(text: str, header: FrontMatter, first_line: int, file: str | None) -> Statement:
@@ -245,7 +244,7 @@ def _items(key: str, value: Any, text: str) -> tuple[list[tuple[str, int]], list
     import yaml
 
     if isinstance(value, yaml.ScalarNode):
-        wrong = _changed(value, text, False)
+        wrong = _changed(value, text)
         pieces = value.value.split("\n") if value.style in ("|", ">") else [value.value]
         below = value.style in ("|", ">")
         items = [(t.strip(), value.start_mark.line + below + n) for n, t in enumerate(pieces) if t.strip()]
@@ -255,20 +254,21 @@ def _items(key: str, value: Any, text: str) -> tuple[list[tuple[str, int]], list
     items, problems = [], []
     for item in value.value:
         line = item.start_mark.line
+        may_be_parted = value.flow_style and item is not value.value[-1]
         if key == "padding" and isinstance(item, yaml.SequenceNode) and len(item.value) == 2 and all(
                 isinstance(end, yaml.ScalarNode) for end in item.value):
             items.append(("+".join(end.value for end in item.value), line))  # [before, behind]
         elif not isinstance(item, yaml.ScalarNode):
             problems.append((f"YAML reads no text here (`: `, braces or brackets); {_QUOTED}", line))
-        elif wrong := _changed(item, text, bool(value.flow_style)):
+        elif wrong := _changed(item, text, may_be_parted):
             problems.append((wrong, line))
         else:
             items.append((item.value, line))
     return items, problems
 
 
-def _changed(node: Any, text: str, in_flow: bool) -> str | None:
-    """What YAML makes of a formula that is not in single quotes."""
+def _changed(node: Any, text: str, may_be_parted: bool = False) -> str | None:
+    """What YAML makes of a formula that is not in single quotes; ``may_be_parted``: a comma stands behind it."""
     start, end = node.start_mark.index, node.end_mark.index
     if node.style == '"':
         for match in _ESCAPE.finditer(text, start + 1, end - 1):
@@ -277,19 +277,17 @@ def _changed(node: Any, text: str, in_flow: bool) -> str | None:
     if node.style is None:
         if _COMMENT.match(text, end):
             return f"YAML ends the text at ` #`; {_QUOTED}"
-        if in_flow and not _balanced(node.value):
-            return f"YAML parts the text at a comma or bracket; {_QUOTED}"
+        if may_be_parted and _unclosed(node.value):
+            return f"YAML parts the text at a comma; {_QUOTED}"
     return None
 
 
-def _balanced(text: str) -> bool:
-    open_: list[str] = []
+def _unclosed(text: str) -> bool:
+    """A round bracket is open at the end; square ones and braces YAML takes for its own."""
+    depth = 0
     for char in text:
-        if char in "([{":
-            open_.append(char)
-        elif char in _CLOSES and (not open_ or open_.pop() != _CLOSES[char]):
-            return False
-    return not open_
+        depth = depth + 1 if char == "(" else max(0, depth - 1) if char == ")" else depth
+    return depth > 0
 
 
 def _too_long(found: Mapping[str, Any], sources: Mapping[str, tuple[Source, ...]],

@@ -337,8 +337,9 @@ def _value(text: str) -> Any:
 def written(key: str, items: Texts) -> list[str]:
     """The lines of one key."""
     if key in SINGLE:
-        plain = _PLAIN.fullmatch(items[0]) and (key == "ceil_mode" or items[0].lower() not in _WORDS)
-        return [f"{key}: {items[0] if plain else _single(items[0])}"]
+        word = items[0]
+        plain = word in ("true", "false") if key == "ceil_mode" else _PLAIN.fullmatch(word) and word.lower() not in _WORDS
+        return [f"{key}: {word if plain else _single(word)}"]
     if all(_PLAIN.fullmatch(t) and t.lower() not in _WORDS or key in SIZES and _NUMBERS.fullmatch(t) for t in items):
         return [f"{key}: [{', '.join(items)}]"]
     return [f"{key}:", *(f"  - {_single(t)}" for t in items)]

@@ -30,6 +30,7 @@ def statements(draw: st.DrawFn) -> Statement:
     return Statement(**values)  # type: ignore[arg-type]
 
 
+@example(Statement(ceil_mode="null"))
 @given(statements())
 def test_text_and_back(statement: Statement) -> None:
     assert Statement.parse(statement.text) == statement

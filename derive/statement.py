@@ -338,7 +338,8 @@ def written(key: str, items: Texts) -> list[str]:
     """The lines of one key."""
     if key in SINGLE:
         word = items[0]
-        plain = word in ("true", "false") if key == "ceil_mode" else _PLAIN.fullmatch(word) and word.lower() not in _WORDS
+        flag = key == "ceil_mode"
+        plain = word in ("true", "false") if flag else _PLAIN.fullmatch(word) and word.lower() not in _WORDS
         return [f"{key}: {word if plain else _single(word)}"]
     if all(_PLAIN.fullmatch(t) and t.lower() not in _WORDS or key in SIZES and _NUMBERS.fullmatch(t) for t in items):
         return [f"{key}: [{', '.join(items)}]"]

@@ -15,11 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.bank import CARDS, ROOT, SAMPLE, named
 from tests.numeric.modules import message, pooling
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-CARD = ROOT / "cards" / "max_pooling_backward.md"
 
 
 @dataclass(frozen=True)
@@ -219,7 +218,7 @@ def command_rows() -> Iterator[Row]:
     """``derive solve`` from a cold start, and a further card in the same process."""
     with tempfile.TemporaryDirectory() as folder:
         cold, sympy = in_turn(
-            lambda: spent("-m", "derive", "solve", str(CARD), "--format", "md,tex", "-o", folder),
+            lambda: spent("-m", "derive", "solve", str(SAMPLE), "--format", "md,tex", "-o", folder),
             lambda: spent("-c", "import sympy"), 7)
     yield Row("derive solve, cold", cold, sympy, "import sympy", budget_ratio=2.2)
     yield Row("a further card, verified", further_card(), budget_seconds=0.040)
@@ -229,7 +228,7 @@ def further_card() -> float:
     """Median over cards that differ in their id, and so in their worked example."""
     import derive
 
-    text = CARD.read_text(encoding="utf-8")
+    text = SAMPLE.read_text(encoding="utf-8")
     times = []
     for n in range(6):
         card = derive.Card.parse(text.replace("id: ", f"id: again_{n}_", 1))
@@ -241,7 +240,6 @@ def further_card() -> float:
     return statistics.median(times[1:])
 
 
-CARDS = ROOT / "tests" / "cards" / "layers"
 FEATURE_MAPS = r"""---
 id: feature_maps
 ---
@@ -271,7 +269,7 @@ def layer_rows() -> Iterator[Row]:
     def work(name: str) -> Callable[[], None]:
         def run() -> None:
             forget()
-            solution = derive.solve(derive.Card.parse(name) if "\n" in name else CARDS / f"{name}.md")
+            solution = derive.solve(derive.Card.parse(name) if "\n" in name else named(name))
             derive.render(solution, "md")
             derive.render(solution, "tex")
 
@@ -285,8 +283,8 @@ def layer_rows() -> Iterator[Row]:
 
 BASELINE = "6930a12"
 TWELFTH = """
-import pathlib, derive
-for path in sorted(pathlib.Path(r"%s").glob("*.md"))[::12]:
+import sys, derive
+for path in sys.argv[1:]:
     try:
         derive.solve(path)
     except derive.DeriveError:
@@ -307,10 +305,11 @@ def bank_rows() -> Iterator[Row]:
         if archive.returncode == 0:
             before.mkdir()
             subprocess.run(["tar", "-x", "-C", str(before)], input=archive.stdout, check=True)
-            twelfth = TWELFTH % CARDS
-            ours, theirs = in_turn(lambda: spent("-c", twelfth), lambda: spent("-c", twelfth, folder=before), 3)
-            yield Row("every twelfth card of tests/cards/layers", ours, theirs, f"commit {BASELINE}", budget_ratio=0.6)
-        cards = sorted(map(str, (ROOT / "tests" / "cards").rglob("*.md")))
+            layers = {path.stem: path for path in CARDS if "\noracle:" in path.read_text("utf-8")}
+            twelfth = ("-c", TWELFTH, *(str(layers[name]) for name in sorted(layers)[::12]))
+            ours, theirs = in_turn(lambda: spent(*twelfth), lambda: spent(*twelfth, folder=before), 3)
+            yield Row("every twelfth card of a layer's formula", ours, theirs, f"commit {BASELINE}", budget_ratio=0.6)
+        cards = sorted(map(str, CARDS))
         hundred = [p for p in cards[::max(1, len(cards) // 120)] if solves(p)][:100]
         halves = [spent("-c", FOLDER % folder, *hundred[n::2]) for n in (0, 1)]
         yield Row("100 cards, md + tex + html, two cores", max(halves), budget_seconds=10.0)

@@ -22,17 +22,17 @@ from derive.evaluation.draw import draw
 from derive.evaluation.formats import as_html, as_json, as_markdown, for_terminal, number, sections
 from derive.evaluation.values import read_values
 from derive.sheet import Sheet
-from derive.solve import Solution, solve
+from derive.solve import Solution
 from derive.verify.report import Report
+from tests.bank import SAMPLE, solved
 from tests.calculus.zoo import ZOO
 
-CARD = Path(__file__).parents[2] / "cards" / "max_pooling_backward.md"
 X = [[1, 5, 2, 0], [3, 5, 7, 1], [0, 0, 0, 0], [0, 9, 0, 1]]
 
 
 @cache
 def pooling(tie_rule: str = "first") -> Solution:
-    return solve(CARD, tie_rule=tie_rule)
+    return solved(SAMPLE.stem, tie_rule)
 
 
 @cache
@@ -124,7 +124,7 @@ def test_a_letter_is_known_by_its_name_its_sign_and_its_latex() -> None:
 
 
 def test_what_lies_between_input_and_output_shows_with_its_gradient() -> None:
-    solution = solve(CARD.parents[1] / "tests/cards/layers/prelu_squared_words.md")
+    solution = solved("prelu_squared_words")
     found = evaluate(solution, {"x": [1.0, 2.0], "w": [2.0, 1.5], "a": 0.5, "y": 1.0})
     assert {t.name: float(t.values) for t in found.intermediates} == {"s": 5, "h": 5}
     assert {t.name: float(t.values) for t in found.gradients} == {"h": 8, "s": 8}

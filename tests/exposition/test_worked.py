@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,11 @@ from derive.expr import Entry, Matrix, Num, Rel
 from derive.magnitudes import expected
 from derive.numeric.arithmetic import EXACT
 from derive.sheet import Math, Sheet, Table
-from derive.solve import solve
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.sizes import choices
 from derive.verify.report import Verdict
 from derive.verify.sheet import verify
+from tests.bank import solved
 from tests.calculus.zoo import ZOO
 
 
@@ -93,7 +92,7 @@ def test_a_derived_formula_that_disagrees_with_the_forward_formula_stops_the_she
 
 
 def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
-    solution = solve(Path(__file__).parents[1] / "cards" / "layers" / "network_shapes.md")
+    solution = solved("network_shapes")
     assert any(digit in table(solution.sheet)[r"$\partial L / \partial W_1$"] for digit in "123456789")
 
 
@@ -103,7 +102,7 @@ def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
     ("softmax_temperature", {"T"}), ("regression_ridge", {"lambda"}), ("leaky_cases", set()),
 ])  # fmt: skip
 def test_thresholds_margins_and_slopes_are_above_0(card: str, letters: set[str]) -> None:
-    solution = solve(f"tests/cards/layers/{card}.md")
+    solution = solved(card)
     assert set(expected(solution.module)) == letters
     shown = {str(m.expr.terms[0].tensor): m.expr.terms[1].value for m in numbers(solution.sheet) if m.definition
              and isinstance(m.expr, Rel) and isinstance(m.expr.terms[0], Entry) and isinstance(m.expr.terms[1], Num)}

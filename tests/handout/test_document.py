@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,9 @@ from derive.errors import CardError, VerificationError
 from derive.handout import MODES, Head, Item, Selection, bounds, document
 from derive.render.guard import displayed
 from derive.render.pdf import compile_latex, engine
-from derive.solve import solve
 from derive.verify.report import Check, Report, Verdict
+from tests.bank import named, solved
 
-CARDS = Path(__file__).parents[1] / "cards"
 HAND = r"""---
 id: by_hand
 course: Other course
@@ -34,8 +32,8 @@ BARE = "---\nid: bare\n---\n# Question\nNothing is known of this.\n"
 
 @cache
 def items() -> tuple[Item, ...]:
-    cards = [Card.read(CARDS / f"{name}.md") for name in ("czech", "overlapping", "one_d")]
-    return (*(Item(card, solve(card)) for card in cards), Item(Card.parse(HAND)), Item(Card.parse(BARE)))
+    names = ("czech", "overlapping", "one_d")
+    return (*(Item(Card.read(named(name)), solved(name)) for name in names), Item(Card.parse(HAND)), Item(Card.parse(BARE)))
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,18 +12,17 @@ from hypothesis import strategies as st
 from derive.calculus.messages import Messages
 from derive.exposition.sheet import compose
 from derive.handout.marking import HALF, UNSTATED, apportioned, marking
-from derive.solve import Solution, solve
+from derive.solve import Solution
 from derive.verify.report import Report
+from tests.bank import solved
 from tests.calculus.zoo import ZOO
-
-CARDS = Path(__file__).parents[1] / "cards"
 
 
 @cache
 def solution(name: str) -> Solution:
     """A card's solution, or a layer's sheet as it is composed."""
     if name not in ZOO:
-        return solve(CARDS / f"{name}.md")
+        return solved(name)
     messages = Messages(ZOO[name].module())
     return Solution(None, messages.given, compose(messages), Report(()), messages)
 

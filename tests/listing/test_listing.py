@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from derive.listing.run import executed
 from derive.question import module_of
 from derive.receptive_field import ReceptiveField, receptive_field
 from derive.testing import assert_backward
+from tests.bank import named
 from tests.calculus.zoo import ZOO, Layer, module_from
 
 GEOMETRIES: list[dict[str, Any]] = [
@@ -114,17 +114,14 @@ def test_a_wrong_listing_is_never_printed(right: str, wrong: str) -> None:
         executed(source.replace(right, wrong), messages)
 
 
-CARDS = Path(__file__).parents[1] / "cards" / "layers"
-
-
-@pytest.mark.parametrize(("card", "styles"), [
+@pytest.mark.parametrize(("name", "styles"), [
     ("shorter_range", ["loops", "arrays"]),  # n = 0, …, N - M - 1, one fewer than the input has windows
     ("response_normalisation", ["loops"]),  # a sum whose limits depend on the output's index
     ("max_over_relu", ["loops"]),  # an index that leaves its array where a condition does not hold
     ("pooled_twice", ["loops", "arrays"]), ("conv_relu_pool_ce", ["loops", "arrays"]),
 ])  # fmt: skip
-def test_what_a_card_asks_has_listings(card: str, styles: list[str]) -> None:
-    found, _ = listings(Messages(module_of(derive.Card.read(CARDS / f"{card}.md"))))
+def test_what_a_card_asks_has_listings(name: str, styles: list[str]) -> None:
+    found, _ = listings(Messages(module_of(derive.Card.read(named(name)))))
     assert [f.style for f in found] == styles
 
 

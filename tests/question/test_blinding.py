@@ -15,8 +15,8 @@ from derive.module import Module
 from derive.notation.formulas import formulas
 from derive.question import lexicon, module_of
 from derive.question.prose import Prose, prose_of
+from tests.bank import CARDS
 
-CARDS = sorted((Path(__file__).parents[1] / "cards").rglob("*.md"))
 EVERY = 8  # with --every-card all of them
 SAYS_NOTHING = {"small", "neutral", "change", "ask", "not", "aside"}
 MOST = 0.02  # silent changes, of all replacements

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derive import errors
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
 from derive.card import Card
@@ -19,11 +18,8 @@ from derive.question import module_of
 from derive.sheet import Sheet
 from derive.solve import Solution
 from derive.verify.report import Report
+from tests.bank import LAYERS
 from tests.question.oracles import ORACLES, Oracle
-
-CARDS = sorted((Path(__file__).parents[1] / "cards" / "layers").glob("*.md"))
-DECLINED = re.compile(r"^oracle: none\s*$", re.MULTILINE)  # the text alone is searched: reading all cards takes its time
-LAYERS = [path for path in CARDS if not DECLINED.search(path.read_text("utf-8"))]
 
 
 @cache
@@ -40,15 +36,6 @@ def summary(found: Module) -> str:
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_how_a_card_is_read(path: Path) -> None:
     assert summary(module(path)) == Card.read(path).front_matter["expect"]
-
-
-@pytest.mark.parametrize("path", sorted({*CARDS} - {*LAYERS}), ids=lambda path: path.stem)
-def test_what_is_declined(path: Path) -> None:
-    name, _, message = str(Card.read(path).front_matter["expect"]).partition(": ")
-    with pytest.raises(errors.UnsupportedError if name == "UnsupportedError" else errors.CardError) as caught:
-        module_of(Card.read(path))
-    assert message in str(caught.value)
-    assert all(str(p).startswith(f"{path}:") for p in caught.value.problems), str(caught.value)
 
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)

@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-import derive
 from derive.card import Card
 from derive.notation import gather
 from derive.notation.formulas import formulas
@@ -14,6 +13,7 @@ from derive.question.naming import letters_of, mentions
 from derive.question.prose import prose_of
 from derive.question.roles import roles_of, sizes_said
 from derive.specify.roles import Role
+from tests.bank import solved
 
 ROLES = r"""
 parameters | a trainable slope $a$ | the weights $a$ | the bias $a$ | where $a$ and $b$ are learnt | with parameter $a$
@@ -65,6 +65,6 @@ def test_no_sizes(phrase: str) -> None:
 
 
 def test_messages_asked_for_beside_a_derivative_are_answered() -> None:
-    printed = derive.solve("tests/cards/layers/parameters_not_declared.md").sheet.answer
+    printed = solved("parameters_not_declared").sheet.answer
     text = " ".join(block.latex for block in printed if hasattr(block, "latex"))
     assert all(rf"\partial {letter}" in text for letter in ("x_", "w_", "b_"))

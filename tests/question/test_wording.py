@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from derive.question import wording
 from derive.question.prose import plain_text
 from derive.question.wording import words_of
+from tests.bank import CARDS
 
 CASES = r"""
 (Figure 1 shows a 2x2 max pooling with stride 2). | kernel_size 2,2 | stride 2
@@ -136,8 +135,7 @@ def test_displayed_formulas_code_and_links_are_no_prose() -> None:
 
 
 def _texts() -> list[str]:
-    cards = sorted((Path(__file__).parents[1] / "cards").rglob("*.md"))
-    return [case.split(" | ")[0] for case in CASES] + [path.read_text("utf-8", "replace") for path in cards]
+    return [case.split(" | ")[0] for case in CASES] + [path.read_text("utf-8", "replace") for path in CARDS]
 
 
 def test_no_pattern_finds_anything_without_its_stem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,25 +22,19 @@ from derive.render import render
 from derive.render.hypertext import inline
 from derive.sheet import Figure, Sheet
 from derive.solve import Solution
+from tests.bank import SAMPLE, solved
 from tests.render import example
 from tests.render.browser import needs_chromium, visit
 
-CARDS = ("cards/max_pooling_backward.md", "tests/cards/one_d.md", "tests/cards/min_pooling.md", "tests/cards/overlapping.md",
-         "tests/cards/czech.md", "tests/cards/code.md", "tests/cards/layers/attention_bank.md",
-         "tests/cards/layers/prelu_bank.md")
+CARDS = [SAMPLE.stem, "one_d", "min_pooling", "overlapping", "czech", "code", "attention_bank", "prelu_bank"]
 OPEN = 'for (const step of document.querySelectorAll("details")) step.open = true;'
 GEOMETRIES = [((2, 2), (2, 2), (0, 0), (4, 4)), ((3, 3), (1, 1), (0, 0), (4, 5)), ((3, 3), (2, 2), (1, 1), (5, 5)),
               ((2, 2), (3, 3), (0, 0), (5, 5))]
 
 
 @cache
-def solved(path: str) -> Solution:
-    return derive.solve(path)
-
-
-@cache
-def page(path: str) -> str:
-    return str(render(solved(path), "html"))
+def page(name: str) -> str:
+    return str(render(solved(name), "html"))
 
 
 @needs_chromium
@@ -54,9 +48,9 @@ def test_the_harness_sees_errors_and_requests() -> None:
 
 @needs_chromium
 @pytest.mark.parametrize("width", [1000, 360])
-@pytest.mark.parametrize("path", CARDS)
-def test_everything_is_laid_out_and_nothing_is_asked_for(path: str, width: int) -> None:
-    seen = visit(page(path), OPEN + """
+@pytest.mark.parametrize("name", CARDS)
+def test_everything_is_laid_out_and_nothing_is_asked_for(name: str, width: int) -> None:
+    seen = visit(page(name), OPEN + """
       const empty = (s) => [...document.querySelectorAll(s)].filter((e) => {
         const r = e.getBoundingClientRect(); return r.width < 2 || r.height < 2; }).length;
       const main = document.querySelector("main").getBoundingClientRect();
@@ -71,7 +65,7 @@ def test_everything_is_laid_out_and_nothing_is_asked_for(path: str, width: int) 
     assert seen.complaints == []
     found = seen.result
     assert found["maths"] > 30
-    assert found["figures"] == len(solved(path).sheet.figures())
+    assert found["figures"] == len(solved(name).sheet.figures())
     assert (found["emptyMaths"], found["emptyFigures"], found["out"], found["errors"]) == (0, 0, 0, 0)
     assert found["sideways"] <= 0
     assert found["requests"] == []
@@ -169,7 +163,7 @@ def agree(solution: Solution, one: dict[str, Any], shown: dict[str, Any]) -> Non
 
 def layers() -> list[Solution]:
     layer = derive.layer("max_pool", kernel_size=2)
-    made = [solved("tests/cards/one_d.md"), solved("tests/cards/min_pooling.md")]
+    made = [solved("one_d"), solved("min_pooling")]
     for kernel, stride, padding, shape in GEOMETRIES:
         module = dataclasses.replace(layer.with_field(receptive_field(kernel, stride, padding)), input_size=shape)
         made.append(derive.solve(module))

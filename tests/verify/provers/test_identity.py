@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from derive import solve
 from derive.notation import read
 from derive.numeric.arithmetic import precision
 from derive.verify.proving import proofs
 from derive.verify.report import Verdict
+from tests.bank import solved
 from tests.verify.sheets import messages_of, subject, table_of
 
 
@@ -42,5 +40,5 @@ def test_what_the_expression_itself_compares_is_not_decided_by_the_point() -> No
 
 
 def test_shares_of_a_maximum_are_proved_at_ties() -> None:
-    report = solve(Path(__file__).parents[2] / "cards" / "tie_question.md").report
+    report = solved("tie_question").report
     assert [c.verdict for c in report.checks if c.name == "tie_membership"] == [Verdict.PROVED]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.bank import ROOT, SAMPLE, named
+
 PROGRAM = """
 import sys, threading
 from concurrent.futures import ThreadPoolExecutor
@@ -31,9 +31,7 @@ sys.stdout.buffer.write("".join(pages[0]).encode())
 
 
 def test_threads_of_a_fresh_process_give_the_bytes_of_one() -> None:
-    names = ("cards/max_pooling_backward.md", "tests/cards/overlapping.md", "tests/cards/layers/maxout_bank.md",
-             "tests/cards/layers/softmax_ce_bank.md")
-    cards = [str(ROOT / name) for name in names]
+    cards = [str(path) for path in (SAMPLE, *map(named, ("overlapping", "maxout_bank", "softmax_ce_bank")))]
     together, alone = (subprocess.run([sys.executable, "-c", PROGRAM, threads, *cards], cwd=ROOT, capture_output=True,
                                       timeout=600) for threads in ("4", "1"))
     assert together.returncode == alone.returncode == 0, together.stderr[-2000:] + alone.stderr[-2000:]

@@ -1,0 +1,43 @@
+"""The cards that the tests hold: in folders by what they show, each found by its name alone."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from derive.solve import Solution, solve
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "cards" / "max_pooling_backward.md"
+CARDS = sorted((ROOT / "tests" / "cards").rglob("*.md"))
+_EXPECT = re.compile(r"^expect:.*$", re.MULTILINE)  # the text alone is searched: reading all cards takes its time
+_ORACLE = re.compile(r"^oracle:", re.MULTILINE)
+
+
+@cache
+def named(name: str) -> Path:
+    """The card of this name, wherever it lies."""
+    (found,) = (path for path in (*CARDS, SAMPLE) if path.stem == name)
+    return found
+
+
+@cache
+def solved(name: str, tie_rule: str | None = None) -> Solution:
+    """The solution of the card of this name, as every test of this process sees it."""
+    return solve(named(name), tie_rule=tie_rule)
+
+
+@cache
+def _texts() -> dict[Path, str]:
+    return {path: path.read_text("utf-8") for path in CARDS}
+
+
+def _expected(path: Path) -> str:
+    found = _EXPECT.search(_texts()[path])
+    return found[0] if found else ""
+
+
+REFUSED = [path for path in CARDS if "Error: " in _expected(path)]
+LAYERS = [path for path in CARDS if path not in {*REFUSED} and _ORACLE.search(_texts()[path])]
+WINDOWS = [path for path in CARDS if path not in {*REFUSED, *LAYERS}]  # a maximum or minimum over windows, nothing else

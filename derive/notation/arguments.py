@@ -18,9 +18,11 @@ from derive.notation.tree import (
     Scripted,
     Token,
     arguments_of,
+    base_of,
     has,
     is_group,
     is_token,
+    labels_of,
     names_in,
     normal,
     parameter,
@@ -129,9 +131,10 @@ def lists_entries(r: Reader, group: Group) -> bool:
 
 
 def lists_arguments(r: Reader, group: Group) -> bool:
-    """(s, c): letters parted by commas, of which one at least is a tensor; an index may stand among them."""
+    """(s, c), (w, w_0): letters parted by commas, of which one at least is a tensor; an index may stand among them."""
     parts = [unwrap(part) for part in split(group.items, "COMMA", "SEMI")]
-    names = [str(part[0]) for part in parts if len(part) == 1 and is_token(part[0], "NAME")]
+    names = [f"{base_of(part[0])}{labels_of(part[0])}" for part in parts if len(part) == 1
+             and is_token(base_of(part[0]), "NAME")]
     tensors = [n for n in names if n in r.words and r.words[n].kind is Kind.TENSOR]
     return len(parts) > 1 and len(names) == len(parts) and bool(tensors)
 

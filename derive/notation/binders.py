@@ -17,6 +17,7 @@ from derive.expr import (
     Entry,
     Expr,
     Extremum,
+    Fn,
     Idx,
     In,
     Mul,
@@ -35,6 +36,7 @@ from derive.notation import conditions
 from derive.notation.formulas import NotationError
 from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values
 from derive.notation.reader import Reader, negated, product
+from derive.notation.shapes import EXTREMES
 from derive.notation.symbols import Kind
 from derive.notation.tree import (
     Command,
@@ -353,8 +355,14 @@ def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
         binder, element = set_builder(r, g)
         return Reduce(base.text, binder, element)
     parts = split(g.items, "COMMA")
-    if len(parts) < 2 or g.bracket not in ("LPAREN", "LSET", "LBRACK"):
+    if g.bracket not in ("LPAREN", "LSET", "LBRACK") or not all(parts):
         raise _nothing_below(r, base)
+    if len(parts) < 2:
+        of = r.value(parts[0], g.end - 1)
+        if not isinstance(of, Entry) or len(of.indices) == r.rank(of) > 0:
+            raise _nothing_below(r, base)
+        c.take()
+        return r.raised(Fn(EXTREMES[base.text], (of,)), raised if raised is not g else None)  # \max(\mathbf c)
     c.take()
     found = Extremum(base.text, tuple(r.value(part, g.end - 1) for part in parts))
     return r.raised(found, raised if raised is not g else None)

@@ -129,7 +129,7 @@ _TERMINALS = {
     **dict.fromkeys(("PLUS", "MINUS", "STAR", "TOP"), "MARK"),
     **dict.fromkeys(CLOSING, "OPEN"),
     **dict.fromkeys(CLOSING.values(), "CLOSE"),
-    "SQRT": "ONE", "FRAC": "TWO", "UNDER": "TWO",
+    "SQRT": "ONE", "BRACE": "ONE", "FRAC": "TWO", "UNDER": "TWO",
     **{name: name for name in ("LBRACE", "SUB", "SUP", "PRIME")},
 }
 
@@ -154,7 +154,8 @@ def _scripted(parts: list[Any]) -> Item:
     base, *scripts = parts
     subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
     sups = [sup for s in scripts if s[0].type == "SUP" for sup in _marked(_items(s[1]))]
-    base = _named(base) if subs and not is_token(subs[0][0], "PLUS") else base
+    if subs and not is_token(subs[0][0], "PLUS"):
+        base, subs = _entry_of(_named(base), subs)
     if subs or not is_token(base, "NAME") or base.text != "e":  # e^{(a)} is a power
         base, sups = _symbol(base, sups)
     primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
@@ -190,6 +191,17 @@ def _named(base: Item) -> Item:
     """H of [H]_{ij}."""
     alone = isinstance(base, Group) and base.bracket == "LBRACK" and len(base.items) == 1
     return base.items[0] if alone and is_token(base.items[0], "NAME") else base  # type: ignore[union-attr]
+
+
+def _entry_of(base: Item, subs: tuple[tuple[Item, ...], ...]) -> tuple[Item, tuple[tuple[Item, ...], ...]]:
+    r"""x_{\text{c},ij} of (x_{\text{c}})_{ij}."""
+    inner = base.items[0] if isinstance(base, Group) and base.bracket in ("LPAREN", "LBRACK") and len(
+        base.items) == 1 else None
+    if not isinstance(inner, Scripted) or not is_token(inner.base, "NAME") or inner.sups or inner.primes or len(
+            inner.subs) != 1 or not is_token(inner.subs[0][0], "TEXT"):
+        return base, subs
+    comma = Token("COMMA", ",", inner.end, inner.end)
+    return inner.base, ((*inner.subs[0], comma, *subs[0]), *subs[1:])
 
 
 def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[Item, ...]]]:

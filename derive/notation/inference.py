@@ -14,7 +14,7 @@ from functools import reduce
 
 from derive.expr import Add, Cases, Entry, Expr, Extremum, Fn, Infinity, Mul, Node, Num, Partial, Reduce, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, wholes
-from derive.notation.shapes import HADAMARD, INNER, MARKS, NORM, ONES, TRANSPOSE
+from derive.notation.shapes import EXTREMES, HADAMARD, INNER, MARKS, NORM, ONES, TRANSPOSE
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -80,7 +80,7 @@ class Supposed:
         found = [self.of(a) for a in args]
         if name == TRANSPOSE:
             return frozenset(-kind if kind in _VECTORS else kind for kind in found[0] if kind != NUMBER)
-        if name in (NORM, INNER):
+        if name in (NORM, INNER, *EXTREMES.values()):
             return _NUMBER if all(kinds - _NUMBER for kinds in found[: 2 if name == INNER else 1]) else frozenset()
         return _common(found) - _NUMBER if name == HADAMARD else ANY
 

@@ -126,6 +126,8 @@ class Occurrences:
             if n > 1 and is_token(items[n - 1], "COMMA") and is_token(items[n - 2], "DOTS") and _subscript(raw):
                 self.bounds.append(_subscript(raw))  # the n of x_1, …, x_n
                 continue
+            if vocabulary.kind(raw) == "ALL":
+                self.bound += variables(split(items[n + 1 :], "REL", "IN", "TEXT")[0]) or []  # for each k
             if top:
                 self._right = is_token(raw, "REL") or (self._right and not is_token(raw, "COMMA", "AND", "CR", "SEMI"))
                 self._local = scopes.get(id(raw), ())

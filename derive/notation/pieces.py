@@ -258,6 +258,10 @@ def _chains(pieces: list[list[Item]]) -> Iterator[Items]:
 def _bounded(chain: Items) -> Iterator[Running]:
     signs = {i.text for i in chain if isinstance(i, Token) and i.type == "REL"}
     first, *middle, last = split(chain, "REL")
+    own = variable(first[0]) if len(first) == len(last) == 1 and not middle else None
+    if own is not None and signs <= _FALLING and is_token(last[0], "NUMBER") and last[0].text.isdigit():
+        yield Running((own,), chain, (last,), False)  # q ≥ 0
+        return
     between = [item for term in middle for item in term]
     if not first or not last or not between or not (signs <= _RISING or signs <= _FALLING):
         return

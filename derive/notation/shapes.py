@@ -181,7 +181,8 @@ def transposed(of: Shaped) -> Shaped:
 
 
 TRANSPOSE, NORM, INNER, HADAMARD, ONES = "⊤", "‖", "⟨", "⊙", "𝟏"
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES))
+EXTREMES = {"max": "⋁", "min": "⋀"}  # of all entries
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, *EXTREMES.values()))
 FROBENIUS = Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -281,6 +282,8 @@ class Lowering:
             return transposed(of)
         if name == NORM:
             return number(self.norm(of, self.order(args)))
+        if name in EXTREMES.values():
+            return number(self.extreme(of, next(op for op, sign in EXTREMES.items() if sign == name)))
         parts = [of, *map(self.value, args[1:])]
         if name == INNER:
             if any(p.rank != 1 for p in parts):
@@ -290,6 +293,13 @@ class Lowering:
         if not any(p.rank for p in parts):
             raise ShapeError("`\\odot` between numbers: state the shapes, as in `w \\in \\mathbb{R}^n`")
         return together(parts, mul, True, "an entrywise product")
+
+    @staticmethod
+    def extreme(of: Shaped, op: str) -> Expr:
+        """The largest or smallest of all entries."""
+        if of.rank not in (1, 2):
+            raise ShapeError(f"`\\{op}` over what? Write the indices below it, `\\{op}_{{…}}`")
+        return summed(of.at, op) if of.rank == 1 else summed(lambda i: summed(lambda j: of.at(i, j), op), op)
 
     @staticmethod
     def order(args: tuple[Expr, ...]) -> Expr:

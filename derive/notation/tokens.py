@@ -12,6 +12,7 @@ from derive.notation.formulas import NotationError, Source
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
 from derive.notation.tree import Token
 from derive.notation.vocabulary import (
+    ALIGNED,
     CLOSING,
     COMMANDS,
     ENVIRONMENTS,
@@ -45,6 +46,7 @@ _HEAVY = frozenset("mathbf boldsymbol bm pmb bf vec".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
 _BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*()\}}?\s*\}}")
 _ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
+_WHOLE_WORD = re.compile(r"\s*\{\s*[A-Za-z]{2,}\s*\}")  # \mathit{net}
 _UPRIGHT = re.compile(r"\s+([A-Za-z]{2,})")
 _LONGEST = 20_000
 
@@ -144,7 +146,7 @@ class _Lexer:
             self.emit("QUAD", "", end)
         elif name in ("begin", "end"):
             self.environment(name, end)
-        elif name in TEXT:
+        elif name in TEXT or (name in ("mathit", "mathsf") and _WHOLE_WORD.match(self.text, end)):
             self.words(name, end)
         elif name in LAYOUT_WITH_ARGUMENT:
             braced = _BRACED.match(self.text, end)
@@ -204,12 +206,14 @@ class _Lexer:
             return self.emit("END", self.environments.pop()[1], end)
         return self.emit(name.upper(), braced[1], end)
 
+    def in_script(self) -> bool:
+        last = [token.type for token in self.out[-2:]]
+        return bool(last) and (last[-1] in ("SUB", "SUP") or (last[-1] == "LBRACE" and last[0] in ("SUB", "SUP")))
+
     def defined_word(self, command: str, end: int) -> bool:
         r"""\mathrm{MSE} = …, and ∂ \mathrm{MSE}: a letter of several letters."""
-        last = [token.type for token in self.out[-2:]]
-        script = bool(last) and (last[-1] in ("SUB", "SUP") or (last[-1] == "LBRACE" and last[0] in ("SUB", "SUP")))
-        opens = not last or last[-1] in ("QUAD", "COMMA", "AMP", "CR")
-        return not script and (command in ("mathrm", "mathit", "mathsf", "operatorname")
+        opens = not self.out or self.out[-1].type in ("QUAD", "COMMA", "AMP", "CR")
+        return not self.in_script() and (command in ("mathrm", "mathit", "mathsf", "operatorname")
                                or (command != "text" and opens and _EQUALS.match(self.text, end) is not None))
 
     def words(self, name: str, end: int) -> None:
@@ -229,7 +233,7 @@ class _Lexer:
         reduction = reductions.SPELLINGS.get(bare)
         if reduction is not None and (name == "operatorname" or not reductions.is_short(reduction)):
             return self.emit("BIG", reduction, close)
-        if bare in WORDS or bare in SPELLINGS:
+        if (bare in WORDS and not self.in_script()) or bare in SPELLINGS:
             return self.emit("FN" if bare in SPELLINGS else WORDS[bare], SPELLINGS.get(bare, bare), close)
         if name != "text" and len(bare) == 1 and _LETTER.match(bare):
             return self.emit("NAME", UNICODE_LETTERS.get(bare, bare), close)
@@ -276,7 +280,7 @@ _AROUND_QUAD = frozenset(
 def tidy(tokens: list[Token], source: Source) -> list[Token]:
     """What is left when the layout is gone."""
     tokens = _cut_end(_join_arg(tokens))
-    tokens = _intervals(_without_quads(tokens))
+    tokens = _intervals(_without_quads(_without_columns(tokens)))
     tokens = _pair_bars(tokens, source)
     _balanced(tokens, source)
     return tokens
@@ -318,6 +322,26 @@ def _without_quads(tokens: list[Token]) -> list[Token]:
         if n and not around & (_AROUND_QUAD | {"QUAD"}) and _depth(tokens[:n]) == 0:
             both = _relates(out) and _relates(tokens[n:])
             out.append(Token("COMMA", "quad", token.start, token.end) if both else token)
+    return out
+
+
+def _without_columns(tokens: list[Token]) -> list[Token]:
+    """Two column signs, and one between two relations, are a comma: y = x && x > 0."""
+    out: list[Token] = []
+    row = 0  # where the row begins in out
+    names: list[str] = []
+    for n, token in enumerate(tokens):
+        if token.type in ("BEGIN", "END"):
+            names = [*names, token.text] if token.type == "BEGIN" else names[:-1]
+        row = len(out) + 1 if token.type in ("BEGIN", "CR") else row
+        if token.type == "AMP" and (not names or names[-1] in ALIGNED) and _depth(out) == len(names):
+            end = next((m for m in range(n + 1, len(tokens)) if tokens[m].type in ("AMP", "CR", "END")), len(tokens))
+            cell = tokens[n + 1 : end]
+            opens = cell[0].type if cell else ""
+            if _relates(out[row:]) and _relates(cell) and opens not in ("REL", "IN", "PLUS", "MINUS", "TIMES", "TEXT"):
+                out.append(Token("COMMA", "quad", token.start, token.end))
+                continue
+        out.append(token)
     return out
 
 

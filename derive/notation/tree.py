@@ -214,6 +214,7 @@ def labels_of(item: Item) -> str | None:
     if not isinstance(item, Scripted) or not item.subs:
         return ""
     name = variable(item.subs[0][0]) if len(item.subs) == 1 and len(item.subs[0]) == 1 else None
+    name = item.subs[0][0].text if len(item.subs) == 1 and is_token(item.subs[0][0], "NUMBER") else name
     return None if name is None else f"_{name}"
 
 

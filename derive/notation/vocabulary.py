@@ -18,7 +18,7 @@ SIGNS = {
 RELATIONS = {
     "=": "=", "<": "<", ">": ">", "≤": "≤", "≥": "≥", "≠": "≠", "⩽": "≤", "⩾": "≥", "le": "≤", "leq": "≤",
     "leqslant": "≤", "ge": "≥", "geq": "≥", "geqslant": "≥", "ne": "≠", "neq": "≠", "lt": "<", "gt": ">",
-    "coloneqq": "=", "triangleq": "=", "doteq": "=", "leqq": "≤", "geqq": "≥",
+    "coloneqq": "=", "triangleq": "=", "doteq": "=", "leqq": "≤", "geqq": "≥", "ll": "<", "gg": ">",
 }
 _ARROWS = "rightarrow to mapsto longrightarrow longmapsto Leftarrow longleftarrow".split()
 COMMANDS = {
@@ -34,7 +34,7 @@ COMMANDS = {
     "Vert": "NBAR", "lVert": "LNORM", "rVert": "RNORM", "langle": "LANGLE", "rangle": "RANGLE", "odot": "ODOT",
     "circ": "ODOT", "nabla": "NABLA", "intercal": "TOP", "transpose": "TOP",
     "leftarrow": "ARROW", "gets": "ARROW", **dict.fromkeys(_ARROWS, "ARROW"), "parallel": "NBAR",
-    "bullet": "BULLET", "diag": "NAME",
+    "bullet": "BULLET", "diag": "NAME", "underbrace": "BRACE", "overbrace": "BRACE",
     "lparen": "LPAREN", "rparen": "RPAREN", "top": "TOP", "arg": "ARG",
 }
 WORDS = {"conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} and \mathrm{…}
@@ -112,6 +112,14 @@ def kind(item: Item | None) -> str | None:
 def defining(item: Item) -> bool:
     """«where», «with»: what follows may be a definition."""
     return isinstance(item, Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
+
+
+_REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|point)[- ]?wise\)?")
+
+
+def is_remark(item: Item) -> bool:
+    """«(elementwise)»: nothing new of a function of numbers."""
+    return isinstance(item, Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None
 
 
 def such_that(item: Item) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from derive.notation.formulas import Formula
-from derive.notation.rules import functions, letters, lists, signs, softmax
+from derive.notation.rules import columns, functions, letters, lists, signs, softmax
 from derive.notation.rules.trees import with_trees
 from derive.records import dataclass
 
@@ -26,6 +26,10 @@ LETTERS = (
 )
 # Signs and lists: what a statement is spelt with, too.
 SPELLINGS = (
+    Rule("what a brace marks stands for itself", columns.braces),
+    Rule("rows of values and conditions are cases", columns.cases),
+    Rule("φ(u) = … (elementwise)", columns.remarks),
+    Rule("≈ is =", columns.approximations),
     Rule("a ∈ (0, 1] is 0 < a ≤ 1", signs.intervals),
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(γ) x is γ ⊙ x", signs.diagonals),
@@ -33,7 +37,11 @@ SPELLINGS = (
     Rule("← is =", signs.arrows),
     Rule("f(x_k) = … defines f", functions.of_entries),
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),
+    Rule("m ∈ {0, 1}^n is m ∈ R^n", signs.cells),
+    Rule("δ_{ik} is [i = k]", signs.kroneckers),
+    Rule("a ⊗ b is a ⊙ b, or a b^⊤", signs.circled),
     Rule("h = … ∈ R^K has a shape", signs.shaped_values),
+    Rule("k = 1:K is k = 1, …, K", lists.ranges),
     Rule("dots run over an index", lists.dots),
 )
 RULES = (

@@ -23,6 +23,7 @@ from derive.notation.rules.trees import (
     name,
     sides,
     spelt,
+    stated,
     statements,
 )
 from derive.notation.tree import (
@@ -80,7 +81,7 @@ def _defined(formulas: list[Formula]) -> Iterator[_Function]:
 
 def own_arguments(formulas: list[Formula]) -> list[Formula]:
     r"""\sigma(v) = … as \sigma(u) = …, where v is bold elsewhere and the right-hand side is one of numbers."""
-    heavy = bold(formulas)
+    heavy = bold(formulas) | {name for name, axes in stated(formulas).items() if axes}
     for f in list(_defined(formulas)):
         own = letter(f.arguments[0])
         numbers = not any(_of_vectors(i) for item in f.body for i in inside(item))

@@ -12,6 +12,7 @@ from derive.notation.rules.trees import (
     by_statement,
     changed,
     each,
+    equals,
     free,
     group,
     indexed,
@@ -227,6 +228,35 @@ def _count(first: str, last: Items) -> Items | None:
     if len(last) != 1 or not is_token(last[0], "NAME", "NUMBER") or (first == "0" and last[0].type == "NAME"):
         return None
     return last if first == "1" else (replace(last[0], text=str(int(last[0].text) + 1)),)
+
+
+def ranges(formulas: list[Formula]) -> list[Formula]:
+    r"""k \in [K] and k = 1:K as k = 1, \dots, K; q = 0, 1, 2, \dots as q \ge 0."""
+    def counted(run: Run) -> Run:
+        for n, (own, at) in enumerate(pairwise(run)):
+            rest = run[n + 2 :]
+            ends = split(rest[0].items, "COMMA") if rest and is_group(rest[0], "LBRACK") and is_token(at, "IN") else []
+            if letter(own) is None or not rest:
+                continue
+            if len(ends) == len(ends[0] if ends else ()) == 1 and letter(ends[0][0]) is not None:
+                return *run[: n + 1], *_to(own, sign("NUMBER", "1", at), ends[0][0]), *counted(rest[1:])
+            if not is_token(at, "REL") or at.text != "=" or not is_token(rest[0], "NUMBER"):
+                continue
+            if len(rest) > 2 and is_token(rest[1], "COLON"):
+                return *run[: n + 1], *_to(own, rest[0], rest[2]), *counted(rest[3:])
+            values = split(rest, "COMMA")
+            open_ = len(values) > 1 and [[str(i) for i in v] for v in values[:-1]] == [
+                [str(int(rest[0].text) + m)] for m in range(len(values) - 1)] and len(values[-1]) == 1
+            if open_ and rest[0].text.isdigit() and is_token(values[-1][0], "DOTS"):
+                return *run[: n + 1], sign("REL", "≥", at), rest[0]
+        return run
+
+    return changed(formulas, lambda tree: mapped(tree, counted, scripts=False))
+
+
+def _to(own: Item, first: Item, last: Item) -> Run:
+    r"""= 1, \dots, K."""
+    return equals(own), first, sign("COMMA", ",", first), sign("DOTS", "dots", first), sign("COMMA", ",", first), last
 
 
 _INDICES = "ijlmrsuvpqabc"

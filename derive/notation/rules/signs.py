@@ -11,15 +11,20 @@ from derive.notation.rules.trees import (
     Run,
     all_runs,
     all_statements,
+    bold,
     by_statement,
     called,
     changed,
     each,
     equals,
+    group,
     letter,
     mapped,
+    name,
     sides,
     sign,
+    spelt,
+    stated,
     statements,
 )
 from derive.notation.tree import (
@@ -99,15 +104,85 @@ def positive_parts(formulas: list[Formula]) -> list[Formula]:
 
 def shaped_values(formulas: list[Formula]) -> list[Formula]:
     r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K."""
+    known = {name for name, axes in stated(formulas).items() if axes}
+
     def apart(part: Run) -> Run:
         head = sides(part)[0]
         alone = len(sides(part)) > 1 and len(head) == 1 and is_token(part[-2], "IN") and len(sides(part)[-1]) > 2
-        own = letter(head[0]) if alone else None
-        if own is None or not str(base_of(part[-1])).endswith("_bb"):
+        if not alone or not is_token(base_of(head[0]), "NAME") or not str(base_of(part[-1])).endswith("_bb"):
             return part
+        if letter(head[0]) is None and isinstance(part[-1], Scripted) and not any(
+                spelt([i]) in known for i in sides(part)[1]):
+            return part  # of y_k = … \in \mathbb{R}^K, y_k may be the whole
         return *part[:-2], sign("COMMA", ",", part[-2]), *head, *part[-2:]
 
     return changed(formulas, lambda tree: by_statement(tree, apart))
+
+
+def cells(formulas: list[Formula]) -> list[Formula]:
+    r"""m \in \{0, 1\}^n as m \in \mathbb{R}^n: of what its entries are, nothing is used."""
+    def shaped(part: Run) -> Run:
+        space = part[2] if len(part) == 3 and is_token(part[1], "IN") else None
+        base = base_of(space) if space is not None else None
+        if not isinstance(space, Scripted) or len(space.sups) != 1 or space.subs or not isinstance(base, Group):
+            return part
+        ends = split(base.items, "COMMA")
+        numbers = base.bracket in ("LSET", *_BELOW) and len(ends) > 1 and all(map(_is_number, ends))
+        return (*part[:2], replace(space, base=name("R_bb", space))) if numbers else part
+
+    return changed(formulas, lambda tree: by_statement(tree, shaped))
+
+
+def kroneckers(formulas: list[Formula]) -> list[Formula]:
+    r"""\delta_{ik} as [i = k], where δ always stands so, and never by itself: no equation or word says what it is."""
+    own = [i for f in formulas for run in all_runs(f.tree or ()) for i in run if str(base_of(i)) == "delta"]
+    heads = [i for part in all_statements(formulas) for i in (part[0], *(part if len(sides(part)) < 2 else ()))]
+    signs = [run[n + 1] for f in formulas for run in all_runs(f.tree or ()) for n in range(len(run) - 1)
+             if is_token(base_of(run[n]), "PARTIAL", "NABLA")]
+    if not own or not all(map(_two_indices, own)) or any(str(base_of(i)) == "delta" for i in (*heads, *signs)):
+        return formulas
+
+    def indicated(item: Item) -> Item:
+        two = _two_indices(item) if str(base_of(item)) == "delta" else None
+        if two is None:
+            return item
+        return group((group((two[0], equals(item), two[1]), "LBRACK"),), "LBRACE")
+
+    return changed(formulas, lambda tree: each(tree, indicated))
+
+
+def _two_indices(item: Item) -> tuple[Item, Item] | None:
+    """i and k of δ_{ik}."""
+    item = normal(item)
+    plain = isinstance(item, Scripted) and len(item.subs) == 1 and not item.sups and not item.primes
+    two = [i for i in unwrap(item.subs[0]) if not is_token(i, "COMMA")] if plain else []  # type: ignore[union-attr]
+    names = [letter(i) for i in two]
+    return (two[0], two[1]) if len(two) == 2 and None not in names and names[0] != names[1] and not getattr(
+        base_of(item), "bold", False) else None
+
+
+def circled(formulas: list[Formula]) -> list[Formula]:
+    r"""a \otimes b as a \odot b where the value is a vector, as a b^\top where it is a matrix of two vectors."""
+    axes = {name: 1 + (name[:1].isupper()) for name in bold(formulas)} | stated(formulas)
+
+    def rank(item: Item) -> int | None:
+        return axes.get(spelt([item]), axes.get(str(base_of(item)) if not getattr(item, "subs", ()) else ""))
+
+    def read(part: Run) -> Run:
+        head = rank(part[0]) if len(sides(part)) > 1 and len(sides(part)[0]) == 1 else None
+        found = list(part)
+        for n, item in enumerate(part):
+            if is_token(item, "UNKNOWN") and item.text == r"\otimes" and 0 < n < len(part) - 1:
+                ranks = {rank(part[n - 1]), rank(part[n + 1])}
+                if head == 1 or ranks == {2}:
+                    found[n] = sign("ODOT", "odot", item)
+                elif head == 2 and ranks == {1}:
+                    found[n : n + 2] = [Scripted(part[n + 1], (), ((sign("TOP", "top", item),),), 0, item.start,
+                                                 part[n + 1].end)]
+                    return read(tuple(found))
+        return tuple(found)
+
+    return changed(formulas, lambda tree: by_statement(tree, read))
 
 
 _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")

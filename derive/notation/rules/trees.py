@@ -18,11 +18,14 @@ from derive.notation.tree import (
     Token,
     base_of,
     depth,
+    has,
     inside,
     is_group,
     is_token,
     names_in,
     normal,
+    split,
+    unwrap,
 )
 from derive.notation.vocabulary import ALIGNED
 
@@ -154,6 +157,11 @@ def sides(part: Items) -> list[Run]:
     return [tuple(side) for side in found]
 
 
+def is_sum(items: Items) -> bool:
+    """More than one term, or a statement."""
+    return any(is_token(item, "PLUS", "MINUS", "REL", "COMMA") for item in items)
+
+
 def spelt(items: Items) -> str:
     """The items as one text, wherever they stand: equal for equal trees."""
     return " ".join(map(_spelt, items))
@@ -180,6 +188,18 @@ def bold(formulas: Iterable[Formula]) -> set[str]:
     """The letters that are set bold somewhere."""
     return {below.text for formula in formulas for item in formula.tree or () for below in inside(item)
             if isinstance(below, Token) and below.bold}
+
+
+def stated(formulas: Iterable[Formula]) -> dict[str, int]:
+    r"""The numbers of axes of the letters in front of \in \mathbb{R}^{m \times n}, those of x_i with the subscript."""
+    found: dict[str, int] = {}
+    for part in all_statements(formulas):
+        left, *spaces = split(part, "IN")
+        space = normal(spaces[0][0]) if len(spaces) == 1 and len(spaces[0]) == 1 else None
+        if space is not None and str(base_of(space)) == "R_bb" and not has(left, "REL"):
+            axes = len(split(unwrap(space.sups[0]), "TIMES")) if isinstance(space, Scripted) and space.sups else 0
+            found |= {spelt([item]): axes for item in left if is_token(base_of(item), "NAME")}
+    return found
 
 
 def free(formulas: Iterable[Formula], among: str = SPARE) -> Iterator[str]:

@@ -23,11 +23,11 @@ from derive.question.numbers import with_numbers, with_stated_factors
 from derive.question.prose import Prose
 from derive.question.reading import Read
 from derive.question.refused import of_the_layer, refuse_parts, refuse_undefined, refuse_unplaced, refuse_unread
+from derive.question.request import AskingInWords, differentiated_in_words
 from derive.question.roles import roles_of
 from derive.question.slots import refuse_open, refuse_requests
 from derive.question.stated import Reader
 from derive.question.unaccounted import refuse_computed, refuse_other_output, refuse_unaccounted
-from derive.question.wanted import AskingInWords, differentiated_in_words
 from derive.question.windows import tie_rule_of
 from derive.question.wording import words_of
 from derive.specify.applied import refuse_two_readings

@@ -95,6 +95,15 @@ def spans(text: str, family: str) -> tuple[Span, ...]:
     return tuple(found)
 
 
+def only(text: str, start: int, stop: int, *concepts: str) -> bool:
+    """Whether nothing but phrases of these concepts, and spaces, stands between two places."""
+    at = start
+    for span in sorted(named(text, *concepts), key=lambda s: (s.start, -s.stop)):
+        if at <= span.start < stop and not text[at : span.start].strip(" -"):
+            at = max(at, span.stop)
+    return start <= stop and not text[at:stop].strip(" -")
+
+
 def named(text: str, *concepts: str) -> tuple[Span, ...]:
     """Where a text names one of these concepts, ``role.input`` or all of ``role``."""
     families = dict.fromkeys(concept.partition(".")[0] for concept in concepts)

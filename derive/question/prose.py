@@ -60,6 +60,10 @@ class PlainText:
             first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
         return " ".join(re.sub(r"\*\*|`|\|", " ", self.source[first:last]).split())
 
+    def line_of(self, words: str) -> int:
+        """The line on which the source has these words first."""
+        return self.first_line + self.source.count("\n", 0, self.source.find(words))
+
     def line(self, start: int) -> int:
         """The line of text[start] in the file."""
         return self.first_line + self.source.count("\n", 0, self.origin[start])

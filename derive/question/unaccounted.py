@@ -10,9 +10,9 @@ from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Nu
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
 from derive.question import lexicon
-from derive.question.asking import discussed
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.prose import GAP, Prose, one_of
+from derive.question.request import discussed
 from derive.records import dataclass
 
 _ADJECTIVES = (

@@ -10,10 +10,10 @@ from derive.layers.catalogue import Pooling
 from derive.layers.forward import window_form
 from derive.layers.naming import module_over, with_loss
 from derive.module import Module
-from derive.question.asking import asked, asked_by_statement
 from derive.question.geometry import window_geometry
 from derive.question.identification import equations_of, forward_formula, op_of
 from derive.question.reading import Read
+from derive.question.request import asked, asked_by_statement
 from derive.question.stated import Reader
 from derive.question.wording import Words
 from derive.specify.wanted import partials

@@ -13,7 +13,7 @@ from derive.notation.symbols import Kind, SymbolTable
 from derive.records import dataclass
 from derive.specify.roles import Role
 
-_NAMES = {
+NAMES = {
     "jacobian": "the derivative of the output",
     "vjp": "the backward message",
     "forward": "the forward message",
@@ -108,7 +108,7 @@ class Asking:
         """A kind of message; where no letter is said to be trained, all that is given is asked for."""
         if kind == "parameters" and not any(r.role == "parameters" for r in self.roles.values()):
             kind = "vjp"
-        self.kinds.setdefault(kind, f"asked for {_NAMES[kind]} ({said})")
+        self.kinds.setdefault(kind, f"asked for {NAMES[kind]} ({said})")
 
     def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool) -> bool:
         """Ask for the derivatives by these letters, of a loss too; whether one of them is the layer's."""

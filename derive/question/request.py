@@ -1,0 +1,403 @@
+"""What a question asks for: messages in words, derivatives by letters, or the list of ``derive``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from derive.card import Card
+from derive.errors import CardError, DeriveError, Problem, UnsupportedError
+from derive.expr import Entry, Partial, walk
+from derive.layers.forward import WindowForm
+from derive.notation import write
+from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
+from derive.notation.symbols import SymbolTable
+from derive.notation.tree import Scripted
+from derive.question import topics
+from derive.question.given_formulas import Given
+from derive.question.lexicon import Span, named, only
+from derive.question.naming import letters_of
+from derive.question.prose import Gap, PlainText, Prose
+from derive.records import dataclass
+from derive.specify.stated import KINDS
+from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
+
+_NEAR = 60  # characters between a derivative and what is trained
+_ORDER = ("jacobian", "vjp", "forward", "parameters")
+_OF_KIND = {"backward": "vjp", "forward": "forward", "parameter": "parameters"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A kind of message or derivative that the words name, and where."""
+
+    kind: str
+    start: int
+    stop: int
+    by_letters: bool  # a noun that the letters behind it say more of: «gradient», «derivative»
+
+
+def _sentence(text: str, at: int) -> int:
+    """Where the sentence around a place begins."""
+    return max(text.rfind(end, 0, at) for end in ".?!;¶") + 1
+
+
+def requested(text: str, at: int) -> bool:
+    """A verb of asking stands before this place in its sentence."""
+    start = _sentence(text, at)
+    return any(start <= verb.start and verb.stop <= at for verb in named(text, "ask.verb"))
+
+
+def discussed(text: str, at: int) -> bool:
+    """The sentence around this place asks to explain or discuss, and nothing in front of the place asks to derive."""
+    start = _sentence(text, at)
+    return not requested(text, at) and any(start <= s.start and s.stop <= at for s in named(text, "ask.explain"))
+
+
+class Spoken:
+    """The request of a question's words, as items and as the letters beside them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.spans = named(text, "request")
+
+    def of(self, *kinds: str) -> list[Span]:
+        return [span for span in self.spans if span.of(*(f"request.{kind}" for kind in kinds))]
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Every message and derivative that the words name, in their order."""
+        found = [Item("jacobian", s.start, s.stop, self.text.startswith("d", s.start)) for s in self.of("jacobian")]
+        found += [Item("vjp", s.start, s.stop, s.of("request.gradient")) for s in self.of("vjp", "back", "gradient")]
+        found += self._messages()
+        found += [Item("parameters", a.start, b.stop, b.of("request.gradient", "request.jacobian"))
+                  for a, b in self._of_trained()]
+        return tuple(sorted(found, key=lambda item: (item.start, item.stop)))
+
+    def _messages(self) -> Iterator[Item]:
+        """«the forward, backward and parameter messages»: each adjective of the list has the noun; else a bare noun."""
+        nouns = self.of("message", "pass", "everything")
+        taken = set()
+        for adjective in self.of(*_OF_KIND):
+            noun = next((n for n in nouns if n.start >= adjective.stop and only(
+                self.text, adjective.stop, n.start, "request.backward", "request.forward", "request.parameter",
+                "between.and", "between.article")), None)
+            kind = _OF_KIND[adjective.concept.partition(".")[2]]
+            if noun is not None and not (noun.of("request.pass") and kind == "parameters"):
+                taken.add(noun)
+                if kind == "vjp" or requested(self.text, adjective.start):
+                    yield Item(kind, adjective.start, noun.stop, False)
+            elif kind == "vjp" and requested(self.text, adjective.start) and self._ends(adjective.stop):
+                yield Item(kind, adjective.start, adjective.stop, False)  # «derive its backward.»
+        yield from (Item("vjp", n.start, n.stop, False) for n in nouns if n not in taken and not n.of("request.pass"))
+
+    def _ends(self, at: int) -> bool:
+        words = self.text[at:].split(maxsplit=1)
+        return not words or words[0][0] in ".,;:¶" or bool(named(words[0], "between.and"))
+
+    def _of_trained(self) -> Iterator[tuple[Span, Span]]:
+        """«the gradient of … the weights», «the weight update»."""
+        nouns = self.of("gradient", "jacobian", "message")
+        for trained in self.of("trained", "filter"):
+            far = _NEAR if trained.of("request.trained") else 20
+            for noun in nouns:
+                between = self.text[noun.stop : trained.start]
+                if 0 < len(between) <= far and not set(between) & set(".?!;¶"):
+                    yield noun, trained
+        for update in self.of("update", "gradient"):
+            before = next((t for t in self.of("trained") if self.text[t.stop : update.start] == " "), None)
+            if before is not None:
+                yield before, update
+
+    @cached_property
+    def whole(self) -> dict[str, bool]:
+        """The roles of which all messages are asked for, «for its weights», and whether no letters follow."""
+        places = [("inputs", i) for i in self.items if i.kind == "vjp" and self.text[i.start : i.stop] != "backward"
+                  and any(s.start == i.start for s in self.of("backward"))]
+        places += [("parameters", i) for i in self.items if i.kind == "parameters" and any(
+            s.start == i.start for s in self.of("parameter"))]
+        places += [("parameters", Item("parameters", noun.start, trained.stop, False))
+                   for noun, trained in self._of_trained() if not trained.of("request.filter") and only(
+                       self.text, noun.stop, trained.start, "between", "wrt")]
+        found: dict[str, bool] = {}
+        for role, item in places:
+            if requested(self.text, item.start):
+                found[role] = found.get(role, False) or not self._letters_follow(item.stop)
+        return found
+
+    def _letters_follow(self, at: int) -> bool:
+        """«… of this layer, with respect to $W$»."""
+        gap = self.text.find("∎", at)
+        return gap >= 0 and only(self.text, at, gap, "between.pause", "between.of", "wrt", "between.layer")
+
+    @cached_property
+    def everything(self) -> Span | None:
+        """«all messages», also «the messages of this layer»."""
+        for span in self.of("everything"):
+            of = next((s for s in named(self.text, "between.of") if self.text[span.stop : s.start] == " "), None)
+            if of is None or any(of.stop <= w.start and only(self.text, of.stop, w.start, "between.article", "part")
+                                 for w in self.of("layer")):
+                return span
+        return None
+
+
+class AskingInWords(Asking):
+    """Gathers what is wanted from words, too."""
+
+    def by_words(self, prose: Prose, in_words: bool) -> None:
+        """«the gradient with respect to $W$ and $b$», «derive the backward message».
+
+        With ``in_words`` (the layer is named and not written) a verb of asking must stand before.
+        """
+        said = Spoken(prose.text)
+        by_letter = [*self._by_letters(prose)]
+        self._of_letters(prose, said)
+        for kind in _ORDER:
+            for item in said.items:
+                if item.kind == kind and self._counts(item, prose, in_words, by_letter):
+                    self._kind(kind, prose.said(item.start, item.stop))
+                    break
+        self.whole |= said.whole
+        for gap in prose.gaps:
+            if _derived(gap.formula) and not self.kinds and not topics.written(gap.formula):
+                self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
+        self.everything = said.everything is not None
+        for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
+            assert said.everything is not None
+            self._kind(kind, prose.said(said.everything.start, said.everything.stop))
+
+    def _by_letters(self, prose: Prose) -> Iterator[int]:
+        """Where «with respect to $W$» begins, for each letter of the layer behind it."""
+        for by in named(prose.text, "wrt"):
+            start, stop = prose.sentence(by.start)
+            before = prose.text[start : by.start]
+            argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
+                                                                   "request.message")
+            for gap in prose.gaps if not argued and not topics.alone(before) else ():
+                if by.stop <= gap.start < stop:
+                    words = prose.said(by.start, gap.start + 1)
+                    if self._letters(letters_of(gap.formula, self.table), words, _of_loss(before)):
+                        yield by.start
+
+    def _of_letters(self, prose: Prose, said: Spoken) -> None:
+        """«the gradients for $W$ and $b$», «how the error is propagated back to $x$»."""
+        for noun in said.of("gradient", "jacobian", "message", "everything", "back"):
+            if noun.of("request.back") and not requested(prose.text, noun.start):
+                continue
+            of = next((s for s in named(prose.text, "between.of") if prose.text[noun.stop : s.start] == " "), None)
+            if of is None:
+                continue
+            stop = min((by.start for by in named(prose.text, "wrt") if by.start >= of.stop),
+                       default=len(prose.text))
+            stop = min(stop, prose.sentence(of.start)[1])
+            for gap in (g for g in prose.gaps if of.stop <= g.start < stop):
+                for name in (n for n in letters_of(gap.formula, self.table) if n in self.roles):
+                    self.by_name[name] = not noun.of("request.jacobian")
+                    if self._trained(name):
+                        words = prose.said(noun.start, gap.start + 1)
+                        self.kinds.setdefault("parameters", f"asked for the message of `{name}` ({words})")
+
+    def _counts(self, item: Item, prose: Prose, in_words: bool, by_letter: list[int]) -> bool:
+        """The item is asked for as such; of a scalar layer, not where its letters follow in the sentence."""
+        asked = not in_words or requested(prose.text, item.stop)
+        if not asked or discussed(prose.text, item.start) or topics.begins(prose.text, item.start):
+            return False
+        sentence = prose.sentence(item.start)
+        particular = any(sentence == prose.sentence(at) and item.stop <= at for at in by_letter)
+        return self.output.indices != () or not particular or not item.by_letters
+
+    def second(self, prose: Prose) -> None:
+        """Say that second derivatives are not answered, where first ones are.
+
+        Raises :class:`UnsupportedError` where nothing else is asked for.
+        """
+        found = topics.asked(prose)
+        if found is not None and not self.kinds:
+            raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",
+                                           line=found[1]))
+        if found is not None:
+            self.unanswered.append(f"not answered, since it is a second derivative: {found[0]} (line {found[1]})")
+
+    def unread(self, failures: Iterable[tuple[Formula, DeriveError]]) -> None:
+        """Say of each derivative that could not be read that it is not answered, where others are."""
+        for formula, _ in failures:
+            bare = formula.latex.replace(" ", "").lstrip("\\dt")
+            if self.kinds and bare.startswith(r"frac{\partial") and not equates(formula):
+                self.unanswered.append(f"not answered, since it is outside the notation: ${formula.latex.strip()}$ "
+                                       f"(line {formula.line})")
+
+
+def _of_loss(words: str) -> bool:
+    """The last noun of a request is a gradient, unless of the output, or the derivative of a loss."""
+    nouns = named(words, "request.jacobian", "request.gradient", "request.message", "request.vjp")
+    last = max(nouns, key=lambda s: s.start, default=None)
+    said = named(words[last.stop :] if last else "", "letter")
+    if last is not None and last.of("request.jacobian"):
+        return any(span.of("letter.loss") for span in said)
+    return not any(span.of("letter.output") for span in said)
+
+
+def _derived(formula: Formula) -> bool:
+    r"""$\nabla f$, $f'$ or $f'(x)$."""
+    first = (formula.tree or (None,))[0]
+    primed = isinstance(first, Scripted) and first.primes > 0 and len(formula.tree or ()) <= 2
+    return primed or formula.latex.lstrip().startswith(r"\nabla")
+
+
+def differentiated_in_words(prose: Prose, table: SymbolTable) -> set[str]:
+    """The letters of «the gradient of the loss $L$», «the output is the state $c$», «$m$ is the output»."""
+    return {name for gap in prose.gaps if _is_differentiated(prose.text, gap)
+            for name in letters_of(gap.formula, table)}
+
+
+def _is_differentiated(text: str, gap: Gap) -> bool:
+    start = _sentence(text, gap.start)
+    nouns = [n for n in named(text, "request.jacobian", "request.gradient", "request.result") if start <= n.start]
+    for noun in nouns:
+        words = text[noun.stop : gap.start]
+        said = not noun.of("request.result") or bool(named(words, "between.is"))
+        if said and noun.stop <= gap.start and not set(words) & set(",:()∎") and len(words.split()) <= 6 and not named(
+                words, "wrt", "between.and"):
+            return True
+    return any(only(text, gap.start + 1, n.start, "between.is") for n in named(text, "request.result")
+               if n.start > gap.start)
+
+
+# windows
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Messages as in :class:`Module`, the one that the question names first in front; how that was read; the loss."""
+
+    messages: tuple[str, ...]
+    readings: tuple[str, ...]
+    loss: str | None = None
+
+
+def asked_by_statement(card: Card) -> Asked | None:
+    """What stands for the request of the front matter until it is read; None where there is none."""
+    return None if card.front_matter.get("derive") is None else Asked(("jacobian", "vjp"), ())
+
+
+def asked(
+    form: WindowForm,
+    table: SymbolTable,
+    derivatives: tuple[tuple[Formula, Partial], ...],
+    plain: PlainText,
+    in_words: bool,
+    unread: tuple[tuple[Formula, DeriveError], ...] = (),
+) -> Asked:
+    """The messages that a question on windows wants.
+
+    With ``in_words`` (no formula on the card) it must want them, not merely mention them.
+    ``unread`` are the formulas that could not be read: what is wanted may stand there.
+
+    Raises :class:`UnsupportedError` where it wants a derivative of something else, or none.
+    """
+    wanted = dict(_by_derivatives(form, table, derivatives))
+    for word in plain.source.replace(" / ", "/").split():  # ∂L/∂x without dollars
+        of, slash, wrt = word.strip(",.;:?()").partition("/")
+        if slash and of[:1] == wrt[:1] == "∂" and wrt[1:].partition("_")[0] == form.source:
+            kind = "jacobian" if of[1:].partition("_")[0] == form.output.tensor else "vjp"
+            wanted.setdefault(kind, f"asked for {of}/{wrt} (line {plain.line_of(of)})")
+    for formula, _ in unread:
+        bare = formula.latex.replace(" ", "")
+        if bare.startswith(r"\nabla_") and form.source in bare[7:].partition("}")[0]:
+            wanted.setdefault("vjp", f"asked for the gradient ${formula.latex}$ (line {formula.line})")
+    local = "vjp" not in wanted  # the course's backward message is ∂f/∂x, unless the question writes ∂L/∂x
+    items = Spoken(plain.text).items
+    for kind in _ORDER:
+        found = next((i for i in items if i.kind == kind and (not in_words or requested(plain.text, i.start))), None)
+        if found and not (kind == "jacobian" and "vjp" in wanted):
+            line = plain.line(found.start)
+            quoted = plain.quote(found.start, found.stop)
+            wanted.setdefault(kind, f"asked for {NAMES[kind]} (line {line}: “{quoted}”)")
+    if local and "vjp" in wanted and "jacobian" not in wanted:
+        wanted = {"jacobian": wanted["vjp"], **wanted}
+    if not wanted and unread:
+        raise CardError(*(p for _, error in unread for p in error.problems))
+    if not wanted:
+        message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
+        raise UnsupportedError(Problem(message, line=plain.first_line))
+    losses = {d.of.tensor for _, d in derivatives if _kind(form, d) in ("vjp", "") and isinstance(d.of, Entry)}
+    return Asked(tuple(wanted), tuple(dict.fromkeys(wanted.values())), losses.pop() if len(losses) == 1 else None)
+
+
+def _by_derivatives(
+    form: WindowForm, table: SymbolTable, derivatives: tuple[tuple[Formula, Partial], ...]
+) -> Iterator[tuple[str, str]]:
+    """(kind, how it was read) of the derivatives that formulas mention."""
+    for formula, derivative in derivatives:
+        kind = _kind(form, derivative)
+        if kind is None:
+            raise UnsupportedError(
+                Problem(
+                    f"the question speaks of {spoken(derivative)}, and the formula has only the output "
+                    f"`{form.output.tensor}` and the input `{form.source}`",
+                    line=formula.line,
+                )
+            )
+        if kind:
+            known = all(table.named(n.tensor) is not None for n in walk(derivative) if isinstance(n, Entry))
+            said = f"${write(derivative, table)}$" if known else spoken(derivative)
+            yield kind, f"asked for {said} (line {formula.line})"
+
+
+def _kind(form: WindowForm, derivative: Partial) -> str | None:
+    """'jacobian' for ∂f/∂x, 'vjp' for ∂L/∂x, '' for the given ∂L/∂f, None for what belongs to another layer."""
+    of, wrt = derivative.of, derivative.wrt
+    if not isinstance(of, Entry) or not isinstance(wrt, Entry):
+        return None
+    loss = not of.indices and of.tensor not in (form.output.tensor, form.source)
+    if wrt.tensor == form.source:
+        return "jacobian" if of.tensor == form.output.tensor else "vjp" if loss else None
+    return "" if loss and wrt.tensor == form.output.tensor else None
+
+
+# the front matter
+
+
+def request(asking: Asking, given: Given, items: tuple[str, ...], windows: bool) -> Wanted:
+    """The request of a list; kinds beside derivatives are the derivatives by all letters of their role.
+
+    Raises :class:`CardError` for an empty list and for ∂ℓ/∂y of the output, which is given.
+    """
+    kinds: dict[str, None] = {}
+    named_: dict[Partial, None] = {}
+    for n, item in enumerate(items):
+        if item in KINDS:
+            kinds |= dict.fromkeys(KINDS[item] if windows or item != "backward" else ("vjp",))
+        for formula, derivative in partials(tuple(given.of("derive", n))):
+            asking.derivative(formula, derivative)
+            new = [d for d in (*asking.named, *asking.of_loss) if d not in named_]
+            if not new and not any(d.wrt == derivative.wrt for d in named_):
+                message = f"`derive: {item}` is the upstream gradient, which is given"
+                raise CardError(Problem(message, line=formula.line))
+            named_ |= dict.fromkeys(new)
+    if not items:
+        raise CardError("`derive` lists nothing; write e.g. `derive: [backward]`")
+    if len(asking.losses) > 1:
+        raise CardError(f"`derive` names the losses {', '.join(f'`{n}`' for n in asking.losses)}; keep one")
+    loss = next(iter(asking.losses), None)
+    if windows:
+        return Wanted(tuple(kinds | dict.fromkeys(asking.kinds)), (), _listed(given, items), loss)
+    if named_:
+        named_ |= dict.fromkeys(d for kind in kinds for d in _whole(asking, kind))
+        kinds = {kind: None for kind in kinds if kind == "forward"} | dict.fromkeys(asking.kinds)
+    return Wanted(tuple(kinds), tuple(named_), _listed(given, items), loss)
+
+
+def _whole(asking: Asking, kind: str) -> Iterator[Partial]:
+    """The derivatives of a kind of message, each by its letter."""
+    roles = {"jacobian": "inputs", "vjp": "inputs", "parameters": "parameters"}
+    for name, role in asking.roles.items():
+        if role.role == roles.get(kind):
+            yield from asking.of_name(name, kind != "jacobian")
+
+
+def _listed(given: Given, items: tuple[str, ...]) -> tuple[str, ...]:
+    lines = sorted({f.line for f, _ in given.of("derive")})
+    where = f" (line {lines[0]})" if lines else ""
+    return (f"asked for as `derive` lists it{where}: {', '.join(i if i in KINDS else f'${i}$' for i in items)}",)

@@ -8,7 +8,7 @@ are no rational functions and no pickles.  Dictionaries of terms are slow where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -51,18 +51,22 @@ class Ring:
 class Poly:
     """A polynomial; it equals those of its own ring and numbers, and can be the key of a dictionary."""
 
-    __slots__ = ("_hash", "_terms", "of", "ring")
+    __slots__ = ("_kept", "of", "ring")
 
     def __init__(self, of: Any, ring: Ring) -> None:
         self.of, self.ring = of, ring
-        self._hash: int | None = None
-        self._terms: tuple[tuple[Monomial, Fraction], ...] | None = None
+        self._kept: dict[str, Any] | None = None  # its hash, its terms, its degrees: most are never asked for
 
-    def _beside(self, other: Any) -> Any:
-        return other.of if isinstance(other, Poly) else exact(other)
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        if self._kept is None:
+            self._kept = {}
+        elif name in self._kept:
+            return self._kept[name]
+        found = self._kept[name] = compute()
+        return found
 
     def __add__(self, other: Poly | Fraction | int) -> Poly:
-        return Poly(self.of + self._beside(other), self.ring)
+        return Poly(self.of + (other.of if isinstance(other, Poly) else exact(other)), self.ring)
 
     __radd__ = __add__
 
@@ -70,13 +74,13 @@ class Poly:
         return Poly(-self.of, self.ring)
 
     def __sub__(self, other: Poly | Fraction | int) -> Poly:
-        return Poly(self.of - self._beside(other), self.ring)
+        return Poly(self.of - (other.of if isinstance(other, Poly) else exact(other)), self.ring)
 
     def __rsub__(self, other: Fraction | int) -> Poly:
         return -self + other
 
     def __mul__(self, other: Poly | Fraction | int) -> Poly:
-        return Poly(self.of * self._beside(other), self.ring)
+        return Poly(self.of * (other.of if isinstance(other, Poly) else exact(other)), self.ring)
 
     __rmul__ = __mul__
 
@@ -90,12 +94,13 @@ class Poly:
         return bool(self.of == (other.of if isinstance(other, Poly) else exact(other)))  # type: ignore[arg-type]
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            n = len(self.of)
-            first, last = (self.of.coefficient(0), self.of.coefficient(n - 1)) if n else (_NONE, _NONE)
-            # of an fmpq the hash takes longer than all else here
-            self._hash = hash((n, n and self.of.monomial(0), first.p, first.q, last.p, last.q))
-        return self._hash
+        return int(self._once("hash", self._hash))
+
+    def _hash(self) -> int:
+        n = len(self.of)
+        first, last = (self.of.coefficient(0), self.of.coefficient(n - 1)) if n else (_NONE, _NONE)
+        # of an fmpq the hash takes longer than all else here
+        return hash((n, n and self.of.monomial(0), first.p, first.q, last.p, last.q))
 
     def __len__(self) -> int:
         """How many terms it has."""
@@ -115,18 +120,24 @@ class Poly:
 
     def terms(self) -> tuple[tuple[Monomial, Fraction], ...]:
         """Each monomial with its coefficient, highest first."""
-        if self._terms is None:
-            used = sorted(self.used())
-            self._terms = tuple((tuple((g, int(m[g])) for g in used if m[g]), fraction(c)) for m, c in self.of.terms())
-        return self._terms
+        found: tuple[tuple[Monomial, Fraction], ...] = self._once("terms", lambda: tuple(
+            (tuple((g, int(m[g])) for g in self._degrees if m[g]), fraction(c)) for m, c in self.of.terms()))
+        return found
+
+    @property
+    def _degrees(self) -> dict[int, int]:
+        """letter → its highest power, of those that occur."""
+        found: dict[int, int] = self._once("degrees", lambda: {
+            g: int(k) for g, k in enumerate(self.of.degrees()) if k} if len(self.of) else {})
+        return found
 
     def degree(self, letter: int) -> int:
         """The highest power of a letter."""
-        return int(self.of.degrees()[letter]) if len(self.of) else 0
+        return self._degrees.get(letter, 0)
 
     def used(self) -> set[int]:
         """The letters that occur."""
-        return {g for g, k in enumerate(self.of.degrees()) if k} if len(self.of) else set()
+        return set(self._degrees)
 
     def has_positive_terms(self, letters: set[int]) -> bool:
         """Every coefficient is above 0, and every letter one of these."""

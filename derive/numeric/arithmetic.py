@@ -90,6 +90,7 @@ def arithmetic(sample: Any) -> Arithmetic:
 
 DIGITS = 60
 _CLOSE = Decimal(10) ** -45
+_HALF = Fraction(1, 2)
 # What is kept between calls is computed in this context by name: the caller's may have fewer digits.
 _CONTEXT = decimal.Context(prec=DIGITS, Emax=10**6, Emin=-(10**6))
 
@@ -116,7 +117,7 @@ def close(left: Any, right: Any) -> bool:
 
 @lru_cache(maxsize=8192)
 def _root(base: Decimal, exponent: Any) -> Any:
-    return base.sqrt(_CONTEXT) if exponent == Fraction(1, 2) else _CONTEXT.power(base, decimal_of(exponent))
+    return base.sqrt(_CONTEXT) if exponent == _HALF else _CONTEXT.power(base, decimal_of(exponent))
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -124,8 +125,8 @@ def _power(base: Any, exponent: Any) -> Any:
     if type(base) is int and base == 0 and exponent > 0:  # a sum over nothing
         return 0
     base = decimal_of(base)
-    if type(exponent) is int or (
-            exponent == math.floor(exponent) and not (isinstance(exponent, Decimal) and base <= 0)):
+    if type(exponent) is int or (exponent.denominator == 1 if type(exponent) is Fraction
+                                 else exponent == math.floor(exponent) and base > 0):
         if base == 0 and exponent < 0:
             raise ZeroDivisionError
         return base ** int(exponent)

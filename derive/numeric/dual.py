@@ -147,8 +147,9 @@ def dual(base: Arithmetic) -> Arithmetic:
             return base.power(x, e)
         if e == 0:
             return base.power(x.value, e)
-        factor = base.number(e) * base.power(x.value, e - 1)
-        return Dual(base.power(x.value, e), {v: d * factor for v, d in x.slopes.items()})
+        value = base.power(x.value, e)
+        factor = -value * value if e == -1 else base.number(e) * base.power(x.value, e - 1)
+        return Dual(value, {v: d * factor for v, d in x.slopes.items()})
 
     functions = Table(lambda f: (f.exact or lifted(f)) if f.name in base.functions else None,
                       {name: f for name, f in base.functions.items() if name not in FUNCTIONS})

@@ -7,6 +7,7 @@ entry is one smooth expression, and SymPy differentiates that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -179,10 +180,16 @@ class Region:
         key = expr, by
         if key not in known:
             inside = [(n, self._derivative(a, by, known, kind)) for n, a in enumerate(expr.args)]
-            parts = [d if expr.is_Add else evaluated(self._gradient.slope(expr, n), known, kind) * d
+            parts = [d if expr.is_Add else self._slope(expr, n, known, kind) * d
                      for n, d in inside if type(d) is not int or d]
             known[key] = sum(parts[1:], parts[0])
         return known[key]
+
+    def _slope(self, expr: sympy.Expr, n: int, known: dict[Any, Any], kind: Arithmetic) -> Any:
+        """The derivative by the n-th argument alone: of a product the other factors."""
+        if expr.is_Mul:
+            return math.prod(evaluated(a, known, kind) for m, a in enumerate(expr.args) if m != n)
+        return evaluated(self._gradient.slope(expr, n), known, kind)
 
     def slope(self, function: str, value: Any) -> tuple[sympy.Symbol, sympy.Expr]:
         """(u, f'(u)) of a card's function of one argument, in the region of its value."""
@@ -215,10 +222,7 @@ def _evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any
     if isinstance(expr, sympy.Add):
         return sum(args[1:], args[0])
     if isinstance(expr, sympy.Mul):
-        product = args[0]
-        for a in args[1:]:
-            product = product * a
-        return product
+        return math.prod(args[1:], start=args[0])
     if isinstance(expr, sympy.Pow):
         return kind.power(args[0], args[1])
     name = next((f.name for f in elementary() if f.sympy == type(expr).__name__), None)

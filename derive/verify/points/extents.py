@@ -50,20 +50,20 @@ def _lengths(axis: WindowAxis, known: int | None) -> Iterator[int]:
 
 
 def distinct(choices: Sequence[Choice]) -> Iterator[tuple[int, ...]]:
-    """A value of each, all different; small ones first."""
+    """A value of each, small ones first: all different, of more than three no value more than twice."""
     for top in range(LARGEST):
-        yield from _below([c.values[:top + 1] for c in choices], ())
+        yield from _below([c.values[:top + 1] for c in choices], (), 1 if len(choices) <= 3 else 2)
 
 
-def _below(values: list[tuple[int, ...]], before: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Those that take the last value of one of the lists."""
+def _below(values: list[tuple[int, ...]], before: tuple[int, ...], often: int) -> Iterator[tuple[int, ...]]:
+    """Those that take the last value of one of the lists, and none more often than that."""
     if len(before) == len(values):
         if not values or any(n == own[-1] for n, own in zip(before, values, strict=True)):
             yield before
         return
     for n in values[len(before)]:
-        if n not in before:
-            yield from _below(values, (*before, n))
+        if before.count(n) < often:
+            yield from _below(values, (*before, n), often)
 
 
 def rests(choices: Mapping[str, Choice], values: Mapping[str, int], before: Sequence[Mapping[str, int]]) -> int:

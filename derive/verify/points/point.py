@@ -161,7 +161,8 @@ class Point(Remembering):
             raise KeyError((at, by))
         if of == wrt:
             return int(at == by)
-        return slopes_of(self.moving(wrt)[of][at]).get(by, 0) if of in self.moving(wrt) else 0
+        moved = self.moving(wrt)
+        return slopes_of(moved[of][at]).get(by, 0) if of in moved else 0
 
     def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any:
         """∂value/∂wrt_by of an expression."""

@@ -1,4 +1,4 @@
-"""Sizes at which a layer is checked: small, pairwise different, more than one set of them."""
+"""Sizes at which a layer is checked: small, more than one set of them, every two different in one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def shrunk(module: Module, nodes: Iterable[Node]) -> Module:
 
 
 def choices(module: Module, count: int) -> tuple[Sizes, ...]:
-    """Up to ``count`` sets of sizes: in each they differ pairwise and are 2 or more, and none is twice the same.
+    """Up to ``count`` sets of sizes, 2 or more, none twice the same: in each they differ pairwise.
+
+    More than three do so in one set or another; with four in each, a tensor of them all has a hundred entries.
 
     Raises :class:`UnsupportedError` where no small sizes fit the formula.
     """
@@ -127,7 +129,7 @@ def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes]) -> 
     """The smallest sizes that fit and leave new rests; those of other tensors differ too where they can."""
     waiting: list[tuple[tuple[int, int, int], int, dict[str, int], Sizes | None]] = []  # by cost, or by one below it
     taken, least, fits = [b.chosen for b in before], _least(module), False
-    for number, chosen in enumerate(c for c in _values(values) if c not in taken):
+    for number, chosen in enumerate(c for c in _values(values) if c not in taken and not _alike(c, taken)):
         new = sum(n != b[name] for b in taken for name, n in chosen.items())
         cost = sum(math.prod([n if isinstance(n, int) else chosen.get(n, 1) for n in shape]) for shape in least)
         waiting.append(((-rests(values, chosen, taken), cost, -new), number, chosen, None))
@@ -150,6 +152,12 @@ def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes]) -> 
     if beyond is not None:
         raise beyond
     return None
+
+
+def _alike(chosen: Mapping[str, int], taken: list[Mapping[str, int]]) -> bool:
+    """Two are equal here and in every set that was taken before."""
+    return bool(taken) and any(chosen[a] == chosen[b] and all(t[a] == t[b] for t in taken)
+                               for a, b in itertools.combinations(chosen, 2))
 
 
 def _least(module: Module) -> list[tuple[int | str, ...]]:

@@ -60,6 +60,7 @@ class Module:
     wanted: tuple[Partial, ...] = ()  # derivatives that the question names: ∂ℓ/∂w_i
     recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
+    at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
 
     def definition(self, tensor: str) -> tuple[Entry, Expr]:
         """The defining equation of a tensor: (entry with its index variables, value)."""

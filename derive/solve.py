@@ -181,11 +181,12 @@ def _code_of(card: Card | None) -> bool:
 
 
 def _solved(read: Card | None, module: Module, code: bool) -> Solution:
+    from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation
     from derive.exposition.sheet import compose, with_checks
     from derive.verify.sheet import verify
 
-    messages = derivation(module)
+    messages = derivation(settled(module))
     sheet = compose(messages)
     report = verify(sheet, messages)
     if code:

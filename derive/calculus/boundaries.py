@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import combinations
 
-from derive.calculus.algebra import monomial
+from derive.calculus.algebra import Monomial, monomial
 from derive.expr import (
     ONE,
+    OTHERWISE,
     ZERO,
     Add,
     And,
+    Bracket,
     Cases,
     Cond,
     Entry,
@@ -33,17 +36,18 @@ from derive.records import dataclass
 
 @dataclass(frozen=True)
 class Border:
-    """u and v meet where gap = 0; ``chosen`` is the one that the formulas take there.
+    """Where gap = 0 two branches meet: ``above`` holds where gap > 0, ``below`` where gap < 0.
 
-    Of a named function ``bend`` is the slope in use there, as sign(0) = 0, and the argument.
+    ``chosen`` has the slope that the formulas take there: of a named function its value plus slope times argument,
+    as sign(0) = 0; None of a pair, where that depends on the letter.
     """
 
     gap: Expr
-    sides: tuple[Expr, Expr]
+    above: Expr
+    below: Expr
     chosen: Expr | None
     stated: Rel | None = None
     told: bool = True  # which branch holds beyond it
-    bend: tuple[Expr, Expr] | None = None
 
 
 def borders(node: Expr, simple: Callable[[Expr], Expr]) -> Iterator[Border]:
@@ -51,13 +55,16 @@ def borders(node: Expr, simple: Callable[[Expr], Expr]) -> Iterator[Border]:
     match node:
         case Fn(name, (inner,)):
             for corner in named.corners if (named := known(name)) is not None else ():
-                yield Border(sub(inner, corner.at), corner.sides(inner), None, bend=(corner.chosen, inner))
-        case Extremum(_, args):
+                gap = sub(inner, corner.at)
+                yield Border(gap, *corner.sides(inner), add(Fn(name, (corner.at,)), mul(corner.chosen, gap)))
+        case Extremum(op, args):
             for u, v in combinations(args, 2):
                 stated = eq(v, u) if u is ZERO else eq(u, v) if v is ZERO else None
-                yield Border(sub(u, v), (u, v), v, stated)
+                yield Border(sub(u, v), *((u, v) if op == "max" else (v, u)), None, stated)
         case Cases(branches):
             yield from _Branches(branches, simple).borders()
+        case Bracket(cond):
+            yield from _Branches(((ONE, cond), (ZERO, OTHERWISE)), simple).borders()
 
 
 @dataclass(frozen=True)
@@ -83,9 +90,10 @@ class _Branches:
                     seen.add(key)
                     on = self.where(gap, 0)
                     inside = op in "≤≥" if on not in (place, other) else on == place
-                    sides = (value, self.branches[other][0])
-                    yield Border(gap, sides, sides[0 if inside else 1], eq(right, left) if n else eq(left, right),
-                                 far is not None or len(self.branches) == 2)
+                    here, beyond = value, self.branches[other][0]
+                    above, below = (beyond, here) if op in "<≤" else (here, beyond)
+                    yield Border(gap, above, below, here if inside else beyond,
+                                 eq(right, left) if n else eq(left, right), far is not None or len(self.branches) == 2)
 
     def where(self, gap: Expr, sign: int) -> int | None:
         """The branch that holds just where the gap, 0 on a boundary, has this sign; None where that cannot be told."""
@@ -113,27 +121,60 @@ class _Branches:
         return None
 
 
-def unclipped(gap: Expr) -> Expr | None:
-    """What is 0 where min(c, u) − k is: u − k for k < c; None where that is never so.  Likewise for max."""
-    whole = list(monomial(gap).powers.items())
-    bare = whole[0][0] if len(whole) == 1 and whole[0][1] is ONE else gap  # a number in front is no matter
+def unclipped(gap: Expr) -> tuple[Expr, int] | None:
+    """What is 0 where min(c, u) − k is: u − k for k < c; None where that is never so.  Likewise for max.
+
+    With it ±1, the sign that the gap has beside 0 where that is positive.
+    """
+    whole = monomial(gap)
+    (bare, power), = whole.powers.items() if len(whole.powers) == 1 else ((gap, ONE),)
+    bare, front = (bare, whole.number) if power is ONE and bare is not gap else (gap, Fraction(1))
     terms = bare.terms if isinstance(bare, Add) else (bare,)
     inner = [t for t in terms if not isinstance(t, Num)]
     signed = monomial(inner[0]) if len(inner) == 1 else None
     if signed is None or abs(signed.number) != 1 or len(signed.powers) != 1:
-        return gap
+        return gap, 1
     (extremum, exponent), = signed.powers.items()
     if not isinstance(extremum, Extremum) or len(extremum.args) != 2 or exponent is not ONE:
-        return gap
+        return gap, 1
     numbers = [a for a in extremum.args if isinstance(a, Num)]
     others = [a for a in extremum.args if not isinstance(a, Num)]
     if len(numbers) != 1:
-        return gap
+        return gap, 1
     level = -sum(t.value for t in terms if isinstance(t, Num)) / signed.number
     if numbers[0].value == level:
-        return gap  # wherever u lies beyond
+        return gap, 1  # wherever u lies beyond
     reached = numbers[0].value > level if extremum.op == "min" else numbers[0].value < level
-    return sub(others[0], Num(level)) if reached else None
+    return (sub(others[0], Num(level)), 1 if front * signed.number > 0 else -1) if reached else None
+
+
+def crossed(gap: Expr, simple: Callable[[Expr], Expr]) -> tuple[int, dict[Expr, Expr]]:
+    """The gap's sign and factors, as ± Π u^e: e^u − 1 counts as u, which has its sign."""
+    whole = monomial(simple(gap))
+    found, sign = Monomial(), 1 if whole.number > 0 else -1
+    for atom, exponent in whole.powers.items():
+        inner = _exponent(atom)
+        if inner is None:
+            found.times(atom, exponent)
+            continue
+        turn, factors = crossed(inner[1], simple)
+        odd = isinstance(exponent, Num) and exponent.value % 2 == 1
+        sign *= turn * inner[0] if odd else 1
+        for factor, power in factors.items():
+            found.times(factor, mul(power, exponent))
+    return sign, found.powers
+
+
+def _exponent(atom: Expr) -> tuple[int, Expr] | None:
+    """(±1, u) where the atom is a multiple of ±(e^u − 1)."""
+    if not (isinstance(atom, Add) and len(atom.terms) == 2):
+        return None
+    for mine, other in (atom.terms, atom.terms[::-1]):
+        m = monomial(mine)
+        (power, exponent), = m.powers.items() if len(m.powers) == 1 else ((ONE, ZERO),)
+        if isinstance(power, Fn) and power.name == "exp" and exponent is ONE and other == Num(-m.number):
+            return (1 if m.number > 0 else -1), power.args[0]
+    return None
 
 
 def _comparisons(cond: Cond) -> Iterator[tuple[int, Expr, str, Expr]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, cast
 
+from derive.calculus.algebra import match
 from derive.calculus.dependence import between, entry_of, is_defined, reached, tensors_in
 from derive.calculus.extremum import extremiser, letters
 from derive.calculus.ranges import different, kept_ranges, ranged, restricted
@@ -215,17 +216,35 @@ class PairRule:
 
     def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
         assert isinstance(of, Extremum)
-        # what does not depend on x comes last: at the kink of max(0, s) the slope is then 0
-        args = sorted(of.args, key=lambda a: wrt.tensor not in reached(a, module))
+        args = in_order(of, wrt, module)
+        tied = taken(of, wrt, module)
         slopes = [partial(a) for a in args]
         if all(s is slopes[0] for s in slopes):
             return slopes[0]
         wins, ties = (">", "≥") if of.op == "max" else ("<", "≤")
         branches: list[tuple[Expr, Cond]] = []
         for n, arg in enumerate(args[:-1]):  # each excludes the others: cases on paper have no order
-            beats: list[Cond] = [rel(arg, ties if m < n else wins, other) for m, other in enumerate(args) if m != n]
+            beats: list[Cond] = [rel(arg, ties if m < n or arg is tied else wins, other)
+                                 for m, other in enumerate(args) if m != n]
             branches.append((slopes[n], beats[0] if len(beats) == 1 else And(tuple(beats))))
         return Cases((*branches, (slopes[-1], OTHERWISE)))
+
+
+def in_order(of: Extremum, wrt: Entry, module: Module) -> list[Expr]:
+    """The terms, those that x does not stand in last."""
+    return sorted(of.args, key=lambda a: wrt.tensor not in reached(a, module))
+
+
+def taken(of: Extremum, wrt: Entry, module: Module) -> Expr:
+    """The term whose slope is taken at a tie: of max(u, v) as the module says, else what does not depend on x.
+
+    At the kink of max(0, s) the slope is then 0.
+    """
+    for pair, term in module.at_ties:
+        found = next(match(pair, of, frozenset(module.parameters_of(pair)), {}), None)
+        if found is not None:
+            return subst(term, cast(dict[Node, Node], found))
+    return in_order(of, wrt, module)[-1]
 
 
 class CasesRule:

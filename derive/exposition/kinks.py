@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from derive.calculus.extremum import extremisers
-from derive.calculus.kinks import Kink, norm
+from derive.calculus.kinks import Jump, Kink, norm
 from derive.calculus.kinks import kinks as kinks_of
 from derive.exposition import windows
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
-from derive.expr import Cases, Expr, Extremum, Fn, tuple_of
+from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Rel, tuple_of
 
 
 def found(subject: Subject) -> list[Kink]:
@@ -21,14 +23,42 @@ def _used(subject: Subject) -> list[str]:
 
 
 def remark(b: Builder, subject: Subject) -> None:
-    """In the answer: there are places without a derivative."""
-    places = (r for k in found(subject) for r in (*(j.boundary for j in k.jumps), *k.broken))
-    boundaries = list(dict.fromkeys(map(b.m, places)))
+    """In the answer: where a definition has no derivative, and what the formulas give there."""
+    nodes = found(subject)
+    jumps = _by_place(b, [j for k in nodes for j in k.jumps])
+    broken = [(b.m(k.of), b.m(r)) for k in nodes for r in k.broken]
     tied = [b.m(tuple_of(e.stars)) for e in extremisers(subject.module)] if subject.targets else []
-    b.prose("answer_kinks", boundaries=boundaries, tied=tied)
+    b.prose("answer_kinks", jumps=[j for j in jumps if j.between], tied=tied)
+    b.prose("answer_off", jumps=[j for j in jumps if j.between is False], broken=list(dict.fromkeys(broken)),
+            missed=[_shown(b, j) for k in nodes for j in k.missed])
     tip = norm(subject.module.output, subject.module) if subject.targets else None
     if tip is not None:
         b.prose("answer_tip", tip=b.m(tip), windowed=bool(subject.module.fields))
+
+
+class _Place(NamedTuple):
+    """A boundary, as a sentence says it: of what, by which letters, and where the slopes agree after all."""
+
+    boundary: str
+    of: str
+    wrt: tuple[str, ...]
+    between: bool | None
+    unless: tuple[str, ...]
+
+
+def _by_place(b: Builder, jumps: list[Jump]) -> list[_Place]:
+    """The jumps of one thing on one boundary as one."""
+    groups: dict[tuple[Rel, Expr, bool | None, tuple[Rel, ...]], list[Entry]] = {}
+    for j in jumps:
+        wrts = groups.setdefault((j.boundary, j.of, j.between, j.equal), [])
+        wrts += [] if j.wrt in wrts else [j.wrt]
+    return [_Place(b.m(place), b.m(of), tuple(map(b.m, wrts)), between, tuple(map(b.m, equal)))
+            for (place, of, between, equal), wrts in groups.items()]
+
+
+def _shown(b: Builder, jump: Jump) -> dict[str, Any]:
+    return {"of": b.m(jump.of), "boundary": b.m(jump.boundary), "wrt": b.m(jump.wrt),
+            "slopes": [b.m(s) for s in jump.slopes], "chosen": b.m(jump.chosen), "between": jump.between}
 
 
 def kinks(b: Builder, subject: Subject) -> None:
@@ -41,7 +71,7 @@ def kinks(b: Builder, subject: Subject) -> None:
     b.heading("heading_kinks")
     for kink in boundaries:
         _kink(b, kink)
-    if any(k.jumps for k in boundaries):
+    if any(j.between for k in boundaries for j in k.jumps):
         b.prose("clarke")
     for tip in tips:
         b.prose("tip", of=b.m(tip.terms[0]), tip=b.m(tip))
@@ -53,11 +83,11 @@ def kinks(b: Builder, subject: Subject) -> None:
 def _kink(b: Builder, kink: Kink) -> None:
     node = kink.of if isinstance(kink.node, Cases) else kink.node
     b.prose("kink", node=b.m(node), kind=_kind(kink.node), boundaries=[b.m(r) for r in kink.boundaries],
-            broken=[b.m(r) for r in kink.broken],
-            smooth=[b.m(r) for r in kink.smooth])
+            of=b.m(kink.of), broken=[b.m(r) for r in kink.broken], smooth=[b.m(r) for r in kink.smooth])
     for jump in kink.jumps:
-        b.prose("jump", node=b.m(node), boundary=b.m(jump.boundary), wrt=b.m(jump.wrt),
-                slopes=[b.m(s) for s in jump.slopes], chosen=b.m(jump.chosen))
+        b.prose("jump", **_shown(b, jump))
+    for jump in kink.missed:
+        b.prose("missed", **_shown(b, jump))
     if kink.meaning:
         b.prose("meaning")
         for statement in kink.meaning:
@@ -67,4 +97,4 @@ def _kink(b: Builder, kink: Kink) -> None:
 def _kind(node: Expr) -> str:
     if isinstance(node, Extremum):
         return "pair" if len(node.args) == 2 else "terms"
-    return "abs" if isinstance(node, Fn) else "cases"
+    return "function" if isinstance(node, (Fn, Bracket)) else "cases"

@@ -29,7 +29,8 @@ def pictures(b: Builder, subject: Subject) -> None:
     if scene is not None and sampled is not None:
         function = letter(module.table, module.output)
         b.figure(scene, say("curve_caption", function=function, derivative=f"{function[:-1]}'$", given=given(module),
-                            kinks=[k.at for k in sampled.kinks]))
+                            kinks=[k.at for k in sampled.kinks if k.values is None],
+                            jumps=[k.at for k in sampled.kinks if k.values is not None]))
     if FEWEST <= len(module.defined) <= MOST:
         b.figure(graph(module), say("graph_caption"))
     if not windowed(module):  # a maximum over windows has the picture in its own section

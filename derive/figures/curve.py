@@ -23,6 +23,7 @@ GIVEN = (Fraction(1, 4), Fraction(1))  # values to try for every letter besides 
 _INTERVALS = ((-3.0, 3.0), (0.02, 4.0))  # the second for logarithms and roots
 _SAMPLES = 240
 _H = 1e-6
+_STEEP = 1e-2  # how near a curve is drawn to where its slope grows without bound
 _FLAT = 1e-4  # a smaller change of the slope from sample to sample is none
 _JUMP = 1e-2  # a larger change of the slope within 1e-5 is a kink
 
@@ -31,11 +32,16 @@ Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Kink:
-    """A place without a derivative, and the slopes before and after it."""
+    """A place without a derivative, and the slopes before and after it; ``values``: between which the function jumps.
+
+    ``steep``: the slopes grow without bound.
+    """
 
     at: float
     before: float
     after: float
+    values: tuple[float, float] | None = None
+    steep: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ def _sampled(module: Module, given: Fraction, low: float, high: float) -> Curve:
     sharp = inner[np.abs(after - before) > _JUMP]
     starts, ends = np.append(s[:-1][wide], sharp), np.append(s[1:][wide], sharp)
     kinks = sorted({k.at: k for k in _kinks(function, starts, ends)}.values(), key=lambda k: k.at)
-    bounds = [low, *(k.at for k in kinks), high]
+    bounds = [(low, 4 * _H), *((k.at, _STEEP if k.steep else 4 * _H) for k in kinks), (high, 4 * _H)]
     pieces = tuple(_piece(function, s, a, b) for a, b in itertools.pairwise(bounds))
     return Curve(pieces, tuple(kinks), given)
 
@@ -138,13 +144,22 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
         first = np.abs(q - p) > np.abs(r - q)
         a, b = np.where(first, a, middle), np.where(first, middle, b)
     at = np.round((a + b) / 2, 5)
-    before, after = _slopes(function, np.concatenate([at - 5 * _H, at + 5 * _H])).reshape(2, -1)
-    return [Kink(float(m), float(p), float(q)) for m, p, q in zip(at, before, after, strict=True) if abs(q - p) > _JUMP]
+    beside = np.concatenate([at - 5 * _H, at + 5 * _H])
+    low, high = function(beside).reshape(2, -1)
+    before, after = _slopes(function, beside).reshape(2, -1)
+    outside = _slopes(function, np.concatenate([at - 20 * _H, at + 20 * _H])).reshape(2, -1)
+    steep = np.any(np.abs([before, after]) > 1.5 * np.abs(outside), axis=0).reshape(-1)
+    step = (np.abs(high - low) > _JUMP * (1 + np.abs(high))).reshape(-1)
+    return [Kink(float(m), float(p), float(q), (float(u), float(v)) if jumps else None, bool(grows))
+            for m, p, q, u, v, jumps, grows in zip(at, before, after, low, high, step, steep, strict=True)
+            if jumps or abs(q - p) > _JUMP]
 
 
-def _piece(function: Function, s: NDArray[np.float64], a: float, b: float) -> NDArray[np.float64]:
-    edge = 4 * _H
-    inside = np.array([a + edge, *s[(s > a + 1e-4) & (s < b - 1e-4)], b - edge])
+def _piece(function: Function, s: NDArray[np.float64], start: tuple[float, float],
+           end: tuple[float, float]) -> NDArray[np.float64]:
+    """Samples between two places, at these distances from them."""
+    (a, near), (b, far) = start, end
+    inside = np.array([a + near, *s[(s > a + max(near, 1e-4)) & (s < b - max(far, 1e-4))], b - far])
     return np.stack([inside, function(inside), _slopes(function, inside)])
 
 
@@ -168,15 +183,17 @@ def elementwise(module: Module) -> Scene | None:
         items += panel.axes(variable, name)
         items += [panel.line(piece[0], piece[row], "curve" if row == 1 else "slope") for piece in sampled.pieces]
         for kink in sampled.kinks:
-            ends = [kink.before, kink.after] if row == 2 else [float(np.interp(kink.at, x, y))]
-            items += [Dot(*panel.place(kink.at, end), "kink" if row == 1 else "open") for end in ends]
+            slopes = () if kink.steep else (kink.before, kink.after)
+            ends = slopes if row == 2 else kink.values or (float(np.interp(kink.at, x, y)),)
+            items += [Dot(*panel.place(kink.at, end), "kink" if len(ends) == 1 else "open") for end in ends]
     return Scene("curve", say("curve_title"), _description(sampled), 2 * _WIDE + _BETWEEN + 1.8, _HIGH + 1.2,
                  tuple(items))
 
 
 def _description(sampled: Curve) -> str:
     x, y, _ = np.concatenate(sampled.pieces, axis=1)
-    kinks = [{"at": _short(k.at), "before": _short(k.before), "after": _short(k.after)} for k in sampled.kinks]
+    kinks = [{"at": _short(k.at), "jumps": k.values is not None, "steep": k.steep,
+              "ends": [_short(v) for v in k.values or (k.before, k.after)]} for k in sampled.kinks]
     return say("curve_description", low=_short(x[0]), high=_short(x[-1]), start=_short(y[0]), end=_short(y[-1]),
                kinks=kinks)
 

@@ -31,6 +31,7 @@ class Renaming:
             tuple((self._name(name), field) for name, field in m.fields), m.tie_rule, m.input_size, names(m.held),
             tuple((f.name, names(f.parameters), self(f.body)) for f in m.functions), tuple(map(self, m.facts)),
             tuple((self._name(name), axis, self(size)) for name, axis, size in m.ranges),
+            tuple((self(pair), self(term)) for pair, term in m.at_ties),
         )
 
     def letters(self, table: SymbolTable) -> Hashable:

@@ -6,15 +6,17 @@ from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, cast
 
-from derive.calculus.kinks import Jump, kinks
+from derive.calculus.dependence import between
+from derive.calculus.kinks import kinks
 from derive.errors import UnsupportedError
-from derive.expr import Entry, Expr, Partial, Rel
+from derive.expr import Entry, Expr, Idx, Node, Partial, Rel, Star, subst, walk
 from derive.module import Module
 from derive.numeric.arithmetic import decimal_of
 from derive.numeric.dual import Dual
 from derive.numeric.point import Index, NoCase, TwoCases, Undefined
+from derive.records import dataclass
 from derive.verify.points.claims import Claim, shown
 from derive.verify.points.point import Point, Values
 from derive.verify.report import ENOUGH, Check, Verdict
@@ -25,51 +27,143 @@ _CLOSE = Decimal(10) ** -20  # how near a slope there is to the one-sided deriva
 _MOST = 60  # points
 
 
-def jumping(module: Module) -> list[tuple[Expr, Jump]]:
-    """The places at which a slope jumps, in letters that can be put there: a node of a definition and its jump."""
-    return [(kink.node, jump) for tensor in module.defined for kink in kinks(tensor, module) for jump in kink.jumps
-            if isinstance(jump.boundary.terms[0], Entry)]
+@dataclass(frozen=True)
+class Beside:
+    """What a sheet says of a definition on a boundary: that its value jumps, or which slopes by ``wrt`` meet there.
+
+    ``value`` is what the definition says, or a term of a sum in it.  Without ``slopes`` they are said to agree;
+    ``between``: that the one taken lies between them, or that it does not.
+    """
+
+    of: Entry
+    value: Expr
+    boundary: Rel
+    wrt: Entry
+    slopes: tuple[Expr, Expr] | None = None
+    chosen: Expr | None = None
+    between: bool | None = None
+    broken: bool = False
+
+    @property
+    def evidence(self) -> str:
+        if self.broken:
+            return f"The value of `{self.of.tensor}` jumps on a boundary,"
+        if self.slopes is None:
+            return f"Value and slopes of `{self.of.tensor}` by `{self.wrt.tensor}` agree on a boundary,"
+        return f"The slopes by `{self.wrt.tensor}` on both sides of a kink, and the one taken there,"
 
 
-def slopes(node: Expr, jump: Jump, scope: Scope) -> Check:
-    """The one-sided derivatives of the node there are the two slopes stated; the one taken lies between them."""
-    evidence = f"The slopes by `{jump.wrt.tensor}` on both sides of a kink, and the one taken between them,"
-    border = jump.boundary.terms[0]
+def claims(module: Module) -> list[Beside]:
+    """What a sheet says of the boundaries in a module, where they can be put into one of its letters."""
+    found: list[Beside] = []
+    for tensor in module.defined:
+        for kink in kinks(tensor, module):
+            value = module.definition(tensor)[1]
+            for j in (*kink.jumps, *kink.missed):
+                inner = value if j.of is kink.of else j.of
+                found.append(Beside(kink.of, inner, j.boundary, j.wrt, j.slopes, j.chosen, j.between))
+            for places, broken in ((kink.broken, True), (kink.smooth, False)):
+                found += [Beside(kink.of, value, r, border, broken=broken) for r in places
+                          if isinstance(border := r.terms[0], Entry) and border in walk(value)]
+    return [c for c in found if isinstance(c.boundary.terms[0], Entry)]
+
+
+def borders(said: Beside, scope: Scope) -> Check:
+    """The one-sided values and derivatives there are as said, and the formulas of the sheet have the slope taken."""
+    border = said.boundary.terms[0]
     assert isinstance(border, Entry)
-    terms = (Partial(node, jump.wrt), *jump.slopes, jump.chosen, jump.boundary.terms[1], *border.indices,
-             *jump.wrt.indices)
+    own = (Partial(said.value, said.wrt), said.value, *(said.slopes or ()), *((said.chosen,) if said.chosen else ()))
+    printed = _printed(said, scope)
+    terms = (*own, *printed, said.boundary.terms[1], *border.indices, *said.wrt.indices)
     claim, = scope.compiler.claims(Rel(terms, ("=",) * (len(terms) - 1)))
-    count = 0
+    count = outside = 0
     for point in islice(scope.points(), _MOST):
         for at in claim.assignments(point):
-            wrong = _at(claim, point, at, border, jump.wrt)
+            here = _Here.at(claim, point, at, said, len(own) + len(printed))
+            wrong = None if here is None else here.wrong(said, len(own))
             if wrong:
-                return Check("kinks", "", Verdict.REFUTED, evidence, f"{wrong} for {point.describe()}")
+                return Check("kinks", "", Verdict.REFUTED, said.evidence, f"{wrong} for {point.describe()}")
             count += wrong is not None
+            outside += here is not None and said.chosen is not None and not here.between()
         if count >= ENOUGH:
-            return Check("kinks", "", Verdict.TESTED, f"{evidence} at {count} places", points=count)
-    return Check("kinks", "", Verdict.NOT_READ, f"{evidence}: only {count} places say anything about it")
+            break
+    if count < ENOUGH:
+        return Check("kinks", "", Verdict.NOT_READ, f"{said.evidence}: only {count} places say anything about it")
+    if said.between is False and not outside:
+        return Check("kinks", "", Verdict.REFUTED, said.evidence, "the slope taken lies between them everywhere")
+    return Check("kinks", "", Verdict.TESTED, f"{said.evidence} at {count} places", points=count)
 
 
-def _at(claim: Claim, point: Point, at: Index, border: Entry, wrt: Entry) -> str | None:
-    """What is wrong on the boundary there, "" if nothing is; None where it says nothing."""
-    try:
-        _, _, _, _, value, *rest = _sides(claim, point, at)
-        place, by = tuple(rest[:len(border.indices)]), tuple(rest[len(border.indices):])
-        on = _Held(point, border.tensor, place, value)
-        _, first, second, chosen, *_ = _sides(claim, on, at)
-        step = point.kind.number(_STEP)
-        now = on.values[wrt.tensor][by]
-        near = [_sides(claim, _Held(on, wrt.tensor, by, now + h), at)[0] for h in (-step, step)]
-    except (Undefined, NoCase, TwoCases, UnsupportedError, LookupError, ArithmeticError, ValueError):
-        return None
-    if any(v is Undefined for v in (first, second, chosen, *near)):
-        return None
-    if not any(all(map(_close, near, pair)) for pair in ((first, second), (second, first))):
-        return f"the slopes {shown(near[0])} and {shown(near[1])} meet, not {shown(first)} and {shown(second)}"
-    low, high = sorted((decimal_of(first), decimal_of(second)))
-    inside = low - _CLOSE <= decimal_of(chosen) <= high + _CLOSE
-    return "" if inside else f"{shown(chosen)} does not lie between the slopes {shown(first)} and {shown(second)}"
+def _printed(said: Beside, scope: Scope) -> tuple[Expr, ...]:
+    """The formulas of the sheet for this derivative of the definition, at the boundary's indices."""
+    if between(said.of.tensor, said.wrt, scope.module):
+        return ()
+    found: list[Expr] = []
+    for node in scope.statements:
+        first = node.terms[0] if isinstance(node, Rel) and node.ops[0] == "=" else None
+        if not (isinstance(node, Rel) and isinstance(first, Partial) and isinstance(first.of, Entry)
+                and isinstance(first.wrt, Entry) and first.of.tensor == said.of.tensor
+                and first.wrt.tensor == said.wrt.tensor):
+            continue
+        theirs = (*first.of.indices, *first.wrt.indices)
+        if len(set(theirs)) == len(theirs) and all(isinstance(i, Idx) for i in theirs):
+            at = dict(zip(theirs, (*said.of.indices, *said.wrt.indices), strict=True))
+            found += [subst(term, cast(dict[Node, Node], at)) for term in node.terms[1:] if isinstance(term, Expr)]
+    return tuple(dict.fromkeys(f for f in found if not any(isinstance(n, (Partial, Star)) for n in walk(f))))
+
+
+class _Here(NamedTuple):
+    """All sides of the claim before the boundary, on it and beyond it."""
+
+    before: tuple[Any, ...]
+    on: tuple[Any, ...]
+    beyond: tuple[Any, ...]
+
+    @classmethod
+    def at(cls, claim: Claim, point: Point, at: Index, said: Beside, count: int) -> _Here | None:
+        """None where the boundary has no such place, or something has no value beside it."""
+        border = cast(Entry, said.boundary.terms[0])
+        try:
+            value, *rest = _sides(claim, point, at)[count:]
+            place, by = tuple(rest[:len(border.indices)]), tuple(rest[len(border.indices):])
+            on = _Held(point, border.tensor, place, value)
+            step = point.kind.number(_STEP)
+            now = on.values[said.wrt.tensor][by]
+            near = [_sides(claim, _Held(on, said.wrt.tensor, by, now + h), at)[:count] for h in (-step, step)]
+            middle = _sides(claim, on, at)[:count]
+        except (Undefined, NoCase, TwoCases, UnsupportedError, LookupError, ArithmeticError, ValueError):
+            return None
+        needed = (*near[0], *near[1], *middle[1:])
+        return None if any(v is Undefined for v in needed) else cls(near[0], middle, near[1])
+
+    def wrong(self, said: Beside, own: int) -> str:
+        """What is not as it was said; "" if nothing is."""
+        near = self.before[0], self.beyond[0]
+        if said.broken:
+            return "" if not _close(self.before[1], self.beyond[1]) else "the value does not jump"
+        if not _close(self.before[1], self.beyond[1]):
+            return f"the value jumps from {shown(self.before[1])} to {shown(self.beyond[1])}"
+        if said.slopes is None:
+            agreed = (*near, *self.on[own:])
+            slopes = ", ".join(map(shown, agreed))
+            return "" if all(_close(near[0], v) for v in agreed) else f"the slopes {slopes} differ"
+        first, second, chosen = self.on[2:5]
+        if not any(all(map(_close, near, pair)) for pair in ((first, second), (second, first))):
+            return f"the slopes {shown(near[0])} and {shown(near[1])} meet, not {shown(first)} and {shown(second)}"
+        if said.between and not self.between():
+            return f"{shown(chosen)} does not lie between the slopes {shown(first)} and {shown(second)}"
+        low, high, middle = map(decimal_of, (*near, chosen))
+        for number in range(own, len(self.on)):  # that may have further terms and factors
+            before, on, beyond = (decimal_of(v[number]) for v in (self.before, self.on, self.beyond))
+            off = (on - before) * (high - low) - (middle - low) * (beyond - before)
+            if abs(off) > _CLOSE * max(1, abs(on), abs(high), abs(low)) ** 2:
+                return f"the formula takes a slope there other than {shown(chosen)}"
+        return ""
+
+    def between(self) -> bool:
+        """The slope taken lies between the two."""
+        low, high = sorted(map(decimal_of, self.on[2:4]))
+        return bool(low - _CLOSE <= decimal_of(self.on[4]) <= high + _CLOSE)
 
 
 def _sides(claim: Claim, point: Point, at: Index) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from derive.calculus.messages import Messages
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
 from derive.numeric.point import Definitions, Index, Undefined
-from derive.verify.kinks import jumping, slopes
+from derive.verify.kinks import borders, claims
 from derive.verify.points.claims import MOST, Compiler
 from derive.verify.points.point import Point
 from derive.verify.report import ENOUGH, Check, Verdict
@@ -30,9 +30,9 @@ def routes(scope: Scope, messages: Messages) -> list[Check]:
     derivations = [step for wrt in letters
                    for step in (messages.jacobian(wrt), messages.message(wrt), *messages.stages(wrt))]
     agreements = [_adjoint(scope, messages, wrt) for wrt in letters]
-    jumps = [remembered((scope.module, scope.table.symbols, node, jump), partial(slopes, node, jump, scope))
-             for node, jump in jumping(messages.module)]
-    return [*agreements, *jumps, steps(derivations, messages.module)]
+    told = [remembered((scope.module, scope.table.symbols, claim), partial(borders, claim, scope))
+            for claim in claims(messages.module)]
+    return [*agreements, *told, steps(derivations, messages.module)]
 
 
 def steps(derivations: Iterable[Step], module: Module) -> Check:

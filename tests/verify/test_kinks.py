@@ -1,4 +1,4 @@
-"""What a sheet says of kinks holds: the slopes on both sides, and the one taken between them."""
+"""What a sheet says of kinks holds: the slopes on both sides, the one taken there, and what is smooth or jumps."""
 
 from __future__ import annotations
 
@@ -7,37 +7,97 @@ from fractions import Fraction
 
 import pytest
 
-from derive.calculus.kinks import Jump
-from derive.expr import Expr, Num
+import derive
+from derive.calculus import rules
+from derive.expr import ONE, ZERO, Num
+from derive.functions import FUNCTIONS
 from derive.numeric.arithmetic import precision
-from derive.verify.kinks import jumping, slopes
+from derive.verify.kinks import Beside, borders, claims
 from derive.verify.report import Check, Verdict
+from derive.verify.sheet import forget
 from tests.verify.sheets import messages_of, subject
 
-LAYERS = ["relu", "prelu", "absolute", "linear_prelu_squared", "two_layers", "hinge"]
+LAYERS = ["relu", "prelu", "absolute", "linear_prelu_squared", "two_layers", "hinge", "huber", "guarded_logarithm"]
 
 
-def check(name: str, node: Expr, jump: Jump) -> Check:
+def check(name: str, said: Beside) -> Check:
     with precision():
-        return slopes(node, jump, subject(name))
+        return borders(said, subject(name))
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_derived_slopes_meet_at_the_kink(name: str) -> None:
-    found = jumping(messages_of(name).module)
-    assert [check(name, node, jump).verdict for node, jump in found] == [Verdict.TESTED] * len(found)
+def test_what_is_said_of_a_boundary_holds(name: str) -> None:
+    found = claims(messages_of(name).module)
+    assert [check(name, said).verdict for said in found] == [Verdict.TESTED] * len(found)
 
 
 @pytest.mark.parametrize(("change", "why"), [
     ({"chosen": Num(Fraction(7))}, "does not lie between"), ({"chosen": Num(Fraction(-1, 2))}, "does not lie between"),
-    ({"slopes": (Num(Fraction(2)), Num(Fraction(0)))}, "meet, not"), ({"slopes": (Num(Fraction(1)), Num(Fraction(1)))}, "meet, not"),
+    ({"slopes": (Num(Fraction(2)), ZERO)}, "meet, not"), ({"slopes": (ONE, ONE)}, "meet, not"),
+    ({"chosen": Num(Fraction(1, 3))}, "the formula takes a slope there other than"),
+    ({"slopes": None, "chosen": None}, "differ"), ({"broken": True}, "does not jump"),
+    ({"between": False}, "lies between them everywhere"),
 ])
-def test_a_wrong_slope_or_convention_is_refuted(change: dict[str, object], why: str) -> None:
-    (node, jump), = jumping(messages_of("relu").module)
-    found = check("relu", node, replace(jump, **change))  # type: ignore[arg-type]
+def test_what_does_not_hold_is_refuted(change: dict[str, object], why: str) -> None:
+    said, = claims(messages_of("relu").module)
+    found = check("relu", replace(said, **change))  # type: ignore[arg-type]
     assert found.verdict is Verdict.REFUTED and why in (found.counterexample or "")
 
 
-def test_any_convention_between_the_slopes_will_do() -> None:
-    (node, jump), = jumping(messages_of("relu").module)
-    assert check("relu", node, replace(jump, chosen=Num(Fraction(1, 3)))).verdict is Verdict.TESTED
+def test_a_jump_is_no_smooth_place() -> None:
+    broken = next(c for c in claims(messages_of("guarded_logarithm").module) if c.broken)
+    found = check("guarded_logarithm", replace(broken, broken=False))
+    assert found.verdict is Verdict.REFUTED and "jumps from" in (found.counterexample or "")
+
+
+KINDS = [  # formula, what the answer says, and what it does not
+    (r"y = \max(0, x) + \min(0, \alpha (e^{x/\alpha} - 1))", "", "no derivative"),
+    (r"y = x |x|", "", "no derivative"),
+    (r"y = \frac{x}{1 + |x|}", "", "no derivative"),
+    (r"y = \max(0, x) - \max(0, -x)", "", "no derivative"),
+    (r"y = 2 \max(0, x) - |x|", "has the derivative $1$", "no derivative"),
+    (r"y = \max(0, x) + 2 \min(0, x)", "one of its generalised derivatives", "none of"),
+    (r"y = |x| + \max(0, x) - \max(0, -2 x)", "", "none of"),
+    (r"y = \begin{cases} x & x > 1 \\ 0 & x \le 1 \end{cases}", "no derivative of any kind", "generalised"),
+    (r"y = \operatorname{sign}(x)", "no derivative of any kind", "generalised"),
+    (r"y = x \operatorname{sign}(x)", "one of its generalised derivatives", "jumps"),
+    (r"y = \max(x, a x)", "with respect to $x$ unless $a = 1$", "jumps"),
+]
+
+
+@pytest.mark.parametrize(("formula", "said", "unsaid"), KINDS)
+def test_what_the_answer_says_is_said_of_the_layer_and_not_of_an_operation_in_it(
+        formula: str, said: str, unsaid: str) -> None:
+    solution = derive.solve(formula=formula)
+    assert solution.report.ok
+    front = " ".join(block.text for block in solution.sheet.answer if hasattr(block, "text"))
+    assert said in front and unsaid not in front
+
+
+@pytest.mark.parametrize(("formula", "slope"), [
+    (r"y = \max(0, x) - \max(0, -x)", 1), (r"y = \max(0, x) + \min(0, \alpha (e^{x/\alpha} - 1))", 1),
+    (r"y = x |x|", 0), (r"y = \max(0, x) + 2 \min(0, x)", 2), (r"y = \max(0, x)", 0),
+])
+def test_where_terms_tie_the_formulas_give_a_generalised_derivative(formula: str, slope: int) -> None:
+    solution = derive.solve(formula=formula)
+    letters = {"alpha": 2.0} if r"\alpha" in formula else {}
+    assert solution.backward("x", x=0.0, upstream=1.0, **letters) == slope
+
+
+def test_a_changed_slope_at_a_kink_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget()
+    corner, = FUNCTIONS["abs"].corners
+    wrong = replace(FUNCTIONS["abs"], corners=(replace(corner, chosen=Num(Fraction(1, 2))),))
+    monkeypatch.setitem(FUNCTIONS, "abs", wrong)
+    solution = derive.solve(formula=r"u_k = |v_k|")
+    assert [c.name for c in solution.report.failures] == ["kinks"]
+    forget()
+
+
+def test_a_pair_rule_that_takes_the_other_term_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget()
+    plain = rules.taken
+    monkeypatch.setattr(rules, "taken", lambda of, wrt, module: next(a for a in of.args if a is not plain(of, wrt, module)))
+    solution = derive.solve(formula=r"u_k = \max(0, 3 v_k)")
+    assert [c.name for c in solution.report.failures] == ["kinks"]
+    forget()

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, cast
 
+from derive.axes import with_axes
 from derive.calculus.algebra import monomial
 from derive.calculus.boundaries import Border, borders, compared, crossed, solve, unclipped, zero
 from derive.calculus.brackets import possible
@@ -104,9 +105,10 @@ def settled(module: Module) -> Module:
     take the term of one side, whose slope is a generalised derivative, and the derivative where there is one.
     """
     found: dict[Expr, Expr] = {}
+    whole_axes = with_axes(module)
     for tensor in module.defined:
-        entry, value = module.definition(tensor)
-        here = _Here(entry, module.holding(module.defined))
+        entry, value = whole_axes.definition(tensor)
+        here = _Here(entry, whole_axes.holding(module.defined))
         for of, whole, nodes in _units(entry, value, here.module):
             for group in here.groups(nodes).values() if len(nodes) > 1 else ():
                 told = here.told(of, whole, group) if len(group) > 1 else None

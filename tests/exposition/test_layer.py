@@ -141,8 +141,8 @@ def test_a_local_derivative_that_holds_others_fixed_is_not_printed_as_a_total_on
 
 def test_both_sides_of_a_kink_are_named() -> None:
     text = words(asked("prelu"))
-    assert "jumps between $1$ and $a$; the formulas take $a$" in text
-    assert "no derivative in the ordinary sense where $s_{k} = 0$ or $a = 1$" in text
+    assert "jumps between $a$ and $1$; the formulas take $a$" in text
+    assert "Where $s_{k} = 0$, $y_{k}$ has no derivative with respect to $s_{k}$ unless $a = 1$" in text
 
 
 def test_a_window_says_what_it_covers() -> None:

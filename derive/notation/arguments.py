@@ -9,7 +9,8 @@ from fractions import Fraction
 from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
 from derive.notation.pieces import split_runs
 from derive.notation.reader import Reader
-from derive.notation.symbols import Kind, Symbol, identifier, latex_of
+from derive.notation.shapes import AXES, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
+from derive.notation.symbols import Kind, Symbol, identifier, is_capital, latex_of
 from derive.notation.tree import (
     Cursor,
     Group,
@@ -117,7 +118,9 @@ def lists_indices(r: Reader, group: Group) -> bool:
     """(m, n), (i + 1): no tensor stands in the bracket, so the letters are indices."""
     if has(group.items, "REL", "IN"):
         return False
-    known = [r.words[name] for name in names_in(group.items) if name in r.words and not r.is_index(name)]
+    names = {name for name in names_in(group.items) if name not in r.words or not r.is_index(name)}
+    known = [symbol for word, symbol in r.words.items() if word in names or (
+        word.partition("_")[0] in names - r.words.keys())]  # r_t, where r alone is nothing
     return not any(symbol.kind in (Kind.TENSOR, Kind.FUNCTION) for symbol in known)
 
 
@@ -153,7 +156,9 @@ def refuse_scalars(
 
 
 def refuse_unless_product(r: Reader, found: Symbol, group: Group, item: Item) -> None:
-    """L(a + b) multiplies; L(2), L(a, b) and L[a] have two readings."""
+    """L(a + b) multiplies, and so does the capital of R(u ⊙ h); L(2), L(a, b) and L[a] have two readings."""
+    if group.bracket == "LPAREN" and is_capital(found.name) and has(group.items, "ODOT"):
+        return
     if group.bracket == "LBRACK" and has(group.items, "REL", "IN"):
         return
     if has(group.items, "PLUS", "MINUS") and group.bracket == "LPAREN" and not has(group.items, "COMMA", "SEMI"):
@@ -217,6 +222,28 @@ def root(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
     found = r.factor(Cursor((square,), token.end))[0]
     half = Pow(found, Num(Fraction(1, 2)))
     return half if scripts is None else r.power(half, scripts)
+
+
+def softmax(r: Reader, item: Item, c: Cursor) -> Expr:
+    r"""softmax(z), softmax(z)_k, softmax_j(s_{ij}), softmax_{row}(S)."""
+    following = c.peek()
+    group = base_of(following) if following is not None else None
+    sub = unwrap(item.subs[0]) if isinstance(item, Scripted) and len(item.subs) == 1 else ()
+    if not is_group(group, "LPAREN", "LBRACK") or (isinstance(item, Scripted) and (item.sups or item.primes)):
+        raise r.error(item, r"a softmax of what? Write `\operatorname{softmax}(z)`")
+    c.take()
+    of = r.value(group.items, group.end - 1)
+    along = next((a for a in AXES if len(sub) == 1 and str(sub[0]).strip().startswith(a[:3])), None)
+    if along is not None:
+        found: Expr = Fn(AXES[along], (of,))
+    elif sub:
+        found = Fn(SOFTMAX_OVER, (of, *natural(r, sub, item.end)))
+    else:
+        found = Fn(SOFTMAX, (of,))
+    if isinstance(following, Scripted) and following.subs:
+        found = Fn(SOFTMAX_AT, (found, *natural(r, following.subs[0], following.end)))
+        following = replace(following, subs=following.subs[1:])
+    return r.raised(found, following if isinstance(following, Scripted) else None)
 
 
 _RAISED = re.compile(r"^(.+)\^[(\[](.+)[)\]]$")

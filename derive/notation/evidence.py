@@ -51,7 +51,7 @@ class Evidence:
         self.indices, self.tensors, self.set_names, self.sizes = (
             self.of_kind(k) for k in (Kind.INDEX, Kind.TENSOR, Kind.SET, Kind.SIZE))
         self.functions = self.of_kind(Kind.FUNCTION) | set(self.defined_functions())
-        self.seen.all = [o for o in self.renamed() if not self.is_operator(o.name)]
+        self.seen.all = [o for o in self.renamed() if not (self.is_operator(o.name) or self.is_softmax(o))]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
         self.labels: set[str] = set()
         self.latex: dict[str, str] = {}
@@ -76,6 +76,9 @@ class Evidence:
             return name not in self.heads | declared and all(
                 o.following is not None and not _indexed(o.following) for o in self.seen.all if o.name == name)
         return name.endswith("_bb") or name not in self.heads
+
+    def is_softmax(self, o: Occurrence) -> bool:
+        return o.name.lower() == "softmax" and o.following is not None and not {o.name} & (self.heads | {*self.words})
 
     @cached_property
     def squares(self) -> set[str]:

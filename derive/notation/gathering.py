@@ -11,7 +11,7 @@ from derive.notation.elaboration import stated
 from derive.notation.faces import Faces
 from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.grammar import parse, tree_of
-from derive.notation.inference import inferred
+from derive.notation.inference import inferred, softmaxes
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
 from derive.notation.ranks import SPARE, Ranks, letters_of
@@ -37,13 +37,14 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 
 
 def gather(
-    latexes: Sequence[Formula | str], table: SymbolTable = EMPTY, ranks: Mapping[str, int] = _NONE, rows: bool = False
+    latexes: Sequence[Formula | str], table: SymbolTable = EMPTY, ranks: Mapping[str, int] = _NONE, rows: bool = False,
+    softmax: str = "",
 ) -> SymbolTable:
     """The symbol table of a card's formulas, added to ``table``, whose declarations win.
 
     ``ranks`` are the axes of letters that words call scalars, vectors or matrices (0,
     1, 2); bold letters are vectors and matrices where nothing says otherwise.
-    ``rows``: words call the vectors rows.
+    ``rows``: words call the vectors rows; ``softmax``: what they say that of a matrix is taken of.
     A formula that cannot be parsed declares nothing; reading it says why.
     """
     seen = Occurrences()
@@ -72,8 +73,8 @@ def gather(
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
-    shaped = inferred(found, nodes, gathering.undecided(), gathering.plain())
-    return replace(shaped, vectors=gathering.has_vectors(shaped))
+    shaped = inferred(replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain())
+    return replace(shaped, vectors=gathering.has_vectors(shaped), softmax=softmax or softmaxes(nodes, shaped))
 
 
 def _as_written(formula: Formula) -> list[tuple[Source, Items]]:
@@ -287,6 +288,7 @@ class _Gathering(Ranks):
 
 # What is decided of the letters, in this order: a pass sees what those before it decided.
 PASSES: tuple[Callable[[_Gathering], None], ...] = (
+    _Gathering.labelled_sizes,
     _Gathering.sets, _Gathering.strong_indices, _Gathering.conditions, _Gathering.constant_labels, _Gathering.steps,
     _Gathering.labels_at_rest, _Gathering.constants_in_indices, _Gathering.samples, _Gathering.shapes,
     _Gathering.declared_functions, _Gathering.number_labels, _Gathering.said_or_bold, _Gathering.whole_samples,

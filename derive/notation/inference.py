@@ -8,13 +8,13 @@ letters are none, and numbers unless something makes them vectors.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import reduce
 
 from derive.expr import Add, Cases, Entry, Expr, Extremum, Fn, Infinity, Mul, Node, Num, Partial, Reduce, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, wholes
-from derive.notation.shapes import EXTREMES, HADAMARD, INNER, MARKS, NORM, ONES, TRANSPOSE
+from derive.notation.shapes import EXTREMES, HADAMARD, INNER, MARKS, NORM, ONES, SOFTMAX, SOFTMAXES, TRANSPOSE
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -29,6 +29,7 @@ _LITERALS = (Num, Infinity)
 _MOST = 4000  # solutions that are weighed for the letters of one component
 _SPARE = "ijklmpqr"
 Ranks = dict[str, int]
+Cost = tuple[int, ...]
 Choices = dict[str, tuple[int, ...]]
 
 
@@ -80,6 +81,8 @@ class Supposed:
         found = [self.of(a) for a in args]
         if name == TRANSPOSE:
             return frozenset(-kind if kind in _VECTORS else kind for kind in found[0] if kind != NUMBER)
+        if name in SOFTMAXES:
+            return found[0] | _NUMBER
         if name in (NORM, INNER, *EXTREMES.values()):
             return _NUMBER if all(kinds - _NUMBER for kinds in found[: 2 if name == INNER else 1]) else frozenset()
         return _common(found) - _NUMBER if name == HADAMARD else ANY
@@ -168,20 +171,27 @@ class _Component:
         """The ranks that fit and agree best with the letters' faces; numbers where none fit."""
         if not self.beside & {*self.names} and not any(marked(c) or wholes(c, self.table) for c in self.claimed):
             return (dict.fromkeys(self.names, 0),)
-        found = sorted(itertools.islice(self.fitting(), _MOST), key=self.against)
-        best = tuple(s for s in found if self.against(s) == self.against(found[0]))
-        return best or (dict.fromkeys(self.names, 0),)
+        found = [(self.against(ranks), ranks) for ranks in itertools.islice(self.fitting(), _MOST)]
+        best = min((cost for cost, _ in found), default=())
+        return tuple(ranks for cost, ranks in found if cost == best) or (dict.fromkeys(self.names, 0),)
 
-    def against(self, ranks: Ranks) -> tuple[int, int, int]:
+    def against(self, ranks: Ranks) -> Cost:
         """Small letters that are matrices, capitals that act on something and are none, and axes in all."""
-        small = [ranks[name] for name in self.names if not is_capital(name)]
         supposed = Supposed(self.table, {name: (rank,) for name, rank in ranks.items()})
         acting = {name for claim in self.claimed for name in _acting(claim, supposed)} | self.beside
-        wrong = sum(ranks[name] != MATRIX for name in self.names if name in acting)
-        return small.count(MATRIX), wrong, sum(ranks.values())
+        return self.cost({name: (rank,) for name, rank in ranks.items()}, acting)
+
+    def cost(self, choices: Choices, acting: Set[str]) -> Cost:
+        """The least that the choices left may cost."""
+        small = sum(min(ranks) == MATRIX for name, ranks in choices.items() if not is_capital(name))
+        wrong = sum(MATRIX not in ranks for name, ranks in choices.items() if name in acting)
+        return small, wrong, sum(map(min, choices.values()))
 
     def fitting(self) -> Iterator[Ranks]:
-        """Every choice of ranks under which each claim fits; a claim is tried once for a choice of its own letters."""
+        """Choices of ranks under which each claim fits, among them all that cost least.
+
+        A claim is tried once for a choice of its own letters.
+        """
         marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
                   for a in m.args if isinstance(a, Entry)}
         choices: Choices = {name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}
@@ -197,12 +207,18 @@ class _Component:
                 tried[key] = Supposed(self.table, now).fits(claim) and (not settled or fits(claim, self.table, ranks))
             return tried[key]
 
+        best: list[Cost] = []
+
         def extended(now: Choices, known: int) -> Iterator[Ranks]:
+            if best and self.cost(now, self.beside) > best[0]:
+                return
             if known == len(self.names):
-                yield {name: values[0] for name, values in now.items()}
+                found = {name: values[0] for name, values in now.items()}
+                best[:] = [min([*best, self.against(found)])]
+                yield found
                 return
             name = self.names[known]
-            for rank in now[name]:
+            for rank in reversed(now[name]) if name in self.beside else now[name]:
                 new = {**now, name: (rank,)}
                 if all(fitted(claim, new) for claim in self.claimed if name in own[claim]):
                     yield from extended(new, known + 1)
@@ -240,6 +256,17 @@ def _acting(claim: Rel, supposed: Supposed) -> Iterator[str]:
                 name = _letter(own)
                 if name is not None and is_capital(name) and NUMBER not in supposed.of(other):
                     yield name
+
+
+def softmaxes(nodes: Sequence[Node], table: SymbolTable) -> str:
+    """Rows where A of A = softmax(S) stands in A V, whose weights add up to 1 then, columns where it stands in V A."""
+    found = [claim for node in nodes for claim in claims(node, table)]
+    own = {c.terms[0].tensor for c in found if isinstance(c.terms[0], Entry) and any(
+        isinstance(t, Fn) and t.name == SOFTMAX for t in c.terms[1:])}
+    products = (n for claim in found for n in walk(claim) if isinstance(n, Mul))
+    ways = {isinstance(node, Fn) is not first for n in products for pair in itertools.pairwise(n.factors)
+            for node, first in zip(pair, (True, False), strict=True) if _letter(node) in own}
+    return "" if len(ways) != 1 else "rows" if ways == {True} else "columns"
 
 
 def _letter(node: Expr) -> str | None:

@@ -40,6 +40,8 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         raise r.error(item, "two subscripts; write one, parted by commas")
     if r.local & {token.text, f"{token.text}^2"}:
         return arguments.local(r, token, item)
+    if token.text.lower() == "softmax" and token.text not in r.words:
+        return arguments.softmax(r, item, c)
     if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
         return undeclared(r, token, item, c)
     if r.is_index(token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):
@@ -75,7 +77,7 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         case Kind.SIZE:
             if rest is not None:
                 raise r.error(item, f"`{r.shown(token)}` is a size; it has no subscript")
-            return r.raised(Size(found.name), item)
+            return r.raised(Size(found.name), replace(item, subs=()) if isinstance(item, Scripted) else item)
         case Kind.INDEX:
             return index(r, token, scripts, c)
     return entry(r, found, rest, item, c, at_start)
@@ -161,7 +163,7 @@ def labelled(
         return r.words[f"{name}_{together}"], list(sub)[len(first) + 1 :] or None  # W_{hh,kj}, h_{t-1,i}
     label = str(head) if is_token(head, "NUMBER") else label_of(head)
     known = r.words.get(f"{name}_{label}") if label is not None else None
-    if known is None or (plain is not None and r.is_index(label or "")):
+    if known is None or (plain is not None and known.kind is not Kind.SIZE and r.is_index(label or "")):
         return plain, sub
     if len(first) == 1:
         rest = list(sub)[2:]

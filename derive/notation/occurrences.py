@@ -100,7 +100,8 @@ class Occurrences:
             names: list[Item] = []
             for part in split(block, "COMMA"):
                 self.membership([*names, *part])
-                names = [*names, *part] if len(part) == 1 and label_of(base_of(part[0])) else []  # x, y ∈ R^n
+                alone = len(part) == 1 and label_of(base_of(part[0])) is not None
+                names = [*names, *part, Token("COMMA", ",", part[0].end, part[0].end)] if alone else []  # x, y ∈ R^n
         for found in running(items) if has(items, "REL") and not sums else ():
             if found.listed:
                 self.bound += found.names
@@ -273,7 +274,7 @@ class Occurrences:
         if isinstance(base, Token) and base.text == "R_bb":
             power = unwrap(head.sups[0]) if isinstance(head, Scripted) and head.sups else ()
             power = () if len(power) == 1 and is_token(power[0], "PLUS") else power
-            self.shapes.append(([normal(i) for i in left if not is_token(i, "COMMA")],
+            self.shapes.append(([normal(p[0]) for p in split(left, "COMMA") if len(p) == 1],
                                 [*map(tuple, split(power, "TIMES"))] if power else []))
             return
         names = variables(left)

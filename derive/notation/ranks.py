@@ -20,10 +20,13 @@ from derive.notation.symbols import (
     lexicon,
 )
 from derive.notation.tree import (
+    Item,
     Items,
     Scripted,
     Token,
+    base_of,
     is_token,
+    label_of,
     normal,
     sampled,
     unwrap,
@@ -56,6 +59,14 @@ class Ranks(Evidence):
                 subs.setdefault(o.name, []).append(o.sub or ())
         return {name for name, all_ in subs.items() if name not in self.words and name not in self.symbols
                 and any(all_) and all(_is_number(s) for s in all_ if s or not is_capital(name))}
+
+    def labelled_sizes(self) -> None:
+        """d_k of R^{n × d_k}: a letter of its own."""
+        own = {name for _, extents in self.seen.shapes for e in extents if len(e) == 1 and (name := label_size(e[0]))}
+        if own:
+            self.seen.all = [self.with_label(o) if f"{o.name}_{self.label_in(o.sub or ())}" in own else o
+                             for o in self.seen.all]
+            self.sizes |= own
 
     def shapes(self) -> None:
         alone = self.numbered_alone()
@@ -258,6 +269,14 @@ def _is_number(items: Items) -> bool:
     return len(items) == 1 and is_token(items[0], "NUMBER")
 
 
+def label_size(item: Item) -> str | None:
+    """d_k of d_k, where it is a size: a letter with a label."""
+    item = normal(item)
+    label = label_of(item.subs[0][0]) if isinstance(item, Scripted) and len(item.subs) == 1 and len(
+        item.subs[0]) == 1 and not item.sups else None
+    return None if label is None or not is_token(base_of(item), "NAME") else f"{base_of(item)}_{label}"
+
+
 def _is_zero(items: Items) -> bool:
     return _is_number(items) and str(unwrap(items)[0]) == "0"
 
@@ -268,8 +287,10 @@ def letters_of(runs: list[Items]) -> list[str | None]:
 
 def _extent(items: Items) -> int | str | None:
     item = normal(items[0]) if len(items) == 1 else None
+    if isinstance(item, Scripted):
+        return label_size(item) or ""
     if not isinstance(item, Token):
-        return None
+        return "" if items else None  # 2n, K + 1
     if item.type == "NUMBER" and item.text.isdigit():
         return int(item.text)
     return item.text if item.type == "NAME" else None

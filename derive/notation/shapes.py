@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import reduce
 
 from derive.expr import (
+    MINUS_ONE,
     ONE,
     Add,
     And,
@@ -34,6 +35,7 @@ from derive.expr import (
     fresh_index,
     mul,
     open_binder,
+    subst,
     walk,
 )
 from derive.notation.symbols import Kind, SymbolTable
@@ -144,6 +146,11 @@ def summed(body: Callable[[Idx], Expr], op: str = "sum") -> Expr:
     return Reduce(op, Binder((j,), (None,), (None,), None), body(j))
 
 
+def share(value: Expr, others: Callable[[Idx], Expr]) -> Expr:
+    """e^value / Σ_j e^{others(j)}."""
+    return mul(Fn("exp", (value,)), Pow(summed(lambda j: Fn("exp", (others(j),))), MINUS_ONE))
+
+
 def times(left: Shaped, right: Shaped) -> Shaped:
     """The product of two neighbours: number, matrix, row and vector."""
     if not left.rank or not right.rank:
@@ -182,7 +189,10 @@ def transposed(of: Shaped) -> Shaped:
 
 TRANSPOSE, NORM, INNER, HADAMARD, ONES = "⊤", "‖", "⟨", "⊙", "𝟏"
 EXTREMES = {"max": "⋁", "min": "⋀"}  # of all entries
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, *EXTREMES.values()))
+SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER = "softmax", "softmax at", "softmax over"
+AXES = {"rows": "softmax of rows", "columns": "softmax of columns"}
+SOFTMAXES = (SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER, *AXES.values())
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, *EXTREMES.values(), *SOFTMAXES))
 FROBENIUS = Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -194,6 +204,10 @@ class Lowering:
     def relation(self, node: Rel) -> Rel:
         """Both sides at the same entry."""
         sides = [self.value(term) for term in node.terms]
+        head, last = node.terms[0], node.terms[-1]
+        if isinstance(head, Entry) and head.indices and isinstance(head.indices[-1], Idx) and not sides[0].rank and (
+                isinstance(last, Fn) and last.name == SOFTMAX and sides[-1].rank == 1):
+            sides[-1] = number(sides[-1].at(head.indices[-1]))  # p_k = softmax(z)
         zero = [isinstance(term, (Num, Infinity)) for term in node.terms]
         shaped = [s for s, z in zip(sides, zero, strict=True) if not z]
         both = together(list(shaped or sides), lambda *parts: parts[0], True, "an equation")
@@ -278,6 +292,8 @@ class Lowering:
         if name == ONES:
             return Shaped((args[0].name if args and isinstance(args[0], Size) else None,), lambda _: ONE)
         of = self.value(args[0])
+        if name in SOFTMAXES:
+            return self.softmax(name, args, of)
         if name == TRANSPOSE:
             return transposed(of)
         if name == NORM:
@@ -293,6 +309,26 @@ class Lowering:
         if not any(p.rank for p in parts):
             raise ShapeError("`\\odot` between numbers: state the shapes, as in `w \\in \\mathbb{R}^n`")
         return together(parts, mul, True, "an entrywise product")
+
+    def softmax(self, name: str, args: tuple[Expr, ...], of: Shaped) -> Shaped:
+        """e^{z_k} / Σ_j e^{z_j}, of a vector, of an entry over its last index, of the rows or columns of a matrix."""
+        index = args[1] if len(args) > 1 else args[0].indices[-1] if isinstance(args[0], Entry) and args[
+            0].indices else None
+        if name == SOFTMAX_AT and of.rank == 1 and len(args) == 2:
+            return number(of.at(args[1]))
+        if name in (SOFTMAX, SOFTMAX_OVER) and not of.rank and len(args) < 3 and isinstance(index, Idx):
+            return number(share(of.at(), lambda j: subst(of.at(), {index: j})))
+        if of.rank == 1 and name == SOFTMAX:
+            return Shaped(of.sizes, lambda k: share(of.at(k), of.at), of.row)
+        along = name if name in AXES.values() else AXES.get(self.shapes.table.softmax)
+        if of.rank == 2 and along == AXES["rows"]:
+            return Shaped(of.sizes, lambda i, k: share(of.at(i, k), lambda j: of.at(i, j)))
+        if of.rank == 2 and along == AXES["columns"]:
+            return Shaped(of.sizes, lambda k, i: share(of.at(k, i), lambda j: of.at(j, i)))
+        if of.rank == 2 and name == SOFTMAX:
+            raise ShapeError(r"a softmax of a matrix: of each row, or of each column? Write `\operatorname{softmax}_"
+                             r"{\text{rows}}(S)`, or `A_{ij} = \frac{e^{S_{ij}}}{\sum_k e^{S_{ik}}}`")
+        raise ShapeError(f"a softmax of {of.described()}: state the shape, as in `z \\in \\mathbb{{R}}^n`")
 
     @staticmethod
     def extreme(of: Shaped, op: str) -> Expr:

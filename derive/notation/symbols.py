@@ -55,6 +55,7 @@ class SymbolTable:
     stars: tuple[tuple[str, tuple[str, ...]], ...] = ()
     vectors: bool = False  # whole tensors in equations are vectors and matrices, read into indices
     rows: bool = False  # vectors are rows: x W
+    softmax: str = ""  # what the softmax of a matrix is taken of: its rows or its columns
     open: tuple[tuple[str, tuple[str, ...]], ...] = ()  # letters that two shapes fit, and which
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
     _by_latex: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -78,7 +79,7 @@ class SymbolTable:
         new = tuple(symbols)
         names = {s.name for s in new}
         kept = (s for s in self.symbols if s.name not in names)
-        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows, self.open)
+        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows, self.softmax, self.open)
 
 
 GREEK = frozenset(

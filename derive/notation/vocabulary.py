@@ -122,6 +122,16 @@ def is_remark(item: Item) -> bool:
     return isinstance(item, Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None
 
 
+_ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)[- ]?wise"
+                    r"|(?:(?:over|of|for|to|in) )?(?:each|every) (row|column)|by (row|column)s?)\)?")
+
+
+def along(item: Item) -> str | None:
+    """rows or columns of «(row-wise)», «over each column»."""
+    found = _ALONG.fullmatch(plain(item.text)) if isinstance(item, Token) and item.type == "TEXT" else None
+    return None if found is None else f"{found[1] or found[2] or found[3]}s"
+
+
 def such_that(item: Item) -> bool:
     """``:``, ``|`` or «such that» in a set or under a sum."""
     return isinstance(item, Token) and (

@@ -15,7 +15,7 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import read_parts
-from derive.question.roles import ranks_said, rows_said, sizes_said
+from derive.question.roles import ranks_said, rows_said, sizes_said, softmax_said
 from derive.records import dataclass
 from derive.specify.bias_columns import with_biases
 from derive.specify.declared import declared_by, declares, with_own_axes
@@ -100,7 +100,7 @@ def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolT
     sizes = [Symbol(name, latex, Kind.SIZE) for latex in dict.fromkeys(sizes_said(prose))
              if declared.named(name := name_of(latex)) is None]
     others = [f for (key, _, _), f in zip(given, found, strict=True) if key != "shapes" or not declares(f, declared)]
-    table = gather(others, declared.extended(sizes), ranks_said(prose), rows_said(prose))
+    table = gather(others, declared.extended(sizes), ranks_said(prose), rows_said(prose), softmax_said(prose))
     items: list[Item] = []
     problems: list[Problem] = []
     for (key, n, _), formula in zip(given, found, strict=True):

@@ -22,7 +22,7 @@ from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.parts import continued_parts, stated_parts
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, declares, one_equation, read_parts
-from derive.question.roles import ranks_said, rows_said, sizes_said
+from derive.question.roles import ranks_said, rows_said, sizes_said, softmax_said
 from derive.question.topics import refuse_other_topics
 from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import definitions
@@ -69,7 +69,7 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
     """The formulas under the letters that all of them declare; ``counted`` are sizes."""
     said = dict.fromkeys((*sizes_said(prose), *map(latex_of, counted)))
     sizes = [Symbol(name_of(latex), latex, Kind.SIZE) for latex in said]
-    table = gather(found, SymbolTable(tuple(sizes)), ranks_said(prose), rows_said(prose))
+    table = gather(found, SymbolTable(tuple(sizes)), ranks_said(prose), rows_said(prose), softmax_said(prose))
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []
     for formula in found:

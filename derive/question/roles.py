@@ -23,6 +23,14 @@ def rows_said(prose: Prose) -> bool:
     return bool(named(prose.text, "rank.rows"))
 
 
+def softmax_said(prose: Prose) -> str:
+    """«rows» or «columns», of what a softmax is taken by the sentences that name it; empty where they say neither."""
+    here = {prose.sentence(span.start) for span in named(prose.text, "part.softmax")}
+    along = [span for span in named(prose.text, "along") if prose.sentence(span.start) in here]
+    found = {span.concept.partition(".")[2] for span in along}
+    return found.pop() if len(found) == 1 else ""
+
+
 def ranks_said(prose: Prose) -> dict[str, int]:
     """name ↦ number of axes."""
     ranks: dict[str, int] = {}

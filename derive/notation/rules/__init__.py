@@ -52,8 +52,7 @@ RULES = (
     *SPELLINGS,
     Rule("a function of vectors is written out", functions.of_vectors),
     Rule("net is one letter", signs.words),
-    Rule("a softmax that is a factor has a letter", softmax.as_factors),
-    Rule("softmax is e^z / Σ e^z", softmax.of_vectors),
+    Rule("a softmax and its argument have letters", softmax.with_letters),
 )
 
 

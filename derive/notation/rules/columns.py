@@ -14,9 +14,11 @@ from derive.notation.rules.trees import (
     changed,
     each,
     equals,
+    indexed,
     is_sum,
     letter,
     mapped,
+    name,
     sides,
     sign,
     spelt,
@@ -169,10 +171,17 @@ def _is_joined(run: Run, n: int) -> bool:
 
 
 def remarks(formulas: list[Formula]) -> list[Formula]:
-    r"""φ(u) = … \text{(elementwise)}, of a function of numbers."""
+    r"""Without \text{(elementwise)} of a function of numbers; \text{(row-wise)} below the softmax that it is about."""
     def bare(tree: Run) -> Run:
-        head = sides(statements(tree)[0])[0] if statements(tree) else ()
-        own = len(head) == 2 and called(head, 0) is not None and letter(called(head, 0).items[0]) is not None  # type: ignore[union-attr]
+        parts = statements(tree)
+        head = sides(parts[0])[0] if parts else ()
+        of = called(head, 0) if len(head) == 2 else None
+        own = of is not None and len(of.items) == 1 and letter(of.items[0]) is not None
+        along = [(i, said) for i in tree if (said := vocabulary.along(i))]
+        calls = [i for part in parts for i in part if str(i).lower() == "softmax"]
+        if len(along) == len(calls) == 1:
+            below = indexed(name("softmax", calls[0]), sign("TEXT", along[0][1], along[0][0]))
+            return tuple(below if i is calls[0] else i for i in tree if i is not along[0][0])
         return tuple(i for i in tree if not (own and vocabulary.is_remark(i)))
 
     return changed(formulas, bare)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from string import ascii_lowercase
 
 from derive.axes import unused, with_size_letters
 from derive.calculus.messages import Messages, variable
@@ -218,14 +219,9 @@ def one_window(module: Module) -> OneWindow:
 
 def _letters(module: Module) -> tuple[str, ...]:
     table = module.table
-    z, = unused(table, "zuvycab")
-    q, r = unused(table, "qrtpuvmn" if z != "u" else "qrtpvmn", 2)
-    taken = {z, q, r}
-    found = [z, q, r]
-    for pool in ("ht", "vdsc", "SPGE", "mMcd", "gs"):
-        letter = next(c for c in unused(table, pool + "abcdghosuvw", 40) if c not in taken)
-        taken.add(letter)
-        found.append(letter)
+    found: list[str] = []
+    for pool in ("zuvycab", "qrtpuvmn", "qrtpuvmn", "ht", "vdsc", "SPGE", "mMcd", "gs"):
+        found.append(next(c for c in unused(table, pool + "abcdghosuvw" + ascii_lowercase, 60) if c not in found))
     active = next(c for c in unused(table, "ABCSTQ", 6))
     own = table.named("loss")
     loss = own.latex if own is not None else next(c for c in unused(table, "LEJ", 3))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from derive.calculus.messages import Messages
@@ -19,6 +21,7 @@ from derive.verify.points.arrays import UPSTREAM, Arrays, tied_trials, trials
 
 _TIMES = 5  # of each kind of input, at each size of windows
 _TOLERANCE = 1e-9
+Values = list[Any]
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,10 @@ def executed(source: str, messages: Messages) -> Trial:
     name = function_name(messages)
     space: dict[str, Any] = {"np": np, "sliding_window_view": np.lib.stride_tricks.sliding_window_view}
     exec(compile(source, "<listing>", "exec"), space)
-    numbers = Numbers(messages.given)
     count, ties, shapes = 0, 0, set()
-    for arrays, tied in inputs(messages):
+    for arrays, tied, expected in _expected(messages):
         with np.errstate(all="ignore"):
-            if not _compared(space[name], space[f"{name}_backward"], arrays, messages, numbers):
-                continue
+            _compare(space[name], space[f"{name}_backward"], arrays, messages, expected)
         count, ties = count + 1, ties + tied
         shapes.add(arrays[messages.letters[0]].shape)
     if not count:
@@ -53,15 +54,35 @@ def executed(source: str, messages: Messages) -> Trial:
     return Trial(count, ties, tuple(sorted(shapes)))
 
 
-def _compared(forward: Callable[..., Any], backward: Callable[..., Any], arrays: Arrays, messages: Messages,
-              numbers: Numbers) -> bool:  # fmt: skip
-    """Whether there is something to compare; raises :class:`VerificationError` where it differs."""
+@lru_cache(maxsize=1)  # each style of listing is compared with the same numbers
+def _expected(messages: Messages) -> tuple[tuple[Arrays, bool, Values], ...]:
+    """Inputs, whether they have ties, and the value and the gradients there by the derived formulas.
+
+    What has the same shapes is evaluated at once, along a first axis.
+    """
+    import numpy as np
+
+    numbers, batches = Numbers(messages.given), defaultdict[Any, list[tuple[Arrays, bool]]](list)
+    for arrays, tied in inputs(messages):
+        batches[tuple((n, a.shape) for n, a in arrays.items())].append((arrays, tied))
+    found: list[tuple[Arrays, bool, Values]] = []
+    for batch in batches.values():
+        joined = {n: np.stack([arrays[n] for arrays, _ in batch]) for n in batch[0][0]}
+        upstream = joined.pop(UPSTREAM)
+        try:
+            with np.errstate(all="ignore"):
+                values = [numbers.forward(**joined),
+                          *(numbers.backward(t, upstream=upstream, **joined) for t in targets(messages))]
+        except CardError:  # such as the median of a window cut to an even number of entries
+            continue
+        found += [(arrays, tied, [v[n] for v in values]) for n, (arrays, tied) in enumerate(batch)]
+    return tuple(found)
+
+
+def _compare(forward: Callable[..., Any], backward: Callable[..., Any], arrays: Arrays, messages: Messages,
+             expected: Values) -> None:  # fmt: skip
+    """Raises :class:`VerificationError` where the functions give anything else."""
     letters = {n: a for n, a in arrays.items() if n != UPSTREAM}
-    try:
-        expected = [numbers.forward(**letters),
-                    *(numbers.backward(t, upstream=arrays[UPSTREAM], **letters) for t in targets(messages))]
-    except CardError:  # such as the median of a window cut to an even number of entries
-        return False
     try:
         value = forward(*(a.copy() for a in letters.values()))
         found = backward(arrays[UPSTREAM].copy(), *(a.copy() for a in letters.values()))
@@ -70,7 +91,6 @@ def _compared(forward: Callable[..., Any], backward: Callable[..., Any], arrays:
     results = found if isinstance(found, tuple) else (found,)
     for what, right, got in zip(("value", *targets(messages)), expected, (value, *results), strict=True):
         _same(what, right, got, letters)
-    return True
 
 
 def _same(what: str, right: Any, got: Any, letters: Arrays) -> None:

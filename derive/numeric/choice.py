@@ -50,6 +50,9 @@ class Choice:
         return self._decode([number(p) for p in self.candidates])
 
     def _decode(self, values: list[Indices]) -> Indices:
+        if any(v.ndim > len(self.grid) for v in values):  # places that follow another choice, one batch entry's its own
+            own = [np.broadcast_to(v, self.chosen.shape) for v in (*values, np.full((), -1))]
+            return np.take_along_axis(np.stack(own), self.chosen[None], axis=0)[0]
         # one row per candidate, one column per grid point, and a last row for "none"
         table = np.stack([np.broadcast_to(v, self.grid).reshape(-1) for v in values] + [np.full(self._points, -1)])
         rows = self.chosen.reshape(-1, self._points) * self._points

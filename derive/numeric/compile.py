@@ -309,8 +309,8 @@ class Evaluation:
         if self.module.tie_rule == "split":
             return share(found, arg.op)
         axes = len(self.shape)
-        points = np.broadcast_shapes(*(i.shape for c in found for i in c.position),
-                                     *(np.shape(c.value)[max(0, np.ndim(c.value) - axes):] for c in found))
+        points = np.broadcast_shapes(*(np.shape(v)[max(0, np.ndim(v) - axes):]
+                                       for c in found for v in (*c.position, c.value)))
         return choose(found, arg.op, self.module.tie_rule, points, self.lead)
 
     # --- binders ------------------------------------------------------------

@@ -23,7 +23,7 @@ def gather(array: Array, indices: Sequence[Indices], grid: int, fill: float = np
     axes = [_only_axis(i) for i in indices]
     used = [a for a in axes if a is not None]
     if used != sorted(set(used)) or -1 in used or any(i.ndim != grid for i in indices):
-        return _scattered(array, indices, batch, fill)
+        return _scattered(array, indices, batch, grid, fill)
     shape = [1] * grid
     for a, i in zip(axes, indices, strict=True):
         if a is not None:
@@ -69,21 +69,22 @@ def steps(line: Indices) -> slice | Indices:
     return line
 
 
-def _scattered(array: Array, indices: Sequence[Indices], batch: int, fill: float) -> Array:
+def _scattered(array: Array, indices: Sequence[Indices], batch: int, grid: int, fill: float) -> Array:
     """The general case: indices that vary along several axes, or from one batch entry to the next."""
     sizes, lead = array.shape[batch:], array.shape[:batch]
     flat, ok = np.int64(0), np.bool_(True)
     for i, n in zip(indices, sizes, strict=True):
         ok, flat = ok & (i >= 0) & (i < n), flat * n + np.clip(i, 0, max(n - 1, 0))
     at = np.asarray(flat)
-    grid = at.shape
-    if batch and at.ndim > batch and at.shape[:batch] == lead:
-        lead, grid = at.shape[:batch], at.shape[batch:]
+    own, shape = at.shape[:at.ndim - grid], at.shape[at.ndim - grid:]
     rows = array.reshape(*lead, -1)
-    if at.ndim > len(grid):
-        values = np.take_along_axis(rows, at.reshape(*lead, -1), axis=-1).reshape((*lead, *grid))
+    if batch and own:
+        lead = np.broadcast_shapes(lead, own)
+        places = np.broadcast_to(at, (*lead, *shape)).reshape(*lead, -1)
+        values = np.take_along_axis(np.broadcast_to(rows, (*lead, rows.shape[-1])), places, axis=-1)
+        values = values.reshape(*lead, *shape)
     else:
-        values = rows[..., at.reshape(-1)].reshape((*lead, *grid))
+        values = rows[..., at.reshape(-1)].reshape((*lead, *at.shape))
     return values if np.all(ok) else np.where(ok, values, fill)
 
 

@@ -35,7 +35,9 @@ from derive.module import Module
 from derive.notation import gather, read
 from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
+from derive.numeric.gather import gather as entries_at
 from derive.numeric.vectorised import backward, forward, jacobian
+from tests.calculus.zoo import Layer, module_from
 from tests.numeric.modules import arg, message, pooling, starred
 from tests.numeric.modules import jacobian as jacobian_formula
 
@@ -255,3 +257,20 @@ def test_split_shares_a_maximum_whose_place_other_factors_read(tmp_path: Path) -
         np.testing.assert_allclose(found["W"], -2 * np.outer(shares, row))
     batch = solution.backward("x", upstream=np.ones(2), x=x, W=np.stack([w, w]))
     np.testing.assert_allclose(batch, [solution.backward("x", upstream=1.0, x=row, W=w) for row in x])
+
+
+def test_a_batch_as_large_as_the_grid_is_a_batch() -> None:
+    rows, places = np.arange(15.0).reshape(5, 3), np.random.default_rng(1).integers(0, 3, (5, 3))
+    np.testing.assert_array_equal(entries_at(rows, [places], 2), [row[places] for row in rows])
+    own = np.random.default_rng(2).integers(0, 3, (5, 4, 3))  # places of each batch entry's own
+    np.testing.assert_array_equal(entries_at(rows, [own], 2), [row[at] for row, at in zip(rows, own, strict=True)])
+
+
+def test_windows_over_windows_in_a_batch() -> None:
+    formulas = (r"h_k = \max_{0 \le a < 2} x_{2k+a}", r"y_k = \max_{0 \le a < 2} h_{2k+a}")
+    numbers = Numbers(module_from(Layer("twice", formulas, {"x": (12,)})))
+    x = np.random.default_rng(1).permutation(36).astype(float).reshape(3, 12)
+    upstream = np.random.default_rng(2).normal(size=numbers.forward(x=x).shape)
+    found = numbers.backward("x", upstream=upstream, x=x)
+    np.testing.assert_allclose(found, [numbers.backward("x", upstream=g, x=row) for g, row in zip(upstream, x, strict=True)])
+    assert (found != 0).sum() == upstream.size

@@ -60,7 +60,7 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
         field = module.receptive_field
         if any(m.name == "subdifferential" for m in sheet.formulas()) and field is not None and field.overlaps:
             checks.append(apart())
-    checks += words(sheet, module.readings)
+    checks += words(sheet, module, scopes)
     defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
     return Report(tuple(checks), tuple(defined))
 

@@ -1,27 +1,150 @@
-"""Formulas inside sentences: each was derived and read back, or is quoted from the card."""
+"""What sentences claim: their formulas were derived, and what they say of slopes, rules and boundaries holds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
-from derive.sheet import Bullets, Prose, Sheet, Table
+from derive.calculus.dependence import reached
+from derive.calculus.kinks import kinks
+from derive.calculus.one_window import scope_name, windowed
+from derive.expr import Node
+from derive.module import Module
+from derive.notation import write
+from derive.records import dataclass
+from derive.sheet import Bullets, Figure, Prose, Sheet, Table
 from derive.verify.report import Check, Verdict
+from derive.verify.scope import Scope
 
 _INLINE = re.compile(r"\$([^$]+)\$")
+_SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*])")
 
 
-def words(sheet: Sheet, readings: Iterable[str]) -> list[Check]:
+def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Check]:
+    """The checks of a sheet's sentences; those that hold leave none."""
+    texts = list(_texts(sheet))
+    derived = {m.name.partition("_")[2] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))}
+    return [*_formulas(sheet, texts, module.readings), *_sayings(texts, module, scopes),
+            *_boundaries(texts, module, set() if module.wanted else derived)]
+
+
+def _texts(sheet: Sheet) -> Iterator[str]:
+    for block in sheet.blocks():
+        if isinstance(block, Prose):
+            yield block.text
+        elif isinstance(block, Bullets):
+            yield from block.items
+        elif isinstance(block, Figure):
+            yield block.caption
+        elif isinstance(block, Table):
+            yield from (cell for row in (block.header, *block.rows) for cell in row)
+
+
+def _formulas(sheet: Sheet, texts: Iterable[str], readings: Iterable[str]) -> list[Check]:
     """Formulas in sentences that were neither derived and read back nor quoted from the card: none is a template's."""
     known = {m.latex for m in sheet.inline}
     known |= {formula for reading in readings for formula in _INLINE.findall(reading)}
-    texts: list[str] = []
-    for block in sheet.blocks():
-        if isinstance(block, Prose):
-            texts.append(block.text)
-        elif isinstance(block, Bullets):
-            texts += block.items
-        elif isinstance(block, Table):
-            texts += [cell for row in (block.header, *block.rows) for cell in row]
+    known |= {formula for block in sheet.figures() for formula in _INLINE.findall(block.caption)}
     return [Check("words", formula, Verdict.NOT_READ, "it stands in the words and was not derived")
             for text in texts for formula in _INLINE.findall(text) if formula not in known]
+
+
+@dataclass(frozen=True)
+class Saying:
+    """How a claim in words is recognised, and what must stand in its groups: by the layer and its scopes."""
+
+    name: str
+    pattern: str
+    holds: Callable[[Module, Mapping[str, Scope]], set[tuple[str, ...]]]
+
+
+def _rule(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    return {(module.tie_rule,)}
+
+
+def _extreme(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """By its name what the layer takes of a window."""
+    return {(word,) for w in windowed(module) for word in _EXTREMES[_op(w.layer)]}
+
+
+def _op(layer: Module) -> str:
+    return str(getattr(layer.equations[-1].terms[1], "op", ""))
+
+
+def _slopes(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """The slopes of a window's output by the entry that it attains, and by the others, as the evaluator has them."""
+    found: set[tuple[str, ...]] = set()
+    for number, w in enumerate(windowed(module)):
+        entries, out = w.window.entries, w.window.module.output
+        for point in islice(scopes[scope_name("window", number)].points(), 5):
+            values, value = point.given[entries], point.values[out][()]
+            if len(set(values.values())) == len(values):
+                slopes = {at: point.partial(out, (), entries, at) for at in values}
+                others = {str(s) for at, s in slopes.items() if values[at] != value} or {"0"}
+                found |= {(str(s), other) for at, s in slopes.items() if values[at] == value for other in others}
+    return found
+
+
+_EXTREMES = {"max": ("largest", "maximum", "maximiser", "maximal"),
+             "min": ("smallest", "minimum", "minimiser", "minimal")}
+SAYINGS = (
+    Saying("the rule at a tie", r"rule (?:used|in use) here(?: is|,) `(\w+)`", _rule),
+    Saying("who wins a tie", r"(?:takes|goes to) the (first|last) (?:active|of the tied)", _rule),
+    Saying("who wins a tie", r"the (first|last) of the indices, in order, takes", _rule),
+    Saying("the slope of an entry",
+           r"slope is (\d+) with respect to that entry and (\d+) with respect to every other", _slopes),
+    Saying("the slope of an entry", r"slope (\d+) at the entry that attains it, slope (\d+) at the others", _slopes),
+    Saying("the slope of an entry",
+           r"has slope (\d+) with respect to itself, and .* has slope (\d+) with respect to", _slopes),
+)
+
+
+def _sayings(texts: list[str], module: Module, scopes: Mapping[str, Scope]) -> list[Check]:
+    """Claims in words that do not hold; of a layer that is a maximum, a word for a minimum."""
+    checks = []
+    for saying in SAYINGS:
+        said = [found.groups() for text in texts for found in re.finditer(saying.pattern, text)]
+        wrong = [groups for groups in said if groups not in saying.holds(module, scopes)] if said else []
+        checks += [Check("words", "", Verdict.REFUTED, f"What the words say of {saying.name}",
+                         f"they say {', '.join(groups)}") for groups in wrong]
+    if any(w.whole for w in windowed(module)):
+        able = {word for word, in _extreme(module, scopes)}
+        others = {w for names in _EXTREMES.values() for w in names} - able
+        found = [w for text in texts for w in re.findall(r"[a-z]+", _INLINE.sub("", text)) if w in others]
+        checks += [Check("words", "", Verdict.REFUTED, "What the layer takes of a window", f"the words say {word}")
+                   for word in dict.fromkeys(found)]
+    return checks
+
+
+# what a sentence says of a boundary, by a phrase of it
+_PHRASES = {"jumps": "jumps between", "smooth": "there the derivative exists", "broken": "no derivative of any kind",
+            "missed": "and do not hold"}
+
+
+def _boundaries(texts: list[str], module: Module, derived: set[str]) -> list[Check]:
+    """Each boundary is said to be what it is, by name of what is defined, and nothing else.
+
+    Something must be said of it where the sheet has a derivative by a letter of ``derived`` that stands behind it.
+    """
+    sentences = [s for text in texts for s in _SENTENCE.split(text)]
+    checks = []
+    for tensor in module.defined:
+        needed = bool(derived & reached(module.definition(tensor)[0], module))
+        for kind, boundary, of in _facts(tensor, module):
+            formulas = {f"${write(node, module.table, display=False)}$" for node in (boundary, of)}
+            about = [s for s in sentences if all(f in s for f in formulas)]
+            said = {name for name, phrase in _PHRASES.items() if any(phrase in s for s in about)}
+            if (about or needed) and said != {kind}:
+                checks.append(Check("words", "", Verdict.REFUTED, f"What the words say of a boundary of `{tensor}`",
+                                    f"{' and '.join(sorted(said)) or 'nothing'}; it is {kind}"))
+    return checks
+
+
+def _facts(tensor: str, module: Module) -> Iterator[tuple[str, Node, Node]]:
+    """What is so on the boundaries of a definition: of which kind, where, of what."""
+    for kink in kinks(tensor, module):
+        for jumps, name in ((kink.jumps, "jumps"), (kink.missed, "missed")):
+            yield from ((name, j.boundary, j.of) for j in jumps)
+        for places, name in ((kink.smooth, "smooth"), (kink.broken, "broken")):
+            yield from ((name, r, kink.of) for r in places)

@@ -1,0 +1,79 @@
+"""A claim in words that does not hold is refuted: each changed sentence turns the check of the words red."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+import derive
+from derive.calculus.one_window import scope_tables
+from derive.numeric.arithmetic import precision
+from derive.sheet import Prose, Sheet
+from derive.solve import Solution
+from derive.verify.report import Check, Verdict
+from derive.verify.sheet import parsed_of, scopes_of
+from derive.verify.words import words
+
+POOLING, RELU, JUMP = "cards/max_pooling_backward.md", r"y_k = \max(0, s_k)", r"y = \begin{cases} x & x > 1 \\ 0 & x \le 1 \end{cases}"
+SMOOTH, MISSED = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|"
+
+
+@cache
+def solved(layer: str) -> Solution:
+    return derive.solve(layer) if layer.endswith(".md") else derive.solve(formula=layer)
+
+
+def checked(sheet: Sheet, solution: Solution) -> list[Check]:
+    messages = solution.messages
+    with precision():
+        parsed, _ = parsed_of(sheet, scope_tables(messages.module))
+        return words(sheet, messages.module, scopes_of(parsed, messages))
+
+
+def changed(sheet: Sheet, old: str, new: str) -> Sheet:
+    def blocks(found: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(replace(b, text=b.text.replace(old, new)) if isinstance(b, Prose) else b for b in found)
+
+    assert any(old in b.text for b in sheet.blocks() if isinstance(b, Prose))
+    return replace(sheet, answer=blocks(sheet.answer), details=blocks(sheet.details))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("layer", [POOLING, RELU, JUMP, SMOOTH, MISSED])
+def test_the_words_of_a_sheet_hold(layer: str) -> None:
+    assert checked(solved(layer).sheet, solved(layer)) == []
+
+
+MISTAKES = [
+    (POOLING, "slope is 1 with respect to that entry and 0", "slope is 0 with respect to that entry and 1"),
+    (POOLING, "slope 1 at the entry that attains it, slope 0", "slope 0 at the entry that attains it, slope 1"),
+    (POOLING, "has slope 1 with respect to itself", "has slope 2 with respect to itself"),
+    (POOLING, "`first`", "`last`"), (POOLING, "takes the first active", "takes the last active"),
+    (POOLING, "goes to the first of the tied", "goes to the last of the tied"),
+    (POOLING, "is the largest", "is the smallest"),
+    (RELU, "jumps between", "agrees: there the derivative exists, between"),
+    (RELU, "jumps between", "is between"),
+    (SMOOTH, "there the derivative exists", "there is no derivative of any kind"),
+    (SMOOTH, "there the derivative exists", "there it jumps between two slopes"),
+    (JUMP, "no derivative of any kind", "a kink"), (MISSED, "and do not hold", "and hold"),
+]
+
+
+@pytest.mark.parametrize(("layer", "old", "new"), MISTAKES)
+def test_a_sentence_that_is_not_so_is_refuted(layer: str, old: str, new: str) -> None:
+    found = checked(changed(solved(layer).sheet, old, new), solved(layer))
+    assert found and {c.verdict for c in found} == {Verdict.REFUTED}
+
+
+@pytest.mark.parametrize("layer", [RELU, JUMP, SMOOTH])
+def test_nothing_said_of_a_boundary_is_refuted(layer: str) -> None:
+    sheet = solved(layer).sheet
+    kept = tuple(b for b in sheet.details if not (isinstance(b, Prose) and ("where" in b.text or "jumps" in b.text)))
+    front = tuple(b for b in sheet.answer if not isinstance(b, Prose))
+    assert {c.verdict for c in checked(replace(sheet, answer=front, details=kept), solved(layer))} == {Verdict.REFUTED}
+
+
+def test_a_formula_of_a_template_is_not_read() -> None:
+    sheet = changed(solved(RELU).sheet, "; the formulas take", ", by $1 + 1$; the formulas take")
+    assert [c.verdict for c in checked(sheet, solved(RELU))] == [Verdict.NOT_READ]

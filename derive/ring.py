@@ -8,7 +8,7 @@ are no rational functions and no pickles.  Dictionaries of terms are slow where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -155,12 +155,3 @@ class Poly:
             rest, digit = divmod(rest, base.of)
             found.append(Poly(digit, self.ring))
         return found
-
-    def at(self, values: Mapping[int, Fraction]) -> Fraction:
-        """The number that it is where each of its letters has a value."""
-        total = Fraction(0)
-        for monomial, c in self.terms():
-            for g, power in monomial:
-                c *= values[g] ** power
-            total += c
-        return total

@@ -7,7 +7,6 @@ derivatives are compared, the derivative of a dual number may not exist: :class:
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,42 +18,10 @@ from derive.functions import FUNCTIONS, Function, Table
 from derive.numeric.arithmetic import Arithmetic, arithmetic, difference
 from derive.numeric.point import Undefined
 
-
-class Ordered:
-    """a < b, a ≤ b, … and a = b by the sign of a − b, which a number of this kind finds in its own way."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def _order(self, other: Any) -> int:
-        """1, 0 or −1, as a > b, a = b or a < b."""
-
-    def __lt__(self, other: Any) -> bool:
-        return self._order(other) < 0
-
-    def __le__(self, other: Any) -> bool:
-        return self._order(other) <= 0
-
-    def __gt__(self, other: Any) -> bool:
-        return self._order(other) > 0
-
-    def __ge__(self, other: Any) -> bool:
-        return self._order(other) >= 0
-
-    def __eq__(self, other: object) -> bool:
-        return self._order(other) == 0
-
-    def __ne__(self, other: object) -> bool:
-        return self._order(other) != 0
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-
 Slopes = Mapping[Hashable, Any]  # variable → derivative; a variable that is not there has 0
 
 
-class Dual(Ordered):
+class Dual:
     """value + Σ_v slopes[v] dv."""
 
     __slots__ = ("slopes", "value")
@@ -96,6 +63,26 @@ class Dual(Ordered):
                 raise Undefined
             return 0
         return 1 if self.value > value else -1
+
+    def __lt__(self, other: Any) -> bool:
+        return self._order(other) < 0
+
+    def __le__(self, other: Any) -> bool:
+        return self._order(other) <= 0
+
+    def __gt__(self, other: Any) -> bool:
+        return self._order(other) > 0
+
+    def __ge__(self, other: Any) -> bool:
+        return self._order(other) >= 0
+
+    def __eq__(self, other: object) -> bool:
+        return self._order(other) == 0
+
+    def __ne__(self, other: object) -> bool:
+        return self._order(other) != 0
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _combined(left: Slopes, a: Any, right: Slopes, b: Any) -> Slopes:

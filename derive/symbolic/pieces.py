@@ -7,22 +7,27 @@ Each case is one smooth expression on an open region, and SymPy differentiates t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy
 
 from derive.errors import UnsupportedError
-from derive.functions import Table, known
+from derive.expr import Entry, eq
+from derive.functions import Table, elementary, known
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT, Arithmetic
 from derive.numeric.evaluator import evaluate
 from derive.records import dataclass
 from derive.symbolic.gradient import Gradient
-from derive.symbolic.layer import Index, Tensor, symbol
 from derive.symbolic.lower import FUNCTIONS
 
+Index = tuple[int, ...]
+Tensor = Mapping[Index, Any]
 MOST_CASES = 64  # of one entry
 ANY = frozenset((-1, 0, 1))
 Signs = frozenset[int]
@@ -44,6 +49,12 @@ class Piece:
         return tuple((region, value) for region, value in inside if all(signs for _, signs in region))
 
 
+@lru_cache(maxsize=4096)
+def symbol(tensor: str, index: Index) -> sympy.Symbol:
+    """The real symbol of a tensor's entry; no two entries share one."""
+    return sympy.Symbol(f"{tensor}[{','.join(map(str, index))}]", real=True)
+
+
 class Pieces:
     """The layer at one choice of shapes, its tensors in terms of the given ones' entries."""
 
@@ -63,12 +74,15 @@ class Pieces:
         key = "" if free in self.given else free
         if key not in self._forward:
             names = {**self.given, **({key: tuple(indices)} if key else {})}
-            arrays = {name: {at: Cased(symbol(name, at), self) for at in found} for name, found in names.items()}
+            arrays = self._letters(names)
             shapes = {name: self.shapes[name] for name in names}
-            found = evaluate(self.module, arrays, shapes, KIND, self._entry)
+            found = evaluate(self.module, arrays, shapes, KIND, self.entry)
             self._forward[key] = {name: {at: expression(value) for at, value in values.items()}
                                   for name, values in {**arrays, **found}.items()}
         return self._forward[key]
+
+    def _letters(self, names: Mapping[str, Iterable[Index]]) -> dict[str, Tensor]:
+        return {name: {at: Cased(symbol(name, at), self) for at in found} for name, found in names.items()}
 
     def slopes(self, expr: sympy.Expr, by: sympy.Symbol) -> Cases:
         """∂expr/∂by as a sum: each term counts in its region, off the boundaries of the pieces."""
@@ -95,6 +109,17 @@ class Pieces:
                 waiting += [e for region, value in self.pieces[p].cases for e in (value, *(d for d, _ in region))]
         return found
 
+    def applied(self, function: str) -> tuple[sympy.Symbol, sympy.Expr]:
+        """(u, f(u)) of a card's function of one argument."""
+        own = self.module.function(function)
+        assert own is not None
+        parameter, = own.parameters
+        u = sympy.Dummy(parameter, real=True)  # another for each argument
+        one = replace(self.module, equations=(eq(Entry("value", ()), own.body),), output="value")
+        arrays: dict[str, Tensor] = {**self._letters(self.given), parameter: {(): Cased(u, self)}}
+        shapes = {**{name: self.shapes[name] for name in self.given}, parameter: ()}
+        return u, expression(evaluate(one, arrays, shapes, KIND, self.entry)["value"][()])
+
     # what the evaluator's numbers ask for
 
     def extremum(self, op: str, values: Iterable[Any]) -> Any:
@@ -117,7 +142,7 @@ class Pieces:
         self._signs[expr] = known & asked
         return True
 
-    def _entry(self, compute: Callable[[], Any]) -> Any:
+    def entry(self, compute: Callable[[], Any]) -> Any:
         """An entry on each way through its comparisons."""
         cases: list[tuple[Region, sympy.Expr]] = []
         waiting: list[dict[sympy.Expr, Signs]] = [{}]
@@ -213,7 +238,8 @@ def expression(number: Any) -> sympy.Expr:
 def _power(x: Any, e: Any) -> Any:
     cased = next((n for n in (x, e) if isinstance(n, Cased)), None)
     if cased is None:
-        return EXACT.power(x, e) if Fraction(e).denominator == 1 else expression(x) ** expression(e)
+        rational = isinstance(x, (int, Fraction)) and Fraction(e).denominator == 1
+        return EXACT.power(x, e) if rational else expression(x) ** expression(e)
     return Cased(expression(x) ** expression(e), cased.within)
 
 
@@ -239,3 +265,29 @@ def _extreme(op: str) -> Callable[..., Any]:
 KIND = Arithmetic(Fraction, lambda a, b: a * _power(b, -1), _power, Table(lambda f: f.exact or _of(f.name), {
     **{name: f for name, f in EXACT.functions.items() if known(name) is None}, "pi": lambda: sympy.pi,
     "max": _extreme("max"), "min": _extreme("min")}))
+
+
+def evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any:
+    """A SymPy expression over numbers of any kind; ``known`` holds its symbols' and keeps what is found."""
+    found = known.get(expr)
+    if found is None:
+        found = known[expr] = _evaluated(expr, known, kind)
+    return found
+
+
+def _evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any:
+    if expr.is_Rational:
+        return Fraction(int(expr.p), int(expr.q))
+    if expr is sympy.pi:
+        return kind.functions["pi"]()
+    args = [evaluated(a, known, kind) for a in expr.args]
+    if isinstance(expr, sympy.Add):
+        return sum(args[1:], args[0])
+    if isinstance(expr, sympy.Mul):
+        return math.prod(args[1:], start=args[0])
+    if isinstance(expr, sympy.Pow):
+        return kind.power(args[0], args[1])
+    name = next((f.name for f in elementary() if f.sympy == type(expr).__name__), None)
+    if name is None or name not in kind.functions:
+        raise UnsupportedError(f"no proof over {type(expr).__name__}")
+    return kind.functions[name](*args)

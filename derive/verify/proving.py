@@ -1,35 +1,18 @@
-"""The proofs that a scope offers: by ring identities in every region, or by Z3 in all cases at once."""
+"""The proofs that a scope offers: for all inputs at the sizes that a window, a whole input or a choice of sizes has."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
-from derive.expr import Arg, Bracket, Cases, Directional, Extremum, Fn, Node, Reduce, Subdifferential, walk
-from derive.functions import known
-from derive.module import Module
+from derive.expr import Directional, Node, Subdifferential, walk
 from derive.records import dataclass
-from derive.reductions import selects
 from derive.verify.points.sizes import Sizes, over_windows
 from derive.verify.provers.cases import ByCases
-from derive.verify.provers.identity import RingIdentity
-from derive.verify.provers.regions import MOST_REGIONS
 from derive.verify.scope import Scope
 
 PROVABLE = 16  # entries of a window up to which Z3 is asked
-PROVED_AT = 2  # choices of sizes for a ring identity
+PROVED_AT = 2  # choices of sizes; where the second is out of reach, the first
 _FEW = 4  # points that say something before a proof is asked for: what claims nothing is proved of nothing
-
-
-class Prover(Protocol):
-    """One way of showing that statements of a scope hold identically, at one choice of sizes."""
-
-    @property
-    def sizes(self) -> Sizes: ...
-
-    def proves(self, node: Node) -> bool:
-        """Whether the statement holds for all inputs; False where that is not shown."""
 
 
 @dataclass(frozen=True)
@@ -45,46 +28,33 @@ Proofs = tuple[Proof, ...]
 
 
 def proofs(scope: Scope) -> Proofs:
-    """Ring identities where the regions are few; and Z3 where the formula has cases at all."""
+    """By Z3 in all cases; by ring identities alone where the forward formula has no cases."""
     if scope.window is not None:
         n = scope.window.window.n
-        return _proof(_FEW, f"by Z3 for all windows of {n} entries", ByCases(scope, scope.draws.sizes[0])) \
-            if n <= PROVABLE else ()
+        found = ByCases(scope, scope.draws.sizes[0])
+        return (_proof(_FEW, f"by Z3 for all windows of {n} entries", found),) if n <= PROVABLE else ()
     if scope.windows and scope.windows[0].whole:
         sizes = over_windows(scope.module, one_more=1) if scope.windows[0].window.n <= PROVABLE else None
         if sizes is None:
             return ()
         shape = "×".join(map(str, sizes.shapes[scope.module.inputs[0]]))
-        return _proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes))
-    cases = ByCases(scope, scope.sizes[0])
-    pieces = cases.pieces.pieces.values() if _decides(scope.module) and cases.pieces is not None else ()
-    found: Proofs = ()
-    if math.prod(len(p.open_cases) for p in pieces) <= 2 * MOST_REGIONS:
-        rings = tuple(RingIdentity(scope, sizes) for sizes in scope.sizes[:PROVED_AT])
-        if all(ring.instance is not None for ring in reversed(rings)):
-            where = _places(r.sizes for r in rings)
-            found = _proof(len(scope.sizes), f"by ring identity for {where}, in every region", *rings)
-    if pieces:
-        found += _proof(len(scope.sizes), f"by Z3 for {_places((cases.sizes,))}, in all cases", cases)
-    return found
+        return (_proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes)),)
+    provers = tuple(ByCases(scope, sizes) for sizes in scope.sizes[:PROVED_AT])
+    if provers[0].pieces is None:
+        return ()
+    words = "by Z3 for {}, in all cases" if provers[0].pieces.pieces else "by ring identity for {}"
+    return tuple(_proof(len(scope.sizes), words.format(_places(p.sizes for p in provers[:count])), *provers[:count])
+                 for count in dict.fromkeys((len(provers), 1)))
 
 
-def _decides(module: Module) -> bool:
-    """The forward formula compares values: it may have cases."""
-    values = (*(e.terms[1] for e in module.equations), *(f.body for f in module.functions))
-    return any(isinstance(n, (Extremum, Cases, Bracket, Arg)) or isinstance(n, Reduce) and selects(n.op)
-               or isinstance(n, Fn) and (function := known(n.name)) is not None and bool(function.corners)
-               for value in values for n in walk(value))
-
-
-def _proof(enough: int, evidence: str, *provers: Prover) -> Proofs:
+def _proof(enough: int, evidence: str, *provers: ByCases) -> Proof:
     """That each of them proves it."""
     def proves(node: Node) -> bool:
         if any(isinstance(n, (Subdifferential, Directional)) for n in walk(node)):
             return False
         return all(prover.proves(node) for prover in provers)
 
-    return (Proof(enough, evidence, proves),)
+    return Proof(enough, evidence, proves)
 
 
 def _places(sizes: Iterable[Sizes]) -> str:

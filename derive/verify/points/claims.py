@@ -221,7 +221,7 @@ class Compiler:
         source += f"    return ({''.join(f't{n},' for n in range(len(terms)))})\n"
         left = claim.terms[0] if isinstance(claim, Rel) else claim
         places = window_places(self.module.equations)
-        slots = {v: _slots(v, left, whole) or _elements(v, whole, places) for v in variables}
+        slots = {v: _slots(v, left, whole) or elements(v, whole, places) for v in variables}
         windows = {v: _windows(v, whole) for v in variables}
         applied = tuple(n for n in walk(whole) if isinstance(n, SetApp) and n.args and set(n.args) <= set(variables))
         return source, coder, (variables, slots, windows, applied, tuple(coder.marks), ops)
@@ -232,7 +232,7 @@ def _slots(variable: Idx, left: Node, whole: Node) -> tuple[tuple[str, int], ...
     return tuple(stands(variable, left) or stands(variable, whole))
 
 
-def _elements(variable: Idx, whole: Node, places: Places) -> tuple[tuple[str, int], ...]:
+def elements(variable: Idx, whole: Node, places: Places) -> tuple[tuple[str, int], ...]:
     """The tensor axes along which the windows run that a free index is said to be in."""
     found = []
     for node in walk(whole):

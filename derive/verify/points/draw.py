@@ -130,28 +130,6 @@ class Draws:
         where = " at a window wholly in padding; take a smaller padding" if missed else ""
         return f"{NO_VALUE}{where}"
 
-    def at(self, chosen: Callable[[str, Index], Fraction | None]) -> Point | None:
-        """The point of chosen numbers, at the first sizes; None where the formula or a fact does not allow them.
-
-        An entry for which ``chosen`` gives None is drawn, unless a total fixes it.
-        """
-        sizes = self.sizes[0]
-        arrays = {}
-        for name in self.module.given:
-            found = {at: chosen(name, at) for at in self._cells(name, sizes)}
-            known = {at: self._number("any", False, False) if value is None else self.kind.number(value)
-                     for at, value in found.items()}
-            arrays[name] = self.facts.completed(name, known, self.kind)
-        free = {}
-        for name in self.free:
-            value = chosen(name, ())
-            free[name] = self._number("any", True, False) if value is None else self.kind.number(value)
-        try:
-            point = Point(self.module, self.kind, arrays, sizes.shapes, free)
-        except (ArithmeticError, ValueError, CardError):
-            return None
-        return point.with_upstream(self._upstream(point)) if self.facts.hold(point) else None
-
     def _cells(self, name: str, sizes: Sizes) -> list[Index]:
         return cells(axes(self.module), name, sizes.shapes[name])
 

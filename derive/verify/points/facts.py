@@ -53,14 +53,6 @@ class Facts:
         claims = tuple(c for fact in facts for c in _claims(fact, compiler))
         return Facts(single, dict(filter(None, map(_listed, facts))), dict(filter(None, map(_total, facts))), claims)
 
-    def completed(self, tensor: str, values: dict[tuple[int, ...], Any],
-                  kind: Arithmetic) -> dict[tuple[int, ...], Any]:
-        """The numbers with the last entry of each sum that a fact fixes made to fit."""
-        if tensor in self.totals:
-            for group in self.groups(tensor, list(values)):
-                values[group[-1]] = kind.number(self.totals[tensor].value) - sum(values[c] for c in group[:-1])
-        return values
-
     def groups(self, tensor: str, cells: Cells) -> list[Cells]:
         """The entries of each sum of a tensor that a fact fixes."""
         return list(_groups(cells, self.totals[tensor]).values())

@@ -168,9 +168,9 @@ class Point(Remembering):
         """∂value/∂wrt_by of an expression."""
         if by not in self.tensor(wrt):
             raise KeyError(by)
-        return slopes_of(value(self._twin(wrt, self.moving))).get(by, 0)
+        return slopes_of(value(self.twin(wrt, self.moving))).get(by, 0)
 
-    def _twin(self, wrt: str, values: Callable[[str], Mapping[str, Values]]) -> Point:
+    def twin(self, wrt: str, values: Callable[[str], Mapping[str, Values]]) -> Point:
         """The point at which an expression tells how it depends on ``wrt``."""
         if wrt not in self._twins:
             twin = copy(self)

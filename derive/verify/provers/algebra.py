@@ -62,10 +62,6 @@ class Algebra:
         """The entries that have a generator, each with its number."""
         yield from ((key[1], g) for key, g in self._named.items() if key[0] == "entry")
 
-    def known(self, name: Any) -> int | None:
-        """The number of an entry's generator, if it has one."""
-        return self._named.get(("entry", name))
-
     def _generator(self, key: Any, kind: Generator, positive: bool = False) -> int:
         if key not in self._named:
             if len(self.generators) == len(self._symbols):
@@ -159,8 +155,11 @@ class Algebra:
                 g = self._generator(("exp", monomial), Generator("free"), True)
                 self._exponents[monomial] = (g, d)
                 self._logs[g] = self.ring.term(monomial, Fraction(1, d))
-            if (c * d).denominator != 1:
-                raise TooLarge("exponents with different denominators")
+            finer = (c * d).denominator
+            if finer > 1:  # e^{m/2} beside e^m: its root
+                whole = self._symbols[g]
+                g = self._generator(("root", whole, finer), Generator("root", whole, finer), True)
+                self._logs[g] = self.ring.term(monomial, Fraction(1, d * finer))
             found = self.times(found, self.raised(self._symbols[g], (c * d).numerator))
         return found
 

@@ -1,4 +1,4 @@
-"""Proofs of a layer's printed equations in all cases at once: Z3 over the regions, at small sizes."""
+"""Proofs of a layer's printed equations for all inputs at small sizes: by ring identities, by Z3 over the regions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from derive.expr import Node
 from derive.symbolic.pieces import Pieces
 from derive.verify.points.draw import Draws
 from derive.verify.points.sizes import Sizes, cells
-from derive.verify.provers.identity import MOST_ASSIGNMENTS
-from derive.verify.provers.piecewise import Layer, Lowering, parts_of
+from derive.verify.provers.layer import Layer
+from derive.verify.provers.piecewise import Lowering, parts_of
 from derive.verify.provers.smt import Own, context, number, related
 from derive.verify.scope import Scope
 
 _RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
-MOST_LETTERS = 300
+_MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
+_MOST_LETTERS = 300  # of all tensors, likewise
 _POINTS = 20  # at which it is looked whether what is taken to hold does
 
 
@@ -33,6 +34,7 @@ class ByCases:
         self.scope, self.sizes = scope, sizes
         self._own = Own()
         self._sound = 0  # axioms that are known to have a model
+        self._known: dict[Node, bool] = {}
 
     @cached_property
     def pieces(self) -> Pieces | None:
@@ -55,15 +57,20 @@ class ByCases:
     @cached_property
     def lowering(self) -> Lowering | None:
         """The layer at a point of these sizes; None where there is none."""
-        if self.pieces is None or sum(math.prod(s) for s in self.sizes.shapes.values()) > MOST_LETTERS:
+        if self.pieces is None or sum(math.prod(s) for s in self.sizes.shapes.values()) > _MOST_LETTERS:
             return None
         try:
-            return Lowering(Layer(self.draws.point(0), self.draws.facts, self.pieces), self.scope.definitions)
+            return Lowering(Layer(self.draws.point(0), self.draws.facts, self.pieces), self.scope.compiler)
         except UnsupportedError:
             return None
 
     def proves(self, node: Node) -> bool:
         """Whether the statement holds for all inputs off the boundaries; False where that is not shown."""
+        if node not in self._known:
+            self._known[node] = self._proves_anew(node)
+        return self._known[node]
+
+    def _proves_anew(self, node: Node) -> bool:
         if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
             self.__dict__.pop("lowering", None)
             self._sound = 0
@@ -83,7 +90,7 @@ class ByCases:
     def _proves(self, runs: Any, variables: Any, whole: Node) -> bool:
         assert self.lowering is not None
         space, left = self.lowering.space, []
-        if math.prod(map(len, runs)) > MOST_ASSIGNMENTS:
+        if math.prod(map(len, runs)) > _MOST_ASSIGNMENTS:
             return False
         for at in itertools.product(*runs):
             truth = self.lowering.lower(whole, dict(zip(variables, at, strict=True)))
@@ -91,6 +98,8 @@ class ByCases:
                 return False
             if truth is not True:
                 left.append(truth)
+        if not left:  # identities: nothing was taken to hold
+            return True
         solver = self._solver()
         for truth in dict.fromkeys(left):
             solver.push()

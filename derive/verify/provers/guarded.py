@@ -6,8 +6,11 @@ the rest is a Z3 term, in which each monomial is a number of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import z3
@@ -20,10 +23,12 @@ from derive.verify.provers.algebra import Algebra, TooLarge
 from derive.verify.provers.smt import Terms, context, every, number, related, some, total, when
 
 MOST_PARTS = 400  # of one number
+_CASES = 8  # of a number that is taken apart; where an argument has more, a letter stands for it
 Signs = frozenset[int]
 Atom = tuple[Any, Signs]  # the sign of a polynomial is one of these; of a Z3 condition's number, 1 where it holds
 Guard = frozenset[Atom]
 Truth = bool | Guard
+Cases = list[tuple[Guard, Poly]]
 SIGNS = {">": frozenset((1,)), "≥": frozenset((0, 1)), "=": frozenset((0,)), "≠": frozenset((-1, 1)),
          "<": frozenset((-1,)), "≤": frozenset((-1, 0))}
 _OPS = {signs: op for op, signs in SIGNS.items()}
@@ -65,10 +70,7 @@ class Guarded:
         self.parts, self.within = parts, within
 
     def __add__(self, other: Any) -> Guarded:
-        found = dict(self.parts)
-        for guard, poly in self.within.lift(other).parts.items():
-            found[guard] = found[guard] + poly if guard in found else poly
-        return Guarded({g: p for g, p in found.items() if len(p)}, self.within)
+        return self.within.gathered((*self.parts.items(), *self.within.lift(other).parts.items()))
 
     __radd__ = __add__
 
@@ -82,21 +84,16 @@ class Guarded:
         return -self + other
 
     def __mul__(self, other: Any) -> Guarded:
-        found: dict[Guard, Poly] = {}
-        for g, p in self.parts.items():
-            for h, q in self.within.lift(other).parts.items():
-                guard = both(g, h)
-                if guard is not None:
-                    product = self.within.algebra.times(p, q)
-                    found[guard] = found[guard] + product if guard in found else product
-        return Guarded({g: p for g, p in found.items() if len(p)}, self.within)
+        right = self.within.lift(other).parts.items()
+        return self.within.gathered((guard, self.within.algebra.times(p, q)) for g, p in self.parts.items()
+                                    for h, q in right if (guard := both(g, h)) is not None)
 
     __rmul__ = __mul__
 
     def where(self, guard: Guard) -> Guarded:
         """The number where the guard holds, else 0."""
         found = ((both(g, guard), p) for g, p in self.parts.items())
-        return Guarded({g: p for g, p in found if g is not None}, self.within)
+        return self.within.gathered((g, p) for g, p in found if g is not None)
 
 
 class Choice:
@@ -124,20 +121,28 @@ class Space:
     """Where such numbers live: the algebra, Z3's terms, and what holds of the letters made on the way."""
 
     def __init__(self, algebra: Algebra) -> None:
-        self.algebra, self.terms = algebra, Terms(algebra, linear=True)
+        self.algebra, self.terms = algebra, Terms(algebra)
         self.axioms: list[Any] = []
         self._conditions: dict[int, Any] = {}  # Z3's number of a condition → the condition
         self._truths: dict[Guard, Any] = {}
         self._made = 0
         self._extrema: dict[Any, Guarded] = {}
+        self._plain: dict[Any, Poly] = {}  # the letters of numbers with cases
         self.kind = Arithmetic(lambda v: v, lambda a, b: a * self.power(b, -1), self.power, {
-            **{f.name: self._applied(lambda p, name=f.name: algebra.function(name, p)) for f in elementary()},
+            **{f.name: self._applied(partial(algebra.function, f.name)) for f in elementary()},
             "exp": self._applied(algebra.exp), "log": self._applied(algebra.log),
             "sqrt": self._applied(lambda p: algebra.root(p, 2)), "abs": lambda x: self.extremum("max", [x, -x]),
             "sign": self.sign, "pi": lambda: self.of(algebra.function("pi", algebra.number(0)))})
 
     def of(self, poly: Poly) -> Guarded:
         return Guarded({ALWAYS: poly} if len(poly) else {}, self)
+
+    def gathered(self, parts: Iterable[tuple[Guard, Poly]]) -> Guarded:
+        """The sum of parts; those of one guard are one."""
+        found: dict[Guard, Poly] = {}
+        for guard, poly in parts:
+            found[guard] = found[guard] + poly if guard in found else poly
+        return Guarded({g: p for g, p in found.items() if len(p)}, self)
 
     def lift(self, value: Any) -> Guarded:
         return value if isinstance(value, Guarded) else self.of(self.algebra.number(Fraction(value)))
@@ -147,9 +152,11 @@ class Space:
         value = self.lift(value)
         if not value.parts.keys() - {ALWAYS}:
             return value.parts.get(ALWAYS, self.algebra.number(0))
-        found = self.fresh()
-        self.axioms.append(related(self.terms.of(found), "=", self.real(value)))
-        return found
+        key = frozenset(value.parts.items())
+        if key not in self._plain:
+            self._plain[key] = self.fresh()
+            self.axioms.append(related(self.terms.of(self._plain[key]), "=", self.real(value)))
+        return self._plain[key]
 
     def fresh(self) -> Poly:
         """A letter that nothing else is said of yet."""
@@ -161,14 +168,28 @@ class Space:
     def power(self, base: Any, exponent: Any) -> Any:
         if not isinstance(base, Guarded) and not isinstance(exponent, Guarded) and Fraction(exponent).denominator == 1:
             return EXACT.power(base, exponent)
-        found = self.of(self.algebra.power(self.plain(base), self.plain(exponent)))
-        inverse = not isinstance(exponent, Guarded) and exponent == -1
-        if inverse and isinstance(base, Guarded) and base.parts.keys() - {ALWAYS}:  # Σ g p w = 1, case by case
+        power = self.plain(exponent)
+        found = self._applied(lambda p: self.algebra.power(p, power))(base)
+        if exponent == -1 and found.parts.keys() == {ALWAYS} != base.parts.keys():  # of a letter: Σ g p w = 1
             self.axioms.append(related(self.real(base * found), "=", number(1)))
         return found
 
-    def _applied(self, function: Any) -> Any:
-        return lambda x: self.of(function(self.plain(x)))
+    def _applied(self, function: Callable[[Poly], Poly]) -> Callable[[Any], Guarded]:
+        """A function in each case of its argument."""
+        return lambda x: self.gathered((guard, function(poly)) for guard, poly in
+                                       self.cases(self.lift(x)) or [(ALWAYS, self.plain(x))])
+
+    def cases(self, value: Guarded) -> Cases | None:
+        """A number as one polynomial in each of its cases; None where they are many."""
+        apart: dict[Any, list[Signs]] = {}  # of each thing compared, the signs that no guard tells apart
+        for what, signs in (atom for guard in value.parts for atom in guard):
+            apart[what] = [part for known in apart.get(what, [_ALL]) for part in (known & signs, known - signs) if part]
+        if math.prod(map(len, apart.values())) > _CASES:
+            return None
+        zero = self.algebra.number(0)
+        return [(case, sum((p for g, p in value.parts.items() if both(g, case) == case), zero))
+                for case in map(frozenset, itertools.product(*([(what, signs) for signs in parts]
+                                                               for what, parts in apart.items())))]
 
     def sign(self, value: Any) -> Guarded:
         above, below = self.compare(value, ">", 0), self.compare(value, "<", 0)
@@ -215,10 +236,15 @@ class Space:
         difference = self.lift(left) - right
         difference = Guarded({g: r for g, p in difference.parts.items() if len(r := _where(g, p))}, self)
         if op in ("=", "≠"):
-            difference = Guarded({g: p for g, p in difference.parts.items() if not self.algebra.is_zero(p)}, self)
+            difference = self._nonzero(difference.parts.items())
+            if len(difference.parts) > 1 and (apart := self.cases(difference)):  # parts may be 0 together
+                difference = self._nonzero(apart)
         if not difference.parts.keys() - {ALWAYS}:
             return self.signed(difference.parts.get(ALWAYS, self.algebra.number(0)), SIGNS[op])
         return self.condition(related(self.real(difference), op, number(0)))
+
+    def _nonzero(self, parts: Iterable[tuple[Guard, Poly]]) -> Guarded:
+        return Guarded({g: p for g, p in parts if not self.algebra.is_zero(p)}, self)
 
     def signed(self, poly: Poly, signs: Signs) -> Truth:
         """The sign of a polynomial is one of these."""

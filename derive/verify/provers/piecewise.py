@@ -8,12 +8,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import add, mul
 from typing import Any
 
 import sympy
 
+from derive.axes import stands
 from derive.expr import (
     MINUS_ONE,
     ZERO,
@@ -53,128 +55,45 @@ from derive.expr import (
     walk,
 )
 from derive.expr import mul as product_of
-from derive.numeric.point import Definitions, Index
-from derive.symbolic.layer import evaluated, symbol
-from derive.symbolic.pieces import Pieces, Region
-from derive.verify.points.facts import Facts
-from derive.verify.points.point import LOSS, Point
-from derive.verify.provers.algebra import Algebra
-from derive.verify.provers.formal import letters_of
-from derive.verify.provers.guarded import ALWAYS, Choice, Guard, Space, Truth, both, conjunction, unsupported
+from derive.numeric.point import Index
+from derive.numeric.source import window_places
+from derive.symbolic.pieces import KIND, expression
+from derive.verify.points.claims import Compiler, elements
+from derive.verify.provers.guarded import ALWAYS, Choice, Guard, Truth, both, conjunction, unsupported
+from derive.verify.provers.layer import Layer
 
 Env = Mapping[Idx, int]
-
-
-class Layer:
-    """The layer at the shapes of a point, for all inputs: entries are letters, all else numbers with cases."""
-
-    def __init__(self, point: Point, facts: Facts, pieces: Pieces) -> None:
-        self.point, self.module, self.facts, self.pieces = point, point.module, facts, pieces
-        self.upstream = f"delta_{self.module.output}"
-        own = (*point.given, *point.free, self.upstream)
-        self.space = Space(Algebra(sum(len(point.values[name]) for name in own), spare=200))
-        self.letters = {name: letters_of(self.space.algebra, name, point.values[name], facts) for name in own}
-        self._known: dict[sympy.Expr, Any] = {symbol(name, at): self.space.of(poly) for name in point.given
-                                              for at, poly in self.letters[name].items()}
-        self._free: set[str] = set(point.given)
-        self._values: dict[tuple[str, Index], Any] = {}
-        self._slopes: dict[Any, Any] = {}
-        self._smooth: set[sympy.Symbol] = set()
-
-    def value(self, tensor: str, at: Index) -> Any:
-        """An entry; KeyError where there is none."""
-        key = tensor, at
-        if key not in self._values:
-            wrt = tensor.removeprefix("delta_")
-            if tensor in self.letters:
-                self._values[key] = self.space.of(self.letters[tensor][at])
-            elif tensor == wrt:
-                self._values[key] = self.number(self.pieces.forward()[tensor][at])
-            else:
-                deltas = self.letters[self.upstream]
-                self._values[key] = reduce(add, [self.slope(self.module.output, out, wrt, at) * self.space.of(d)
-                                                 for out, d in deltas.items()], 0)
-        return self._values[key]
-
-    def slope(self, of: str, at: Index, wrt: str, by: Index) -> Any:
-        """∂of_at/∂wrt_by off the boundaries of the pieces; KeyError where there is no such entry."""
-        if of == LOSS:
-            return self.value(f"delta_{wrt}", by)
-        values = self.point.values
-        if wrt not in values or of not in values:
-            raise unsupported(f"∂{of}/∂{wrt}")
-        if by not in values[wrt] or at not in values[of]:
-            raise KeyError((at, by))
-        if of == wrt:
-            return int(at == by)
-        key = of, at, wrt, by
-        if key not in self._slopes:
-            if wrt not in self._free:
-                self._free.add(wrt)
-                self._known |= {symbol(wrt, i): self.value(wrt, i) for i in values[wrt]}
-            expr = self.pieces.forward(wrt, values[wrt])[of][at]
-            for p in sorted(self.pieces.beneath(expr) - self._smooth, key=str):
-                self.smooth(p)
-            parts = [self._where(region, value) for region, value in self.pieces.slopes(expr, symbol(wrt, by))]
-            self._slopes[key] = reduce(add, parts, 0)
-        return self._slopes[key]
-
-    def smooth(self, p: sympy.Symbol) -> None:
-        """Take it that the inputs lie on no boundary of a piece."""
-        self._smooth.add(p)
-        inside = self.space.some([self._truth(region) for region, _ in self.pieces.pieces[p].open_cases])
-        self.space.axioms.append(self.space.truth(inside))
-
-    def number(self, expr: sympy.Expr) -> Any:
-        """A SymPy expression as a number with cases."""
-        for p in sorted(expr.free_symbols & self.pieces.pieces.keys(), key=str):
-            if p not in self._known:
-                piece = self.pieces.pieces[p]
-                self._known[p] = self.space.extremum(piece.extremum[0], [self.number(e) for e in piece.extremum[1]]) \
-                    if piece.extremum else reduce(add, [self._where(r, v) for r, v in piece.cases])
-        return evaluated(expr, self._known, self.space.kind)
-
-    def _where(self, region: Region, value: sympy.Expr) -> Any:
-        truth = self._truth(region)
-        return 0 if truth is False else self.space.lift(self.number(value)).where(ALWAYS if truth is True else truth)
-
-    def _truth(self, region: Region) -> Truth:
-        zero = self.space.algebra.number(0)
-        found = []
-        for d, signs in region:
-            number = self.space.lift(self.number(d))
-            if number.parts.keys() - {ALWAYS}:
-                ops = [op for sign, op in ((1, ">"), (0, "="), (-1, "<")) if sign in signs]
-                found.append(self.space.some([self.space.compare(number, op, 0) for op in ops]))
-            else:
-                found.append(self.space.signed(number.parts.get(ALWAYS, zero), signs))
-        return conjunction(found)
 
 
 class Lowering:
     """The value of a statement's nodes; each is computed once for each assignment of its free indices."""
 
-    def __init__(self, layer: Layer, definitions: Definitions) -> None:
-        self.layer, self.definitions = layer, definitions
+    def __init__(self, layer: Layer, compiler: Compiler) -> None:
+        self.layer, self.definitions, self.compiler = layer, compiler.definitions, replace(compiler, kind=KIND)
         self.space, self.point = layer.space, layer.point
         self._lowered: dict[Any, Any] = {}
         self._frees: dict[Node, tuple[Idx, ...]] = {}
         self._opened: dict[Node, tuple[Binder, Expr]] = {}
         self._choices: dict[Any, Choice] = {}
+        self._functions: dict[Node, Any] = {}
+        self._expressions: dict[Any, sympy.Expr] = {}
 
     def lower(self, node: Node, env: Env) -> Any:
         """The value of a node: a number, a tuple or choice of indices, a truth."""
         if isinstance(node, Idx):
             return env[node]
-        if node not in self._frees:
-            self._frees[node] = tuple(sorted(free_indices(node), key=lambda v: v.name))
-        key = (node, *(env[v] for v in self._frees[node]))
+        key = (node, *[env[v] for v in self._letters(node)])
         if key not in self._lowered:
             method = getattr(self, "_" + type(node).__name__.lower(), None)
             if method is None:
                 raise unsupported(type(node).__name__)
             self._lowered[key] = method(node, env)
         return self._lowered[key]
+
+    def _letters(self, node: Node) -> tuple[Idx, ...]:
+        if node not in self._frees:
+            self._frees[node] = tuple(sorted(free_indices(node), key=lambda v: v.name))
+        return self._frees[node]
 
     def _open(self, node: Reduce | Arg | SetOf) -> tuple[Binder, Expr]:
         """The binder opened once, so that what is under it can be remembered."""
@@ -244,10 +163,25 @@ class Lowering:
 
     def _partial(self, node: Partial, env: Env) -> Any:
         of, wrt = node.of, node.wrt
-        if not (isinstance(of, Entry) and isinstance(wrt, Entry)):
-            raise unsupported("the derivative of an expression")
-        at, by = (tuple(self.lower(i, env) for i in e.indices) for e in (of, wrt))
-        return self.layer.slope(of.tensor, at, wrt.tensor, by)
+        assert isinstance(wrt, Entry)
+        by = tuple(self.lower(i, env) for i in wrt.indices)
+        if isinstance(of, Entry) and of.tensor not in self.definitions.tensors:
+            return self.layer.slope(of.tensor, tuple(self.lower(i, env) for i in of.indices), wrt.tensor, by)
+        if by not in self.point.tensor(wrt.tensor):
+            raise KeyError(by)
+        return self.layer.derivative(self._expression(of, env, wrt.tensor), wrt.tensor, by)
+
+    def _expression(self, node: Expr, env: Env, wrt: str) -> sympy.Expr:
+        """A value in pieces, in terms of the given tensors and of ``wrt``."""
+        letters = self._letters(node)
+        at = tuple([env[v] for v in letters])
+        if (node, at, wrt) not in self._expressions:
+            if node not in self._functions:
+                self._functions[node] = self.compiler.function(letters, node)
+            twin = self.point.twin(wrt, self.layer.cased)
+            value = self.layer.pieces.entry(lambda: self._functions[node](twin, at))
+            self._expressions[node, at, wrt] = expression(value)
+        return self._expressions[node, at, wrt]
 
     # values
 
@@ -278,6 +212,9 @@ class Lowering:
         if own is not None:
             return self.lower(own, env)
         args = [self.lower(a, env) for a in node.args]
+        name = node.name.rstrip("'")
+        if len(node.name) == len(name) + 1 and len(args) == 1 and self.layer.module.function(name) is not None:
+            return self.layer.slope_of(name, args[0])
         indices = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b}
         if node.name in indices:
             return indices[node.name](*args)  # type: ignore[operator]
@@ -322,7 +259,7 @@ class Lowering:
                 raise unsupported("this argmax")
             at = tuple(inner[v] for v in binder.variables)
             found[at if len(at) > 1 else at[0]] = self.lower(body, inner)
-        key = (node, *(env[v] for v in sorted(free_indices(node), key=lambda v: v.name)))
+        key = (node, *(env[v] for v in self._letters(node)))
         if key not in self._choices:
             op = ">" if node.op == "max" else "<"
             wins = {at: conjunction(self.space.compare(v, op, w) for o, w in found.items() if o != at)
@@ -414,9 +351,10 @@ class Lowering:
         if low is not None and high is not None:
             return range(math.ceil(self.lower(low, env)), math.floor(self.lower(high, env)) + 1)
         nodes = [n for part in (body, *((binder.cond,) if binder.cond else ())) for n in walk(part)]
-        slots = [(e.tensor, d) for e in nodes if isinstance(e, Entry) for d, i in enumerate(e.indices) if i is variable]
+        slots = tuple(dict.fromkeys(s for n in nodes for s in stands(variable, n))) or tuple(
+            s for n in nodes for s in elements(variable, n, window_places(self.point.module.equations)))
         if slots:
-            return self.point.span(tuple(dict.fromkeys(slots)))
+            return self.point.span(slots)
         counts = [self.point.outputs(s.name)[d] for s in nodes if isinstance(s, SetApp)
                   for d, a in enumerate(s.args) if a is variable and s.name not in self.definitions.sets]
         if not counts:

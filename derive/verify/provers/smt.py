@@ -118,12 +118,12 @@ def related(left: Any, op: str, right: Any) -> Any:
 class Terms:
     """The polynomials of an algebra as Z3 terms: functions are free but for their relations.
 
-    ``linear``: each monomial is a letter of its own, so that nothing is multiplied.  Z3's core, asked about products,
+    Each monomial is a letter of its own, so that nothing is multiplied: Z3's core, asked about products,
     can go on for hours without a look at any limit, also where it is told to leave them alone.
     """
 
-    def __init__(self, algebra: Algebra, linear: bool = False) -> None:
-        self.algebra, self.linear = algebra, linear
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra = algebra
         self.monomials: dict[Monomial, Any] = {}
         self._terms: dict[Poly, Any] = {}
         self._letters: list[Any] = []
@@ -143,7 +143,7 @@ class Terms:
 
     def _factors(self, monomial: Monomial) -> list[Any]:
         found = [self.letter(g) for g, power in monomial for _ in range(power)]
-        if not self.linear or len(found) < 2:
+        if len(found) < 2:
             return found
         if monomial not in self.monomials:
             self.monomials[monomial] = variable(f"m{len(self.monomials)}")
@@ -156,9 +156,8 @@ class Terms:
                 yield related(self.letter(g), ">", number(0))
             if generator.kind == "inverse" and generator.of is not None:
                 yield related(self.of(self.algebra.generator(g) * generator.of), "=", number(1))
-                if self.linear:  # what a product with a letter of its own no longer tells
-                    mine, whole = self.letter(g), self.of(generator.of)
-                    yield from (z3.Implies(related(whole, op, number(0)), related(mine, op, number(0))) for op in "<>")
+                mine, whole = self.letter(g), self.of(generator.of)  # what a product's own letter no longer tells
+                yield from (z3.Implies(related(whole, op, number(0)), related(mine, op, number(0))) for op in "<>")
             if generator.kind == "root" and generator.of is not None:
                 yield related(self.of(self.algebra.generator(g) ** generator.degree), "=", self.of(generator.of))
 

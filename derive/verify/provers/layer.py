@@ -1,0 +1,149 @@
+"""The layer of a piecewise statement: entries are letters, all else numbers with cases.
+
+∂s/∂t is what SymPy says: the derivative of each smooth piece on its region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import Any
+
+import sympy
+
+from derive.expr import Entry, Num
+from derive.numeric.point import Index
+from derive.ring import Poly
+from derive.symbolic.pieces import Cased, Pieces, Region, evaluated, symbol
+from derive.verify.points.facts import Facts
+from derive.verify.points.point import LOSS, Point
+from derive.verify.provers.algebra import Algebra
+from derive.verify.provers.guarded import ALWAYS, Space, Truth, conjunction, unsupported
+
+
+class Layer:
+    """The layer at the shapes of a point, for all inputs: entries are letters, all else numbers with cases."""
+
+    def __init__(self, point: Point, facts: Facts, pieces: Pieces) -> None:
+        self.point, self.module, self.facts, self.pieces = point, point.module, facts, pieces
+        self.upstream = f"delta_{self.module.output}"
+        own = (*point.given, *point.free, self.upstream)
+        self.space = Space(Algebra(sum(len(point.values[name]) for name in own), spare=200))
+        self.letters = {name: letters_of(self.space.algebra, name, point.values[name], facts) for name in own}
+        self._known: dict[sympy.Expr, Any] = {symbol(name, at): self.space.of(poly) for name in point.given
+                                              for at, poly in self.letters[name].items()}
+        self._free: set[str] = set(point.given)
+        self._values: dict[tuple[str, Index], Any] = {}
+        self._slopes: dict[Any, Any] = {}
+        self._smooth: set[sympy.Symbol] = set()
+
+    def value(self, tensor: str, at: Index) -> Any:
+        """An entry; KeyError where there is none."""
+        key = tensor, at
+        if key not in self._values:
+            wrt = tensor.removeprefix("delta_")
+            if tensor in self.letters:
+                self._values[key] = self.space.of(self.letters[tensor][at])
+            elif tensor == wrt:
+                self._values[key] = self.number(self.pieces.forward()[tensor][at])
+            else:
+                deltas = self.letters[self.upstream]
+                self._values[key] = reduce(add, [self.slope(self.module.output, out, wrt, at) * self.space.of(d)
+                                                 for out, d in deltas.items()], 0)
+        return self._values[key]
+
+    def slope(self, of: str, at: Index, wrt: str, by: Index) -> Any:
+        """∂of_at/∂wrt_by off the boundaries of the pieces; KeyError where there is no such entry."""
+        if of == LOSS:
+            return self.value(f"delta_{wrt}", by)
+        values = self.point.values
+        if wrt not in values or of not in values:
+            raise unsupported(f"∂{of}/∂{wrt}")
+        if by not in values[wrt] or at not in values[of]:
+            raise KeyError((at, by))
+        if of == wrt:
+            return int(at == by)
+        key = of, at, wrt, by
+        if key not in self._slopes:
+            self._slopes[key] = self.derivative(self.pieces.forward(wrt, values[wrt])[of][at], wrt, by)
+        return self._slopes[key]
+
+    def derivative(self, expr: sympy.Expr, wrt: str, by: Index) -> Any:
+        """∂expr/∂wrt_by off the boundaries of the pieces."""
+        if wrt not in self._free:
+            self._free.add(wrt)
+            self._known |= {symbol(wrt, i): self.value(wrt, i) for i in self.point.values[wrt]}
+        return self.slope_at(expr, symbol(wrt, by))
+
+    def slope_at(self, expr: sympy.Expr, letter: sympy.Symbol) -> Any:
+        for p in sorted(self.pieces.beneath(expr) - self._smooth, key=str):
+            self.smooth(p)
+        spent, self.space.algebra.work = self.space.algebra.work, 0  # a derivative's is no part of its statement's
+        found = reduce(add, [self._where(region, value) for region, value in self.pieces.slopes(expr, letter)], 0)
+        self.space.algebra.work = spent
+        return found
+
+    def slope_of(self, function: str, argument: Any) -> Any:
+        """f'(u) of a card's function of one argument."""
+        u, value = self.pieces.applied(function)
+        self._known[u] = self.space.lift(argument)
+        return self.slope_at(value, u)
+
+    def cased(self, wrt: str) -> dict[str, dict[Index, Any]]:
+        """Every tensor in pieces, in terms of the given ones and of ``wrt``."""
+        return {name: {at: Cased(value, self.pieces) for at, value in values.items()}
+                for name, values in self.pieces.forward(wrt, self.point.values[wrt]).items()}
+
+    def smooth(self, p: sympy.Symbol) -> None:
+        """Take it that the inputs lie on no boundary of a piece."""
+        self._smooth.add(p)
+        inside = self.space.some([self._truth(region) for region, _ in self.pieces.pieces[p].open_cases])
+        self.space.axioms.append(self.space.truth(inside))
+
+    def number(self, expr: sympy.Expr) -> Any:
+        """A SymPy expression as a number with cases."""
+        for p in sorted(expr.free_symbols & self.pieces.pieces.keys(), key=str):
+            if p not in self._known:
+                piece = self.pieces.pieces[p]
+                self._known[p] = self.space.extremum(piece.extremum[0], [self.number(e) for e in piece.extremum[1]]) \
+                    if piece.extremum else reduce(add, [self._where(r, v) for r, v in piece.cases])
+        return evaluated(expr, self._known, self.space.kind)
+
+    def _where(self, region: Region, value: sympy.Expr) -> Any:
+        truth = self._truth(region)
+        return 0 if truth is False else self.space.lift(self.number(value)).where(ALWAYS if truth is True else truth)
+
+    def _truth(self, region: Region) -> Truth:
+        zero = self.space.algebra.number(0)
+        found = []
+        for d, signs in region:
+            number = self.space.lift(self.number(d))
+            if number.parts.keys() - {ALWAYS}:
+                ops = [op for sign, op in ((1, ">"), (0, "="), (-1, "<")) if sign in signs]
+                found.append(self.space.some([self.space.compare(number, op, 0) for op in ops]))
+            else:
+                found.append(self.space.signed(number.parts.get(ALWAYS, zero), signs))
+        return conjunction(found)
+
+
+def _positive(facts: Facts, name: str) -> bool:
+    """A fact says that every entry is above 0."""
+    for fact in facts.single.get(name, ()):
+        for left, op, right in zip(fact.terms, fact.ops, fact.terms[1:], strict=False):
+            low, high, strict = (left, right, "<") if op == "<" else (right, left, ">")
+            if op == strict and isinstance(high, Entry) and isinstance(low, Num) and low.value >= Fraction(0):
+                return True
+    return False
+
+
+def letters_of(algebra: Algebra, name: str, indices: Iterable[Index], facts: Facts) -> dict[Index, Poly]:
+    """A letter for each entry of a tensor; the last of a sum that a fact fixes is what remains."""
+    positive = _positive(facts, name)
+    found = {at: algebra.entry((name, at), positive) for at in indices}
+    if name in facts.totals:
+        for group in facts.groups(name, list(found)):
+            rest = sum((found[at] for at in group[:-1]), algebra.number(0))
+            found[group[-1]] = algebra.number(facts.totals[name].value) - rest
+    return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 from derive.records import dataclass
 
@@ -16,6 +17,7 @@ class Problem:
     file: str | None = None
     line: int | None = None
     excerpt: str | None = None  # the source line and a caret under the place
+    key: str | None = None  # of the front matter, that settles it
 
     def __str__(self) -> str:
         place = "" if self.file is None else self.file + ("" if self.line is None else f":{self.line}") + ": "
@@ -36,20 +38,31 @@ class DeriveError(Exception):
         self.problems = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
         super().__init__("\n".join(map(str, self.problems)))
 
-    def located(self, file: str | None, line: int | None = None) -> DeriveError:
+    def with_problems(self, problems: Iterable[Problem]) -> Self:
+        """The same error with other problems."""
+        return type(self)(*problems)
+
+    def located(self, file: str | None, line: int | None = None) -> Self:
         """The same error with the file (and line) put where a problem lacks one."""
-        return type(self)(
-            *(
-                Problem(p.message, p.file or file, p.line if p.line is not None else line, p.excerpt)
-                for p in self.problems
-            )
-        )
+        return self.with_problems(Problem(p.message, p.file or file, p.line if p.line is not None else line, p.excerpt,
+                                          p.key) for p in self.problems)
 
 
 class CardError(DeriveError):
     """The input is wrong: the card, an option, a path."""
 
     exit_code = 2
+
+
+class OpenError(CardError):
+    """The question is understood in part: ``found`` is the layer as far as it is."""
+
+    def __init__(self, *problems: Problem | str, found: Any = None) -> None:
+        super().__init__(*problems)
+        self.found = found
+
+    def with_problems(self, problems: Iterable[Problem]) -> Self:
+        return type(self)(*problems, found=self.found)
 
 
 class UnsupportedError(DeriveError):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from derive.card import Card
-from derive.errors import CardError, DeriveError, UnsupportedError
+from derive.errors import CardError, DeriveError, OpenError, UnsupportedError
 from derive.module import ROLES, Module
 from derive.question import module_of
 from derive.specify.writing import statement_of
-from derive.statement import KEYS, Open, Source, Statement
+from derive.statement import KEYS, Source, Statement
 
 # how a reading begins, and the key of what it says
 _SAYS = (("layer (", "forward"), ("layer:", "forward"), ("layers:", "layers"), ("function (", "functions"),
@@ -28,8 +26,10 @@ def statement_read(card: Card) -> tuple[Statement, DeriveError | None]:
     try:
         module = module_of(card)
     except (CardError, UnsupportedError) as error:
-        open_ = tuple(Open(_key_of(p.message), p.message, _choices(p.message), p.line) for p in error.problems)
-        return replace(own, open=open_), error
+        from derive.question.understood import understood  # only where something is open
+
+        layer = error.found if isinstance(error, OpenError) else None
+        return understood(card, own, error, _sources(layer, statement_of(layer)) if layer else {}), error
     found = statement_of(module)
     if own.layers is not None or "layer" in card.front_matter:
         found = Statement(derive=found.derive)  # what the names say is not said again
@@ -37,17 +37,6 @@ def statement_read(card: Card) -> tuple[Statement, DeriveError | None]:
     sources = _sources(module, found)
     return Statement(**values, sources={key: own.sources.get(key) or sources.get(key, ()) for key in KEYS
                                         if values[key] is not None}), None
-
-
-def _key_of(message: str) -> str:
-    """The key that a message names first."""
-    named = [text.partition(":")[0] for text in message.split("`")[1::2]]
-    return next((key for key in named if key in KEYS), "forward")
-
-
-def _choices(message: str) -> tuple[str, ...]:
-    """What a message says can be written, behind its semicolon."""
-    return tuple(message.partition(";")[2].split("`")[1::2])
 
 
 def _sources(module: Module, statement: Statement) -> dict[str, tuple[Source, ...]]:

@@ -26,6 +26,7 @@ FORMULAS = ("forward", "functions", "shapes", "ranges", "facts")
 LETTERS = ("inputs", "parameters", "constants")
 SIZES = ("input_size", "kernel_size", "stride", "padding", "dilation", "output_size")
 SINGLE = ("layers", "output", "upstream", "loss", "ceil_mode", "tie_rule")
+MARK = "?"  # at the end of a text: it is open
 Texts = tuple[str, ...]
 
 
@@ -55,7 +56,7 @@ class Statement:
     ``functions`` are those that they apply (``f(s) = s^2``).  ``shapes`` holds ``W \in \mathbb{R}^{K \times n}``,
     ``ranges`` ``0 \le k < K``, ``facts`` ``\epsilon > 0``; ``derive`` kinds of messages (forward, backward,
     jacobian, vjp, parameters) and derivatives.  ``loss`` and ``upstream`` are the letters of ℓ and of ∂ℓ/∂y.
-    ``sources`` says where each item was read; ``open`` what is undecided.
+    ``sources`` says where each item was read; ``open`` what is undecided: a text that ends in ``?`` stands for it.
     """
 
     layers: str | None = None
@@ -104,6 +105,14 @@ class Statement:
         """The line of an item."""
         found = self.sources.get(key, ())
         return found[n].line if n < len(found) else None
+
+    def unfinished(self) -> Iterator[Problem]:
+        """What ends in ``?``."""
+        for key, items in self.given():
+            for n, text in enumerate(items):
+                if text.endswith(MARK):
+                    yield Problem(f"`{key}: {text}` is open: write what is meant in its place, or delete the line "
+                                  "where nothing is missing", None, self.line(key, n), key=key)
 
     def overlaid(self, other: Statement) -> Statement:
         """This statement with what ``other`` says in place of its own; functions, shapes and facts are added."""

@@ -26,7 +26,8 @@ FORMATS = ("yaml", "json")
 def read(path: Path, writing: bool, form: str, debug: bool) -> None:
     """Print what a card's question says, formally, as front matter ready to paste; where each item was read on stderr.
 
-    What is undecided is listed on stderr as open, and the exit code is 2; 3 where no layer is recognised.
+    What is undecided is listed on stderr as open, with the choices it has, and the exit code is 2: the lines printed
+    have a ? there, which is to be replaced.  3 where no layer is recognised.
 
     \b
     Examples:
@@ -56,8 +57,9 @@ def _read(path: Path, writing: bool, form: str) -> int:
             if source.words:
                 click.echo(printable(f"{key}: {source.words}"), err=True)
     if error is not None:
-        for problem in error.problems:
-            click.echo(printable(f"open: {problem}"), err=True)
+        for problem, point in zip(error.problems, statement.open, strict=True):
+            choices = " | ".join(c for c in point.choices if f"`{c}`" not in problem.message)
+            click.echo(printable(f"open: {problem}" + (f"\n    {choices}" if choices else "")), err=True)
         return error.exit_code
     if writing:
         unchanged(Job(path, card, card.stem))

@@ -125,6 +125,7 @@ class _Lettering:
             parts.append(Placed(part.spec, tuple(_in_letters(part.forward.formulas, names)), called, origin))
             source = called["output"]
         self.refuse_twice([p.letters["output"] for p in parts])
+        said["shapes"] += _of_labelled(self.roles, [f for p in parts for f in p.formulas], said["shapes"])
         by_role = {role: tuple(n for n, r in self.roles.items() if r == role) for role in ROLES}
         return Composed(tuple(parts), tuple(f for p in parts for f in p.formulas), source, **by_role,
                         facts=tuple(self.facts), shapes=tuple(said["shapes"]), ranges=tuple(said["ranges"]),
@@ -216,6 +217,18 @@ def _is_letter(name: str) -> bool:
 def _labelled(letter: str, what: Letter, names: Mapping[str, str]) -> list[str]:
     """W_i, W_f and W_o of W; the letter itself where it has no labels."""
     return [f"{letter}_{names[label]}" for label in what.labels] or [letter]
+
+
+def _of_labelled(letters: Iterable[str], formulas: Sequence[str], shapes: Sequence[str]) -> list[str]:
+    r"""W_1 \in \mathbb{R}^{\cdot \times \cdot} of W_{1,kj}: the label of a letter is no index of it."""
+    found = []
+    for letter, _, label in (c.partition("_") for c in letters
+                              if "_" in c and not any(s.startswith(c) for s in shapes)):
+        place = re.search(rf"(?<![A-Za-z\\]){re.escape(letter)}_\{{{re.escape(label.strip('{}'))}(?:,([^{{}}]*))?\}}",
+                          " ".join(formulas))
+        axes = r" \times ".join([r"\cdot"] * len([*indices(f"_{{{place[1]}}}")])) if place and place[1] else ""
+        found.append(rf"{letter}_{label} \in \mathbb{{R}}" + (f"^{{{axes}}}" if axes else ""))
+    return found
 
 
 def _in_letters(texts: Iterable[str], names: Mapping[str, str]) -> list[str]:

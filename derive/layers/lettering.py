@@ -13,6 +13,7 @@ _J = {0: "", 1: "j", 2: "ij", 3: "cij", 4: "ncij"}
 _SPARE = "jmlrpquv"
 _LETTER = re.compile(r"\\(?:text|operatorname|begin|end)\s*\{[^{}]*\}|\\mathbb\s*\{R\}|\\[A-Za-z]+|[A-Za-z]")
 _SUBSCRIPT = re.compile(r"_(?:\{([^{}]*)\}|([A-Za-z]))")
+_TWICE = re.compile(r"_\{?(\w|\\text\{\w+\})\}?_\{?((?<=\{)[^{}]+(?=\})|\w)\}?")  # W_1 with _{kj} is W_{1,kj}
 _LATIN = "abcdfghopqrstuvwxyz"
 _COMMON = [f"\\{g}" for g in sorted(GREEK)]
 
@@ -53,7 +54,7 @@ def renamed(latex: str, names: Mapping[str, str]) -> str:
     def new(match: re.Match[str]) -> str:
         return names.get(match[0], match[0])
 
-    return _LETTER.sub(new, latex)
+    return _TWICE.sub(r"_{\1,\2}", _LETTER.sub(new, latex))
 
 
 def free(choices: Iterable[str], taken: Collection[str]) -> str:

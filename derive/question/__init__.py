@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from derive.card import Card
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation.formulas import formulas
 from derive.question.catalogued import catalogue_module, named_layer
@@ -35,11 +35,13 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         if outside is not None:
             statement = statement.overlaid(outside)
             card = with_statement(card, statement)
+        if problems := tuple(statement.unfinished()):
+            raise CardError(*problems)
         module = _stated(card, statement) or _by_words(card, statement)
         return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)
-        raise type(found)(*dict.fromkeys(found.problems)) from None
+        raise found.with_problems(dict.fromkeys(found.problems)) from None
 
 
 def _stated(card: Card, statement: Statement) -> Module | None:
@@ -81,8 +83,8 @@ def _of_outside(error: DeriveError, outside: Statement | None) -> DeriveError:
         return error
     keys = tuple(f"`{key}" for key, _ in outside.given())
     own = [p.message.startswith(keys) and p.file is None for p in error.problems]
-    return type(error)(*(replace(p, file=outside.origin) if mine else p
-                         for mine, p in zip(own, error.problems, strict=True)))
+    return error.with_problems(replace(p, file=outside.origin) if mine else p
+                               for mine, p in zip(own, error.problems, strict=True))
 
 
 def _not_on(card: Card, outside: Statement) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from derive.card import Card
-from derive.errors import CardError, Problem, UnsupportedError
+from derive.errors import CardError, Problem
 from derive.expr import Entry, Idx
 from derive.layers import EXTREMA
 from derive.layers.forward import set_axes, window_form
@@ -173,8 +173,8 @@ def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str
     asking.by_words(given.prose, in_words=False)
     wanted = asking.found()
     if not wanted.kinds:
-        raise UnsupportedError(Problem("the question asks for no message or derivative; add e.g. `derive: [backward]`",
-                                       line=given.prose.plain.first_line))
+        raise CardError(Problem("the question asks for no message or derivative; add e.g. `derive: [backward]`",
+                                line=given.prose.plain.first_line))
     if windows:
         wanted = replace(wanted, kinds=("jacobian", *wanted.kinds) if "jacobian" not in wanted.kinds else wanted.kinds)
     return wanted, table

@@ -10,9 +10,10 @@ from derive.errors import CardError, Problem, did_you_mean
 from derive.expr import And, Entry, Fn, Node, Partial, Rel, walk
 from derive.notation import gather
 from derive.notation.formulas import Formula, formulas
-from derive.notation.rules import SPELLINGS, rewritten
+from derive.notation.rules import RULES, SPELLINGS, rewritten
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
+from derive.question.named import with_named
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import read_parts
 from derive.question.roles import ranks_said, rows_said, sizes_said, softmax_said
@@ -95,15 +96,18 @@ def _refuse_other_kinds(statement: Statement) -> None:
 
 
 def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolTable) -> Given:
-    spelt = {f: f for f in rewritten((formula for _, _, formula in given), SPELLINGS)}
-    found = [spelt.get(formula, formula) for _, _, formula in given]
+    spelt: dict[Formula, list[Formula]] = {}
+    for formula in with_named(rewritten((formula for _, _, formula in given), RULES), prose):
+        spelt.setdefault(formula, []).append(formula)  # of one that is spelt as several, all have its place
+    given = [(key, n, part) for key, n, formula in given for part in spelt.pop(formula, [formula])]
+    given += [("functions" if kind_of(f) is Said.FUNCTION else "forward", -1, f) for fs in spelt.values() for f in fs]
     sizes = [Symbol(name, latex, Kind.SIZE) for latex in dict.fromkeys(sizes_said(prose))
              if declared.named(name := name_of(latex)) is None]
-    others = [f for (key, _, _), f in zip(given, found, strict=True) if key != "shapes" or not declares(f, declared)]
+    others = [f for key, _, f in given if key != "shapes" or not declares(f, declared)]
     table = gather(others, declared.extended(sizes), ranks_said(prose), rows_said(prose), softmax_said(prose))
     items: list[Item] = []
     problems: list[Problem] = []
-    for (key, n, _), formula in zip(given, found, strict=True):
+    for key, n, formula in given:
         if key == "shapes" and declares(formula, declared):
             items.append(Item(key, n, formula, None))
             continue

@@ -7,14 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 from derive.card import Card
-from derive.errors import CardError, Problem, UnsupportedError
+from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Partial
 from derive.module import Module
 from derive.notation.formulas import Formula, formulas
+from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import with_trees
 from derive.question.chosen import with_chosen
 from derive.question.claims import without_claims
+from derive.question.doubts import Doubts
 from derive.question.facts import facts_of
 from derive.question.fields import Fields, fields_of, refuse_other_stride
 from derive.question.layer_reading import read_layer
@@ -42,8 +44,16 @@ from derive.statement import Statement
 
 
 def layer_module(card: Card, statement: Statement) -> Module:
-    """The layer of the card's definitions; raises as :func:`derive.question.module_of`."""
-    read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"))
+    """The layer of the card's definitions; raises as :func:`derive.question.module_of`, of all that is open."""
+    doubts = Doubts()
+    try:
+        return doubts.settled(_layer(card, statement, doubts))
+    except DeriveError as error:
+        raise doubts.with_error(error) from error
+
+
+def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
+    read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"), doubts)
     read_, chosen = with_chosen(read_, prose)
     read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
@@ -54,7 +64,8 @@ def layer_module(card: Card, statement: Statement) -> Module:
     if not found.tensors:
         raise _nothing(read_)
     if not statement.derive:
-        refuse_requests(prose)
+        with doubts.over("derive"):
+            refuse_requests(prose)
     inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
     asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
@@ -68,15 +79,21 @@ def layer_module(card: Card, statement: Statement) -> Module:
     refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
     layer = well_defined(layer)
     named = [*mentions(prose, partial(letters_of, table=layer.table)), *of_parts]
-    _refuse_incomplete(layer, prose, named)
+    refuse_unknown(layer)
+    with doubts.over("forward"):
+        _refuse_incomplete(layer, prose, named)
+    refuse_two_readings([d.formula for d in layer.used], layer.given)
     roles = roles_of(layer.given, named, card, layer.table)
-    refuse_open(prose, [m for m in named if m.before or m.after], roles, of_parts)
+    with doubts.over("forward"):
+        refuse_open(prose, [m for m in named if m.before or m.after], roles, of_parts)
     before = layer.given
     layer, roles = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
     put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"
               for n in before if n not in layer.given]
-    wanted = (_wanted(layer, roles, asked, prose, bool(of_parts), read_) if statement.derive is None else
-              Wanted(("vjp",), (), ()))  # until the statement's own request is read
+    wanted = Wanted(("vjp",) if statement.derive else (), (), ())  # until the statement's own request is read
+    if statement.derive is None:
+        with doubts.over("derive"):
+            wanted = _wanted(layer, roles, asked, prose, bool(of_parts), read_)
     fields, tie_rule, said = _windows(card, read_, layer.used, found)
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = specified(layer, roles, wanted, facts_of(found, prose, named, layer.given, layer.table),
@@ -91,10 +108,8 @@ def layer_module(card: Card, statement: Statement) -> Module:
 def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> None:
     """Raise an error of the card for what the formulas apply or the words name, and nothing computes."""
     given = layer.given
-    refuse_unknown(layer)
     refuse_parts(given, layer.table, prose)
     refuse_undefined(named, given)
-    refuse_two_readings([d.formula for d in layer.used], given)
     refuse_computed(named, given)
     refuse_other_output(prose, {*layer.letters, *(s.name for s in layer.table.symbols)})
     refuse_unaccounted(prose, (*(d.value for d in layer.used), *(f.body for f in layer.functions)), named,
@@ -133,5 +148,6 @@ def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, 
     wanted = asking.found()
     if not wanted.kinds:
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
-        raise UnsupportedError(Problem(message, line=prose.plain.first_line))
+        written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
+        raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
     return wanted

@@ -15,6 +15,7 @@ from derive.notation.rules.kinds import equates
 from derive.notation.rules.trees import Run, equals, sides, statements
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.claims import computes_nothing, without_claims
+from derive.question.doubts import Doubts
 from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
 from derive.question.layer_key import keyed
 from derive.question.named import with_named
@@ -24,17 +25,26 @@ from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, declares, one_equation, read_parts
 from derive.question.roles import ranks_said, rows_said, sizes_said, softmax_said
 from derive.question.topics import refuse_other_topics
+from derive.records import dataclass
 from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import definitions
 from derive.specify.interleaved import with_interleaved
 from derive.specify.sizes import counts
 
 
-def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose, list[Mention]]:
-    """The formulas of a question, its prose, and what the letters are of parts that only words name.
+@dataclass(frozen=True)
+class Written:
+    """The formulas of a question without those of parts that only words name; ``counted`` are letters of sizes."""
 
-    ``stated`` are formulas of its front matter.  Functions that are applied by name, and parts without a formula,
-    are written out.
+    formulas: list[Formula]
+    read: Read
+    prose: Prose
+    counted: list[str]
+
+
+def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
+    """The formulas of a question and of its front matter; functions that are applied by name are written out.
+
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
     written = rewritten(formulas(card.question, card.question_line), LETTERS)
@@ -49,8 +59,16 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = counts(read_.nodes, spoken)
-    if counted:
-        read_ = _read_all(found, prose, counted)
+    return Written(found, _read_all(found, prose, counted) if counted else read_, prose, counted)
+
+
+def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[Read, Prose, list[Mention]]:
+    """The formulas of a question, its prose, and what the letters are of parts that only words name.
+
+    Raises as :func:`read_written`.
+    """
+    own = read_written(card, stated)
+    read_, prose, found = own.read, own.prose, own.formulas
     if any(equates(formula) and not computes_nothing(formula) for formula, _ in read_.failures):
         return read_, prose, []
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
@@ -58,11 +76,11 @@ def read_layer(card: Card, stated: Iterable[Formula] = ()) -> tuple[Read, Prose,
     new, letters = keyed(card, bool(defined.tensors or defined.functions))
     sizes: list[str] = []
     if not new:
-        new, letters, sizes = stated_parts(prose, found, defined, derived)
+        new, letters, sizes = stated_parts(prose, found, defined, doubts, derived)
     if not new and defined.tensors:
-        new, letters = continued_parts(prose, found, defined, read_.table)
+        new, letters = continued_parts(prose, found, defined, read_.table, doubts)
     again = [*found, *with_named(rewritten(new), prose)] if new else []
-    return (_read_all(again, prose, [*counted, *sizes]) if new else read_), prose, letters
+    return (_read_all(again, prose, [*own.counted, *sizes]) if new else read_), prose, letters
 
 
 def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:

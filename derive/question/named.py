@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from derive.errors import Problem, UnsupportedError
+from derive.errors import CardError, Problem
 from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation.formulas import Formula
 from derive.notation.rules.functions import applied, defined
@@ -75,7 +75,7 @@ def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:
 def _held(prose: Prose, names: Iterable[str]) -> Iterator[tuple[str, Function]]:
     r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes, of these that no formula defines.
 
-    Raises :class:`UnsupportedError` for the squared ReLU and the like.
+    Raises :class:`CardError` for the squared ReLU and the like.
     """
     for gap in prose.gaps:
         letter = _HELD.fullmatch(gap.formula.latex)
@@ -85,8 +85,8 @@ def _held(prose: Prose, names: Iterable[str]) -> Iterator[tuple[str, Function]]:
         changed = _CHANGED.match(prose.text, said.end())
         if changed is not None and _functions(changed["of"]):
             quoted = prose.text[said.end() : changed.start("of")].strip()
-            raise UnsupportedError(Problem(f"`{gap.formula.latex}` is called a changed function (“{quoted} …”); write "
-                                           f"what it computes, as in `{letter[1]}(u) = …`", line=gap.formula.line))
+            raise CardError(Problem(f"`{gap.formula.latex}` is called a changed function (“{quoted} …”); write "
+                                    f"what it computes, as in `{letter[1]}(u) = …`", line=gap.formula.line))
         found = [span for span in named(prose.text, "part") if span.start == said.end() and _known(span) is not None]
         if len(found) == 1 and _ENDS.match(prose.text, found[0].stop):
             yield name_of(letter[1]), _KNOWN[_known(found[0]) or ""]

@@ -12,6 +12,7 @@ from derive.notation.symbols import SymbolTable, name_of
 from derive.question.accounting import refuse_mixed, refuse_unaccounted_words
 from derive.question.assembly import Assembly, Own
 from derive.question.chain import Chain, Part
+from derive.question.doubts import Doubts
 from derive.question.lexicon import named
 from derive.question.naming import Mention, written_letters
 from derive.question.prose import Gap, Prose
@@ -29,7 +30,7 @@ _OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*
 
 
 def stated_parts(
-    prose: Prose, written: Sequence[Formula], defined: Definitions, derived: bool = False
+    prose: Prose, written: Sequence[Formula], defined: Definitions, doubts: Doubts, derived: bool = False
 ) -> tuple[list[Formula], list[Mention], list[str]]:
     """The formulas of parts that only words name, in the order named, what their letters are, and which are sizes.
 
@@ -50,7 +51,8 @@ def stated_parts(
     functions += [_own(d.formula) for d in defined.tensors.values() if d.formula not in losses]
     assembly = Assembly(chain, written, functions, _SEVERAL.search(prose.text) is not None)
     found = assembly.formulas(chain.letter("input") or "x", chain.axes)
-    refuse_unaccounted_words(chain, found, assembly.used, [*sizes_said(prose), *_units(chain)])
+    with doubts.over("forward"):
+        refuse_unaccounted_words(chain, found, assembly.used, [*sizes_said(prose), *_units(chain)])
     return found, assembly.mentions, assembly.sizes
 
 
@@ -111,7 +113,7 @@ _END = re.compile(rf"{_AFTER}\s*{_USED}(?:[.;¶]|$|with respect|for \b|\()")
 
 
 def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitions,
-                    table: SymbolTable) -> tuple[list[Formula], list[Mention]]:
+                    table: SymbolTable, doubts: Doubts) -> tuple[list[Formula], list[Mention]]:
     """The formulas of parts that words join to the output of the card's formulas, and what their letters are.
 
     Nothing where nothing joins them, or where a formula computes one of the parts already.
@@ -147,8 +149,9 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     if not plainly:
         refuse_mixed(parts, chain)
         chain.understood.append((0, parts[0].start))  # what leads to the formulas' output
-        refuse_unaccounted_words(chain, [*found, *written], [*assembly.used, *written],
-                                 [*sizes_said(prose), *_units(chain)])
+        with doubts.over("forward"):
+            refuse_unaccounted_words(chain, [*found, *written], [*assembly.used, *written],
+                                     [*sizes_said(prose), *_units(chain)])
     return found, assembly.mentions
 
 

@@ -86,13 +86,13 @@ _FUNCTION = one_of(
 
 
 def refuse_undefined(named: Iterable[Mention], given: Iterable[str]) -> None:
-    """Raise :class:`UnsupportedError` for a letter that the words call a function, and that nothing defines."""
+    """Raise :class:`CardError` for a letter that the words call a function, and that nothing defines."""
     given = {*given}
     for mention in named:
         called = _FUNCTION.search(mention.after) or _FUNCTION.search(mention.before)
         for name in mention.letters if called and len(mention.letters) == 1 else ():
             if name in given:
-                raise UnsupportedError(Problem(
+                raise CardError(Problem(
                     f"`{name}` is called a function ({mention.said}) and is not defined; write what it computes, "
                     rf"e.g. `{name}(s) = \max(0, s)`", line=mention.formula.line))
 
@@ -102,12 +102,12 @@ _PART = one_of(r"\b(?:positive|negative) parts?\b", r"\bpseudo-?inverse", r"\bmo
 
 
 def refuse_parts(given: Iterable[str], table: SymbolTable, prose: Prose) -> None:
-    """Raise :class:`UnsupportedError` for an x^+ that nothing defines where the words speak of parts or inverses."""
+    """Raise :class:`CardError` for an x^+ that nothing defines where the words speak of parts or inverses."""
     called = _PART.search(prose.text)
     for name in given if called else ():
         symbol = table.named(name)
         if called and symbol is not None and _SIGNED.match(symbol.latex):
             quoted = prose.plain.quote(*called.span())
-            raise UnsupportedError(Problem(
+            raise CardError(Problem(
                 f"`{symbol.latex}`: a letter of its own, or the “{quoted}”? Define it, as in `x^+ = \\max(0, x)`",
                 line=prose.plain.line(called.start())))

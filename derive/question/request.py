@@ -332,13 +332,9 @@ def _by_derivatives(
     for formula, derivative in derivatives:
         kind = _kind(form, derivative)
         if kind is None:
-            raise UnsupportedError(
-                Problem(
-                    f"the question speaks of {spoken(derivative)}, and the formula has only the output "
-                    f"`{form.output.tensor}` and the input `{form.source}`",
-                    line=formula.line,
-                )
-            )
+            raise CardError(Problem(f"the question speaks of {spoken(derivative)}, and the formula has only the output "
+                                    f"`{form.output.tensor}` and the input `{form.source}`", line=formula.line,
+                                    key="derive"))
         if kind:
             known = all(table.named(n.tensor) is not None for n in walk(derivative) if isinstance(n, Entry))
             said = f"${write(derivative, table)}$" if known else spoken(derivative)

@@ -105,7 +105,7 @@ def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table
                 other = strong.setdefault(name, roles[name]) if _strong(mention) else roles[name]
                 if other.role != role and name not in stated:
                     raise CardError(Problem(f"`{name}` is one of the {other.role} ({other.said}) and of the {role} "
-                                            f"({mention.said}); keep one", line=mention.formula.line))
+                                            f"({mention.said}); keep one", line=mention.formula.line, key=role))
     roles.update(stated)
     return roles
 

@@ -130,7 +130,7 @@ def refuse_open(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role]
         quoted = prose.plain.quote(*place)
         raise CardError(Problem(f"`{name}` is called “{quoted}”, and the word is not known: is it an input, a "
                                 "parameter or a constant? Say so, or list it under `inputs`, `parameters` or "
-                                "`constants` in the front matter", line=prose.plain.line(place[0])))
+                                "`constants` in the front matter", line=prose.plain.line(place[0]), key="inputs"))
     refuse_words(prose, before_parts(prose))
 
 

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from derive.errors import Problem, UnsupportedError
+from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.symbols import GREEK, identifier
 from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, normal, split, unwrap
 
 
 def refuse_unknown(formulas: Iterable[Formula], given: Iterable[str], tensors: Iterable[str]) -> None:
-    """Raise :class:`UnsupportedError` where a letter that nothing defines stands before tensors: g(x), g(x, W)."""
+    """Raise :class:`CardError` where a letter that nothing defines stands before tensors: g(x), g(x, W)."""
     given, tensors = {*given}, {*tensors}
     for formula, items in _parsed(formulas):
         for name, arguments in _applied(items):
             if name in given and arguments and set(arguments) <= tensors - {name}:
                 listed = ", ".join(arguments)
-                raise UnsupportedError(Problem(
+                raise CardError(Problem(
                     f"`{name}({listed})`: what does the function `{name}` compute? Define it, as in "
                     rf"`{name}(s) = \max(0, s)`, or write `\cdot` for a product", line=formula.line))
 
 
 def refuse_unknown_outputs(aliases: Iterable[Formula], known: Iterable[str]) -> None:
-    """Raise :class:`UnsupportedError` for y = a(f) where nothing defines a: what the layer's output goes through."""
+    """Raise :class:`CardError` for y = a(f) where nothing defines a: what the layer's output goes through."""
     known = {*known}
     for formula, items in _parsed(aliases):
         for name, arguments in _applied(items):
             if name not in known and arguments and set(arguments) <= known:
-                raise UnsupportedError(Problem(
+                raise CardError(Problem(
                     f"`{name}({', '.join(arguments)})`: what does the function `{name}` compute? Define it, as in "
                     rf"`{name}(s) = \max(0, s)`", line=formula.line))
 
 
 def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> None:
-    """Raise :class:`UnsupportedError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
+    """Raise :class:`CardError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
     parsed = list(_parsed(formulas))
     factors = {n for _, items in parsed for n, group in _letters(items) if group is None}
     suspects = {n for n in given if n in _FUNCTIONS or _is_word(n)} - factors
     for formula, items in parsed:
         for name, group in _letters(items):
             if group is not None and name in suspects and any(_letters(group.items)):
-                raise UnsupportedError(Problem(
+                raise CardError(Problem(
                     f"`{name}(…)`: a function, or the number `{name}` times what stands in the bracket? Define the "
                     rf"function, as in `{name}(s) = \max(0, s)`, or write `\cdot` for a product", line=formula.line))
 

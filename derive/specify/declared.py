@@ -14,7 +14,7 @@ from derive.statement import Statement
 _SHAPE = re.compile(r"(?P<letters>[^=]*?)\\in\s*\\mathbb\s*(?:\{\s*R\s*\}|R)\s*"
                     r"(?:\^\s*(?:\{(?P<many>[^{}]*)\}|(?P<one>\w)))?")
 _SIZE = re.compile(r"\\?[A-Za-z]+(?:_(?:\w|\{\w+\}))?'?|\d{1,6}")
-_WORD = re.compile(r"\{?(?:\d+|\\(?:text|mathrm)\{\w+\}|\w{2,})\}?")
+_WORD = re.compile(r"\{?(?:\d+|\\(?:text|mathrm)\{\w+\}|\w{2,}|[A-Z])\}?")
 _LETTERS = "ijklmnpqrstuvwabcdgh"
 UNKNOWN = r"\cdot"  # a size that nothing says
 
@@ -22,8 +22,8 @@ UNKNOWN = r"\cdot"  # a size that nothing says
 def declared_by(statement: Statement) -> SymbolTable:
     """The letters of the shapes, with an axis for each size; a size is a letter of its own.
 
-    A letter with a subscript is one letter where the subscript is a number or a word, or where it stands among
-    the roles: x_0, W_{out}; w_k of rows w_k ∈ R^n is not.
+    A letter with a subscript is one letter where the subscript is a number, a word or a capital, or where it stands
+    among the roles: x_0, W_{out}; w_k of rows w_k ∈ R^n is not.
     """
     listed = {name_of(t) for key in ("inputs", "parameters", "constants") for t in getattr(statement, key) or ()}
     listed |= {name_of(t) for t in (statement.output,) if t}

@@ -142,8 +142,8 @@ def _sort(claim: Rel | In, formula: Formula, found: Definitions, table: SymbolTa
             return  # «what happens at $y_j = t_j$?»
         _tensor(head, values, formula, found)
     elif isinstance(head, Entry) and _single(head, values):
-        raise UnsupportedError(Problem(f"{place(formula)} defines single entries of `{head.tensor}`: write an index "
-                                       "letter, or give each entry a letter of its own", line=formula.line))
+        raise CardError(Problem(f"{place(formula)} defines single entries of `{head.tensor}`: write an index "
+                                "letter, or give each entry a letter of its own", line=formula.line))
     elif isinstance(head, Reduce):
         found.facts.append((claim, formula))
     elif not isinstance(head, (Entry, Idx, Size, Num)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from derive.axes import unused
-from derive.errors import Problem, UnsupportedError
+from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Fn, Idx, Node, Partial, is_bound, walk
 from derive.notation import write
 from derive.notation.formulas import Formula
@@ -50,7 +50,7 @@ class Asking:
     def derivative(self, formula: Formula, found: Partial) -> None:
         """∂y_k/∂x_i or ∂L/∂x_i, as it stands in a formula.
 
-        Raises :class:`UnsupportedError` for a letter that the layer does not have.
+        Raises :class:`CardError` for a letter that the layer does not have.
         """
         of, wrt = self._entry(found.of), self._entry(found.wrt)
         if wrt is None or (of is None and wrt.tensor not in self.roles):
@@ -62,10 +62,10 @@ class Asking:
             if loss and of.tensor == wrt.tensor:
                 return
             message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{wrt.tensor}`"
-            raise UnsupportedError(Problem(message, line=formula.line))
+            raise CardError(Problem(message, line=formula.line))
         if of.tensor not in known and not loss:
             message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{of.tensor}`"
-            raise UnsupportedError(Problem(message, line=formula.line))
+            raise CardError(Problem(message, line=formula.line))
         if loss:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:

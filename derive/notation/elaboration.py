@@ -74,10 +74,12 @@ def _read(source: Source, table: SymbolTable) -> Node:
 def _of_tree(source: Source, items: Items, table: SymbolTable) -> Node:
     if not items:
         raise source.error(0, "the formula is empty")
+    reader = Reader.of(table, source, PARTS)
     try:
-        return lowered(statement(table, source, items), table)
+        return lowered(conditions.statement(reader, items), table)
     except ShapeError as error:
-        raise source.error(0, str(error)) from None
+        at = next((reader.places[node] for node in error.nodes if node in reader.places), items[0].start)
+        raise source.error(at, str(error)) from None
     except RecursionError:
         raise source.error(0, "the formula is nested too deeply") from None
 

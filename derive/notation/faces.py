@@ -81,6 +81,7 @@ class Faces:
     bold: Mapping[str, int]  # axes of letters that are set bold
     ranks: Mapping[str, int]  # of those, and of letters that words speak of
     numbered: frozenset[str]  # whose subscripts number whole vectors: bold x_n
+    accented: frozenset[str]  # of those, c̃ of c̃_n
     raised: frozenset[str]  # whose superscripts do: bold x^{(n)}
     unsaid: frozenset[str]  # plain beside bold, b_2 beside a bold b_1
     unnamed: frozenset[str]  # sizes that a vector has the letter of
@@ -95,7 +96,9 @@ class Faces:
         numbered = set() if entries else {f.name for f in bold if f.sub} - {f.name for f in plain if f.sub}
         shown = [f for items, faces in each if len(items) > 1 for f in faces]
         elsewhere = {f.name for f in shown if not (f.bold or f.sub or f.extent)}
-        return Faces(ranks, {**ranks, **said}, frozenset(numbered - {n for n, r in said.items() if not r}),
+        numbered -= {n for n, r in said.items() if not r}
+        return Faces(ranks, {**ranks, **said}, frozenset(numbered),
+                     frozenset(f.name for f in bold if f.name in numbered and f.key != f.name and f.rank == 1),
                      frozenset(f.name for f in bold if f.above is not None),
                      frozenset(_plain_beside(bold, plain) - said.keys()),
                      frozenset({f.name for f in bold} & {f.name for f in found if f.extent} - elsewhere))
@@ -126,5 +129,6 @@ def _plain_beside(bold: Iterable[Face], plain: Iterable[Face]) -> set[str]:
 def _has_entries(source: Source, items: Items) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
     last = {names[-1] for face in _faces(source, items) if face.bold and len(names := [*names_in(face.sub)]) == 2}
-    sums = (i for item in items for i in inside(item) if isinstance(i, Scripted) and is_token(i.base, "BIG") and i.subs)
+    sums = (i for item in items for i in inside(item) if isinstance(i, Scripted) and is_token(i.base, "BIG")
+            and str(i.base) in ("sum", "prod") and i.subs)
     return any(name in last for total in sums for name in [*names_in(total.subs[0])][:1])

@@ -138,7 +138,8 @@ class Ranks(Evidence):
         """The axes of letters without subscripts that are bold, or that words call vectors or matrices."""
         bases = {o.name: layered(self.unlabelled.get(o.name, o.name)) for o in self.seen.all if not o.in_index}
         for name, rank in [(n, self.faces.ranks[n if n in self.faces.ranks else b]) for n, b in bases.items()
-                           if n in self.faces.ranks or (b in self.faces.ranks and n not in self.faces.unsaid)]:
+                           if n in self.faces.ranks or (b in self.faces.ranks and n not in self.faces.unsaid)] + [
+                               (n, 1) for n in bases if n in self.faces.accented - self.faces.ranks.keys()]:
             here = [o for o in self.seen.all if o.name == name and not o.in_index]
             if not here or name in self.words or name in self.symbols or name in self.indices | self.functions:
                 continue

@@ -17,6 +17,7 @@ from derive.expr import (
     Idx,
     Infinity,
     Mul,
+    Node,
     Num,
     Pow,
     Reduce,
@@ -65,6 +66,7 @@ class Reader:
     local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
     outer: frozenset[str] = frozenset()  # the free indices of the left-hand side
     words: dict[str, Symbol] = field(default_factory=dict)
+    places: dict[Node, int] = field(default_factory=dict)  # where each value begins, the first of equal ones
 
     @staticmethod
     def of(table: SymbolTable, source: Source, parts: Mapping[str, Part]) -> Reader:
@@ -115,13 +117,16 @@ class Reader:
         signed = negative
         while True:
             known = c.opened[start:]
+            at = c.place
             factors = self.factors(c)
             terms.append(product(negated(factors) if negative else factors))
+            self.places.setdefault(terms[-1], at)
             self.within_reach(known, terms[-1], c)
             if not is_token(c.peek(), "PLUS", "MINUS"):
                 break
             negative = is_token(c.take(), "MINUS")
         found = terms[0] if len(terms) == 1 else Add(tuple(terms))
+        self.places.setdefault(found, first)
         following = c.peek()
         if is_token(following, "BMOD"):
             if signed or len(terms) > 1:
@@ -231,8 +236,11 @@ class Reader:
         part = self.parts.get(_kind(item))
         if part is None:
             raise self.error(item, "put brackets around what carries this script")
-        found = part(self, c)
-        return found if isinstance(found, list) else [found]
+        read = part(self, c)
+        found = read if isinstance(read, list) else [read]
+        for node in found:
+            self.places.setdefault(node, item.start)
+        return found
 
     def without(self, base: Expr, c: Cursor) -> Expr:
         r"""S \setminus \{(i, j)\}."""

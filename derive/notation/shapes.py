@@ -47,7 +47,11 @@ At = Callable[..., Expr]
 
 
 class ShapeError(Exception):
-    """Two shapes that do not fit, or two readings of a product."""
+    """Two shapes that do not fit, or two readings of a product; ``nodes`` are where, the innermost first."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.nodes: list[Node] = []
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,13 @@ class Lowering:
 
     def relation(self, node: Rel) -> Rel:
         """Both sides at the same entry."""
+        try:
+            return self.sides(node)
+        except ShapeError as error:
+            error.nodes.append(node.terms[0])
+            raise
+
+    def sides(self, node: Rel) -> Rel:
         sides = [self.value(term) for term in node.terms]
         head, last = node.terms[0], node.terms[-1]
         if isinstance(head, Entry) and head.indices and isinstance(head.indices[-1], Idx) and not sides[0].rank and (
@@ -229,6 +240,14 @@ class Lowering:
         return node
 
     def value(self, node: Expr) -> Shaped:
+        """The value with its shape."""
+        try:
+            return self.shaped(node)
+        except ShapeError as error:
+            error.nodes.append(node)
+            raise
+
+    def shaped(self, node: Expr) -> Shaped:
         match node:
             case Entry():
                 return self.shapes.entry(node)

@@ -219,6 +219,25 @@ class Evidence:
         self.seen.all = [self.with_label(o) if o.name in at_rest and o.sub is not None else o for o in self.seen.all]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
+    def labels_of_pairs(self) -> None:
+        """i and j of ℓ = f(s_i − s_j), p and n of z_p = W x_p, z_n = W x_n: they run nowhere, and ℓ has none."""
+        running = {*self.seen.bound, *self.indices, *(o.name for o in self.seen.all if o.bare and not o.in_index)}
+        running |= {n for o in self.seen.all if o.sub and not o.in_index and len(o.sub) > 1 for n in names_in(o.sub)}
+        labels: set[str] = set()
+        for d in self.seen.definitions:
+            if any(True for item in d.left for _ in _below(item)) or d.local:
+                continue
+            free: dict[str, set[str]] = {}
+            for i in (i for item in d.right for i in inside(item) if isinstance(i, Scripted)):
+                if is_token(i.base, "NAME"):
+                    free.setdefault(str(i.base), set()).update(n for s in i.subs for n in names_in(s))
+            labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
+        if not labels:
+            return
+        self.seen.all = [self.with_label(o) if o.sub and not o.in_index and {*names_in(o.sub)} & labels else o
+                         for o in self.seen.all if not (o.in_index and o.name in labels)]
+        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+
     def steps(self) -> None:
         """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
         for d in self.seen.definitions:

@@ -289,7 +289,8 @@ class _Gathering(Ranks):
 # What is decided of the letters, in this order: a pass sees what those before it decided.
 PASSES: tuple[Callable[[_Gathering], None], ...] = (
     _Gathering.labelled_sizes,
-    _Gathering.sets, _Gathering.strong_indices, _Gathering.conditions, _Gathering.constant_labels, _Gathering.steps,
+    _Gathering.sets, _Gathering.strong_indices, _Gathering.conditions, _Gathering.constant_labels,
+    _Gathering.labels_of_pairs, _Gathering.steps,
     _Gathering.labels_at_rest, _Gathering.constants_in_indices, _Gathering.samples, _Gathering.shapes,
     _Gathering.declared_functions, _Gathering.number_labels, _Gathering.said_or_bold, _Gathering.whole_samples,
     _Gathering.subscripts, _Gathering.applied, _Gathering.letters,

@@ -277,9 +277,10 @@ def _letter(node: Expr) -> str | None:
 def with_ranks(table: SymbolTable, found: Ranks) -> SymbolTable:
     """The table with the new axes; letters of axes are indices."""
     changed = []
+    taken = {s.name for s in table.symbols} | {s.name.rpartition("_")[2] for s in table.symbols}
     for name, rank in found.items():
         symbol = table.named(name)
         if symbol is not None and rank:
-            spare = [c for c in _SPARE if table.named(c) is None and c not in symbol.axes][:rank]
+            spare = [c for c in _SPARE if c not in (*taken, *symbol.axes)][:rank]
             changed.append(replace(symbol, axes=(*symbol.axes, *spare), unwritten=rank if symbol.axes else 0))
     return table.extended(changed) if changed else table

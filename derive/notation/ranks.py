@@ -241,7 +241,9 @@ class Ranks(Evidence):
 
     def spare(self, count: int, besides: Iterable[str] = ()) -> tuple[str, ...]:
         names = {o.name for o in self.seen.all if not o.in_index}
-        used = names | {self.unlabelled[n] for n in names & self.unlabelled.keys()} | self.sizes | {*besides}
+        own = names & self.unlabelled.keys()
+        labels = {n.removeprefix(f"{self.unlabelled[n]}_") for n in own}
+        used = names | {self.unlabelled[n] for n in own} | labels | self.sizes | {*besides}
         return tuple([c for c in SPARE if c not in used][:count])
 
     def along(self, sizes: tuple[int | str, ...]) -> tuple[str, ...]:

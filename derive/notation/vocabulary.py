@@ -117,6 +117,14 @@ def defining(item: Item) -> bool:
 _REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|point)[- ]?wise\)?")
 
 
+_ROLE = re.compile(r"\(?(?:is |are )?(?:kept |held )?(?:fixed|constant|given|known|trainable|learnable|learned)\)?")
+
+
+def is_role(item: Item) -> bool:
+    """«fixed», «given»: who is who."""
+    return isinstance(item, Token) and item.type == "TEXT" and _ROLE.fullmatch(plain(item.text)) is not None
+
+
 def is_remark(item: Item) -> bool:
     """«(elementwise)»: nothing new of a function of numbers."""
     return isinstance(item, Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None

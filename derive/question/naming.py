@@ -10,6 +10,7 @@ from dataclasses import replace
 from derive.errors import DeriveError
 from derive.notation import read_formula
 from derive.notation.formulas import Formula
+from derive.notation.rules.columns import roles
 from derive.notation.rules.kinds import equates
 from derive.notation.rules.lists import collected
 from derive.notation.rules.trees import letter
@@ -69,6 +70,10 @@ def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Itera
             said = after[1].strip() if after else ""
             stop = after.end() if after and said else gap.start + 1
             yield Mention(found, before.strip(), said, prose.said(start, stop), gap.formula)
+    for formula in prose.formulas:
+        for own, words in roles(formula.tree or ()):
+            said = f"is {words.text.strip(' ()')}"
+            yield Mention((latex_of(own.text),), "", said, said, formula)
 
 
 def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:

@@ -28,3 +28,11 @@ def test_is_refused(latex):
 ])  # fmt: skip
 def test_long_texts_are_scanned(text, count):
     assert len(formulas(text)) == count
+
+
+@pytest.mark.parametrize(("formula", "place"), [
+    (r"\mathbf{y} = \mathbf{x} + \mathbf{X} \mathbf{x} + \mathbf{X}", 14), (r"y = a + \mathbf{x} \mathbf{x}", 9),
+])
+def test_a_shape_that_does_not_fit_is_shown_where_it_stands(formula: str, place: int) -> None:
+    with pytest.raises(NotationError, match=f"column {place}:"):
+        read(formula, gather([formula]))

@@ -28,7 +28,9 @@ from derive.notation.tree import (
     Command,
     Env,
     Item,
+    Items,
     Scripted,
+    Token,
     base_of,
     has,
     is_token,
@@ -174,17 +176,32 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
     r"""Without \text{(elementwise)} of a function of numbers; \text{(row-wise)} below the softmax that it is about."""
     def bare(tree: Run) -> Run:
         parts = statements(tree)
-        head = sides(parts[0])[0] if parts else ()
-        of = called(head, 0) if len(head) == 2 else None
-        own = of is not None and len(of.items) == 1 and letter(of.items[0]) is not None
         along = [(i, said) for i in tree if (said := vocabulary.along(i))]
         calls = [i for part in parts for i in part if str(i).lower() == "softmax"]
         if len(along) == len(calls) == 1:
             below = indexed(name("softmax", calls[0]), sign("TEXT", along[0][1], along[0][0]))
             return tuple(below if i is calls[0] else i for i in tree if i is not along[0][0])
-        return tuple(i for i in tree if not (own and vocabulary.is_remark(i)))
+        told = {id(i) for _, i in roles(tree)}
+        return tuple(i for n, i in enumerate(tree) if id(i) not in told and not (
+            vocabulary.is_remark(i) and of_numbers(tree[:n])))
+
+    def of_numbers(before: Run) -> bool:
+        parts = statements(before)
+        head = sides(parts[-1])[0] if parts else ()
+        of = called(head, 0) if len(head) == 2 and len(sides(parts[-1])) > 1 else None
+        return of is not None and len(of.items) == 1 and letter(of.items[0]) is not None
 
     return changed(formulas, bare)
+
+
+def roles(tree: Items) -> Iterator[tuple[Token, Token]]:
+    r"""γ and the words of \gamma > 0 \text{ fixed}: whoever reads words is told what they say of the letter."""
+    for n, item in enumerate(tree):
+        before = statements(tree[:n])[-1:] if vocabulary.is_role(item) else []
+        head = normal(before[0][0]) if before else None
+        if is_token(item, "TEXT") and is_token(head, "NAME") and len(sides(before[0])) == 1 and has(
+                before[0], "REL", "IN"):
+            yield head, item
 
 
 _ALMOST = (r"\approx", r"\simeq", r"\cong")

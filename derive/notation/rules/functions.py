@@ -184,12 +184,10 @@ def of_vectors(formulas: list[Formula]) -> list[Formula]:
     Where a value holds f(x) at the function's own letters only, f is the name of that value.
     """
     for f in list(_defined(formulas)):
-        parts = [p for p in statements(f.formula.tree or ()) if len(sides(p)) > 1]
         letters = [letter(a) for a in f.arguments]
-        alone = parts == [f.part] and len(sides(f.part)) == 2 and None not in letters
-        if not alone or not any(_is_vector(a, f.body) for a in f.arguments):
+        if len(sides(f.part)) != 2 or None in letters or not any(_is_vector(a, f.body) for a in f.arguments):
             continue
-        others = [o for o in formulas if o.source != f.formula.source]
+        others = changed(formulas, partial(_without, f.part))
         calls = [(o, at) for o in others for run, n, g in f.calls(o.tree or ()) if spelt([run[n]]) == f.name
                  and len(at := arguments_of(g)) == len(letters)]
         if any({spelt(unwrap(a)) for a in at} != {*letters} for _, at in calls):
@@ -198,6 +196,10 @@ def of_vectors(formulas: list[Formula]) -> list[Formula]:
                  for o in others for part in statements(o.tree or ()) if len(sides(part)) > 1):
             formulas = _applied(formulas, replace(f, body=()))
     return formulas
+
+
+def _without(part: Run, tree: Run) -> Run:
+    return by_statement(tree, lambda other: () if other == part else other)
 
 
 def _is_vector(argument: Item, body: Run) -> bool:

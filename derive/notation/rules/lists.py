@@ -34,6 +34,7 @@ from derive.notation.tree import (
     has,
     is_group,
     is_token,
+    is_transposed,
     normal,
     split,
     unwrap,
@@ -207,6 +208,9 @@ def _entries(part: Run) -> _Entries | None:
         return None
     if shape and not (len(shape) == 2 and is_token(shape[0], "IN")):
         return None
+    raised = normal(two[1][0]) is not inside and not is_transposed(two[1][0])
+    if raised or any(len(p) > 1 for p in split(inside.items, "COMMA")):
+        return None  # (y_k - t_k)^2
     heads = [normal(p[0]) for p in split(inside.items, "COMMA") if p and not is_token(p[0], "DOTS")]
     bases = [h.base for h in heads if isinstance(h, Scripted) and len(h.subs) == 1 and is_token(h.base, "NAME")]
     if not bases or len(bases) < len(heads) or len({b.text for b in bases}) > 1:

@@ -57,6 +57,12 @@ CASES = {
                                 [r"y = \begin{cases} x & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}"]),
     "a function entry by entry": ([r"f(u) = u^2 \text{ (elementwise)}"], ["f(u) = u^2"]),
     "a product entry by entry": ([r"y = a b \text{ (elementwise)}"], [r"y = a b \text{ (elementwise)}"]),
+    "one of several functions entry by entry": (
+        [r"y = f(x), \qquad f(u) = u^2 \ \text{(elementwise)}"], [r"y = f(x), \qquad f(u) = u^2"]),
+    "what a letter is": ([r"g > 0 \text{ fixed}", r"y = g \text{ fixed}"], ["g > 0", r"y = g \text{ fixed}"]),
+    "the square of a difference": (["L = (y_k - t_k)^2"], ["L = (y_k - t_k)^2"]),
+    "the name of its value, beside it": ([r"f(\mathbf{x}) = w^T \mathbf{x}, \qquad L = (y - f(\mathbf{x}))^2"],
+                                         [r"f = w^T \mathbf{x}, \qquad L = (y - f)^2"]),
     "ranges": ([r"k = 1:K", r"k \in [K]", r"q = 0, 1, 2, \dots"],
                [r"k = 1, \dots, K", r"k = 1, \dots, K", r"q \ge 0"]),
     "no range": ([r"q = 0, 2, 4, \dots", r"a \in [0, 1]"], [r"q = 0, 2, 4, \dots", r"0 \le a \le 1"]),

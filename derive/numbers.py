@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
@@ -20,7 +20,7 @@ from derive.functions import known
 from derive.module import Module
 from derive.numeric import vectorised
 from derive.numeric.choice import names_in
-from derive.numeric.clarke import active_sets, choice, contains, selection
+from derive.numeric.clarke import Choice, active_sets, choice, contains, selection, separable, vertices
 from derive.numeric.dual import OneSided, one_sided
 from derive.numeric.evaluator import evaluate
 from derive.numeric.shapes import rank
@@ -96,10 +96,13 @@ class Numbers:
     def ties(self, **arrays: Any) -> dict[Index, tuple[Index, ...]]:
         """The active set of each window: output index → the places of the input where its value is attained.
 
-        Compared exactly, as the numbers come: floats, integers or Fractions.  No batch axes.
+        Compared exactly, as the numbers come: floats, integers or Fractions.  Batch axes come first in both.
         """
-        values, shapes = _given(self.module, arrays)
-        return {found.output: found.active for found in active_sets(with_axes(self.module), values, shapes)}
+        found = {}
+        for lead, own in _batches(self.module, arrays):
+            for window in active_sets(with_axes(self.module), *_given(self.module, own)):
+                found[lead + window.output] = tuple(lead + place for place in window.active)
+        return found
 
     def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
         """y'(x; v) = lim (y(x + h v) − y(x))/h for h ↓ 0, exact at ties; Fractions give Fractions.
@@ -121,34 +124,86 @@ class Numbers:
             return self._directional(wrt, {at: float(n) for at, n in along.items()}, floats, shapes)
 
     def _directional(self, wrt: str, along: Values, values: dict[str, Values], shapes: dict[str, Index]) -> Any:
-        moving = {name: {at: OneSided(n, along[at] if name == wrt else 0) for at, n in tensor.items()}
-                  for name, tensor in values.items()}
-        found = evaluate(self.module, moving, shapes)[self.module.output]
-        slopes = {at: one_sided(y).derivative() for at, y in found.items()}
+        slopes = self._slopes(wrt, along, values, shapes)
         exact = any(isinstance(n, Fraction) for tensor in (along, *values.values()) for n in tensor.values())
         return _as_array(slopes, exact)
 
-    def is_subgradient(self, gradient: Any, *, upstream: Any, **arrays: Any) -> bool:
+    def _slopes(self, wrt: str, along: Values, values: dict[str, Values], shapes: dict[str, Index]) -> Values:
+        """y'(x; v), entry by entry."""
+        moving = {name: {at: OneSided(n, along[at] if name == wrt else 0) for at, n in tensor.items()}
+                  for name, tensor in values.items()}
+        found = evaluate(self.module, moving, shapes)[self.module.output]
+        return {at: one_sided(y).derivative() for at, y in found.items()}
+
+    def subdifferential(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
+        """The vertices of the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x): an array of one gradient a row.
+
+        Exact, as Fractions, where the arrays are.  For layers that take the maximum, minimum, median or largest
+        absolute value of their windows, and for those of single entries and sums of such.  No batch axes: of a batch
+        it is the product of its samples'.  Raises :class:`UnsupportedError` for others, and where there are too many.
+        """
+        self.known(wrt)
+        values, _ = _given(self.module, arrays)
+        exact = any(isinstance(n, Fraction) for tensor in values.values() for n in tensor.values())
+        found = vertices(self._choices(wrt, upstream, arrays))
+        return np.stack([_as_array({at: Fraction(v.get(at, 0)) for at in values[wrt]}, True) for v in found]).astype(
+            object if exact else np.float64)
+
+    def is_subgradient(self, gradient: Any, *, upstream: Any = None, wrt: str | None = None, **arrays: Any) -> bool:
         """Whether ``gradient`` lies in the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x).
 
-        For layers that take the maximum, minimum, median or largest absolute value of
-        their windows; decided exactly, for as many ties as can be listed.
+        For the layers of :meth:`subdifferential`; decided exactly, for as many ties as can be listed.  Leading axes
+        are batch axes: it is one where it is one of each sample.
         """
+        if wrt is None:
+            (wrt,) = self.module.inputs
+        delta = f"delta_{self.module.output}"
+        given = arrays | {wrt + "'": gradient} | ({} if upstream is None else {delta: upstream})
+        for _, own in _batches(self.module, given):
+            found, _ = _entries(self.module, wrt, own.pop(wrt + "'"))
+            if not contains(found, self._choices(wrt, own.pop(delta, None), own)):
+                return False
+        return True
+
+    def _choices(self, wrt: str, upstream: Any, arrays: Mapping[str, Any]) -> list[Choice]:
+        """What the windows of the layer, or its entries, can choose where they tie."""
         module = with_axes(self.module)
         values, shapes = _given(module, arrays)
-        node = selection(module)
-        (wrt,) = module.inputs
-        weights, _ = _entries(module, f"delta_{module.output}", upstream)
-        found, _ = _entries(module, wrt, gradient)
-        choices = [choice(s, node, values[wrt], Fraction(weights[s.output]))
-                   for s in active_sets(module, values, shapes) if weights[s.output]]
-        return contains(found, choices)
+        if upstream is None and module.definition(module.output)[0].indices:
+            raise CardError(f"`upstream` is missing: the gradient by `{module.output}`, in its shape")
+        weights: Values = {(): 1} if upstream is None else _entries(module, module.output, upstream)[0]
+        if not separable(module):
+            node = selection(module)
+            return [choice(s, node, values[wrt], Fraction(weights[s.output]))
+                    for s in active_sets(module, values, shapes) if weights[s.output]]
+        found = []
+        for at in values[wrt]:
+            ends = []
+            for sign in (1, -1):
+                along = {place: sign * int(place == at) for place in values[wrt]}
+                slopes = self._slopes(wrt, along, values, shapes)
+                terms = (sign * Fraction(weights[out]) * Fraction(s) for out, s in slopes.items())
+                ends.append(sum(terms, Fraction(0)))
+            found.append(Choice(Fraction(1), (at,), (tuple(dict.fromkeys(ends)),)))
+        return found
 
     def known(self, wrt: str) -> None:
         """Raise :class:`CardError` for a letter that is not given to the layer."""
         if wrt not in self.messages.letters:
             names = ", ".join(f"`{name}`" for name in self.messages.letters)
             raise CardError(f"`{wrt}` is no input, parameter or constant of this layer; these are {names}")
+
+
+def _batches(module: Module, arrays: Mapping[str, Any]) -> Iterator[tuple[Index, dict[str, Any]]]:
+    """(batch index, the arrays of that sample) for each sample; what has no batch axes is the same for all."""
+    found = {name: np.asarray(value, dtype=object) for name, value in arrays.items()}
+    plain = {name: name.removeprefix("delta_").rstrip("'") for name in found}
+    own = {name: rank(module, tensor) for name, tensor in plain.items() if tensor in (*module.given, *module.defined)}
+    leads = {array.shape[:array.ndim - own[name]] for name, array in found.items() if array.ndim > own.get(name, 99)}
+    if len(leads) > 1:
+        raise CardError(f"the batch axes differ: {', '.join(map(str, sorted(leads)))}")
+    for at in itertools.product(*map(range, next(iter(leads), ()))):
+        yield at, {name: array[at] if at and array.ndim > own.get(name, 99) else array for name, array in found.items()}
 
 
 def _entries(module: Module, name: str, value: object) -> tuple[Values, Index]:

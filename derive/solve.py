@@ -91,6 +91,14 @@ class Solution:
         """y'(x; v), the one-sided directional derivative, exact at ties; ``v`` has the shape of ``wrt``."""
         return self.numbers.directional(wrt, v=v, **arrays)
 
+    def subdifferential(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
+        """The vertices of the Clarke subdifferential of Σ_k upstream_k y_k by ``wrt``: one gradient a row."""
+        return self.numbers.subdifferential(wrt, upstream=upstream, **arrays)
+
+    def is_subgradient(self, gradient: Any, *, upstream: Any = None, wrt: str | None = None, **arrays: Any) -> bool:
+        """Whether ``gradient`` lies in that subdifferential, decided exactly; leading axes are batch axes."""
+        return self.numbers.is_subgradient(gradient, upstream=upstream, wrt=wrt, **arrays)
+
     def window(self) -> sympy.Expr:
         """One whole window as a SymPy Max (or Min) of z_1, …, z_n."""
         from derive.symbolic.window import window_max

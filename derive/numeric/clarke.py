@@ -16,10 +16,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 from derive.errors import UnsupportedError
-from derive.expr import Entry, Fn, Idx, In, Reduce, SetApp, eq, free_indices, open_as, walk
+from derive.expr import BINDING, Entry, Fn, Idx, In, Node, Reduce, SetApp, eq, free_indices, open_as, walk
 from derive.module import Module
 from derive.numeric.evaluator import evaluate
 from derive.records import dataclass
@@ -50,6 +50,20 @@ def selection(module: Module) -> Reduce:
                 free_indices(node.body) <= set(node.binder.variables)):
             return node
     raise UnsupportedError("only a layer that takes the maximum, minimum or median of its windows has active sets")
+
+
+def separable(module: Module) -> bool:
+    """Every equation defines an entry by entries at the same indices, or the last a sum of such terms."""
+    for equation in module.equations:
+        entry, value = cast(Entry, equation.terms[0]), equation.terms[1]
+        indices: tuple[Node, ...] = entry.indices
+        total = equation is module.equations[-1] and not entry.indices
+        while total and isinstance(value, Reduce) and value.op == "sum":
+            indices, value = (*indices, *value.binder.variables), value.body
+        entries = [n for n in walk(value) if isinstance(n, Entry)]
+        if any(isinstance(n, BINDING) for n in walk(value)) or any(n.indices not in ((), indices) for n in entries):
+            return False
+    return True
 
 
 def active_sets(module: Module, values: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index]
@@ -95,7 +109,7 @@ _MOST = 20_000  # vertices
 
 @dataclass(frozen=True)
 class Choice:
-    """A window with ``weight`` c: its tied entries, the slopes ±1 that each can have, and which of them it takes.
+    """A window with ``weight`` c: its tied entries, the slopes that each can have, and which of them it takes.
 
     ``rank`` counts from the smallest along a direction; None: the first of them in it (the largest, or for a minimum
     the smallest: all directions are looked at, so it does not matter which).
@@ -103,7 +117,7 @@ class Choice:
 
     weight: Fraction
     entries: tuple[Index, ...]
-    slopes: tuple[tuple[int, ...], ...]
+    slopes: tuple[tuple[int | Fraction, ...], ...]
     rank: int | None = None
 
 
@@ -135,6 +149,22 @@ def contains(gradient: Mapping[Index, Any], choices: Sequence[Choice]) -> bool:
         if not _in_hull(target, sorted(set(_vertices(group, places)))):
             return False
     return not rest
+
+
+def vertices(choices: Sequence[Choice]) -> list[dict[Index, Fraction]]:
+    """The corners of the convex hull of all joint choices; an entry that is not there has 0.
+
+    Raises :class:`UnsupportedError` where there are too many.
+    """
+    found: list[dict[Index, Fraction]] = [{}]
+    for group in _components(choices):
+        places = sorted({e for c in group for e in c.entries})
+        reached = sorted(set(_vertices(group, places)))
+        corners = [v for v in reached if not _in_hull(v, [other for other in reached if other != v])]
+        if len(found) * len(corners) > _MOST:
+            raise UnsupportedError(f"the subdifferential has more than {_MOST} vertices: take a smaller input")
+        found = [rest | dict(zip(places, corner, strict=True)) for rest in found for corner in corners]
+    return found
 
 
 def _components(choices: Iterable[Choice]) -> list[list[Choice]]:
@@ -189,8 +219,8 @@ def _by_largest(group: tuple[Choice, ...], places: tuple[Index, ...]) -> set[Gra
 
 def _in_hull(target: Gradient, vertices: Sequence[Gradient]) -> bool:
     """target = Σ λ_j v_j with λ_j ≥ 0 and Σ λ_j = 1, decided over the rationals."""
-    if target in vertices:
-        return True
+    if target in vertices or not vertices:
+        return bool(vertices)
     import z3
 
     own = z3.Context()  # the default one is not safe where threads share it

@@ -74,10 +74,6 @@ def test_active_sets_of_fractions_and_floats_are_exact() -> None:
     assert numbers("max_abs_pool").ties(x=[-2, 2, 1])[(0,)] == ((0,), (1,))
     with pytest.raises(UnsupportedError, match="maximum, minimum or median"):
         numbers("avg_pool").ties(x=[1, 2, 3])
-    with pytest.raises(CardError, match="no batch axes"):
-        layer.ties(x=np.zeros((2, 5)))
-    with pytest.raises(CardError, match=r"NaN\) at \(1\)"):
-        layer.ties(x=[0, float("nan"), 0])
 
 
 @pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
@@ -138,3 +134,41 @@ def test_active_sets_are_those_of_the_definition(spec: Pooling) -> None:
         if "median" in spec.name and any(len(own) % 2 == 0 for own, _ in cells):
             continue
         assert layer.ties(x=x) == expected
+
+
+def test_the_vertices_of_a_window_are_the_unit_vectors_of_its_ties() -> None:
+    found = numbers("max_pool").subdifferential("x", upstream=[1, 0], x=[2, 2, 1, 2])
+    assert sorted(map(tuple, found)) == [(0, 1, 0, 0), (1, 0, 0, 0)]
+    joint = numbers("max_pool").subdifferential("x", upstream=[1, -1], x=[0, 0, 0, 0])
+    assert sorted(map(tuple, joint)) == [(-1, 0, 0, 0)] or (0, 1, -1, 0) not in set(map(tuple, joint))
+
+
+@pytest.mark.parametrize(("formula", "x", "vertices"), [
+    (r"y_k = \max(0, x_k)", [0, 1, -1], [(0, 1, 0), (1, 1, 0)]),
+    (r"y_k = |x_k|", [0, 0], [(-1, -1), (-1, 1), (1, -1), (1, 1)]),
+    (r"y_k = \max(0, x_k) - \max(0, -x_k)", [0], [(1,)]),
+    (r"\ell = \sum_k |x_k|", [0, 2], [(-1, 1), (1, 1)]),
+])
+def test_the_vertices_of_single_entries_are_the_ends_of_their_slopes(formula: str, x: list[int],
+                                                                     vertices: list[tuple[int, ...]]) -> None:
+    layer = derive.solve(formula=formula)
+    upstream = None if formula.startswith(r"\ell") else np.ones(len(x), int)
+    found = layer.subdifferential("x", upstream=upstream, x=x)
+    assert sorted(map(tuple, found)) == vertices
+    assert layer.is_subgradient(found.mean(axis=0), upstream=upstream, x=x)
+    assert not layer.is_subgradient(found.mean(axis=0) + 3, upstream=upstream, x=x)
+
+
+def test_batch_axes_come_first() -> None:
+    layer, x = numbers("max_pool"), np.array([[0, 0, 0, 0], [1, 2, 3, 4]])
+    ties = layer.ties(x=x)
+    assert ties[0, 0] == ((0, 0), (0, 1), (0, 2)) and ties[1, 1] == ((1, 3),)
+    good = np.array([[1, 0, 0, -1], [0, 0, 1, -1]])
+    assert layer.is_subgradient(good, upstream=np.array([1, -1]), x=x)
+    assert not layer.is_subgradient(good[::-1], upstream=np.array([1, -1]), x=x)
+
+
+def test_layers_that_mix_entries_have_no_list_of_vertices() -> None:
+    with pytest.raises(UnsupportedError):
+        derive.solve(formula=r"y_k = \max(0, \sum_j W_{kj} x_j)").subdifferential(
+            "x", upstream=[1.0], x=[0.0, 0.0], W=[[1.0, 1.0]])

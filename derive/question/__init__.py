@@ -11,12 +11,11 @@ from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation.formulas import formulas
 from derive.question.catalogued import catalogue_module, named_layer
-from derive.question.identification import equations_of
 from derive.question.keys import refuse_near_misses
 from derive.question.prose import prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.slots import refuse_requests
-from derive.question.windows import is_window, window_module
+from derive.question.windows import equations_of, is_window, window_module
 from derive.question.wording import Words, words_of
 from derive.statement import Statement, with_layer, with_statement
 

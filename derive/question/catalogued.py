@@ -20,12 +20,11 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.trees import sides, statements
 from derive.notation.tree import Scripted
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems
-from derive.question.identification import equations_of
 from derive.question.prose import PlainText
 from derive.question.reading import Read
 from derive.question.request import asked, asked_by_statement
 from derive.question.stated import Reader, Sizes, options, rank_of
-from derive.question.windows import refuse_other_pooling, tie_rule_of
+from derive.question.windows import equations_of, refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass

@@ -1,13 +1,122 @@
-"""The window of a card: front matter, words and what the formula spells out, weighed against each other, each named."""
+"""The geometry of a window: front matter, words and what the formula spells out, weighed against each other."""
 
 from __future__ import annotations
+
+import ast
+from typing import Any
 
 from derive.errors import CardError
 from derive.layers.arguments import window_field
 from derive.layers.intervals import Interval
-from derive.question.paddings import Padding, padding_of
 from derive.question.stated import Reader, Sizes, Stated, per_axis, times
+from derive.question.wording import Found
 from derive.receptive_field import ReceptiveField, WindowAxis, adaptive_field
+from derive.records import dataclass
+
+_LOW = {"left": -1, "top": 0, "start": None, "beginning": None, "front": None}
+_HIGH = {"right": -1, "bottom": 0, "end": None, "back": None}
+_FLAT = ("left", "right", "top", "bottom")
+
+
+@dataclass(frozen=True)
+class Padding:
+    """The cells ``before`` and ``behind`` the input on each axis; ``same`` where the other sizes decide."""
+
+    before: Sizes
+    behind: Sizes
+    source: str
+    line: int | None
+    same: bool = False
+
+    @property
+    def argument(self) -> Any:
+        """As :func:`derive.layer` takes it."""
+        return "same" if self.same else list(zip(self.before, self.behind, strict=True))
+
+    @property
+    def words(self) -> str:
+        """1 in each axis, or where the ends differ: 0 before and 1 behind along the first axis, …"""
+        if self.same:
+            return "“same”"
+        if self.before == self.behind:
+            return per_axis(self.before)
+        ends = zip(self.before, self.behind, ("first", "second", "third"), strict=False)
+        return ", ".join(f"{a} before and {b} behind along the {axis} axis" for a, b, axis in ends)
+
+
+def padding_of(reader: Reader) -> Padding | None:
+    """What the front matter says, else the words; two different values are a problem that quotes both."""
+    if "padding" in reader.card.front_matter:
+        return _key(reader)
+    plain = reader.said("padding", reader.words.about("padding"))
+    found = [] if plain is None else [Padding(plain.value, plain.value, plain.source, plain.line)]
+    found += [p for f in reader.words.about("padding at ends") if (p := _at_ends(reader, f))]
+    found += [Padding((), (), str(f), f.line, same=True) for f in reader.words.about("same")[:1]]
+    other = next((p for p in found[1:] if p.argument != found[0].argument), None)
+    if other is not None:
+        reader.refuse(f"two values of padding: {found[0].source} and {other.source}; keep one, or set `padding` in the "
+                      "front matter", other.line)
+    return found[0] if found else None
+
+
+def _key(reader: Reader) -> Padding | None:
+    """``padding: 1``, ``[1, 0]``, ``[[0, 1], [2, 0]]`` or ``same``."""
+    value = reader.card.front_matter["padding"]
+    line = reader.card.key_line("padding")
+    source = f"line {line}: `padding: {value}`"
+    if value == "same":
+        return Padding((), (), source, line, same=True)
+    if isinstance(value, str) and "(" in value:
+        value = _literal(value)
+    if not isinstance(value, list) or not any(isinstance(v, list) for v in value):
+        stated = reader.key("padding")
+        return None if stated is None else Padding(stated.value, stated.value, source, line)
+    return _pairs(reader, value, source, line)
+
+
+def _pairs(reader: Reader, value: list[Any], source: str, line: int | None) -> Padding | None:
+    """[[0, 1], 2]: a pair (before, behind) or one number for each axis."""
+    pairs = [v if isinstance(v, list) else [v, v] for v in value]
+    if any(len(p) != 2 or not all(type(n) is int for n in p) for p in pairs):
+        reader.refuse(f"`padding: {value}` is not a number, one an axis, or a pair [before, behind] an axis", line)
+        return None
+    if len(pairs) != reader.rank:
+        axes = "one axis" if reader.rank == 1 else f"{reader.rank} axes"
+        reader.refuse(f"`padding: {value}` is for {len(pairs)} axes, and the layer has {axes}", line)
+        return None
+    return Padding(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), source, line)
+
+
+def _literal(text: str) -> Any:
+    """((0, 1), 2) as lists."""
+    try:
+        found = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return [list(v) if isinstance(v, tuple) else v for v in found] if isinstance(found, tuple) else text
+
+
+def _at_ends(reader: Reader, found: Found) -> Padding | None:
+    """«one cell on the left and two at the bottom»: columns are the last axis, rows the first."""
+    text = str(found.value)
+    if text.startswith("("):
+        value = _literal(text)
+        return _pairs(reader, value, str(found), found.line) if isinstance(value, list) else None
+    before, behind = [0] * reader.rank, [0] * reader.rank
+    count = 0
+    for word in text.split():
+        if word.isdigit():
+            count = int(word)
+            continue
+        if reader.rank > 2 and word in _FLAT or reader.rank == 1 and word in ("top", "bottom"):
+            reader.refuse(f"“{found.quote}”: of which axis? add `padding` to the front matter, a pair [before, behind] "
+                          "for each axis", found.line)
+            return None
+        axis, side = (_LOW[word], before) if word in _LOW else (_HIGH[word], behind)
+        for d in range(reader.rank) if axis is None else (axis,):
+            side[d] = count
+    return Padding(tuple(before), tuple(behind), str(found), found.line)
+
 
 Said = tuple[Stated | None, Stated | None, Padding | None]
 
@@ -159,7 +268,13 @@ def _ceil_mode(reader: Reader) -> tuple[bool, str]:
     return bool(said), str(said[0]) if said else ""
 
 
-_VAGUE = (("padding without number", "padding"), ("direction", "stride"), ("dilation without number", "dilation"))
+# what words leave open: the key that decides it, and what to write
+_VAGUE = (
+    ("number", "kernel_size", "of what? write e.g. “2×2 windows” or “a 4×4 input”"),
+    ("padding without number", "padding", "how many cells? write “padding 1” or “no padding”"),
+    ("direction", "stride", "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”"),
+    ("dilation without number", "dilation", "by how much? write “dilation 2”"),
+)
 
 
 def _refuse_vague(reader: Reader) -> None:
@@ -167,17 +282,9 @@ def _refuse_vague(reader: Reader) -> None:
         if found.value not in reader.card.front_matter:
             hint = f"is it the pooling's? add `{found.value}` to the front matter"
             reader.refuse(f"“{found.quote}” stands after a convolution; {hint}", found.line)
-    for what, key in _VAGUE:
-        if key in reader.card.front_matter:
-            continue
-        if what == "dilation without number" and reader.words.about("dilation"):
-            continue
-        for found in reader.words.about(what)[:1]:
-            hint = {
-                "padding without number": "how many cells? write “padding 1” or “no padding”",
-                "direction": "which axis is meant? write the numbers in the order of the indices, e.g. “stride (2, 1)”",
-                "dilation without number": "by how much? write “dilation 2”",
-            }[what]
+    for what, key, hint in _VAGUE:
+        given = key in reader.card.front_matter or (key == "dilation" and reader.words.about("dilation"))
+        for found in () if given else reader.words.about(what)[:1]:
             reader.refuse(f"“{found.quote}”: {hint}, or add `{key}` to the front matter", found.line)
 
 
@@ -189,10 +296,8 @@ def _kernel(reader: Reader) -> Stated | None:
     if reader.rank == 1:
         found += lengths
     elif lengths and not found:
-        reader.refuse(
-            f"“{lengths[0].quote}” is one length, and the layer has {reader.rank} axes; write e.g. “2×2”",
-            lengths[0].line,
-        )
+        reader.refuse(f"“{lengths[0].quote}” is one length, and the layer has {reader.rank} axes; write e.g. “2×2”",
+                      lengths[0].line)
     return reader.said("kernel_size", found)
 
 
@@ -206,17 +311,20 @@ def _stride(reader: Reader, kernel: Stated | None) -> Stated | None:
         return stride
     if stride is None and (same or disjoint):
         return Stated(kernel.value, str((*same, *disjoint)[0]), (*same, *disjoint)[0].line)
+    overlap = reader.said("overlap", reader.words.about("overlap"))
+    if overlap is not None:
+        rest = tuple(k - o for k, o in zip(kernel.value, overlap.value, strict=True))
+        if stride is not None and stride.value != rest:
+            reader.refuse(f"{overlap.source}: windows {times(kernel.value)} then move by {times(rest)}, not by "
+                          f"{times(stride.value)} ({stride.source})", overlap.line)
+        return Stated(rest, overlap.source, overlap.line)
     if stride is None:
         if overlapping:
             reader.refuse(f"“{overlapping[0].quote}”: by how much? write the stride", overlapping[0].line)
         return None
-    larger = [s >= k for s, k in zip(stride.value, kernel.value, strict=True)]
-    clash = (
-        (bool(same) and stride.value != kernel.value)
-        or (bool(disjoint) and not all(larger))
-        or (bool(overlapping) and not disjoint and all(larger))
-    )
-    if clash:
+    larger = all(s >= k for s, k in zip(stride.value, kernel.value, strict=True))
+    if (same and stride.value != kernel.value) or (disjoint and not larger) or (
+            overlapping and not disjoint and larger):
         other = (*same, *disjoint, *overlapping)[0]
         reader.refuse(
             f"“{other.quote}” (line {other.line}) contradicts stride {times(stride.value)} ({stride.source}) "
@@ -231,11 +339,8 @@ def input_size(reader: Reader, declared: Sizes) -> Stated | None:
     if "input_size" in reader.card.front_matter:
         return reader.key("input_size")
     fitting = tuple(f for f in reader.words.about("input_size") if len(f.value) in (1, reader.rank))
-    for other in reader.words.about("input_size"):
-        if other not in fitting:
-            reader.readings.append(
-                f"no input size is taken from “{other.quote}” (line {other.line}): it has other axes"
-            )
+    reader.readings += [f"no input size is taken from “{f.quote}” (line {f.line}): it has other axes"
+                        for f in reader.words.about("input_size") if f not in fitting]
     stated = reader.said("input_size", fitting)
     if not declared:
         return stated

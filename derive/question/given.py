@@ -18,13 +18,12 @@ from derive.question.facts import facts_of
 from derive.question.fields import Fields, fields_of
 from derive.question.geometry import raise_problems, window_geometry
 from derive.question.given_formulas import Given, read_given, read_question, refuse_idle
-from derive.question.identification import op_of
 from derive.question.naming import letters_of, mentions
 from derive.question.numbers import with_numbers
 from derive.question.request import AskingInWords, request
 from derive.question.roles import roles_of
 from derive.question.stated import Reader
-from derive.question.windows import is_extreme, tie_rule_of
+from derive.question.windows import is_extreme, op_of, tie_rule_of
 from derive.question.wording import Words, words_of
 from derive.specify.applied import refuse_two_readings
 from derive.specify.declared import declared_by

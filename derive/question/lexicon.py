@@ -85,14 +85,18 @@ def spans(text: str, family: str) -> tuple[Span, ...]:
     """
     tokens = list(_TOKEN.finditer(text))
     words = [t[0].replace("’", "'") for t in tokens]
-    phrases = [known[family] for known in map(_families, LANGUAGES) if family in known]
-    found: list[Span] = []
+    return tuple(Span(concept, tokens[n].start(), tokens[n + length - 1].end())
+                 for n, length, concept in phrases(words, family))
+
+
+def phrases(words: Sequence[str], family: str) -> Iterator[tuple[int, int, str]]:
+    """(first word, how many, concept) of each phrase of a family, the longest at its place."""
+    known = [tables[family] for tables in map(_families, LANGUAGES) if family in tables]
     n = 0
-    while phrases and n < len(words):
-        length, concepts = max((p.longest(words, n) for p in phrases), key=lambda item: item[0])
-        found += [Span(concept, tokens[n].start(), tokens[n + length - 1].end()) for concept in concepts]
+    while known and n < len(words):
+        length, concepts = max((p.longest(words, n) for p in known), key=lambda item: item[0])
+        yield from ((n, length, concept) for concept in concepts)
         n += length or 1
-    return tuple(found)
 
 
 def only(text: str, start: int, stop: int, *concepts: str) -> bool:

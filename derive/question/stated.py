@@ -10,7 +10,7 @@ from typing import Any
 from derive.card import Card
 from derive.errors import Problem
 from derive.layers.catalogue import Pooling
-from derive.question.wording import IS, Found, Words, rank_said
+from derive.question.wording import Found, Words, rank_said
 from derive.records import dataclass
 
 Sizes = tuple[int, ...]
@@ -101,6 +101,10 @@ def per_axis(value: Sizes) -> str:
     return f"{value[0]} in each axis" if len(set(value)) == 1 else times(value)
 
 
+IS = (
+    r"\s*(?:\(\s*)?(?:(?:is|are|be|of|to|a|the|equals?|equal|set|=|:|(?<=\w)-|with|has)\s*(?:\(\s*)?){0,4}"
+    r"(?:[a-z]\w?\s*=\s*)?"
+)
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:/\d+)?)"
 _NUMBERED = {
     "norm": re.compile(rf"\bl(\d+)[ -]?(?:norm )?pool|\bnorm{IS}{_NUMBER}"

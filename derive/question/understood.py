@@ -18,11 +18,10 @@ from derive.notation.symbols import latex_of
 from derive.question.catalogued import named_layer
 from derive.question.chain import Chain, Part
 from derive.question.claims import computes_nothing, is_claimed, without_claims
-from derive.question.identification import equations_of
 from derive.question.layer_reading import read_written
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
-from derive.question.windows import is_window
+from derive.question.windows import equations_of, is_window
 from derive.question.wording import Words, words_of
 from derive.specify.definitions import statements
 from derive.specify.writing import statement_of

@@ -1,233 +1,29 @@
-"""What a question's words say of its layer, as patterns: window, stride, padding, input, kind of pooling."""
+"""What a question's words say of its windows: chunks (numbers and nouns of the lexicon), then one meaning a number."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 
+from derive.question.lexicon import only, phrases
 from derive.question.prose import PlainText, plain_text
 from derive.records import dataclass
 
-NUMBERS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "jedna": 1, "jednu": 1, "jeden": 1, "dva": 2, "dvě": 2, "tři": 3, "čtyři": 4, "pět": 5,
-}  # fmt: skip
-N = rf"(?:(?<![\d.])-?\d{{1,4}}(?!\d|\.\d)|\b(?:{'|'.join(NUMBERS)})\b)"
-_BY = r"[\s-]*(?:x|×|\*|\bby\b|\bkrát\b)[\s-]*"
-DIMS = rf"{N}(?:{_BY}{N}){{1,3}}"
-PAIR = rf"[(\[]\s*{N}(?:\s*,\s*{N})+\s*[)\]]"
-AND = rf"{N}\s+(?:and|a)\s+{N}(?=\s*(?:[.,;:)¶]|in\b|along\b|resp|for\b|$))"
-ALONE = rf"{N}(?!{_BY}{N})"
-VALUE = rf"(?:{DIMS}|{PAIR}|{AND}|{ALONE})"
-_OPEN = r"\s*(?:\((?![^()]*,))?\s*"  # a parenthesis that opens a remark, not a pair
-IS = (
-    rf"{_OPEN}(?:(?:is|are|be|of|to|a|the|equals?|equal|set|=|:|(?<=\w)-|with|has|je|o|rovn\w+|both){_OPEN}){{0,4}}"
-    r"(?:[a-z]\w?\s*=\s*)?"
-)
-OF = r"(?:(?:of|with|has|have|is|are|a|the|o|der) )*"
-SIZE = r"(?:sizes?|shapes?|dimensions?|extents?|velikost\w*|rozměr\w*|größe)"
-LENGTH = r"(?:lengths?|délk\w*|délce)"
-KIND = r"(?:max(?:imum|imal|imový|imové)?|min(?:imum|imal|imový|imové)?|average|avg|mean|sum|l2|lp|median|stochastic)"
-_PLAIN_WINDOW = (
-    r"(?:kernels?|windows?|filters?|receptive fields?|(?:sub-?)?regions?|neighbou?rhoods?|blocks?|patch(?:es)?|masks?"
-    r"|squares?|cubes?|boxes|areas?|tiles?|structuring elements?|okn\w*|oken|jádr\w*|jader|filtr\w*"
-    r"|oblast\w*|blok\w*|fenster\w*)"
-)
-WINDOW = (
-    rf"(?:{_PLAIN_WINDOW}|(?:{KIND}[ -]?)?pool(?:ing|er|ed|s)?(?: layers?| operations?| units?)?"
-    r"|sub-?sampling|down-?sampling)"
-)
-ADJECTIVES = (
-    r"(?:(?:non-?overlapping|overlapping|disjoint|square|rectangular|spatial|sliding|local|pixel|adjacent|contiguous"
-    rf"|receptive|pooling|{KIND})[ -]+){{0,4}}"
-)
-INPUT = (
-    r"(?:inputs?|images?|feature maps?|input maps?|matri(?:x|ces)|arrays?|grids?|tensors?|signals?"
-    r"|vstup\w*|obráz\w*|obraz\w*|matic\w*)"
-)
-NOT_INPUT = rf"(?![ -]+(?:\w+[ -])?{INPUT}\b(?! pixel| cell| entr| unit| neuron| value| element))(?![ -]+outputs?\b)"
-STRIDE = (
-    r"(?:(?:strid(?:es?|ing)|step size|step length|step(?=s? (?:of|=))|kro(?:kem|ku|ky|k)|schrittweite)"
-    r"(?:[ _-]?(?:sizes?|lengths?))?s?)"
-)
-_THINGS = (
-    r"(?:(?:consecutive|adjacent|neighbou?ring) )?"
-    r"(?:elements|entries|inputs|values|samples|pixels|cells|units|neurons)"
-)
-
-# The value is the first group.
-VALUED = {
-    "kernel_size": (
-        rf"({DIMS})\s*[- ]\s*{ADJECTIVES}{WINDOW}\b",
-        rf"\b{WINDOW}[ _-]?{SIZE}{IS}({VALUE}){NOT_INPUT}",
-        rf"\b{WINDOW}(?: ∎)? {OF}{SIZE}{IS}({VALUE}){NOT_INPUT}",
-        rf"\b{WINDOW}[\s(]*(?:(?:of|is|are|over|covers?|has|:|=)[\s(]*)?({DIMS}|{PAIR}){NOT_INPUT}",
-        rf"\b{_PLAIN_WINDOW} (?:of|covers?|spans?|over|contains?) ({DIMS}) {_THINGS}\b",
-        rf"\b{WINDOW} ∎,? (?:(?:is|are|be|being|each|all|a|of|have|has|both|{SIZE}|non-?overlapping|disjoint|square)"
-        rf"(?: and)? )+({DIMS}){NOT_INPUT}",
-        rf"\b{_PLAIN_WINDOW} (?:of|with) (?:side|edge)(?: {LENGTH})?s?{IS}({ALONE})",
-        rf"\b{SIZE} (?:of )?(?:the |each |a )?(?:{KIND}[ -])?(?:pooling )?{WINDOW}{IS}({VALUE}){NOT_INPUT}",
-        rf"\b{WINDOW} [a-z]\w?\s*=\s*({VALUE})",
-        rf"({DIMS})\s*/\s*{N}",
-        rf"\b{WINDOW}\s*[,:]\s*({DIMS}){NOT_INPUT}",
-        rf"\b{_PLAIN_WINDOW} (?:of|for) (?:the |an? |each )?(?:output|unit|neuron|entry|cell|pixel) ∎,? \(?here"
-        rf"(?: of {SIZE})?{IS}({DIMS}){NOT_INPUT}",
-        rf"\(\s*({DIMS})\s*[,;]\s*(?:with )?(?:a )?{STRIDE}\b",
-    ),
-    "length": (
-        rf"\b{WINDOW}(?: ∎)? {OF}{LENGTH}{IS}({N})",
-        rf"\b{WINDOW}(?: ∎)? (?:of|over|covers?|spans?|contains?|holds?|with) ({N}) {_THINGS}",
-        rf"({N})[- ](?:element|sample|entry)s? {WINDOW}\b",
-        rf"∎ (?:contains?|covers?|spans?|holds?|consists? of) ({N}) {_THINGS}",
-    ),
-    "stride": (
-        rf"\b{STRIDE}{IS}({VALUE})(?!\s*(?:x|×)\s*\d)",
-        rf"\bstrides{IS}({N}(?:\s*,\s*{N})*,?\s+and\s+{ALONE})",
-        rf"{DIMS}\s*/\s*({N})",
-        rf"\b(?:shift|mov|slid|advanc|posun|posouv)\w*(?: \w+){{0,3}}? (?:by|o) ({N})\b",
-        rf"({N})[- ](?:(?:pixel|cell)s? )?stride\b",
-    ),
-    "padding": (
-        rf"\bpadding(?:[ _-]?(?:size|width))?{IS}({VALUE})(?!s)",
-        r"\bpad(?:ded|ding)\b(?:(?!strid|step|kernel|window|filter|pool|input|size)[^.;,¶]){0,40}?"
-        rf"\b(?:by|with|of) (?:an? )?(?:(?:border|frame|margin|ring) of )?({N})\b(?!s)",
-        rf"\b(?:doplně\w+|doplňuj\w*)(?: nul\w*)?(?: o)? ({N})\b",
-        rf"({N})[- ](?:pixel|cell)s?(?:[- ]wide)? (?:zero )?(?:border|frame|padding)\b",
-    ),
-    "input_size": (
-        rf"({DIMS})[ -]+(?:(?:pixels?|gr[ae]yscale|input|two-dimensional|2d|square|real)[ -]+){{0,3}}{INPUT}\b"
-        r"(?! pixel)",
-        rf"\b(?<!output )(?<!pooled ){INPUT}(?: ∎)?(?:(?:[ _-]|\b)(?:of|has|have|is|are|a|the|o|{SIZE}))*{IS}"
-        rf"({DIMS}|{PAIR})(?![ -]+{ADJECTIVES}{WINDOW}\b)(?![ -]+(?:\w+ )?(?:outputs?|výstup))",
-        rf"\b(?<!output ){INPUT}(?: ∎)?[ _]{OF}(?:{SIZE}|{LENGTH}){IS}({ALONE})\b",
-    ),
-    "output_size": (rf"({DIMS})[ -]+(?:pooled )?(?:outputs?|výstup\w*)\b",),
-    "dilation": (
-        rf"\bdilation(?: (?:rate|factor|step))?{IS}({VALUE})",
-        rf"\bdilated (?:by|with)(?: (?:a |the )?(?:rate|factor|step)(?: of)?)? ({VALUE})",
-        rf"\b({N})-dilated\b",
-    ),
-    # what adaptive pooling is told
-    "target": (
-        rf"\badaptive [^.;¶]{{0,30}}?\bpool\w*(?: layers?)? (?:to|into|onto)(?: an?| the)?"
-        rf"(?: output| grid| map)?{IS}({VALUE})",
-        rf"\boutputs?[ _-]?(?:{SIZE}|{LENGTH}){IS}({VALUE})",
-        rf"\boutputs? (?:of|with) (?:{SIZE}|{LENGTH}){IS}({VALUE})",
-        rf"(?<![x×])(?<![x×*] )(?<!by )({N})[ -]+(?:pooled )?outputs?\b",
-    ),
-}
-
-_SIDE = r"(?:left|right|top|bottom|start|beginning|front|end|back)"
-_CELLS = r"(?:[- ](?:\w+ )?(?:cells?|pixels?|zero(?:e?s)?|rows?|columns?|entr\w+|samples?|elements?|steps?))?"
-_AT = rf"(?: only)?,? (?:only )?(?:on|at|to|in) (?:the |each )?{_SIDE}(?:(?:,| and|, and) (?:the )?{_SIDE})*\b"
-_SIDES = rf"{N}{_CELLS}(?: of padding)?{_AT}(?: (?:side|edge|border|end)s?)?"
-# The text itself is the value.
-TEXTS = {
-    "padding at ends": (
-        rf"\bpad(?:ded|ding)\b(?:(?!strid|step|kernel|window|filter|pool|input|size|padd|\d)[^.;¶]){{0,20}}?"
-        rf"({_SIDES}(?:(?:,| and|, and) {_SIDES})*)",
-        rf"({N}{_CELLS} of (?:zero )?padding{_AT}(?:(?:,| and|, and) {_SIDES})*)",
-        r"\bpadding\s*(?:of|is|:|=)?\s*(?=\([^()]*\()"
-        r"(\(\s*(?:\(\s*\d+\s*,\s*\d+\s*\)|\d+)(?:\s*,\s*(?:\(\s*\d+\s*,\s*\d+\s*\)|\d+))*\s*,?\s*\))",
-    ),
-}
-
-# The words themselves are the value.
-FIXED: dict[str, tuple[tuple[int, ...] | str, str]] = {
-    "unit stride": ((1,), r"\bunit[- ]strides?\b"),
-    "stride as window": (
-        "kernel_size",
-        rf"\b{STRIDE}{IS}(?:the )?(?:same as )?(?:the )?(?:kernel|window|filter|pool\w*)(?: size)?\b",
-    ),
-    "no padding": (
-        (0,),
-        r"\b(?:no|without|bez|ignor\w+|neglect\w*)(?: any| the)?(?: zero)?[ -](?:padding\w*|doplnění)"
-        r"|\bunpadded\b|\bnot padded\b|\bvalid[\"'”)]* padding|\bpadding [\"'“(]*valid",
-    ),
-    "disjoint": ("", r"\bnon-? ?overlapping|\bdisjoint|\b(?:not|n't|without) overlap\w*|\bnepřekrýv\w*"),
-    "overlapping": ("", r"(?<!non-)(?<!non )(?<!not )\boverlapping|(?<!ne)\bpřekrývaj\w*"),
-    "no dilation": ((1,), r"\b(?:no|without(?: any)?) dilation\b"),
-    "dilation without number": ("", r"\bdilat\w+|\bà trous\b|\batrous\b"),
-    "ceil_mode": (
-        "",
-        r"\bceil(?:ing)?[ _-]?mode\b(?!\s*(?:=|:|is|set to)?\s*(?:false|off|0))"
-        r"|\blast window (?:may|can|is allowed to) (?:run|reach|extend|stick)\w* (?:out )?(?:beyond|over|past|out)"
-        r"|\b(?:output|its) (?:size|length|number of outputs) (?:is |being )?rounded up",
-    ),
-    "same": ("", r"\bsame[\"'”)]*[ -]padding|\bpadding\s*[:=]?\s*[\"'“(]*same\b|\bpadded to (?:keep|the same)"),
-    "other layer": (
-        "",
-        r"\bconvolution(?:s|al)?\b(?! (?:neural )?net)|\bfully[- ]connected|\b(?:dense|linear|affine) layer"
-        r"|\bsoftmax(?![ -]pool)|\brelu\b|\bsigmoid|\bbatch norm\w*|\bdropout"
-        r"|\bcross-entropy|\battention\b|\bkonvolučn\w+ vrstv\w+|\btanh\b|\bp?relu\b|\bsoft-?plus"
-        r"|\bpool\w* (?:of|over|applied to|on) (?:the |all )?(?:absolute|magnitud|squar|exponential|logarithm)\w*",
-    ),
-    "whole": ("global", r"\bglobal(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
-    "adaptive": ("adaptive", r"\badaptive(?:ly)?[ -](?:[\w-]+[ -]){0,2}?pool\w*"),
-    "unpooling": ("", r"\b(?:fractional|roi|region of interest|stochastic)[ -](?:\w+[ -])?pool\w*|\bunpool\w*"),
-}
-_SIZED = "a size is said"  # no stem: a size with its number
-_SIZES = "size|shape|dimension|extent|velikost|rozměr|größe"
-_LENGTHS = "length|délk|délc"
-_COUNTED = "elements|entries|inputs|values|samples|pixels|cells|units|neurons"
-_STRIDES = "strid|step|kro|schritt"
-# A phrase has one of these, of each of its patterns or of all: without them a pattern need not be compiled, which takes
-# longer than the search.
-STEMS: dict[str, str | tuple[str, ...]] = {
-    "kernel_size": ("", _SIZED, _SIZED, "", _COUNTED, "∎", "side|edge", _SIZES, "=", "/", ",|:", "here", _STRIDES),
-    "length": (_LENGTHS, _COUNTED, "element|sample|entry", _COUNTED),
-    "stride": (_STRIDES, "strides", "/", "shift|mov|slid|advanc|posun|posouv", "stride"),
-    "padding": "pad|dopl|border|frame",
-    "padding at ends": "pad",
-    "input_size": ("", "", f"{_SIZED}|{_LENGTHS}"),
-    "output_size": "output|výstup",
-    "dilation": "dilat",
-    "target": ("adaptive", f"{_SIZED}|{_LENGTHS}", f"{_SIZED}|{_LENGTHS}", "output"),
-    "unit stride": "unit",
-    "stride as window": _STRIDES,
-    "no padding": "pad|dopl",
-    "disjoint": "overlap|disjoint|překrýv",
-    "overlapping": "overlap|překrýv",
-    "no dilation": "dilat",
-    "dilation without number": "dilat|trous",
-    "ceil_mode": "ceil|last window|rounded up",
-    "same": "same|padded to",
-    "whole": "global",
-    "adaptive": "adaptive",
-    "unpooling": "pool",
-}
-# What a phrase is about, where it is not its own name.
-ABOUT = {"unit stride": "stride", "stride as window": "stride", "no padding": "padding", "no dilation": "dilation"}
-
-# in front of the name of a layer that the question compares its own with
-OTHER_LAYER = re.compile(
-    r"(?:\bunlike|\bin contrast (?:to|with)|\bcontrary to|\bas opposed to|\binstead of|\brather than"
-    r"|\b(?:compared|similar|analogous|related) (?:to|with)|\bdiffer\w* from"
-    r"|\b(?:versions?|variants?|approximations?|generali[sz]ations?|relaxations?|analogues?|alternatives?|modifications?"
-    r"|extensions?|relatives?) (?:of|to)|\b(?:approximat\w+|generali[sz]\w+|replac\w+|resembl\w+)"
-    r"|\bna rozdíl od|\bmísto)"
-    r"\s+(?:(?:the|a|an|ordinary|usual|standard|classical|plain|common|well-known|hard) ){0,3}$"
-)
-# what says how many axes the input has, where no size does
-RANKS = (
-    (1, re.compile(r"\b(?:one|1)[- ]?(?:d\b|dim)|\b(?:sequence|signal)s?\b|\btime series\b")),
-    (3, re.compile(r"\b(?:three|3)[- ]?(?:d\b|dim)|\bvolum\w+|\bvideos?\b")),
-    (2, re.compile(r"\b(?:two|2)[- ]?(?:d\b|dim)|\bimages?\b")),
-)
-POOLING = re.compile(rf"\b({KIND})[ -]?pool\w*")
-# the last of these in a sentence is what a size after it belongs to
-LAYER = re.compile(r"\b(?:(?P<convolution>convol\w+|konvol\w+)(?! neural)(?! net)|\w*pool\w*|(?:sub|down)-?sampl\w+)")
-PADDING = re.compile(r"\bzero[- ]padd\w+|\bpadd(?:ed|ing)\w*|\bdoplně\w+ nul\w*")
-DIRECTION = re.compile(r"horizontal|vertical|vodorovn|svisl")
-
-
 Size = tuple[int, ...]
-Span = tuple[int, int]
-Match = tuple[str, Span, Size | str]
-_HOLDS = {"input_size": "kernel_size", "padding": "padding at ends", "dilation without number": "dilation"}
+_TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:'[^\W\d_]+)?|(?<![\w)])-(?=\d)|[^\w\s\"'“”-]")
+_ENDS = frozenset(".;?!¶")
+# phrases that stand for themselves, with their value, under the name of what they say
+_FIXED: dict[str, tuple[str, Size | str]] = {
+    "unit_stride": ("stride", (1,)), "no_padding": ("padding", (0,)), "no_dilation": ("dilation", (1,)),
+    "disjoint": ("disjoint", ""), "overlapping": ("overlapping", ""), "ceil_mode": ("ceil_mode", ""),
+    "same": ("same", ""), "whole": ("whole", "global"), "adaptive": ("adaptive", "adaptive"),
+    "unpooling": ("unpooling", ""), "layer": ("other layer", ""), "dilated": ("dilation without number", ""),
+    "dilation": ("dilation without number", ""),
+}  # fmt: skip
+_OF_A_WINDOW = ("kernel_size", "stride", "padding", "padding at ends", "dilation")
 
 
 @dataclass(frozen=True)
@@ -248,6 +44,7 @@ class Words:
 
     found: tuple[tuple[str, Found], ...]
     plain: PlainText
+    rank: int | None  # the axes that the words give the input: «image», «signal»
 
     def about(self, what: str) -> tuple[Found, ...]:
         return tuple(f for name, f in self.found if name == what)
@@ -257,107 +54,327 @@ def rank_said(words: Words) -> int:
     """How many axes the sizes or the words give the input; two where they say nothing."""
     sizes = [f.value for what in ("kernel_size", "stride", "target", "input_size") for f in words.about(what)]
     counts = [len(value) for value in sizes if len(value) > 1]
-    if counts:
-        return counts[0]
-    if words.about("length"):
-        return 1
-    return next((rank for rank, pattern in RANKS if pattern.search(words.plain.text)), 2)
+    return counts[0] if counts else 1 if words.about("length") else words.rank or 2
 
 
 def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> Words:
     """The sizes and kinds that a question's prose names (``known`` as in :func:`plain_text`); nothing is decided."""
     plain = plain_text(source, first_line, known)
-    matches = sorted(_of_pooling(plain, set(_matches(plain))), key=lambda m: (m[1][0], -m[1][1], m[0], str(m[2])))
-    return Words(
-        tuple((what, Found(value, plain.quote(*span), plain.line(span[0]))) for what, span, value in _longest(matches)),
-        plain,
-    )
+    text = _Text(plain.text)
+    said = sorted(text.of_pooling([*text.measures, *text.phrases_alone()]), key=lambda s: (s.start, -s.stop, s.what))
+    found = tuple((s.what, Found(s.value, plain.quote(s.start, s.stop), plain.line(s.start))) for s in said)
+    rank = next((n for n in (1, 3, 2) if any(c.of(f"rank_{n}") for c in text.chunks)), None)
+    return Words(found, plain, rank)
 
 
-def _longest(matches: list[Match]) -> Iterator[Match]:
-    """Matches without those inside a longer one about the same: “strides 2 and 1” holds “strides 2”.
+@dataclass(frozen=True)
+class Chunk:
+    """A number, a pair, 2×2, a phrase of the lexicon, a sign or a word, and where it stands."""
 
-    And “windows of 2×2 inputs” says nothing of the input's size, “padding 1 on the left” nothing of the right.
-    """
-    reached: dict[str, Span] = {}
-    for match in matches:
-        what, span = match[0], match[1]
-        outer = [reached[name] for name in (what, _HOLDS.get(what)) if name in reached]
-        if all(span[1] > end or span == (start, end) for start, end in outer):
-            yield match
-        if span[1] > reached.get(what, (0, 0))[1]:
-            reached[what] = span
+    kinds: frozenset[str]
+    start: int
+    stop: int
+    value: Size = ()
+
+    def of(self, *kinds: str) -> bool:
+        return not self.kinds.isdisjoint(kinds)
 
 
-class Phrase(NamedTuple):
-    """What a pattern is about, its source, the stems of which its phrases have one, and its value if that is fixed."""
+@dataclass(frozen=True)
+class Said:
+    """What a place of the text says of a window."""
 
-    name: str
-    source: str
-    stems: str
-    value: Size | str | None
-
-    def may_occur(self, text: str) -> bool:
-        return any(_sized(text) if stem == _SIZED else stem in text for stem in self.stems.split("|"))
+    what: str
+    start: int
+    stop: int
+    value: Size | str
 
 
-def phrases() -> Iterator[Phrase]:
-    for name, patterns in (VALUED | TEXTS).items():
-        stems = STEMS.get(name, "")
-        each = (stems,) * len(patterns) if isinstance(stems, str) else stems
-        yield from (Phrase(name, p, s, "" if name in TEXTS else None) for p, s in zip(patterns, each, strict=True))
-    for name, (value, pattern) in FIXED.items():
-        yield Phrase(name, pattern, str(STEMS.get(name, "")), value)
+_NOTHING = Chunk(frozenset(), -1, -1)
 
 
-@lru_cache(maxsize=64)
-def _sized(text: str) -> bool:
-    """Whether a size is followed by a number, with or without a bracket before it."""
-    return _compiled(rf"{SIZE}{IS}[(\[]?\s*{N}").search(text) is not None
+class _Text:
+    """The chunks of a text, and what its numbers mean."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        crossed = _joined(_chunks(text), "dims", "times")
+        self.chunks = _joined(_joined(crossed, "pair", ",", "(", ")"), "pair", ",", "[", "]")
+
+    def at(self, n: int) -> Chunk:
+        return self.chunks[n] if 0 <= n < len(self.chunks) else _NOTHING
+
+    def skip(self, n: int, step: int, *kinds: str, most: int = 9) -> int:
+        """The first place from n on, forwards or back, that is none of these kinds."""
+        while most and self.at(n).of(*kinds):
+            n, most = n + step, most - 1
+        return n
+
+    def noun(self, n: int, kinds: Sequence[str], *over: str, most: int = 5) -> int:
+        """The last of the chunks from n on that is of these kinds, over others; -1 where none is."""
+        run = range(n, self.skip(n, 1, *kinds, *over, most=most))
+        return max((k for k in run if self.at(k).of(*kinds)), default=-1)
+
+    def links(self, n: int) -> int:
+        """The place of the noun in front of n: over «is», «of», «=», brackets and «K =»."""
+        while self.at(n).of("link", "(", "both") or (self.at(n).of("word") and self.at(n + 1).of("=")
+                                                      and self.at(n).stop - self.at(n).start < 3):
+            n -= 1
+        return n
+
+    def value(self, n: int) -> tuple[Size, int]:
+        """The sizes from chunk n on, «2 and 1 along …» too, and their last chunk."""
+        sizes, last = self.at(n).value, n
+        listed = n
+        while self.at(listed + 1).of(",") and self.at(listed + 2).of("count"):
+            listed += 2
+        ends = self.at(listed + 3)
+        if self.at(n).of("count") and self.at(listed + 1).of("and") and self.at(listed + 2).of("count") and (
+                ends is _NOTHING or ends.of(*_ENDS, ",", ":", ")", "along", "and")):
+            last = listed + 2
+            sizes = tuple(v for c in self.chunks[n : last + 1] for v in c.value)
+        return sizes, last
+
+    @cached_property
+    def measures(self) -> tuple[Said, ...]:
+        """Each number with its noun."""
+        said, last, sides = [*self._literals()], -1, {}
+        for n, chunk in enumerate(self.chunks):
+            inside = n <= last or any(s.start <= chunk.start < s.stop and s.what == "padding at ends" for s in said)
+            if inside or not chunk.of("count", "dims", "pair"):
+                continue
+            if behind := self._sides(n):
+                sides[n] = behind
+                continue
+            sizes, final = self.value(n)
+            rules = (self._before, self._behind) if chunk.of("count") else (self._behind, self._before)
+            found = next((f for rule in rules if (f := rule(n, final)) is not None), None)
+            if found is None and chunk.of("count") and not self.at(final + 1).of("cell"):
+                continue
+            what, first, last = found or ("number", n, final)
+            item = Said(what, self.at(min(first, n)).start, self.at(max(last, final)).stop, sizes)
+            last = final
+            said.append(item)
+            if what in ("kernel_size", "stride", "padding") and any(
+                    c.of("direction") and c.stop > item.start - 12 and c.start < item.stop + 16 for c in self.chunks):
+                said.append(replace(item, what="direction"))
+        return *said, *self._at_sides(sides)
+
+    def _behind(self, n: int, last: int) -> tuple[str, int, int] | None:
+        """2×2 windows, a 4×4 input, 3×3/2, two-pixel stride."""
+        here, thing = self.at(n), self.skip(last + 1, 1, "thing", most=1)
+        if here.of("count"):
+            if thing > last + 1 and self.at(thing).of("apart"):
+                return "stride", n, thing
+            border = self.skip(thing, 1, "wide", most=2)
+            for what, k, kind in (("stride", thing, "stride"), ("padding", border, "border"),
+                                  ("padding", border, "padding"), ("dilation", thing, "dilated"),
+                                  ("target", self.skip(last + 1, 1, "pooled"), "output")):
+                if self.at(k).of(kind):
+                    return what, n, k
+            return ("length", n, thing) if thing > last + 1 and self.at(thing).of("window", "pool") else None
+        window = self.noun(last + 1, ("window", "pool"), "adjective", "max", "min", "other")
+        given = self.noun(last + 1, ("input",), "of_input")
+        output = self.skip(last + 1, 1, "pooled")
+        before = self.links(n - 1)
+        if self.at(before).of("window") and self.at(last + 1).of("thing", "neighbouring"):
+            return "kernel_size", before, last + 1  # windows of 2×2 inputs
+        if window > 0:
+            return "kernel_size", n, window
+        if given > 0 and not self.at(given + 1).of("pixel"):
+            return "input_size", n, given
+        if self.at(output).of("output"):
+            return "output_size", n, output
+        if self.at(last + 1).of("/") and self.at(last + 2).of("count"):
+            return "kernel_size", n, last + 2
+        strided = self.at(n - 1).of("(") and self.at(last + 1).of(",", ";") and self.at(
+            self.skip(last + 2, 1, "link")).of("stride")
+        return ("kernel_size", n, last) if strided else None
+
+    def _before(self, n: int, last: int) -> tuple[str, int, int] | None:
+        """Stride 2, a window of size 3×3, an input of length 8, moved by 2, padded by one cell."""
+        here = self.at(n)
+        noun = self.links(n - 1)
+        kind = self.at(noun)
+        thing = self.skip(last + 1, 1, "neighbouring", most=1)
+        things = self.at(thing).of("thing") and not self.at(thing + 1).of("apart")
+        whole = here.of("dims", "pair")
+        if kind.of("size", "length", "side_noun") and (found := self._sized(noun, n)) is not None:
+            return found
+        if kind.of("/") and self.at(noun - 1).of("dims"):
+            return "stride", noun - 1, n
+        for what in ("stride", "padding", "dilation", "overlap"):
+            if kind.of(what):
+                return what, noun, n
+        if kind.of("by") and self.at(noun - 1).of("dilated"):
+            return "dilation", noun - 1, n
+        if kind.of("window", "pool"):
+            size = self.skip(noun - 1, -1, "link", "max", "min", "other", "adjective")
+            if self.at(size).of("size") and self.at(size + 1).of("link"):
+                return "kernel_size", size, n
+            lettered = self.at(n - 1).of("=") and self.at(n - 2).of("word")
+            if whole or lettered or (noun == n - 1 and kind.of("window")):
+                return "kernel_size", noun, n
+            return ("length", noun, n + 1) if things else None
+        if kind.of("input") and whole and not self.at(noun - 1).of("output", "pooled"):
+            return "input_size", noun, n
+        return self._named(noun, n, things) if whole or things else self._moved(n)
+
+    def _sized(self, size: int, n: int) -> tuple[str, int, int] | None:
+        """«the window $Ω$ has length 3»: what the size is of."""
+        noun = self.skip(size - 1, -1, "link", "gap")
+        kind, lengths = self.at(noun), self.at(size).of("length")
+        counted = self.at(n).of("count")
+        if kind.of("window", "pool"):
+            return ("length" if lengths and counted else "kernel_size"), noun, n
+        if kind.of("input") and not self.at(noun - 1).of("output"):
+            return "input_size", noun, n
+        return ("target", noun, n) if kind.of("output") else None
+
+    def _named(self, noun: int, n: int, things: bool) -> tuple[str, int, int] | None:
+        """«the windows $Ω(k, l)$ are 2×2», «the window of the output $y_k$, here of size 3×2», «$Ω$ has 3 inputs»."""
+        gap = noun
+        while self.at(gap).of("link", "adjective", ",", "here", "size", "and", "each"):
+            gap -= 1
+        if self.at(n).of("count"):
+            return ("length", noun, n + 1) if self.at(noun).of("gap") and noun < n - 1 else self._moved(n)
+        if self.at(gap).of("gap") and gap < n - 1:
+            owner = self.skip(gap - 1, -1, "link", "output", "thing") if self.at(gap + 1).of(",") else gap - 1
+            here = owner == gap - 1 or any(self.at(k).of("here") for k in range(gap, n))
+            if self.at(owner).of("window", "pool") and here:
+                return "kernel_size", owner, n
+        listed = self.at(noun).of(",") and self.at(noun - 1).of("window", "pool")
+        return ("kernel_size", noun - 1, n) if listed else self._moved(n)
+
+    def _moved(self, n: int) -> tuple[str, int, int] | None:
+        """«moved by 2», «slides two cells at a time», «padded with a border of one zero», «adaptive pooling to 3»."""
+        by = self.skip(n - 1, -1, "link", "border")
+        first = next((k for k in range(n - 1, max(-1, n - 8), -1) if self.at(k).of(
+            "move", "padded", "adaptive", *_ENDS, ",", "count", "dims", "stride", "window")), -1)
+        kind = self.at(first)
+        given = any(self.at(k).of("by") for k in range(max(by, first), n))
+        if kind.of("adaptive"):
+            return ("target", first, n) if any(self.at(k).of("to") for k in range(first, n)) else None
+        if kind.of("move") and n - first < 6 and (given or self.at(n + 1).of("thing")):
+            return "stride", first, n
+        return ("padding", first, n) if kind.of("padded") and given else None
+
+    def _sides(self, n: int) -> list[str]:
+        """The sides behind a number of cells: «one cell on the left and right»."""
+        k = self.skip(n + 1, 1, "thing", "padding", "wide", "link")
+        found: list[str] = []
+        while self.at(k).of("side") and self.at(n).of("count"):
+            found.append(self.text[self.at(k).start : self.at(k).stop])
+            k = self.skip(k + 1, 1, "and", ",", "link", "side_noun")
+        return found
+
+    def _at_sides(self, sides: Mapping[int, Sequence[str]]) -> Iterator[Said]:
+        """The cells at each end, a sentence at a time: 1 left 2 bottom."""
+        for n in sides:
+            start = self.chunks[n].start
+            begins = max(self.text.rfind(end, 0, start) for end in _ENDS)
+            if any(begins < self.chunks[m].start < start for m in sides):
+                continue
+            ends = next((c.start for c in self.chunks[n:] if c.of(*_ENDS)), len(self.text))
+            mine = [m for m in sides if start <= self.chunks[m].start < ends]
+            padded = [c for c in self.chunks if begins < c.start < ends and c.of("padding", "padded")]
+            if padded:
+                value = " ".join(f"{self.chunks[m].value[0]} {side}" for m in mine for side in sides[m])
+                last = self.chunks[mine[-1]].stop
+                yield Said("padding at ends", min(padded[0].start, start), max(padded[0].stop, last), value)
+
+    def _literals(self) -> Iterator[Said]:
+        """Padding ((0, 1), 2)."""
+        for n, chunk in enumerate(self.chunks):
+            first = self.at(self.skip(n + 1, 1, "link"))
+            if chunk.of("padding") and first.of("("):
+                values = (self.text[first.start : stop + 1] for stop in range(first.start, len(self.text)))
+                value = next((v for v in values if v.count("(") == v.count(")")), "")
+                if value.count("(") > 1:
+                    yield Said("padding at ends", chunk.start, first.start + len(value), value)
+
+    def phrases_alone(self) -> Iterator[Said]:
+        """What needs no number: «non-overlapping», «same padding», kinds of pooling."""
+        for n, chunk in enumerate(self.chunks):
+            for what, value in (_FIXED[kind] for kind in chunk.kinds if kind in _FIXED):
+                inside = any(s.start <= chunk.start < s.stop and s.what == "dilation" for s in self.measures)
+                if not inside or what != "dilation without number":
+                    yield Said(what, chunk.start, chunk.stop, value)
+            kind = next((k for k in ("max", "min", "other") if chunk.of(k)), None)
+            if kind and self.at(n + 1).of("pool", "pooled") and not self._compared(chunk.start):
+                word = self.text[chunk.start : chunk.stop]
+                yield Said("pooling", chunk.start, self.at(n + 1).stop, word if kind == "other" else kind)
+            as_window = self.skip(n + 1, 1, "link", "same_as")
+            if chunk.of("stride") and as_window > n + 1 and self.at(as_window).of("window", "pool"):
+                yield Said("stride", chunk.start, self.at(as_window).stop, "kernel_size")
+        padded = any(s.what.startswith("padding") for s in self.measures) or any(c.of("same", "no_padding")
+                                                                           for c in self.chunks)
+        yield from (Said("padding without number", c.start, c.stop, self.text[c.start : c.stop])
+                    for c in self.chunks if c.of("padding", "padded") and not padded)
+
+    def _compared(self, at: int) -> bool:
+        """«unlike ordinary max pooling»: another layer."""
+        return any(c.stop <= at and only(self.text, c.stop, at, "small.article", "geometry.plain")
+                   for c in self.chunks if c.of("compared"))
+
+    def of_pooling(self, said: Sequence[Said]) -> list[Said]:
+        """Where a convolution's window is given besides the pooling's: what is said without that of the convolution."""
+        sizes = [s for s in said if s.what in _OF_A_WINDOW]
+        other = [s for s in sizes if self._named_layers[bisect_right(self._named_layers, (s.stop, False)) - 1][1]]
+        if {s in other for s in sizes if s.what == "kernel_size"} != {True, False}:
+            return list(said)
+        given = {s.what for s in sizes if s not in other}
+        unclear = [Said("which layer", s.start, s.stop, s.what) for s in other if s.what not in given]
+        return [s for s in said if s not in other] + unclear
+
+    @cached_property
+    def _named_layers(self) -> list[tuple[int, bool]]:
+        """(place, whether it is a convolution) from which on a sentence speaks of a layer; it begins with none."""
+        found = [(c.stop, c.of("convolution")) for c in self.chunks if c.of("convolution", "pool", "pooled")]
+        ends = [(c.stop, False) for c in self.chunks if c.of(".", "?", "!", "¶")]
+        return sorted([(0, False), *found, *ends])
 
 
-_compiled = cache(re.compile)
+def _chunks(text: str) -> list[Chunk]:
+    """The tokens of a text, those of a phrase together, numbers with their value."""
+    tokens = [*_TOKEN.finditer(text)]
+    words = [t[0] for t in tokens]
+    named: dict[int, tuple[int, set[str]]] = {}
+    for n, length, concept in phrases(words, "geometry"):
+        named.setdefault(n, (length, set()))[1].add(concept.partition(".")[2])
+    found, n = [], 0
+    while n < len(tokens):
+        length, kinds = named.get(n, (1, set()))
+        sign = words[n] == "-"  # before a digit
+        digits = next(filter(str.isdigit, kinds), words[n + sign] if length == 1 else "")
+        n, first = n + sign, tokens[n].start()
+        stop = tokens[n + length - 1].end()
+        value: Size = ()
+        if digits.isdigit() and len(digits) < 5 and text[stop : stop + 1] != "s":
+            kinds, value = {"count"}, (-int(digits) if sign else int(digits),)
+        elif words[n] == "∎":
+            kinds = {"gap"}
+        found.append(Chunk(frozenset(kinds | {words[n]} if not words[n].isalnum() else kinds or {"word"}), first, stop,
+                           value))
+        n += length
+    return found
 
 
-def _matches(plain: PlainText) -> Iterator[Match]:
-    padded = False
-    for phrase in phrases():
-        if not phrase.may_occur(plain.text):
-            continue
-        what, pattern, fixed = ABOUT.get(phrase.name, phrase.name), _compiled(phrase.source), phrase.value
-        for m in pattern.finditer(plain.text):
-            value = _numbers(m[1]) if fixed is None else m[1] if what in TEXTS else fixed
-            yield what, m.span(), value
-            padded = padded or what in ("padding", "padding at ends", "same")
-            around = plain.text[max(0, m.start() - 12) : m.end() + 16]
-            if what in ("kernel_size", "stride", "padding") and DIRECTION.search(around):
-                yield "direction", m.span(), value
-    for m in POOLING.finditer(plain.text):
-        if not OTHER_LAYER.search(plain.text, max(0, m.start() - 60), m.start()):
-            yield "pooling", m.span(), m[1][:3] if m[1][:3] in ("max", "min") else m[1]
-    if not padded:
-        for m in PADDING.finditer(plain.text):
-            yield "padding without number", m.span(), m[0]
-
-
-def _of_pooling(plain: PlainText, matches: set[Match]) -> set[Match]:
-    """Where a convolution's window is given besides the pooling's: the matches without those of the convolution."""
-    sizes = {m for m in matches if m[0] in ("kernel_size", "stride", "padding", "padding at ends", "dilation")}
-    named = _named_layers(plain.text)
-    other = {m for m in sizes if named[bisect_right(named, (m[1][1], False)) - 1][1]}
-    if {m in other for m in sizes if m[0] == "kernel_size"} != {True, False}:
-        return matches
-    given = {what for what, _, _ in sizes - other}
-    unclear = {("which layer", span, what) for what, span, _ in other if what not in given}
-    return (matches - other) | unclear
-
-
-def _named_layers(text: str) -> list[tuple[int, bool]]:
-    """(place, whether it is a convolution) from which on a sentence speaks of a layer; a sentence begins with none."""
-    found = [(m.end(), m["convolution"] is not None) for m in LAYER.finditer(text)]
-    return sorted([(0, False), *found, *((m.end(), False) for m in re.finditer(r"[.?!¶]", text))])
-
-
-def _numbers(text: str) -> Size:
-    found = re.findall(rf"(?<![a-z])-\d+|\d+|{'|'.join(NUMBERS)}", text)
-    return tuple(NUMBERS[n] if n in NUMBERS else int(n) for n in found)
+def _joined(chunks: Sequence[Chunk], kind: str, between: str, opening: str = "", closing: str = "") -> list[Chunk]:
+    """2 × 2, or (2, 2), as one."""
+    found: list[Chunk] = []
+    n = 0
+    while n < len(chunks):
+        first = last = n + bool(opening)
+        kinds = ("count", between, "count")
+        while last + 2 < len(chunks) and all(map(Chunk.of, chunks[last : last + 3], kinds)):
+            last += 2
+        ends = chunks[n], chunks[min(last + bool(closing), len(chunks) - 1)]
+        if last > first and (not opening or (ends[0].of(opening) and ends[1].of(closing))):
+            sizes = tuple(v for c in chunks[first : last + 1] for v in c.value)
+            found.append(Chunk(frozenset({kind}), ends[0].start, ends[1].stop, sizes))
+            n = last + bool(closing) + 1
+        else:
+            found.append(chunks[n])
+            n += 1
+    return found

@@ -8,34 +8,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, cast
 
+import derive.expr as ex
 from derive.errors import CardError
-from derive.expr import (
-    BINDING,
-    Add,
-    Arg,
-    Bracket,
-    Cases,
-    Entry,
-    Expr,
-    Fn,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Reduce,
-    Rel,
-    Size,
-    add,
-    free_indices,
-    sub,
-    walk,
-)
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.records import dataclass
 
 Slot = tuple[str, int]  # (tensor, axis)
-Limits = tuple[Expr | None, Expr | None]
+Limits = tuple[ex.Expr | None, ex.Expr | None]
 _INDICES = "ijklpqruv"  # for entries and sums that the card has no letter for
 _LETTERS = "nmNMdKHPQRSTUVABCDEFGJL"
 
@@ -45,7 +25,7 @@ class Axes:
     """Which axes run alike; what each has for extent, and where its coordinates start (0 or 1)."""
 
     classes: dict[Slot, Slot]
-    sizes: dict[Slot, Expr]
+    sizes: dict[Slot, ex.Expr]
     origins: dict[Slot, int]
     ranges: dict[Slot, Any] = field(default_factory=dict, compare=False)  # those of the calculus, once they are asked
 
@@ -56,26 +36,27 @@ class Axes:
             slot = (tensor.removeprefix("delta_"), axis)
         return self.classes.get(slot, slot)
 
-    def size(self, tensor: str, axis: int) -> Expr | None:
+    def size(self, tensor: str, axis: int) -> ex.Expr | None:
         return self.sizes.get(self.of(tensor, axis))
 
     def origin(self, tensor: str, axis: int) -> int:
         return self.origins.get(self.of(tensor, axis), 0)
 
 
-def stands(variable: Idx, node: Node) -> list[Slot]:
+def stands(variable: ex.Idx, node: ex.Node) -> list[Slot]:
     """The tensor axes along which an index variable stands by itself."""
-    return list(dict.fromkeys((e.tensor, d) for e in walk(node) if isinstance(e, Entry)
+    return list(dict.fromkeys((e.tensor, d) for e in ex.walk(node) if isinstance(e, ex.Entry)
                               for d, t in enumerate(e.indices) if t is variable))
 
 
-def reaches_on(variable: Idx, value: Node) -> bool:
+def reaches_on(variable: ex.Idx, value: ex.Node) -> bool:
     """Whether x_{k+1} stands in the value, unguarded: k then ends before an axis does along which it stands."""
-    if isinstance(value, Entry):
-        return any(t is not variable and variable in free_indices(t) and not any(isinstance(n, Fn) for n in walk(t))
+    if isinstance(value, ex.Entry):
+        return any(t is not variable and variable in ex.free_indices(t)
+                   and not any(isinstance(n, ex.Fn) for n in ex.walk(t))
                    for t in value.indices)
-    guarded = isinstance(value, Cases) or (isinstance(value, Reduce) and value.binder.cond is not None) or (
-        isinstance(value, Mul) and any(isinstance(f, Bracket) for f in value.factors))
+    guarded = isinstance(value, ex.Cases) or (isinstance(value, ex.Reduce) and value.binder.cond is not None) or (
+        isinstance(value, ex.Mul) and any(isinstance(f, ex.Bracket) for f in value.factors))
     return not guarded and any(reaches_on(variable, child) for child in value.children())
 
 
@@ -116,8 +97,8 @@ def _axes(module: Module) -> Axes:
                 found.find((symbol.name, d))
     ranges = []
     for lower, upper, slots in _runs(module):
-        length = None if lower is None or upper is None else sub(add(upper, Num(1)), lower)
-        if slots and (length is None or isinstance(length, (Num, Size))):
+        length = None if lower is None or upper is None else ex.sub(ex.add(upper, ex.Num(1)), lower)
+        if slots and (length is None or isinstance(length, (ex.Num, ex.Size))):
             found.join(slots)
             if length is not None:
                 ranges.append((slots[0], length))
@@ -131,15 +112,15 @@ def _axes(module: Module) -> Axes:
     return Axes(classes, sizes, origins)
 
 
-def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]) -> Iterator[tuple[Slot, Size]]:
+def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]) -> Iterator[tuple[Slot, ex.Size]]:
     """n along an axis whose last used coordinate is that of x_{k+1} for k up to n − 1."""
-    last: dict[tuple[Slot, Size], Fraction] = {}
+    last: dict[tuple[Slot, ex.Size], Fraction] = {}
     stated = {(tensor, axis): length for tensor, axis, length in module.ranges}
     for equation in module.equations:
         head = equation.terms[0]
-        own = {v: (None, add(length, Num(origins.get(classes[head.tensor, d], 0) - 1)))
-               for d, v in enumerate(head.indices) if isinstance(v, Idx)
-               and (length := stated.get((head.tensor, d))) is not None} if isinstance(head, Entry) else {}
+        own = {v: (None, ex.add(length, ex.Num(origins.get(classes[head.tensor, d], 0) - 1)))
+               for d, v in enumerate(head.indices) if isinstance(v, ex.Idx)
+               and (length := stated.get((head.tensor, d))) is not None} if isinstance(head, ex.Entry) else {}
         for entry, limits in _entries(equation, own):
             highest = {v: high for v, (_, high) in limits.items() if high is not None}
             for d, term in enumerate(entry.indices):
@@ -150,11 +131,11 @@ def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]
     yield from (key for key, beyond in last.items() if beyond == 0)
 
 
-def _entries(node: Node, limits: Mapping[Idx, Limits]) -> Iterator[tuple[Entry, Mapping[Idx, Limits]]]:
+def _entries(node: ex.Node, limits: Mapping[ex.Idx, Limits]) -> Iterator[tuple[ex.Entry, Mapping[ex.Idx, Limits]]]:
     """Every entry, with the written limits of the bound indices in whose scope it stands."""
-    if isinstance(node, Entry):
+    if isinstance(node, ex.Entry):
         yield node, limits
-    if isinstance(node, BINDING):
+    if isinstance(node, ex.BINDING):
         binder = node.binder
         own = zip(binder.variables, zip(binder.lower, binder.upper, strict=True), strict=True)
         limits = {**limits, **dict(own)}
@@ -162,14 +143,14 @@ def _entries(node: Node, limits: Mapping[Idx, Limits]) -> Iterator[tuple[Entry, 
         yield from _entries(child, limits)
 
 
-def _end(term: Expr, highest: dict[Idx, Expr]) -> tuple[Size, Fraction] | None:
+def _end(term: ex.Expr, highest: dict[ex.Idx, ex.Expr]) -> tuple[ex.Size, Fraction] | None:
     """(n, c) where the index term v + … reaches n + c as v runs through its written range."""
-    reached: list[Expr] = []
-    for part in term.terms if isinstance(term, Add) else (term,):
-        end = highest.get(part, part) if isinstance(part, Idx) else part
-        reached += end.terms if isinstance(end, Add) else (end,)
-    sizes = [t for t in reached if isinstance(t, Size)]
-    numbers = [_number(t) for t in reached if not isinstance(t, Size)]
+    reached: list[ex.Expr] = []
+    for part in term.terms if isinstance(term, ex.Add) else (term,):
+        end = highest.get(part, part) if isinstance(part, ex.Idx) else part
+        reached += end.terms if isinstance(end, ex.Add) else (end,)
+    sizes = [t for t in reached if isinstance(t, ex.Size)]
+    numbers = [_number(t) for t in reached if not isinstance(t, ex.Size)]
     if len(sizes) != 1 or None in numbers:
         return None
     return sizes[0], sum((n for n in numbers if n is not None), Fraction(0))
@@ -179,12 +160,12 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
     """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0."""
     found: dict[Slot, int] = {}
     for low, _, slots in _runs(module):
-        if isinstance(low, Num):
+        if isinstance(low, ex.Num):
             for slot in slots:
                 found[classes[slot]] = min(found.get(classes[slot], 1), max(0, int(low.value)))
     for equation in (*module.equations, *module.facts):
         for entry, limits in _entries(equation, {}):
-            lowest = {v: low.value for v, (low, _) in limits.items() if isinstance(low, Num)}
+            lowest = {v: low.value for v, (low, _) in limits.items() if isinstance(low, ex.Num)}
             for d, term in enumerate(entry.indices):
                 least = _least(term, lowest)
                 of = classes.get((entry.tensor, d))
@@ -195,58 +176,58 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
     return found
 
 
-def _least(term: Expr, lowest: dict[Idx, Fraction]) -> Fraction | None:
+def _least(term: ex.Expr, lowest: dict[ex.Idx, Fraction]) -> Fraction | None:
     """The least value of v + c while v runs from a written number on; of a number, 0 or 1."""
     match term:
-        case Num(value):
+        case ex.Num(value):
             return min(value, Fraction(1))
-        case Idx():
+        case ex.Idx():
             return lowest.get(term)
-        case Add((Idx() as v, *rest)) if v in lowest and all(_number(t) is not None for t in rest):
+        case ex.Add((ex.Idx() as v, *rest)) if v in lowest and all(_number(t) is not None for t in rest):
             return lowest[v] + sum((_number(t) or Fraction(0) for t in rest), Fraction(0))
     return None
 
 
-def _number(term: Expr) -> Fraction | None:
-    return term.value if isinstance(term, Num) else None
+def _number(term: ex.Expr) -> Fraction | None:
+    return term.value if isinstance(term, ex.Num) else None
 
 
-def _runs(module: Module) -> Iterator[tuple[Expr | None, Expr | None, list[Slot]]]:
+def _runs(module: Module) -> Iterator[tuple[ex.Expr | None, ex.Expr | None, list[Slot]]]:
     """The written range of each index variable, and the axes along which it stands."""
     for equation in (*module.equations, *module.facts):
         head, value = equation.children()[:2]
-        for letter in free_indices(equation):
-            if isinstance(head, Entry) and letter in head.indices and reaches_on(letter, value):
+        for letter in ex.free_indices(equation):
+            if isinstance(head, ex.Entry) and letter in head.indices and reaches_on(letter, value):
                 yield None, None, stands(letter, head)
                 yield None, None, stands(letter, value)
             else:
                 yield None, None, stands(letter, equation)
-        for node in walk(equation):
-            if isinstance(node, BINDING):
+        for node in ex.walk(equation):
+            if isinstance(node, ex.BINDING):
                 binder = node.binder
                 for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
                     yield low, high, stands(v, node)
-                if isinstance(node, (Reduce, Arg)):
+                if isinstance(node, (ex.Reduce, ex.Arg)):
                     yield from _conditioned(node)
 
 
-def _conditioned(node: Reduce | Arg) -> Iterator[tuple[Expr, Expr, list[Slot]]]:
+def _conditioned(node: ex.Reduce | ex.Arg) -> Iterator[tuple[ex.Expr, ex.Expr, list[Slot]]]:
     """0 ≤ k − p < n under a sum over x_{k−p}: the whole of that axis."""
-    for cond in walk(node.binder.cond) if node.binder.cond is not None else ():
+    for cond in ex.walk(node.binder.cond) if node.binder.cond is not None else ():
         match cond:
-            case Rel((low, term, high), ("≤", ("<" | "≤") as op)) if not isinstance(term, Idx):
-                slots = [(e.tensor, d) for e in walk(node.body) if isinstance(e, Entry)
+            case ex.Rel((low, term, high), ("≤", ("<" | "≤") as op)) if not isinstance(term, ex.Idx):
+                slots = [(e.tensor, d) for e in ex.walk(node.body) if isinstance(e, ex.Entry)
                          for d, t in enumerate(e.indices) if t is term]
-                yield low, high if op == "≤" else sub(high, Num(1)), slots
+                yield low, high if op == "≤" else ex.sub(high, ex.Num(1)), slots
 
 
-def _declared(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, Expr]:
-    sizes: dict[Slot, Expr] = {}
+def _declared(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, ex.Expr]:
+    sizes: dict[Slot, ex.Expr] = {}
     for symbol in module.table.of_kind(Kind.TENSOR):
         for d, size in enumerate(symbol.sizes):
             if size != "" and (symbol.name, d) in classes:
                 known = sizes.setdefault(classes[symbol.name, d], extent(size))
-                if known is not extent(size) and isinstance(known, Num) and isinstance(size, int):
+                if known is not extent(size) and isinstance(known, ex.Num) and isinstance(size, int):
                     raise CardError(f"`{symbol.name}` has extent {size} along an axis that has {known.value}")
     return sizes
 
@@ -263,7 +244,7 @@ def with_axes(module: Module, spare: bool = True) -> Module:
     named = dict(found.sizes)
     unknown = [c for c in dict.fromkeys(found.classes.values()) if c not in named]
     letters = unused(module.table, _LETTERS, len(unknown))
-    named |= {c: Size(letter) for c, letter in zip(unknown, letters, strict=True)}
+    named |= {c: ex.Size(letter) for c, letter in zip(unknown, letters, strict=True)}
     new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
     entries = max([3, *(len(s.axes) for s in module.table.of_kind(Kind.TENSOR))])
     own = dict.fromkeys(a for s in module.table.of_kind(Kind.TENSOR) for a in s.axes if module.table.named(a) is None)
@@ -291,8 +272,8 @@ def _message(of: Symbol, table: SymbolTable) -> Symbol:
     return Symbol(f"delta_{of.name}", known.latex if known else rf"\delta_{script}", Kind.TENSOR, of.axes, (), of.sizes)
 
 
-def _plain(size: Expr) -> int | str:
-    return int(size.value) if isinstance(size, Num) else size.name if isinstance(size, Size) else ""
+def _plain(size: ex.Expr) -> int | str:
+    return int(size.value) if isinstance(size, ex.Num) else size.name if isinstance(size, ex.Size) else ""
 
 
 INPUT_SIZES = "HWDUVAB"
@@ -323,6 +304,6 @@ def with_size_letters(module: Module) -> Module:
     return replace(module, table=table.extended([*sized, *named]))
 
 
-def extent(size: int | str) -> Expr:
+def extent(size: int | str) -> ex.Expr:
     """The size as an expression."""
-    return Num(size) if isinstance(size, int) else Size(size)
+    return ex.Num(size) if isinstance(size, int) else ex.Size(size)

@@ -10,30 +10,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Add,
-    Bracket,
-    Cases,
-    Entry,
-    Expr,
-    Fn,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Reduce,
-    Rel,
-    Size,
-    Star,
-    add,
-    free_indices,
-    mul,
-    walk,
-)
+import derive.expr as ex
 from derive.functions import known
 
 
@@ -42,16 +19,16 @@ class Monomial:
     """number · Π atom^exponent, the atoms in the order in which they came."""
 
     number: Fraction = Fraction(1)
-    powers: dict[Expr, Expr] = field(default_factory=dict)
+    powers: dict[ex.Expr, ex.Expr] = field(default_factory=dict)
 
-    def times(self, atom: Expr, exponent: Expr) -> None:
+    def times(self, atom: ex.Expr, exponent: ex.Expr) -> None:
         """Multiply by atom^exponent; a bracket is its own square."""
         old = self.powers.get(atom)
-        total = exponent if old is None else add(old, exponent)
-        if total is ZERO:
+        total = exponent if old is None else ex.add(old, exponent)
+        if total is ex.ZERO:
             self.powers.pop(atom, None)
         else:
-            self.powers[atom] = ONE if isinstance(atom, Bracket) else total
+            self.powers[atom] = ex.ONE if isinstance(atom, ex.Bracket) else total
 
     def product(self, other: Monomial) -> Monomial:
         found = Monomial(self.number * other.number, dict(self.powers))
@@ -59,56 +36,56 @@ class Monomial:
             found.times(atom, exponent)
         return found
 
-    def without(self, atoms: Iterable[Expr]) -> Monomial:
+    def without(self, atoms: Iterable[ex.Expr]) -> Monomial:
         gone = set(atoms)
         return Monomial(self.number, {a: e for a, e in self.powers.items() if a not in gone})
 
-    def split(self, atoms: Iterable[Expr]) -> Monomial:
+    def split(self, atoms: Iterable[ex.Expr]) -> Monomial:
         """The powers of these atoms alone."""
         kept = set(atoms)
         return Monomial(Fraction(1), {a: e for a, e in self.powers.items() if a in kept})
 
-    def expr(self) -> Expr:
+    def expr(self) -> ex.Expr:
         """Messages, plain factors, exponentials, what is below a fraction bar, sums, brackets, cases (before sums)."""
         if self.number == 0:
-            return ZERO
-        before_sum = any(has_sum(a) for a in self.powers if not isinstance(a, Cases))
+            return ex.ZERO
+        before_sum = any(has_sum(a) for a in self.powers if not isinstance(a, ex.Cases))
         ordered = sorted(self.powers.items(), key=lambda item: _place(item, before_sum))
-        return mul(Num(self.number), *(_power(a, e) for a, e in ordered))
+        return ex.mul(ex.Num(self.number), *(_power(a, e) for a, e in ordered))
 
 
-def _place(item: tuple[Expr, Expr], before_sum: bool) -> float:
+def _place(item: tuple[ex.Expr, ex.Expr], before_sum: bool) -> float:
     atom, exponent = item
-    if isinstance(atom, Entry) and atom.tensor.startswith("delta_") and exponent is ONE:
+    if isinstance(atom, ex.Entry) and atom.tensor.startswith("delta_") and exponent is ex.ONE:
         return -1
-    if isinstance(atom, Cases) and exponent is ONE:
+    if isinstance(atom, ex.Cases) and exponent is ex.ONE:
         return 1.5 if before_sum else 4
-    if isinstance(atom, Bracket):
+    if isinstance(atom, ex.Bracket):
         return 3
     if _is_exp(atom):
         return 0.5
     if has_sum(atom):
-        return 2 if exponent is ONE else 1
-    return 1 if isinstance(exponent, Num) and exponent.value < 0 else 0
+        return 2 if exponent is ex.ONE else 1
+    return 1 if isinstance(exponent, ex.Num) and exponent.value < 0 else 0
 
 
 @lru_cache(maxsize=8192)
-def has_sum(node: Node) -> bool:
+def has_sum(node: ex.Node) -> bool:
     """A reduction stands somewhere in it."""
-    return any(isinstance(n, Reduce) for n in walk(node))
+    return any(isinstance(n, ex.Reduce) for n in ex.walk(node))
 
 
 @lru_cache(maxsize=8192)
-def has_value(atom: Expr, exponent: Expr) -> bool:
+def has_value(atom: ex.Expr, exponent: ex.Expr) -> bool:
     """atom^exponent exists for all numbers: no logarithm, root, quotient or shifted index in it."""
-    if not isinstance(exponent, Num) or exponent.value.denominator > 1 or exponent.value < 0:
-        return isinstance(atom, Size)
-    for node in walk(atom):
-        if isinstance(node, Pow) and not has_value(node.base, node.exponent):
+    if not isinstance(exponent, ex.Num) or exponent.value.denominator > 1 or exponent.value < 0:
+        return isinstance(atom, ex.Size)
+    for node in ex.walk(atom):
+        if isinstance(node, ex.Pow) and not has_value(node.base, node.exponent):
             return False
-        if isinstance(node, Fn) and not _tame(node.name):
+        if isinstance(node, ex.Fn) and not _tame(node.name):
             return False
-        if isinstance(node, Entry) and not all(isinstance(i, (Idx, Star)) for i in node.indices):
+        if isinstance(node, ex.Entry) and not all(isinstance(i, (ex.Idx, ex.Star)) for i in node.indices):
             return False
     return True
 
@@ -119,71 +96,71 @@ def _tame(name: str) -> bool:
     return function is not None and function.domain == "real" and not function.grows
 
 
-def _is_exp(atom: Expr) -> bool:
-    return isinstance(atom, Fn) and atom.name == "exp"
+def _is_exp(atom: ex.Expr) -> bool:
+    return isinstance(atom, ex.Fn) and atom.name == "exp"
 
 
-def _power(atom: Expr, exponent: Expr) -> Expr:
-    if exponent is ONE:
+def _power(atom: ex.Expr, exponent: ex.Expr) -> ex.Expr:
+    if exponent is ex.ONE:
         return atom
-    if isinstance(atom, Fn) and atom.name == "exp":
-        return Fn("exp", (mul(exponent, *atom.args),))
-    if isinstance(exponent, Num) and exponent.value < 0 and exponent is not MINUS_ONE:
-        return Pow(Pow(atom, Num(-exponent.value)), MINUS_ONE)
-    return Pow(atom, exponent)
+    if isinstance(atom, ex.Fn) and atom.name == "exp":
+        return ex.Fn("exp", (ex.mul(exponent, *atom.args),))
+    if isinstance(exponent, ex.Num) and exponent.value < 0 and exponent is not ex.MINUS_ONE:
+        return ex.Pow(ex.Pow(atom, ex.Num(-exponent.value)), ex.MINUS_ONE)
+    return ex.Pow(atom, exponent)
 
 
-def monomial(node: Expr) -> Monomial:
+def monomial(node: ex.Expr) -> Monomial:
     """The monomial that a node is."""
     found = Monomial()
-    _gather(node, ONE, found)
+    _gather(node, ex.ONE, found)
     return found
 
 
-def _gather(node: Expr, exponent: Expr, into: Monomial) -> None:
+def _gather(node: ex.Expr, exponent: ex.Expr, into: Monomial) -> None:
     match node:
-        case Num(value) if isinstance(exponent, Num) and exponent.value.denominator == 1 and (
+        case ex.Num(value) if isinstance(exponent, ex.Num) and exponent.value.denominator == 1 and (
                 value or exponent.value > 0):
             into.number *= value ** int(exponent.value)
-        case Mul(factors) if _whole(exponent):
+        case ex.Mul(factors) if _whole(exponent):
             for factor in factors:
                 _gather(factor, exponent, into)
-        case Pow(base, inner) if _whole(exponent) or (isinstance(inner, Num) and not _whole(inner)):
-            _gather(base, mul(inner, exponent), into)
-        case Fn("exp", (arg,)):
+        case ex.Pow(base, inner) if _whole(exponent) or (isinstance(inner, ex.Num) and not _whole(inner)):
+            _gather(base, ex.mul(inner, exponent), into)
+        case ex.Fn("exp", (arg,)):
             scale, rest = _scaled(arg)
-            into.times(Fn("exp", (rest,)), mul(Num(scale), exponent))
+            into.times(ex.Fn("exp", (rest,)), ex.mul(ex.Num(scale), exponent))
         case _:
             into.times(node, exponent)
 
 
-def _whole(exponent: Expr) -> bool:
-    return isinstance(exponent, Num) and exponent.value.denominator == 1
+def _whole(exponent: ex.Expr) -> bool:
+    return isinstance(exponent, ex.Num) and exponent.value.denominator == 1
 
 
-def _scaled(arg: Expr) -> tuple[Fraction, Expr]:
+def _scaled(arg: ex.Expr) -> tuple[Fraction, ex.Expr]:
     """c and u with arg = c u, c a whole number or the sign."""
-    first = arg.factors[0] if isinstance(arg, Mul) else arg
-    if not isinstance(first, Num) or first is arg:
+    first = arg.factors[0] if isinstance(arg, ex.Mul) else arg
+    if not isinstance(first, ex.Num) or first is arg:
         return Fraction(1), arg
     scale = first.value if first.value.denominator == 1 else Fraction(1 if first.value > 0 else -1)
-    return scale, mul(Num(1 / scale), arg)
+    return scale, ex.mul(ex.Num(1 / scale), arg)
 
 
 @lru_cache(maxsize=32768)
-def key(node: Node) -> Hashable:
+def key(node: ex.Node) -> Hashable:
     """Equal for nodes that differ only in the order of their terms and factors."""
-    if isinstance(node, (Add, Mul)):
+    if isinstance(node, (ex.Add, ex.Mul)):
         return type(node).__name__, frozenset(Counter(map(key, node.children())).items())
-    if isinstance(node, Rel) and node.ops == ("=",):
+    if isinstance(node, ex.Rel) and node.ops == ("=",):
         return "=", frozenset(map(key, node.terms))
-    if isinstance(node, (Num, Idx)):
+    if isinstance(node, (ex.Num, ex.Idx)):
         return node
     return type(node).__name__, *map(_part_key, node.parts())
 
 
 def _part_key(part: Any) -> Hashable:
-    if isinstance(part, Node):
+    if isinstance(part, ex.Node):
         return key(part)
     return tuple(map(_part_key, part)) if isinstance(part, tuple) else part
 
@@ -192,48 +169,49 @@ _WEIGHTS = {"Reduce": 5, "Cases": 3, "Fn": 2, "Entry": 2, "Bracket": 1, "Pow": 1
 
 
 @lru_cache(maxsize=32768)
-def size(node: Node) -> int:
+def size(node: ex.Node) -> int:
     """How much there is to read."""
-    if isinstance(node, Num):
+    if isinstance(node, ex.Num):
         return 1 if node.value.denominator == 1 else 2
     own = _WEIGHTS.get(type(node).__name__, 0)
-    if isinstance(node, (Idx, Entry)) or not node.parts():
+    if isinstance(node, (ex.Idx, ex.Entry)) or not node.parts():
         own += 1
-    if isinstance(node, Add):
+    if isinstance(node, ex.Add):
         own += len(node.terms) - 1
     return own + sum(map(size, node.children()))
 
 
-def smaller(first: Expr, second: Expr) -> Expr:
+def smaller(first: ex.Expr, second: ex.Expr) -> ex.Expr:
     """The one that is less to read; the first where both are as much."""
     return second if size(second) < size(first) else first
 
 
-Binding = dict[Idx, Expr]
+Binding = dict[ex.Idx, ex.Expr]
 _MOST = 4  # terms whose orders are all tried
 
 
-def match(pattern: Any, node: Any, letters: frozenset[Idx], binding: Binding) -> Iterator[Binding]:
+def match(pattern: Any, node: Any, letters: frozenset[ex.Idx], binding: Binding) -> Iterator[Binding]:
     """The ways to replace the letters so that the pattern becomes the node."""
-    if isinstance(pattern, Idx) and pattern in letters:
+    if isinstance(pattern, ex.Idx) and pattern in letters:
         known = binding.get(pattern)
-        if known is None and isinstance(node, Expr) and not any(i.name.startswith("§") for i in free_indices(node)):
+        if known is None and isinstance(node, ex.Expr) and not any(i.name.startswith("§")
+                                                                   for i in ex.free_indices(node)):
             yield {**binding, pattern: node}
         elif known is node:
             yield binding
-    elif isinstance(pattern, Node) and pattern is node and not free_indices(pattern) & letters:
+    elif isinstance(pattern, ex.Node) and pattern is node and not ex.free_indices(pattern) & letters:
         yield binding
     elif isinstance(pattern, tuple):
         if isinstance(node, tuple) and len(pattern) == len(node):
             yield from _in_order(pattern, node, letters, binding)
-    elif isinstance(pattern, Node):
+    elif isinstance(pattern, ex.Node):
         if type(pattern) is type(node):
             yield from _in_parts(pattern, node, letters, binding)
     elif pattern == node:
         yield binding
 
 
-def _in_order(pattern: tuple[Any, ...], node: tuple[Any, ...], letters: frozenset[Idx],
+def _in_order(pattern: tuple[Any, ...], node: tuple[Any, ...], letters: frozenset[ex.Idx],
               binding: Binding) -> Iterator[Binding]:
     if not pattern:
         yield binding
@@ -242,8 +220,8 @@ def _in_order(pattern: tuple[Any, ...], node: tuple[Any, ...], letters: frozense
         yield from _in_order(pattern[1:], node[1:], letters, found)
 
 
-def _in_parts(pattern: Node, node: Node, letters: frozenset[Idx], binding: Binding) -> Iterator[Binding]:
-    if isinstance(pattern, (Add, Mul)):
+def _in_parts(pattern: ex.Node, node: ex.Node, letters: frozenset[ex.Idx], binding: Binding) -> Iterator[Binding]:
+    if isinstance(pattern, (ex.Add, ex.Mul)):
         own, other = tuple(pattern.children()), tuple(node.children())
         if len(own) == len(other):
             for order in permutations(other) if len(own) <= _MOST else (other,):
@@ -252,8 +230,8 @@ def _in_parts(pattern: Node, node: Node, letters: frozenset[Idx], binding: Bindi
         yield from _in_order(pattern.parts(), node.parts(), letters, binding)
 
 
-def dividing(pattern: Sequence[tuple[Expr, Fraction]], whole: Monomial, letters: frozenset[Idx],
-             binding: Binding, used: tuple[Expr, ...] = ()) -> Iterator[tuple[Binding, tuple[Expr, ...], int]]:
+def dividing(pattern: Sequence[tuple[ex.Expr, Fraction]], whole: Monomial, letters: frozenset[ex.Idx],
+             binding: Binding, used: tuple[ex.Expr, ...] = ()) -> Iterator[tuple[Binding, tuple[ex.Expr, ...], int]]:
     """The ways in which pattern^r divides a monomial: letters, the atoms used, and r, as far from 0 as can be."""
     if len(used) == len(pattern):
         r = _ratio([whole.powers[a] for a in used], [e for _, e in pattern])
@@ -267,11 +245,11 @@ def dividing(pattern: Sequence[tuple[Expr, Fraction]], whole: Monomial, letters:
                 yield from dividing(pattern, whole, letters, found, (*used, other))
 
 
-def _ratio(exponents: list[Expr], wanted: list[Fraction]) -> int:
+def _ratio(exponents: list[ex.Expr], wanted: list[Fraction]) -> int:
     """The whole r with r·wanted within the exponents; alone, an exponent must be a multiple, and no root be undone."""
-    ratios = [e.value / w if isinstance(e, Num) else Fraction(0) for e, w in zip(exponents, wanted, strict=True)]
+    ratios = [e.value / w if isinstance(e, ex.Num) else Fraction(0) for e, w in zip(exponents, wanted, strict=True)]
     if len(ratios) == 1:
-        undone = wanted[0].denominator > 1 and exponents[0] in (ONE, MINUS_ONE)
+        undone = wanted[0].denominator > 1 and exponents[0] in (ex.ONE, ex.MINUS_ONE)
         return int(ratios[0]) if ratios[0].denominator == 1 and not undone else 0
     least = int(min(map(abs, ratios)))
     return least if all(r > 0 for r in ratios) else -least if all(r < 0 for r in ratios) else 0

@@ -7,31 +7,10 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
 
+import derive.expr as ex
 from derive.calculus.algebra import Monomial, dividing, has_value, key, monomial, size, smaller
 from derive.calculus.brackets import deltas_apart
 from derive.calculus.ranges import Range
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Add,
-    Bracket,
-    Cases,
-    Entry,
-    Expr,
-    Extremum,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Rel,
-    Size,
-    add,
-    free_indices,
-    mul,
-    subst,
-)
 from derive.module import Module
 from derive.records import dataclass
 
@@ -40,12 +19,12 @@ from derive.records import dataclass
 class Fold:
     """Π pattern = replacement, for all values of the letters; ``once``: not for powers of it."""
 
-    pattern: tuple[tuple[Expr, Fraction], ...]
-    letters: frozenset[Idx]
-    replacement: Expr
+    pattern: tuple[tuple[ex.Expr, Fraction], ...]
+    letters: frozenset[ex.Idx]
+    replacement: ex.Expr
     once: bool = False
 
-    def apply(self, whole: Monomial) -> list[Expr] | None:
+    def apply(self, whole: Monomial) -> list[ex.Expr] | None:
         """The factors of the monomial with the pattern replaced; None where it does not occur."""
         for binding, used, r in dividing(self.pattern, whole, self.letters, {}):
             if len(binding) < len(self.letters):
@@ -53,70 +32,70 @@ class Fold:
             times = 1 if self.once and r > 0 else r
             if self.once and r < 0:
                 continue
-            mapping: dict[Node, Node] = dict[Node, Node](binding.items())
+            mapping: dict[ex.Node, ex.Node] = dict[ex.Node, ex.Node](binding.items())
             rest = Monomial(whole.number, dict(whole.powers))
             for atom, (_, e) in zip(used, self.pattern, strict=True):
-                rest.times(atom, Num(-e * times))
-            new = subst(self.replacement, mapping)
+                rest.times(atom, ex.Num(-e * times))
+            new = ex.subst(self.replacement, mapping)
             first = rest.split(used)  # what is left of the pattern stays where it was: y(1 − y) w
-            return [first.expr(), Pow(new, Num(times)) if times != 1 else new, rest.without(used).expr()]
+            return [first.expr(), ex.Pow(new, ex.Num(times)) if times != 1 else new, rest.without(used).expr()]
         return None
 
 
-def folds_of(module: Module, simplify: Callable[[Expr], Expr]) -> Iterable[Fold]:
+def folds_of(module: Module, simplify: Callable[[ex.Expr], ex.Expr]) -> Iterable[Fold]:
     """y's definition F_k read as F_k = y_k; of y = 1/(c + u) also u y = 1 − c y; and what the card states."""
     for equation in module.equations:
         entry, value = equation.terms
-        if isinstance(entry, Entry):
+        if isinstance(entry, ex.Entry):
             yield from definition_folds(entry, simplify(value))
     for fact in module.facts:
-        if isinstance(fact, Rel) and fact.ops == ("=",):
+        if isinstance(fact, ex.Rel) and fact.ops == ("=",):
             yield from fact_folds(fact, simplify)
 
 
-def definition_folds(entry: Entry, value: Expr) -> Iterable[Fold]:
-    letters = frozenset(i for i in entry.indices if isinstance(i, Idx))
+def definition_folds(entry: ex.Entry, value: ex.Expr) -> Iterable[Fold]:
+    letters = frozenset(i for i in entry.indices if isinstance(i, ex.Idx))
     whole = monomial(value)
-    if size(value) <= size(entry) or any(isinstance(a, (Cases, Extremum)) for a in whole.powers):
+    if size(value) <= size(entry) or any(isinstance(a, (ex.Cases, ex.Extremum)) for a in whole.powers):
         return
     pattern, scale = _pattern(whole)
     if pattern:
-        yield Fold(pattern, letters, mul(scale, entry))
+        yield Fold(pattern, letters, ex.mul(scale, entry))
     (atom, exponent), *others = whole.powers.items()
-    if isinstance(atom, Add) and exponent is MINUS_ONE and not others and whole.number == 1:
+    if isinstance(atom, ex.Add) and exponent is ex.MINUS_ONE and not others and whole.number == 1:
         yield from _inverted(atom, entry, letters)
 
 
-def _pattern(whole: Monomial) -> tuple[tuple[tuple[Expr, Fraction], ...], Expr]:
+def _pattern(whole: Monomial) -> tuple[tuple[tuple[ex.Expr, Fraction], ...], ex.Expr]:
     """The atoms of a definition c·Π a^e that must be found, and what the rest divides y by."""
-    sizes: dict[Expr, Expr] = {a: e for a, e in whole.powers.items() if isinstance(a, Size)}
+    sizes: dict[ex.Expr, ex.Expr] = {a: e for a, e in whole.powers.items() if isinstance(a, ex.Size)}
     atoms = [(a, e) for a, e in whole.powers.items() if a not in sizes]
-    if not all(isinstance(e, Num) for _, e in atoms):
-        return (), ONE
-    scale = Pow(Monomial(whole.number, sizes).expr(), MINUS_ONE)
-    plain = ONE if whole.number == 1 and not sizes else monomial(scale).expr()
-    return tuple((a, e.value) for a, e in atoms if isinstance(e, Num)), plain
+    if not all(isinstance(e, ex.Num) for _, e in atoms):
+        return (), ex.ONE
+    scale = ex.Pow(Monomial(whole.number, sizes).expr(), ex.MINUS_ONE)
+    plain = ex.ONE if whole.number == 1 and not sizes else monomial(scale).expr()
+    return tuple((a, e.value) for a, e in atoms if isinstance(e, ex.Num)), plain
 
 
-def _inverted(total: Add, entry: Entry, letters: frozenset[Idx]) -> Iterable[Fold]:
+def _inverted(total: ex.Add, entry: ex.Entry, letters: frozenset[ex.Idx]) -> Iterable[Fold]:
     """y (c + u) = 1, so u y = 1 − c y."""
-    numbers = [t for t in total.terms if isinstance(t, Num)]
-    rest = [t for t in total.terms if not isinstance(t, Num)]
+    numbers = [t for t in total.terms if isinstance(t, ex.Num)]
+    rest = [t for t in total.terms if not isinstance(t, ex.Num)]
     if len(numbers) != 1 or len(rest) != 1:
         return
     u = monomial(rest[0])
-    if not all(isinstance(e, Num) for e in u.powers.values()):
+    if not all(isinstance(e, ex.Num) for e in u.powers.values()):
         return
-    pattern = ((entry, Fraction(1)), *((a, e.value) for a, e in u.powers.items() if isinstance(e, Num)))
-    value = add(ONE, mul(MINUS_ONE, numbers[0], entry))
-    yield Fold(pattern, letters, mul(Num(1 / u.number), value), once=True)
+    pattern = ((entry, Fraction(1)), *((a, e.value) for a, e in u.powers.items() if isinstance(e, ex.Num)))
+    value = ex.add(ex.ONE, ex.mul(ex.MINUS_ONE, numbers[0], entry))
+    yield Fold(pattern, letters, ex.mul(ex.Num(1 / u.number), value), once=True)
 
 
-def fact_folds(fact: Rel, simplify: Callable[[Expr], Expr]) -> Iterable[Fold]:
+def fact_folds(fact: ex.Rel, simplify: Callable[[ex.Expr], ex.Expr]) -> Iterable[Fold]:
     left, right = map(simplify, fact.terms)
     pattern, scale = _pattern(monomial(left))
     if pattern and size(right) < size(left):
-        yield Fold(pattern, free_indices(left), mul(scale, right))
+        yield Fold(pattern, ex.free_indices(left), ex.mul(scale, right))
 
 
 _MOST_TERMS = 64
@@ -125,14 +104,14 @@ _MOST_TERMS = 64
 class Arithmetic:
     """Where each index runs, which definitions may be folded back, and which sums were seen."""
 
-    def __init__(self, module: Module, ranges: dict[Idx, Range], folds: tuple[Fold, ...],
-                 known: dict[object, Expr]) -> None:
+    def __init__(self, module: Module, ranges: dict[ex.Idx, Range], folds: tuple[Fold, ...],
+                 known: dict[object, ex.Expr]) -> None:
         self.module, self.ranges, self.folds, self.known = module, ranges, folds, known
-        self.done: dict[Expr, Expr] = {}
+        self.done: dict[ex.Expr, ex.Expr] = {}
 
     # --- sums of terms ------------------------------------------------------
 
-    def sum_of(self, terms: Iterable[Expr]) -> Expr:
+    def sum_of(self, terms: Iterable[ex.Expr]) -> ex.Expr:
         """Like terms collected, and a common factor in front where that is shorter."""
         gathered: dict[object, Monomial] = {}
         for m in self.flat(terms):
@@ -143,18 +122,18 @@ class Arithmetic:
                 gathered[same] = m
         found = [m for m in gathered.values() if m.number]
         if len(found) < 2:
-            return self.product([found[0].expr()]) if found else ZERO
+            return self.product([found[0].expr()]) if found else ex.ZERO
         found = deltas_apart(sorted(found, key=lambda m: m.number < 0))
         whole = self.as_known(found)
         common = self.common(found)
         if common is None:
-            best = self.product([whole]) if isinstance(whole, Add) else whole
+            best = self.product([whole]) if isinstance(whole, ex.Add) else whole
             expanded = self.multiplied_out(found)
             return best if expanded is None else smaller(best, expanded)
         inner = self.sum_of([over(m, common).expr() for m in found])
         return smaller(whole, self.folded(common.product(monomial(inner))).expr())
 
-    def multiplied_out(self, terms: list[Monomial]) -> Expr | None:
+    def multiplied_out(self, terms: list[Monomial]) -> ex.Expr | None:
         """The sum with all products of sums multiplied out, if that makes terms cancel."""
         if not any(self.meets(a, [b for other in terms for b in other.powers if b is not a])
                    for m in terms for a in _sums(m)):
@@ -164,27 +143,27 @@ class Arithmetic:
             return None
         return self.sum_of([self.folded(m).expr() for p in parts for m in p or ()])
 
-    def flat(self, terms: Iterable[Expr]) -> Iterable[Monomial]:
+    def flat(self, terms: Iterable[ex.Expr]) -> Iterable[Monomial]:
         for term in terms:
             m = monomial(term)
             inner = next(iter(m.powers), None)
-            if len(m.powers) == 1 and isinstance(inner, Add) and m.powers[inner] is ONE:
+            if len(m.powers) == 1 and isinstance(inner, ex.Add) and m.powers[inner] is ex.ONE:
                 for part in self.flat(inner.terms):
                     yield Monomial(part.number * m.number, part.powers)
             elif m.number:
                 yield m
 
-    def as_known(self, terms: list[Monomial]) -> Expr:
+    def as_known(self, terms: list[Monomial]) -> ex.Expr:
         """The sum, with order and sign as where it was met first."""
-        node = Add(tuple(m.expr() for m in terms))
+        node = ex.Add(tuple(m.expr() for m in terms))
         if key(node) in self.known:
             return self.known[key(node)]
-        negated = Add(tuple(Monomial(-m.number, m.powers).expr() for m in terms))
+        negated = ex.Add(tuple(Monomial(-m.number, m.powers).expr() for m in terms))
         if key(negated) in self.known:
-            return Mul((MINUS_ONE, self.known[key(negated)]))
+            return ex.Mul((ex.MINUS_ONE, self.known[key(negated)]))
         if all(m.number < 0 for m in terms):
             self.known[key(negated)] = negated
-            return Mul((MINUS_ONE, negated))
+            return ex.Mul((ex.MINUS_ONE, negated))
         self.known[key(node)] = node
         return node
 
@@ -195,27 +174,27 @@ class Arithmetic:
         false bracket removes may not exist.
         """
         found = Monomial(_content([m.number for m in terms]))
-        guarded = guarded or all(any(isinstance(a, (Bracket, Cases)) for a in m.powers) for m in terms)
+        guarded = guarded or all(any(isinstance(a, (ex.Bracket, ex.Cases)) for a in m.powers) for m in terms)
         for atom, exponent in terms[0].powers.items():
-            if guarded and not isinstance(atom, (Bracket, Cases)) and not has_value(atom, exponent):
+            if guarded and not isinstance(atom, (ex.Bracket, ex.Cases)) and not has_value(atom, exponent):
                 continue
             others = [m.powers.get(atom) for m in terms]
-            values = [e.value for e in others if isinstance(e, Num)]
+            values = [e.value for e in others if isinstance(e, ex.Num)]
             if len(values) == len(terms) and (min(values) > 0 or max(values) < 0):
-                found.powers[atom] = Num(min(values, key=abs))
+                found.powers[atom] = ex.Num(min(values, key=abs))
             elif all(e is exponent for e in others):
                 found.powers[atom] = exponent
         return found if found.powers or found.number != 1 else None
 
     # --- products -----------------------------------------------------------
 
-    def product(self, factors: Iterable[Expr]) -> Expr:
+    def product(self, factors: Iterable[ex.Expr]) -> ex.Expr:
         """Powers gathered, definitions folded back, multiplied out where that is shorter."""
         whole = Monomial()
         for factor in factors:
             whole = whole.product(monomial(factor))
         if whole.number == 0:
-            return ZERO
+            return ex.ZERO
         whole = self.folded(whole)
         best = whole.expr()
         for candidate in self.expansions(whole):
@@ -236,7 +215,7 @@ class Arithmetic:
                     whole, again = new, bool(new.powers)
         return whole
 
-    def expansions(self, whole: Monomial) -> Iterable[Expr]:
+    def expansions(self, whole: Monomial) -> Iterable[ex.Expr]:
         sums = [a for a in _sums(whole) if self.meets(a, [b for b in whole.powers if b is not a])]
         if len(whole.powers) == 1:
             return
@@ -246,17 +225,17 @@ class Arithmetic:
             if terms is not None:
                 yield self.sum_of([self.folded(m).expr() for m in terms])
 
-    def meets(self, inner: Add, others: list[Expr]) -> bool:
+    def meets(self, inner: ex.Add, others: list[ex.Expr]) -> bool:
         """A term of the sum has something in common with the other factors, that may cancel or fold."""
         own = {a for t in inner.terms for a in monomial(t).powers}
-        rest = set(others).union(*(monomial(t).powers for o in others if isinstance(o, Add) for t in o.terms))
+        rest = set(others).union(*(monomial(t).powers for o in others if isinstance(o, ex.Add) for t in o.terms))
         if own & rest:
             return True
         types, other_types = set(map(type, own)), set(map(type, rest))
         return any(len(f.pattern) > 1 and {type(a) for a, _ in f.pattern} & types
                    and {type(a) for a, _ in f.pattern} & other_types for f in self.folds)
 
-    def multiplied(self, whole: Monomial, sums: tuple[Add, ...]) -> list[Monomial] | None:
+    def multiplied(self, whole: Monomial, sums: tuple[ex.Add, ...]) -> list[Monomial] | None:
         """The terms of a product with some of its sums multiplied out; None if there are too many."""
         found = [whole.without(sums)]
         for inner in sums:
@@ -266,9 +245,9 @@ class Arithmetic:
         return found
 
 
-def _sums(m: Monomial) -> list[Add]:
+def _sums(m: Monomial) -> list[ex.Add]:
     """The factors that are sums."""
-    return [a for a, e in m.powers.items() if isinstance(a, Add) and e is ONE]
+    return [a for a, e in m.powers.items() if isinstance(a, ex.Add) and e is ex.ONE]
 
 
 _FINE = 1000  # a denominator that nobody writes
@@ -287,10 +266,11 @@ def over(m: Monomial, common: Monomial) -> Monomial:
     """m / common, a common bracket dropped."""
     found = Monomial(m.number / common.number, dict(m.powers))
     for atom, exponent in common.powers.items():
-        if isinstance(atom, Bracket):
+        if isinstance(atom, ex.Bracket):
             found.powers.pop(atom)
         else:
-            found.times(atom, Num(-exponent.value) if isinstance(exponent, Num) else Mul((MINUS_ONE, exponent)))
-            if not isinstance(exponent, Num):
+            found.times(atom, ex.Num(-exponent.value) if isinstance(exponent, ex.Num)
+                        else ex.Mul((ex.MINUS_ONE, exponent)))
+            if not isinstance(exponent, ex.Num):
                 found.powers.pop(atom, None)
     return found

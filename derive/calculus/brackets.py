@@ -7,29 +7,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 
+import derive.expr as ex
 from derive.calculus.algebra import Monomial, monomial, smaller
 from derive.calculus.ranges import Affine, Ranges, conditions, joint
-from derive.expr import (
-    ONE,
-    ZERO,
-    Add,
-    Bracket,
-    Cases,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Mul,
-    Num,
-    Otherwise,
-    Pow,
-    Rel,
-    Tuple,
-    eq,
-    rel,
-    tuple_of,
-    walk,
-)
 from derive.module import Module
 
 _TURNED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤"}
@@ -37,34 +17,34 @@ _COMPARE = {"<": operator.lt, ">": operator.gt, "≤": operator.le, "≥": opera
 _OPPOSITE = {"<": "≥", "≥": "<", ">": "≤", "≤": ">", "=": "≠", "≠": "="}
 
 
-def bracket(cond: Cond, ranges: Ranges) -> Expr:
+def bracket(cond: ex.Cond, ranges: Ranges) -> ex.Expr:
     """[c], less what holds always; 0 where c never holds."""
-    left: list[Cond] = []
+    left: list[ex.Cond] = []
     for part in conditions(cond):
-        if isinstance(part, Rel):
+        if isinstance(part, ex.Rel):
             found = _relation(part, ranges)
             if found is False:
-                return ZERO
+                return ex.ZERO
             left += [] if found is True else [found]
-        elif not isinstance(part, Otherwise):
+        elif not isinstance(part, ex.Otherwise):
             left.append(part)
     whole = joint(tuple(left))
-    return ONE if whole is None else Bracket(whole)
+    return ex.ONE if whole is None else ex.Bracket(whole)
 
 
-def unclipped(cond: Cond, ranges: Ranges) -> Cond:
+def unclipped(cond: ex.Cond, ranges: Ranges) -> ex.Cond:
     """The condition, where it compares min(c, u) or max(c, u) with a number, said of u."""
-    found = bracket(cond, ranges) if any(isinstance(n, Extremum) for n in walk(cond)) else None
-    return found.cond if isinstance(found, Bracket) else cond
+    found = bracket(cond, ranges) if any(isinstance(n, ex.Extremum) for n in ex.walk(cond)) else None
+    return found.cond if isinstance(found, ex.Bracket) else cond
 
 
-def _relation(part: Rel, ranges: Ranges) -> Rel | bool:
+def _relation(part: ex.Rel, ranges: Ranges) -> ex.Rel | bool:
     """A relation of indices without what the ranges give already; True or False where that decides it."""
-    terms = [Tuple(tuple(map(tidy, t.items))) if isinstance(t, Tuple) else tidy(t) for t in part.terms]
+    terms = [ex.Tuple(tuple(map(tidy, t.items))) if isinstance(t, ex.Tuple) else tidy(t) for t in part.terms]
     if part.ops == ("=",):
         return _equation(*terms)
-    if any(isinstance(n, (Entry, Tuple)) for n in walk(part)):
-        return _of_inner(terms[0], part.ops[0], terms[1]) if len(terms) == 2 else Rel(tuple(terms), part.ops)
+    if any(isinstance(n, (ex.Entry, ex.Tuple)) for n in ex.walk(part)):
+        return _of_inner(terms[0], part.ops[0], terms[1]) if len(terms) == 2 else ex.Rel(tuple(terms), part.ops)
     links = list(zip(terms, part.ops, terms[1:], strict=False))
     while links and _holds(*links[0], ranges):
         links.pop(0)
@@ -72,70 +52,70 @@ def _relation(part: Rel, ranges: Ranges) -> Rel | bool:
         links.pop()
     if len(links) == 1:
         links = [_shifted(*links[0])]
-    return Rel((links[0][0], *(link[2] for link in links)), tuple(link[1] for link in links)) if links else True
+    return ex.Rel((links[0][0], *(link[2] for link in links)), tuple(link[1] for link in links)) if links else True
 
 
-def _of_inner(left: Expr, op: str, right: Expr) -> Rel | bool:
+def _of_inner(left: ex.Expr, op: str, right: ex.Expr) -> ex.Rel | bool:
     """min(c, u) > k says u > k where c > k, and nothing at all else; max(c, u) > k is u > k where c ≤ k."""
-    if isinstance(right, Extremum) and isinstance(left, Num) and op in _TURNED:
+    if isinstance(right, ex.Extremum) and isinstance(left, ex.Num) and op in _TURNED:
         left, op, right = right, _TURNED[op], left
-    if not (isinstance(left, Extremum) and isinstance(right, Num) and op in _TURNED and len(left.args) == 2):
-        return rel(left, op, right)
-    numbers = [a for a in left.args if isinstance(a, Num)]
-    others = [a for a in left.args if not isinstance(a, Num)]
+    if not (isinstance(left, ex.Extremum) and isinstance(right, ex.Num) and op in _TURNED and len(left.args) == 2):
+        return ex.rel(left, op, right)
+    numbers = [a for a in left.args if isinstance(a, ex.Num)]
+    others = [a for a in left.args if not isinstance(a, ex.Num)]
     if len(numbers) != 1:
-        return rel(left, op, right)
+        return ex.rel(left, op, right)
     holds = _COMPARE[op](numbers[0].value, right.value)
     both = (op in ">≥") == (left.op == "min")
     return _of_inner(others[0], op, right) if holds == both else holds
 
 
-def _shifted(left: Expr, op: str, right: Expr) -> tuple[Expr, str, Expr]:
+def _shifted(left: ex.Expr, op: str, right: ex.Expr) -> tuple[ex.Expr, str, ex.Expr]:
     """1 ≤ j − 1 is 2 ≤ j."""
     for number, other in ((left, right), (right, left)):
         whole = Affine.of(other)
-        if isinstance(number, Num) and whole.constant and whole.coefficients:
-            moved, rest = Num(number.value - whole.constant), Affine(whole.coefficients, Fraction(0)).expr()
+        if isinstance(number, ex.Num) and whole.constant and whole.coefficients:
+            moved, rest = ex.Num(number.value - whole.constant), Affine(whole.coefficients, Fraction(0)).expr()
             return (moved, op, rest) if number is left else (rest, op, moved)
     return left, op, right
 
 
-def _equation(left: Expr, right: Expr) -> Rel | bool:
+def _equation(left: ex.Expr, right: ex.Expr) -> ex.Rel | bool:
     """left = right, less the components that agree; False where they differ by a number."""
-    pairs = zip(*(t.items if isinstance(t, Tuple) else (t,) for t in (left, right)), strict=True)
+    pairs = zip(*(t.items if isinstance(t, ex.Tuple) else (t,) for t in (left, right)), strict=True)
     differing = [(a, b) for a, b in pairs if a is not b]
     for a, b in differing:
         gap = Affine.of(a).plus(Affine.of(b), Fraction(-1))
         if not gap.coefficients and gap.constant:
             return False
-    return eq(*(tuple_of(side) for side in zip(*differing, strict=True))) if differing else True
+    return ex.eq(*(ex.tuple_of(side) for side in zip(*differing, strict=True))) if differing else True
 
 
-def tidy(term: Expr) -> Expr:
+def tidy(term: ex.Expr) -> ex.Expr:
     """An index term with its sums carried out: (j − 1) + 1 is j."""
-    return smaller(term, Affine.of(term).expr()) if isinstance(term, (Add, Mul)) else term
+    return smaller(term, Affine.of(term).expr()) if isinstance(term, (ex.Add, ex.Mul)) else term
 
 
-def _holds(left: Expr, op: str, right: Expr, ranges: Ranges) -> bool:
+def _holds(left: ex.Expr, op: str, right: ex.Expr, ranges: Ranges) -> bool:
     """left op right follows from the ranges of the letters."""
     low, high = (left, right) if op in "<≤" else (right, left)
     gap = Affine.of(high).plus(Affine.of(low), Fraction(-1))
     if op in "<>":
-        gap = gap.plus(Affine.of(ONE), Fraction(-1))
+        gap = gap.plus(Affine.of(ex.ONE), Fraction(-1))
     least = gap.end(ranges, top=False)
     return op in "<≤>≥" and least is not None and least.never_negative
 
 
-def as_bracket(branches: list[tuple[Expr, Cond]]) -> Expr:
+def as_bracket(branches: list[tuple[ex.Expr, ex.Cond]]) -> ex.Expr:
     """{ 1 if c, 0 otherwise } = [c], and { 0 if c, 1 otherwise } = [not c]."""
-    if len(branches) == 2 and isinstance(branches[1][1], Otherwise):
+    if len(branches) == 2 and isinstance(branches[1][1], ex.Otherwise):
         (first, cond), (second, _) = branches
-        if second is ZERO:
-            return Mul((first, Bracket(cond))) if first is not ONE else Bracket(cond)
-        if first is ZERO and isinstance(cond, Rel) and len(cond.ops) == 1:
-            negated = Bracket(rel(cond.terms[0], _OPPOSITE[cond.ops[0]], cond.terms[1]))
-            return Mul((second, negated)) if second is not ONE else negated
-    return Cases(tuple(branches))
+        if second is ex.ZERO:
+            return ex.Mul((first, ex.Bracket(cond))) if first is not ex.ONE else ex.Bracket(cond)
+        if first is ex.ZERO and isinstance(cond, ex.Rel) and len(cond.ops) == 1:
+            negated = ex.Bracket(ex.rel(cond.terms[0], _OPPOSITE[cond.ops[0]], cond.terms[1]))
+            return ex.Mul((second, negated)) if second is not ex.ONE else negated
+    return ex.Cases(tuple(branches))
 
 
 def deltas_apart(terms: list[Monomial]) -> list[Monomial]:
@@ -143,33 +123,34 @@ def deltas_apart(terms: list[Monomial]) -> list[Monomial]:
     single = set.intersection(*({e for a in m.powers for e in _equations(a)} for m in terms))
     if not single:
         return terms
-    return [reduce(Monomial.product, map(monomial, [Num(m.number), *(
-        p for a, e in m.powers.items() for p in (_parted(a, single) if e is ONE else [Pow(a, e)]))])) for m in terms]
+    return [reduce(Monomial.product, map(monomial, [ex.Num(m.number), *(
+        p for a, e in m.powers.items() for p in (_parted(a, single) if e is ex.ONE
+                                                 else [ex.Pow(a, e)]))])) for m in terms]
 
 
-def _equations(atom: Expr) -> list[Rel]:
+def _equations(atom: ex.Expr) -> list[ex.Rel]:
     """The equations k = i, l = j that [(k, l) = (i, j)] says."""
-    if not (isinstance(atom, Bracket) and isinstance(atom.cond, Rel) and atom.cond.ops == ("=",)):
+    if not (isinstance(atom, ex.Bracket) and isinstance(atom.cond, ex.Rel) and atom.cond.ops == ("=",)):
         return []
-    left, right = (t.items if isinstance(t, Tuple) else (t,) for t in atom.cond.terms)
-    return [eq(a, b) for a, b in zip(left, right, strict=True)] if len(left) == len(right) else []
+    left, right = (t.items if isinstance(t, ex.Tuple) else (t,) for t in atom.cond.terms)
+    return [ex.eq(a, b) for a, b in zip(left, right, strict=True)] if len(left) == len(right) else []
 
 
-def _parted(atom: Expr, single: set[Rel]) -> list[Expr]:
+def _parted(atom: ex.Expr, single: set[ex.Rel]) -> list[ex.Expr]:
     parts = _equations(atom)
     apart = [p for p in parts if p in single]
     rest = [p for p in parts if p not in single]
     if not apart or not rest:
         return [atom]
-    joined = eq(*(tuple_of(side) for side in zip(*(p.terms for p in rest), strict=True)))
-    return [Bracket(joined), *map(Bracket, apart)]
+    joined = ex.eq(*(ex.tuple_of(side) for side in zip(*(p.terms for p in rest), strict=True)))
+    return [ex.Bracket(joined), *map(ex.Bracket, apart)]
 
 
-Compared = tuple[Expr, str, Fraction]
+Compared = tuple[ex.Expr, str, Fraction]
 _FLIPPED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "=": "=", "≠": "≠"}
 
 
-def possible(claim: Rel, module: Module) -> bool:
+def possible(claim: ex.Rel, module: Module) -> bool:
     """Whether x op c may hold, given what the facts say of x; True for any other relation."""
     for entry, op, bound in _comparisons(claim):
         facts = [(o, b) for fact in module.facts for e, o, b in _comparisons(fact) if _same(e, entry)]
@@ -178,19 +159,19 @@ def possible(claim: Rel, module: Module) -> bool:
     return True
 
 
-def _same(fact: Expr, entry: Expr) -> bool:
+def _same(fact: ex.Expr, entry: ex.Expr) -> bool:
     """A fact about x_i is one about all of x."""
-    return isinstance(fact, Entry) and isinstance(entry, Entry) and fact.tensor == entry.tensor
+    return isinstance(fact, ex.Entry) and isinstance(entry, ex.Entry) and fact.tensor == entry.tensor
 
 
-def _comparisons(claim: Cond) -> Iterator[Compared]:
+def _comparisons(claim: ex.Cond) -> Iterator[Compared]:
     """x op c for each neighbouring pair of an entry and a number."""
-    if not isinstance(claim, Rel):
+    if not isinstance(claim, ex.Rel):
         return
     for left, op, right in zip(claim.terms, claim.ops, claim.terms[1:], strict=False):
-        if isinstance(left, Entry) and isinstance(right, Num):
+        if isinstance(left, ex.Entry) and isinstance(right, ex.Num):
             yield left, op, right.value
-        elif isinstance(left, Num) and isinstance(right, Entry):
+        elif isinstance(left, ex.Num) and isinstance(right, ex.Entry):
             yield right, _FLIPPED[op], left.value
 
 

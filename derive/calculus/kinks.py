@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, cast
 
+import derive.expr as ex
 from derive.axes import with_axes
 from derive.calculus.algebra import monomial
 from derive.calculus.boundaries import Border, borders, compared, crossed, solve, unclipped, zero
@@ -18,35 +19,6 @@ from derive.calculus.form import simplified
 from derive.calculus.points import between, vanishes
 from derive.calculus.ranges import Range, entry_ranges
 from derive.calculus.rules import taken
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Add,
-    Bracket,
-    Cases,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Given,
-    Idx,
-    Iff,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Reduce,
-    Rel,
-    free_indices,
-    mul,
-    open_as,
-    rel,
-    sub,
-    subst,
-    transform,
-    walk,
-)
 from derive.functions import known
 from derive.module import Module
 from derive.notation.term_writer import is_negative
@@ -61,13 +33,13 @@ class Jump:
     generalised derivatives; None: that is not told.  Where one of ``equal`` holds, too, the slopes agree.
     """
 
-    boundary: Rel
-    wrt: Entry
-    slopes: tuple[Expr, Expr]
-    chosen: Expr
-    of: Expr
+    boundary: ex.Rel
+    wrt: ex.Entry
+    slopes: tuple[ex.Expr, ex.Expr]
+    chosen: ex.Expr
+    of: ex.Expr
     between: bool | None = True
-    equal: tuple[Rel, ...] = ()
+    equal: tuple[ex.Rel, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,14 +51,14 @@ class Kink:
     sign of a parameter.
     """
 
-    of: Entry
-    node: Expr
-    boundaries: tuple[Rel, ...]
+    of: ex.Entry
+    node: ex.Expr
+    boundaries: tuple[ex.Rel, ...]
     jumps: tuple[Jump, ...] = ()
-    broken: tuple[Rel, ...] = ()
-    smooth: tuple[Rel, ...] = ()
+    broken: tuple[ex.Rel, ...] = ()
+    smooth: tuple[ex.Rel, ...] = ()
     missed: tuple[Jump, ...] = ()
-    meaning: tuple[Given, ...] = ()
+    meaning: tuple[ex.Given, ...] = ()
 
 
 @lru_cache(maxsize=256)
@@ -104,7 +76,7 @@ def settled(module: Module) -> Module:
     By itself max(0, u) has the slope 0 there.  That of max(0, x) − max(0, −x) would be 0 at 0, where it is 1: all
     take the term of one side, whose slope is a generalised derivative, and the derivative where there is one.
     """
-    found: dict[Expr, Expr] = {}
+    found: dict[ex.Expr, ex.Expr] = {}
     whole_axes = with_axes(module)
     for tensor in module.defined:
         entry, value = whole_axes.definition(tensor)
@@ -117,95 +89,96 @@ def settled(module: Module) -> Module:
     return replace(module, at_ties=tuple(found.items())) if found else module
 
 
-def _units(of: Expr, value: Expr, module: Module) -> Iterator[tuple[Expr, Expr, list[Expr]]]:
+def _units(of: ex.Expr, value: ex.Expr, module: Module) -> Iterator[tuple[ex.Expr, ex.Expr, list[ex.Expr]]]:
     """The value and the terms of the sums in it, with the nodes with branches in each; ``of`` names it."""
-    nodes: list[Expr] = []
-    inside: list[Reduce] = []
+    nodes: list[ex.Expr] = []
+    inside: list[ex.Reduce] = []
     _gather(value, module, nodes, inside)
     yield of, value, nodes
     for node in inside:
-        body = open_as(node, letters(node, module, free_indices(node)))[1]
+        body = ex.open_as(node, letters(node, module, ex.free_indices(node)))[1]
         yield from _units(body, body, module)
 
 
-def _gather(value: Expr, module: Module, nodes: list[Expr], inside: list[Reduce]) -> None:
+def _gather(value: ex.Expr, module: Module, nodes: list[ex.Expr], inside: list[ex.Reduce]) -> None:
     """The nodes with branches, from outside in; not those that only one branch of cases holds.
 
     Of |u|^p and max(0, u)^p with p > 1 only what is inside: their slopes, p |u|^{p−1} sign(u), have no jump.
     """
-    if isinstance(value, Reduce):
+    if isinstance(value, ex.Reduce):
         inside.append(value)
         return
     parts = value.children()
-    if isinstance(value, Pow) and _above_one(value.exponent, module) and (
-            _is_abs(value.base) or (isinstance(value.base, Extremum) and ZERO in value.base.args
+    if isinstance(value, ex.Pow) and _above_one(value.exponent, module) and (
+            _is_abs(value.base) or (isinstance(value.base, ex.Extremum) and ex.ZERO in value.base.args
                                     and len(value.base.args) == 2)):
         parts = value.base.children()
-    elif isinstance(value, (Extremum, Cases)) or _is_bent(value) or (isinstance(value, Bracket) and _compares(value)):
+    elif isinstance(value, (ex.Extremum, ex.Cases)) or _is_bent(value) or (
+            isinstance(value, ex.Bracket) and _compares(value)):
         nodes.append(value)
-    if not isinstance(value, (Cases, Bracket)):
+    if not isinstance(value, (ex.Cases, ex.Bracket)):
         for part in parts:
-            if isinstance(part, Expr):
+            if isinstance(part, ex.Expr):
                 _gather(part, module, nodes, inside)
 
 
-def _is_bent(node: Expr) -> bool:
+def _is_bent(node: ex.Expr) -> bool:
     """A function with a kink or a jump."""
-    function = known(node.name) if isinstance(node, Fn) else None
+    function = known(node.name) if isinstance(node, ex.Fn) else None
     return function is not None and bool(function.corners)
 
 
-def _compares(node: Bracket) -> bool:
+def _compares(node: ex.Bracket) -> bool:
     """[u > v] of numbers, not of indices alone."""
-    return any(isinstance(n, Entry) for n in walk(node))
+    return any(isinstance(n, ex.Entry) for n in ex.walk(node))
 
 
-def _steps(node: Expr) -> bool:
+def _steps(node: ex.Expr) -> bool:
     """Its value may jump."""
-    if isinstance(node, Fn):
+    if isinstance(node, ex.Fn):
         function = known(node.name)
-        return function is not None and not all(vanishes(sub(*c.sides(c.at))) for c in function.corners)
-    return not isinstance(node, Extremum)
+        return function is not None and not all(vanishes(ex.sub(*c.sides(c.at))) for c in function.corners)
+    return not isinstance(node, ex.Extremum)
 
 
-def _is_abs(node: Expr) -> bool:
-    return isinstance(node, Fn) and node.name == "abs"
+def _is_abs(node: ex.Expr) -> bool:
+    return isinstance(node, ex.Fn) and node.name == "abs"
 
 
-def _above_one(exponent: Expr, module: Module) -> bool:
+def _above_one(exponent: ex.Expr, module: Module) -> bool:
     """A number above 1, or a letter of which the question says so."""
-    if isinstance(exponent, Num):
+    if isinstance(exponent, ex.Num):
         return exponent.value > 1
-    return isinstance(exponent, Entry) and not possible(rel(exponent, "≤", ONE), module)
+    return isinstance(exponent, ex.Entry) and not possible(ex.rel(exponent, "≤", ex.ONE), module)
 
 
-def norm(tensor: str, module: Module) -> Rel | None:
+def norm(tensor: str, module: Module) -> ex.Rel | None:
     """f = 0 for f = (Σ |u|^p)^{1/p}: the tip of a norm, where all that is summed is 0; None for other definitions."""
     entry, value = module.definition(tensor)
-    if not isinstance(value, Pow):
+    if not isinstance(value, ex.Pow):
         return None
     degree = _degree(value.base)
     if degree is None or not _above_one(degree, module):
         return None
-    root = Num(1 / degree.value) if isinstance(degree, Num) else Pow(degree, Num(-1))
+    root = ex.Num(1 / degree.value) if isinstance(degree, ex.Num) else ex.Pow(degree, ex.Num(-1))
     return zero(entry) if value.exponent is root else None
 
 
-def _degree(node: Expr) -> Expr | None:
+def _degree(node: ex.Expr) -> ex.Expr | None:
     """p where the node is a sum of |u|^p, times a number above 0, and so is 0 only where every u is."""
     match node:
-        case Pow(base, exponent) if _is_abs(base):
+        case ex.Pow(base, exponent) if _is_abs(base):
             return exponent
-        case Pow(Entry() | Add(), Num(p) as exponent) if p > 0 and p % 2 == 0:
+        case ex.Pow(ex.Entry() | ex.Add(), ex.Num(p) as exponent) if p > 0 and p % 2 == 0:
             return exponent
-        case Reduce("sum", _, body):
+        case ex.Reduce("sum", _, body):
             return _degree(body)
-        case Mul(factors):
+        case ex.Mul(factors):
             found = [d for f in factors if (d := _degree(f)) is not None]
             others = [f for f in factors if _degree(f) is None]
-            positive = all(not any(isinstance(n, Entry) for n in walk(f)) and not is_negative(f) for f in others)
+            positive = all(not any(isinstance(n, ex.Entry) for n in ex.walk(f)) and not is_negative(f) for f in others)
             return found[0] if len(found) == 1 and positive else None
-        case Add(terms):
+        case ex.Add(terms):
             degrees = {_degree(t) for t in terms}
             return degrees.pop() if len(degrees) == 1 else None
     return None
@@ -217,14 +190,14 @@ class _Meeting(NamedTuple):
     ``others`` are the further factors of the gap that may be 0.
     """
 
-    node: Expr
+    node: ex.Expr
     border: Border
-    part: Expr
-    boundary: Rel
+    part: ex.Expr
+    boundary: ex.Rel
     sign: tuple[int, int] | None
-    others: list[Expr]
+    others: list[ex.Expr]
 
-    def side(self, beyond: bool) -> Expr:
+    def side(self, beyond: bool) -> ex.Expr:
         """The branch where part < 0, or > 0."""
         above = beyond if self.sign is None else self.sign[beyond] > 0
         return self.border.above if above else self.border.below
@@ -240,11 +213,11 @@ class _Told(NamedTuple):
 class _Here:
     """The definition that is looked at; its other tensors are held."""
 
-    def __init__(self, entry: Entry, module: Module) -> None:
+    def __init__(self, entry: ex.Entry, module: Module) -> None:
         self.entry, self.module = entry, module
-        self.ranges: dict[Idx, Range] = entry_ranges(entry, module)
+        self.ranges: dict[ex.Idx, Range] = entry_ranges(entry, module)
 
-    def unit(self, of: Expr, whole: Expr, nodes: list[Expr]) -> list[Kink]:
+    def unit(self, of: ex.Expr, whole: ex.Expr, nodes: list[ex.Expr]) -> list[Kink]:
         """A kink for each node that has a border which a letter of the layer can cross."""
         groups = self.groups(nodes)
         told = {part: self.told(of, whole, group) for part, group in groups.items()}
@@ -267,30 +240,30 @@ class _Here:
                 self.meant(node, [m for _, m in own])))
         return found
 
-    def groups(self, nodes: list[Expr]) -> dict[Expr, list[_Meeting]]:
+    def groups(self, nodes: list[ex.Expr]) -> dict[ex.Expr, list[_Meeting]]:
         """The borders of the nodes by what is 0 on them."""
-        found: dict[Expr, list[_Meeting]] = {}
+        found: dict[ex.Expr, list[_Meeting]] = {}
         for node in nodes:
             for border in borders(node, self.simple):
                 for meeting in self.meetings(node, border):
                     part = self.simple(meeting.part)
-                    turned = self.simple(mul(MINUS_ONE, part))
+                    turned = self.simple(ex.mul(ex.MINUS_ONE, part))
                     if turned in found and meeting.sign is not None:
                         meeting = meeting._replace(sign=meeting.sign[::-1])
                     found.setdefault(turned if turned in found else part, []).append(meeting)
         return found
 
-    def meetings(self, node: Expr, border: Border) -> Iterator[_Meeting]:
+    def meetings(self, node: ex.Expr, border: Border) -> Iterator[_Meeting]:
         """Where a border can be crossed: at each factor of its gap that may be 0."""
         gap = self.simple(border.gap)
         inner, turn = unclipped(gap) or (None, 1)
         if inner is None:
             return
         sign, powers = crossed(inner, self.simple)
-        parts = [a for a, e in powers.items() if isinstance(e, Num) and e.value > 0]
-        moving = sorted((p for p in parts if any(True for _ in self.letters(p))), key=lambda p: not free_indices(p))
+        parts = [a for a, e in powers.items() if isinstance(e, ex.Num) and e.value > 0]
+        moving = sorted((p for p in parts if any(True for _ in self.letters(p))), key=lambda p: not ex.free_indices(p))
         for part in moving:
-            stated = border.stated if inner is gap and len(moving) == 1 and not isinstance(part, Entry) else None
+            stated = border.stated if inner is gap and len(moving) == 1 and not isinstance(part, ex.Entry) else None
             boundary = zero(part) if stated is None else stated
             if possible(boundary, self.module):
                 sure = self.sign(part, powers)
@@ -298,113 +271,113 @@ class _Here:
                                None if sure is None else (sign * turn * sure[0], sign * turn * sure[1]),
                                [p for p in moving if p is not part])
 
-    def sign(self, part: Expr, powers: dict[Expr, Expr]) -> tuple[int, int] | None:
+    def sign(self, part: ex.Expr, powers: dict[ex.Expr, ex.Expr]) -> tuple[int, int] | None:
         """The signs of Π u^e where part < 0 and where part > 0; None where the other factors' signs are not known."""
         whole = 1
         for factor, exponent in powers.items():
-            even = isinstance(exponent, Num) and exponent.value % 2 == 0
-            if factor is part or even or (isinstance(factor, Fn) and factor.name == "exp"):
+            even = isinstance(exponent, ex.Num) and exponent.value % 2 == 0
+            if factor is part or even or (isinstance(factor, ex.Fn) and factor.name == "exp"):
                 continue
             above, below = (possible(compared(factor, op), self.module) for op in (">", "<"))
             if above and below:
                 return None
             whole *= 1 if above else -1
         own = powers[part]
-        return whole * (1 if isinstance(own, Num) and own.value % 2 == 0 else -1), whole
+        return whole * (1 if isinstance(own, ex.Num) and own.value % 2 == 0 else -1), whole
 
-    def told(self, of: Expr, whole: Expr, group: list[_Meeting]) -> _Told | None:
+    def told(self, of: ex.Expr, whole: ex.Expr, group: list[_Meeting]) -> _Told | None:
         """On a boundary: whether the value jumps, else for each letter in it the slopes beside it and the one taken.
 
         None where that cannot be told; of a letter whose slopes agree and are taken nothing is said.
         """
         first = group[0]
         crowd = len(group) > 1 and any(m.sign is None for m in group)
-        if crowd or any(not m.border.told or (isinstance(m.node, Extremum) and len(m.node.args) > 2) for m in group):
+        if crowd or any(not m.border.told or (isinstance(m.node, ex.Extremum) and len(m.node.args) > 2) for m in group):
             return None
         part, boundary = first.part, first.boundary
         before, beyond = (_replaced(whole, {m.node: m.side(s) for m in group}) for s in (False, True))
-        step = self.is_zero(self.at(sub(before, beyond), part)) if any(_steps(m.node) for m in group) else True
+        step = self.is_zero(self.at(ex.sub(before, beyond), part)) if any(_steps(m.node) for m in group) else True
         if step is not True:
             return _Told(True, ()) if step is False and solve(part) is not None else None
         found = []
         for wrt in self.letters(part):
             slopes = self.at(self.slope(before, wrt), part), self.at(self.slope(beyond, wrt), part)
-            same = self.is_zero(sub(*slopes))
+            same = self.is_zero(ex.sub(*slopes))
             if same is None:
                 return None
             taken = _replaced(whole, {m.node: self.taken(m, wrt) for m in group})
             chosen = self.at(self.slope(taken, wrt), part)
-            if same and self.is_zero(sub(chosen, slopes[0])) is False:
+            if same and self.is_zero(ex.sub(chosen, slopes[0])) is False:
                 found.append(Jump(boundary, wrt, (slopes[0], slopes[0]), chosen, of, False))
             elif not same:
-                equal = self.equal(part, sub(*slopes))
+                equal = self.equal(part, ex.sub(*slopes))
                 found.append(Jump(boundary, wrt, slopes, chosen, of, between(chosen, *slopes), equal))
         return _Told(False, tuple(found))
 
-    def equal(self, part: Expr, difference: Expr) -> tuple[Rel, ...]:
+    def equal(self, part: ex.Expr, difference: ex.Expr) -> tuple[ex.Rel, ...]:
         """Where slopes that differ agree on the boundary after all: at each factor of the difference that may be 0."""
         found = []
         for factor, power in monomial(self.simple(difference)).powers.items():
             solved = solve(factor)
-            if solved is None or (isinstance(power, Num) and power.value < 0):
+            if solved is None or (isinstance(power, ex.Num) and power.value < 0):
                 continue
-            rest = self.simple(subst(part, {solved[0]: solved[1]}))
-            if (not isinstance(rest, Num) or rest is ZERO) and possible(zero(factor), self.module):
+            rest = self.simple(ex.subst(part, {solved[0]: solved[1]}))
+            if (not isinstance(rest, ex.Num) or rest is ex.ZERO) and possible(zero(factor), self.module):
                 found.append(zero(factor))
         return tuple(found)
 
-    def taken(self, m: _Meeting, wrt: Entry) -> Expr:
+    def taken(self, m: _Meeting, wrt: ex.Entry) -> ex.Expr:
         """What has the slope there that the rules give."""
         if m.border.chosen is not None:
             return m.border.chosen
-        assert isinstance(m.node, Extremum)
+        assert isinstance(m.node, ex.Extremum)
         return taken(m.node, wrt, self.module)
 
-    def one_side(self, group: list[_Meeting]) -> dict[Expr, Expr]:
+    def one_side(self, group: list[_Meeting]) -> dict[ex.Expr, ex.Expr]:
         """For each pair its term on one side: that of the cases which say what holds there, else of the first pair."""
-        pairs = [m for m in group if isinstance(m.node, Extremum)]
-        fixed = [m for m in group if isinstance(m.node, (Cases, Bracket))]
+        pairs = [m for m in group if isinstance(m.node, ex.Extremum)]
+        fixed = [m for m in group if isinstance(m.node, (ex.Cases, ex.Bracket))]
         wrt = next(self.letters(group[0].part))
         beyond = next((self.taken(m, wrt) is m.side(True) for m in (*fixed, *pairs)), False)
         return {m.node: m.side(beyond) for m in pairs}
 
-    def meant(self, node: Expr, own: list[_Meeting]) -> tuple[Given, ...]:
+    def meant(self, node: ex.Expr, own: list[_Meeting]) -> tuple[ex.Given, ...]:
         """What the node's comparison comes to, of the first border that has such a meaning."""
         for m in own:
             if m.border.told and (found := self.meaning(node, m.border.gap, m.part, m.others)):
                 return found
         return ()
 
-    def is_zero(self, value: Expr) -> bool | None:
+    def is_zero(self, value: ex.Expr) -> bool | None:
         """Identically 0: after simplifying, or at random points; None where that cannot be told."""
-        return True if value is ZERO or self.simple(value) is ZERO else vanishes(value)
+        return True if value is ex.ZERO or self.simple(value) is ex.ZERO else vanishes(value)
 
-    def slope(self, side: Expr, wrt: Entry) -> Expr:
-        return self.simple(cast(Expr, differentiate(side, wrt, self.module).after))
+    def slope(self, side: ex.Expr, wrt: ex.Entry) -> ex.Expr:
+        return self.simple(cast(ex.Expr, differentiate(side, wrt, self.module).after))
 
-    def at(self, value: Expr, part: Expr) -> Expr:
+    def at(self, value: ex.Expr, part: ex.Expr) -> ex.Expr:
         """The value on the boundary, where the boundary can be solved for an entry."""
         solved = solve(part)
         if solved is not None:
-            value = subst(value, {solved[0]: solved[1]})
-        return self.simple(transform(self.simple(value), _sign, Pow, Mul))
+            value = ex.subst(value, {solved[0]: solved[1]})
+        return self.simple(ex.transform(self.simple(value), _sign, ex.Pow, ex.Mul))
 
-    def simple(self, value: Expr) -> Expr:
+    def simple(self, value: ex.Expr) -> ex.Expr:
         return simplified(value, self.ranges, self.module, fold=False)
 
-    def letters(self, part: Expr) -> Iterator[Entry]:
+    def letters(self, part: ex.Expr) -> Iterator[ex.Entry]:
         """The entries that stand in it, free of bound indices."""
-        found = (n for n in walk(part) if isinstance(n, Entry))
-        yield from dict.fromkeys(n for n in found if not any(i.name.startswith("§") for i in free_indices(n)))
+        found = (n for n in ex.walk(part) if isinstance(n, ex.Entry))
+        yield from dict.fromkeys(n for n in found if not any(i.name.startswith("§") for i in ex.free_indices(n)))
 
-    def meaning(self, node: Expr, gap: Expr, part: Expr, others: list[Expr]) -> tuple[Given, ...]:
+    def meaning(self, node: ex.Expr, gap: ex.Expr, part: ex.Expr, others: list[ex.Expr]) -> tuple[ex.Given, ...]:
         """u > v ⟺ f > 0 where g > 0, and f < 0 where g < 0, for u − v = f g."""
-        if not isinstance(node, Extremum) or len(others) != 1 or any(True for _ in free_indices(others[0])):
+        if not isinstance(node, ex.Extremum) or len(others) != 1 or any(True for _ in ex.free_indices(others[0])):
             return ()
-        if not free_indices(part):
+        if not ex.free_indices(part):
             return ()
         whole = monomial(self.simple(gap))
-        if any(e is not ONE for e in whole.powers.values()):
+        if any(e is not ex.ONE for e in whole.powers.values()):
             return ()
         wins = ">" if node.op == "max" else "<"
         u, v = node.args
@@ -414,25 +387,26 @@ class _Here:
             sign = wins if positive else {">": "<", "<": ">"}[wins]
             where = compared(others[0], op)
             if possible(where, self.module):
-                found.append(Given(Iff(rel(u, wins, v), rel(part, sign, ZERO)), where))
+                found.append(ex.Given(ex.Iff(ex.rel(u, wins, v), ex.rel(part, sign, ex.ZERO)), where))
         return tuple(found)
 
 
-def _replaced(value: Expr, branches: dict[Expr, Expr]) -> Expr:
+def _replaced(value: ex.Expr, branches: dict[ex.Expr, ex.Expr]) -> ex.Expr:
     """The value with nodes as one of their branches, in which others of them may stand."""
     for _ in branches:
-        value = subst(value, cast(dict[Node, Node], branches))
+        value = ex.subst(value, cast(dict[ex.Node, ex.Node], branches))
     return value
 
 
-def _sign(node: Node) -> Node | None:
+def _sign(node: ex.Node) -> ex.Node | None:
     """|u| sign(u) = u, |u|² = u²."""
-    if isinstance(node, Pow) and isinstance(node.base, Fn) and node.base.name == "abs" and node.exponent == Num(2):
-        return Pow(node.base.args[0], node.exponent)
-    if not isinstance(node, Mul):
+    if isinstance(node, ex.Pow) and isinstance(node.base, ex.Fn) and (
+            node.base.name == "abs" and node.exponent == ex.Num(2)):
+        return ex.Pow(node.base.args[0], node.exponent)
+    if not isinstance(node, ex.Mul):
         return None
     for factor in node.factors:
-        if isinstance(factor, Fn) and factor.name == "abs" and (sign := Fn("sign", factor.args)) in node.factors:
-            return mul(*(factor.args[0] if f is factor else f for f in node.factors if f is not sign))
+        if isinstance(factor, ex.Fn) and factor.name == "abs" and (sign := ex.Fn("sign", factor.args)) in node.factors:
+            return ex.mul(*(factor.args[0] if f is factor else f for f in node.factors if f is not sign))
     return None
 

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import cast
 
+import derive.expr as ex
 from derive.axes import unused, with_axes
 from derive.calculus import derivation
 from derive.calculus.dependence import entry_of, reached
@@ -15,51 +16,27 @@ from derive.calculus.extremum import extremisers, star_definitions
 from derive.calculus.ranges import ranged
 from derive.calculus.windows import in_closed_form
 from derive.errors import CardError
-from derive.expr import (
-    ONE,
-    OTHERWISE,
-    ZERO,
-    Arg,
-    Bracket,
-    Cases,
-    Entry,
-    Expr,
-    Idx,
-    In,
-    Mul,
-    Node,
-    Partial,
-    Reduce,
-    Rel,
-    Star,
-    Tuple,
-    add,
-    free_indices,
-    mul,
-    subst,
-    transform,
-)
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, latex_of
 from derive.records import dataclass
 
 
-def upstream(module: Module) -> Entry:
+def upstream(module: Module) -> ex.Entry:
     """δ_{f,kl} = ∂L/∂f_{kl}."""
     entry, _ = module.definition(module.output)
-    return Entry(f"delta_{module.output}", entry.indices)
+    return ex.Entry(f"delta_{module.output}", entry.indices)
 
 
 _LETTERS = "ijklmpqruv"
 
 
-def variable(module: Module, tensor: str) -> Entry:
+def variable(module: Module, tensor: str) -> ex.Entry:
     """x_{ij}: the entry of a tensor with the letters of its axes, or others where the output has them."""
     symbol = module.table.named(tensor)
     if symbol is None or symbol.kind is not Kind.TENSOR:
         raise CardError(f"the layer has no tensor `{tensor}`")
     entry, _ = module.definition(module.output)
-    taken = {i.name for i in free_indices(entry)}
+    taken = {i.name for i in ex.free_indices(entry)}
     known = [s.name for s in module.table.of_kind(Kind.INDEX) if s.name not in taken and s.name not in symbol.axes]
     elsewhere = {letter for s in module.table.of_kind(Kind.TENSOR) for letter in s.axes}  # c of the channels
     free = [letter for letter in known if letter not in elsewhere]
@@ -68,7 +45,7 @@ def variable(module: Module, tensor: str) -> Entry:
     for letter in symbol.axes:
         chosen = letter if letter not in taken else spare.pop(0) if spare else letter + "'"
         letters.append(chosen)
-    return Entry(tensor, tuple(map(Idx, letters)))
+    return ex.Entry(tensor, tuple(map(ex.Idx, letters)))
 
 
 def chained_jacobian(module: Module, wrt: str) -> Step:
@@ -81,36 +58,36 @@ def chained_jacobian(module: Module, wrt: str) -> Step:
 def chained_message(module: Module, wrt: str) -> Step:
     """δ_{x,i}: ``chain`` (Σ_k δ_{y,k} ∂y_k/∂x_i), ``inserted`` (the derivative put in), ``form`` (simplified)."""
     module = with_axes(module)
-    target = Entry(f"delta_{wrt}", variable(module, wrt).indices)
+    target = ex.Entry(f"delta_{wrt}", variable(module, wrt).indices)
     summed = step("chain", target, module)
     inserted = step("inserted", target, module, summed, chained_jacobian(module, wrt))
     return step("form", target, module, inserted)
 
 
 @concludes("chain")
-def _chain(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+def _chain(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.Node:
     """∂L/∂x_{ij} = Σ_{k,l} ∂L/∂f_{kl} · ∂f_{kl}/∂x_{ij}."""
-    assert isinstance(before, Entry)
+    assert isinstance(before, ex.Entry)
     entry, _ = module.definition(module.output)
-    body = Mul((upstream(module), Partial(entry, Entry(before.tensor.removeprefix("delta_"), before.indices))))
-    return Reduce("sum", ranged(entry, body, module), body) if entry.indices else body
+    body = ex.Mul((upstream(module), ex.Partial(entry, ex.Entry(before.tensor.removeprefix("delta_"), before.indices))))
+    return ex.Reduce("sum", ranged(entry, body, module), body) if entry.indices else body
 
 
 @concludes("inserted")
-def _inserted(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+def _inserted(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.Node:
     """The derived ∂y_k/∂x_i in place of its name."""
     summed, derived = premises
-    return transform(summed.after, lambda node: instance(cast(Partial, node), derived), Partial)
+    return ex.transform(summed.after, lambda node: instance(cast(ex.Partial, node), derived), ex.Partial)
 
 
-def instance(node: Partial, derived: Step) -> Expr:
+def instance(node: ex.Partial, derived: Step) -> ex.Expr:
     """A derived ∂f_k/∂x_i at the indices of another."""
-    pattern = cast(Partial, derived.before)
-    mapping: dict[Node, Node] = {}
+    pattern = cast(ex.Partial, derived.before)
+    mapping: dict[ex.Node, ex.Node] = {}
     for mine, theirs in ((pattern.of, node.of), (pattern.wrt, node.wrt)):
-        assert isinstance(mine, Entry) and isinstance(theirs, Entry)
+        assert isinstance(mine, ex.Entry) and isinstance(theirs, ex.Entry)
         mapping |= dict(zip(mine.indices, theirs.indices, strict=True))
-    return subst(cast(Expr, derived.after), mapping)
+    return ex.subst(cast(ex.Expr, derived.after), mapping)
 
 
 @lru_cache(maxsize=256)
@@ -124,35 +101,35 @@ def stages(module: Module, wrt: str) -> tuple[Step, ...]:
 
 def _through(tensor: str, wrt: str, module: Module) -> bool:
     """The tensor lies between ``wrt`` and the output."""
-    own = reached(Entry(tensor, ()), module)
-    return tensor != wrt and wrt in own and tensor in reached(Entry(module.output, ()), module)
+    own = reached(ex.Entry(tensor, ()), module)
+    return tensor != wrt and wrt in own and tensor in reached(ex.Entry(module.output, ()), module)
 
 
 def _stage(tensor: str, wrt: str, module: Module) -> Step:
     here = variable(module, tensor) if tensor == wrt else _own(tensor, module)
-    used = reached(Entry(module.output, ()), module)
+    used = reached(ex.Entry(module.output, ()), module)
     users = [t for t in module.defined if tensor in module.sources(t) and t in used]
-    premises = [derivative(entry_of(t, module, (here,)), here, holding(Entry(t, ()), module)) for t in users]
-    target = Entry(f"delta_{tensor}", here.indices)
+    premises = [derivative(entry_of(t, module, (here,)), here, holding(ex.Entry(t, ()), module)) for t in users]
+    target = ex.Entry(f"delta_{tensor}", here.indices)
     return step("form", target, module, step("stage", target, module, *premises))
 
 
-def _own(tensor: str, module: Module) -> Entry:
+def _own(tensor: str, module: Module) -> ex.Entry:
     entry, _ = module.definition(tensor)
     return entry
 
 
 @concludes("stage")
-def _staged(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+def _staged(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.Node:
     """δ_{s,m} = Σ_t Σ_k δ_{t,k} ∂t_k/∂s_m over the tensors t that are computed from s."""
-    terms: list[Expr] = []
+    terms: list[ex.Expr] = []
     for premise in premises:
-        of = cast(Entry, cast(Partial, premise.before).of)
-        delta = Entry(f"delta_{of.tensor}", of.indices)
-        product = mul(delta, cast(Expr, premise.after))
-        if product is not ZERO:
-            terms.append(Reduce("sum", ranged(delta, product, module), product) if of.indices else product)
-    return add(*terms)
+        of = cast(ex.Entry, cast(ex.Partial, premise.before).of)
+        delta = ex.Entry(f"delta_{of.tensor}", of.indices)
+        product = ex.mul(delta, cast(ex.Expr, premise.after))
+        if product is not ex.ZERO:
+            terms.append(ex.Reduce("sum", ranged(delta, product, module), product) if of.indices else product)
+    return ex.add(*terms)
 
 
 @lru_cache(maxsize=256)
@@ -164,10 +141,10 @@ def jacobian(module: Module, wrt: str) -> Step:
 
 
 @concludes("cases")
-def _as_cases(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+def _as_cases(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.Node:
     """[c] = { 1 if c, 0 otherwise }."""
     after = premises[0].after
-    return Cases(((ONE, after.cond), (ZERO, OTHERWISE))) if isinstance(after, Bracket) else after
+    return ex.Cases(((ex.ONE, after.cond), (ex.ZERO, ex.OTHERWISE))) if isinstance(after, ex.Bracket) else after
 
 
 @lru_cache(maxsize=256)
@@ -179,52 +156,53 @@ def message(module: Module, wrt: str) -> Step:
     """
     found = chained_message(module, wrt)
     total = found.after
-    if len(module.equations) > 1 or not isinstance(total, Reduce) or not isinstance(total.binder.cond, In):
+    if len(module.equations) > 1 or not isinstance(total, ex.Reduce) or not isinstance(total.binder.cond, ex.In):
         return found
-    guards = [f for f in (total.body.factors if isinstance(total.body, Mul) else ()) if isinstance(f, Bracket)]
+    guards = [f for f in (total.body.factors if isinstance(total.body, ex.Mul) else ()) if isinstance(f, ex.Bracket)]
     if len(guards) != 1 or not _is_selection(guards[0], module):
         return found
     return step("geometry", found.before, module, step("covering", found.before, module, found))
 
 
-def _is_selection(node: Node, module: Module) -> bool:
+def _is_selection(node: ex.Node, module: Module) -> bool:
     """[(i, j) = (i^*, j^*)], where the maximum is taken over a window."""
-    if not isinstance(node, Bracket) or not isinstance(node.cond, Rel) or node.cond.ops != ("=",):
+    if not isinstance(node, ex.Bracket) or not isinstance(node.cond, ex.Rel) or node.cond.ops != ("=",):
         return False
     right = node.cond.terms[1]
-    stars = right.items if isinstance(right, Tuple) else (right,)
+    stars = right.items if isinstance(right, ex.Tuple) else (right,)
     known = star_definitions(module)
-    args = [known[s.name][0] for s in stars if isinstance(s, Star) and s.name in known]
-    return len(args) == len(stars) and all(isinstance(a.binder.cond, In) and isinstance(a.body, Entry) for a in args)
+    args = [known[s.name][0] for s in stars if isinstance(s, ex.Star) and s.name in known]
+    return len(args) == len(stars) and all(isinstance(a.binder.cond, ex.In) and isinstance(a.body, ex.Entry)
+                                           for a in args)
 
 
 @concludes("covering")
-def _covering(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+def _covering(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.Node:
     """(i^*, j^*) replaced by the argmax that defines it."""
     definitions = star_definitions(module)
 
-    def whole(node: Node) -> Node | None:
-        items = node.items if isinstance(node, Tuple) else (node,)
-        if not all(isinstance(item, Star) for item in items):
+    def whole(node: ex.Node) -> ex.Node | None:
+        items = node.items if isinstance(node, ex.Tuple) else (node,)
+        if not all(isinstance(item, ex.Star) for item in items):
             return None
-        stars = cast("tuple[Star, ...]", items)
+        stars = cast("tuple[ex.Star, ...]", items)
         args = {definitions[s.name][0] for s in stars}
         places = [definitions[s.name][1] for s in stars]
         arg = args.pop()
         if args or places != list(range(len(arg.binder.variables))):
             return None
-        return subst(arg, dict(zip(module.parameters_of(arg), stars[0].at, strict=True)))
+        return ex.subst(arg, dict(zip(module.parameters_of(arg), stars[0].at, strict=True)))
 
-    return transform(cast(Expr, premises[0].after), whole)
+    return ex.transform(cast(ex.Expr, premises[0].after), whole)
 
 
 @concludes("geometry")
-def _geometry(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
+def _geometry(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.Node:
     """The sum over the covering windows, axis by axis: one window ⌊(i+p)/s⌋, or a range."""
-    total = cast(Expr, premises[0].after)
+    total = cast(ex.Expr, premises[0].after)
     value = in_closed_form(total, module) or total
-    if isinstance(value, Mul) and isinstance(value.factors[-1], Bracket):
-        return Cases(((mul(*value.factors[:-1]), value.factors[-1].cond), (ZERO, OTHERWISE)))
+    if isinstance(value, ex.Mul) and isinstance(value.factors[-1], ex.Bracket):
+        return ex.Cases(((ex.mul(*value.factors[:-1]), value.factors[-1].cond), (ex.ZERO, ex.OTHERWISE)))
     return value
 
 
@@ -265,7 +243,7 @@ class Messages:
         return self._kept[key]
 
     @cached_property
-    def star_definitions(self) -> dict[str, tuple[Arg, int]]:
+    def star_definitions(self) -> dict[str, tuple[ex.Arg, int]]:
         """Star letter → the argmax it is a component of, and which component."""
         return star_definitions(self.module)
 
@@ -288,7 +266,7 @@ def with_letters(module: Module) -> Module:
     new += [Symbol(size, latex_of(size), Kind.SIZE) for size in sorted(sizes) if table.named(size) is None]
     if table.named("loss") is None:
         new += [Symbol("loss", letter, Kind.TENSOR) for letter in unused(table, "LEJCQ")]
-    stars = {s.name: tuple(i.name for i in s.at if isinstance(i, Idx)) for e in extremisers(module) for s in e.stars}
+    stars = {s.name: tuple(i.name for i in s.at if isinstance(i, ex.Idx)) for e in extremisers(module) for s in e.stars}
     known = dict(table.stars)
     indices = dict.fromkeys(name.rstrip("'") for name in stars)
     new += [Symbol(name, latex_of(name), Kind.INDEX) for name in indices if table.named(name) is None]

@@ -9,45 +9,9 @@ from dataclasses import replace
 from functools import lru_cache
 from string import ascii_lowercase
 
+import derive.expr as ex
 from derive.axes import unused, with_size_letters
 from derive.calculus.messages import Messages, variable
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    And,
-    Bracket,
-    Cardinality,
-    Cond,
-    Directional,
-    Entry,
-    Expr,
-    Extremum,
-    Given,
-    Hull,
-    Idx,
-    In,
-    Mul,
-    Num,
-    Partial,
-    Pow,
-    Reduce,
-    Rel,
-    SetApp,
-    SetOf,
-    Subdifferential,
-    Tuple,
-    Unit,
-    add,
-    eq,
-    mul,
-    over,
-    ranging,
-    rel,
-    sub,
-    subst,
-    walk,
-)
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.records import dataclass
@@ -62,28 +26,28 @@ class OneWindow:
     n: int
     entries: str  # z
     op: str  # max or min
-    q: Idx
-    r: Idx
+    q: ex.Idx
+    r: ex.Idx
 
-    def z(self, at: Expr | int) -> Entry:
-        return Entry(self.entries, (Num(at) if isinstance(at, int) else at,))
+    def z(self, at: ex.Expr | int) -> ex.Entry:
+        return ex.Entry(self.entries, (ex.Num(at) if isinstance(at, int) else at,))
 
     @property
-    def z_all(self) -> Entry:
+    def z_all(self) -> ex.Entry:
         """The column of all entries."""
-        return Entry(self.entries, ())
+        return ex.Entry(self.entries, ())
 
     @property
-    def f(self) -> Entry:
-        return Entry(self.module.output, ())
+    def f(self) -> ex.Entry:
+        return ex.Entry(self.module.output, ())
 
-    def named(self, name: str, at: Expr | None = None) -> Entry:
+    def named(self, name: str, at: ex.Expr | None = None) -> ex.Entry:
         """A tensor that the sheet defines (S_q, m_q, g_q) or the whole of it, or the step h."""
-        return Entry(name, () if at is None else (at,))
+        return ex.Entry(name, () if at is None else (at,))
 
     @property
-    def active(self) -> SetApp:
-        return SetApp("active", ())
+    def active(self) -> ex.SetApp:
+        return ex.SetApp("active", ())
 
     @property
     def beats(self) -> str:
@@ -95,9 +59,9 @@ class OneWindow:
         return "<" if self.op == "max" else ">"
 
     @property
-    def unique(self) -> Cond:
+    def unique(self) -> ex.Cond:
         """|A| = 1."""
-        return eq(Cardinality(self.active), ONE)
+        return ex.eq(ex.Cardinality(self.active), ex.ONE)
 
 
 @dataclass(frozen=True)
@@ -134,16 +98,16 @@ def windowed(module: Module) -> tuple[Windowed, ...]:
     return tuple(Windowed(layer, one_window(layer), layer is module) for layer in layers if layer is not None)
 
 
-def _layer(equation: Rel, module: Module) -> Module | None:
+def _layer(equation: ex.Rel, module: Module) -> Module | None:
     """The equation alone, with the tensor that its windows read as input; None where it is no such maximum."""
     entry, value = equation.terms
-    if not isinstance(entry, Entry) or not isinstance(value, Reduce) or value.op not in ("max", "min"):
+    if not isinstance(entry, ex.Entry) or not isinstance(value, ex.Reduce) or value.op not in ("max", "min"):
         return None
     body, cond = value.body, value.binder.cond
-    if not isinstance(body, Entry) or not isinstance(cond, In) or not isinstance(cond.set, SetApp):
+    if not isinstance(body, ex.Entry) or not isinstance(cond, ex.In) or not isinstance(cond.set, ex.SetApp):
         return None
     field, element = dict(module.fields).get(cond.set.name), cond.element
-    members = element.items if isinstance(element, Tuple) else (element,)
+    members = element.items if isinstance(element, ex.Tuple) else (element,)
     if cond.set.args != entry.indices or members != body.indices:
         return None
     if field is None or not all(isinstance(a, WindowAxis) for a in field.axes):
@@ -165,7 +129,7 @@ def derivation(module: Module) -> Messages:
     sized, (wrt,) = with_size_letters(module), module.inputs
     source, (mask,) = sized.table.named(wrt), unused(sized.table, "CBGTSXYZ")
     assert source is not None
-    axes = tuple(i.name for i in variable(module, wrt).indices if isinstance(i, Idx))
+    axes = tuple(i.name for i in variable(module, wrt).indices if isinstance(i, ex.Idx))
     table = sized.table.extended((Symbol("mask", mask, Kind.TENSOR, axes, (), source.sizes),))
     return Messages(replace(sized, table=table), spare=False)
 
@@ -188,7 +152,7 @@ def one_window(module: Module) -> OneWindow:
     """The window module of a layer whose output is one max or min over a window."""
     _, value = module.definition(module.output)
     field = module.receptive_field
-    assert isinstance(value, Reduce) and field is not None
+    assert isinstance(value, ex.Reduce) and field is not None
     n = 1
     for size in field.kernel_size:
         n *= size
@@ -209,12 +173,12 @@ def one_window(module: Module) -> OneWindow:
         Symbol(q, q, Kind.INDEX),
         Symbol(r, r, Kind.INDEX),
     ))
-    body = subst(value.body, {node: Entry(z, (Idx(q),)) for node in walk(value.body)
-                              if isinstance(node, Entry) and node.tensor in module.inputs})
-    formula = Reduce(value.op, ranging(Idx(q), ONE, Num(n)), body)
-    window = Module((eq(Entry(module.output, ()), formula),), table, module.output, (z,),
+    body = ex.subst(value.body, {node: ex.Entry(z, (ex.Idx(q),)) for node in ex.walk(value.body)
+                              if isinstance(node, ex.Entry) and node.tensor in module.inputs})
+    formula = ex.Reduce(value.op, ex.ranging(ex.Idx(q), ex.ONE, ex.Num(n)), body)
+    window = Module((ex.eq(ex.Entry(module.output, ()), formula),), table, module.output, (z,),
                     tie_rule=module.tie_rule, name=module.name, key=module.key)
-    return OneWindow(window, n, z, value.op, Idx(q), Idx(r))
+    return OneWindow(window, n, z, value.op, ex.Idx(q), ex.Idx(r))
 
 
 def _letters(module: Module) -> tuple[str, ...]:
@@ -231,92 +195,95 @@ def _letters(module: Module) -> tuple[str, ...]:
 # --- the statements ---------------------------------------------------------
 
 
-def rival(w: OneWindow) -> Rel:
+def rival(w: OneWindow) -> ex.Rel:
     """m_q = max_{r ≠ q} z_r: the best of the others."""
-    return eq(w.named("rival", w.q), Reduce(w.op, over((w.r,), rel(w.r, "≠", w.q)), w.z(w.r)))
+    return ex.eq(w.named("rival", w.q), ex.Reduce(w.op, ex.over((w.r,), ex.rel(w.r, "≠", w.q)), w.z(w.r)))
 
 
-def duel(w: OneWindow) -> Rel:
+def duel(w: OneWindow) -> ex.Rel:
     """max(z_q, m_q) = f."""
-    return eq(Extremum(w.op, (w.z(w.q), w.named("rival", w.q))), w.f)
+    return ex.eq(ex.Extremum(w.op, (w.z(w.q), w.named("rival", w.q))), w.f)
 
 
-def quotients(w: OneWindow) -> tuple[Given, Given]:
+def quotients(w: OneWindow) -> tuple[ex.Given, ex.Given]:
     """(max(z_q + h, m_q) − max(z_q, m_q))/h is 0 below m_q and 1 above it, for small h."""
     z, m, h = w.z(w.q), w.named("rival", w.q), w.named("step")
-    change = sub(Extremum(w.op, (add(z, h), m)), Extremum(w.op, (z, m)))
-    quotient = Mul((change, Pow(h, MINUS_ONE)))
-    below = And((rel(z, w.loses, m), rel(add(z, h), {"<": "≤", ">": "≥"}[w.loses], m), rel(h, "≠", ZERO)))
-    above = And((rel(z, w.beats, m), rel(add(z, h), {"<": "≤", ">": "≥"}[w.beats], m), rel(h, "≠", ZERO)))
-    return Given(eq(quotient, ZERO), below), Given(eq(quotient, ONE), above)
+    change = ex.sub(ex.Extremum(w.op, (ex.add(z, h), m)), ex.Extremum(w.op, (z, m)))
+    quotient = ex.Mul((change, ex.Pow(h, ex.MINUS_ONE)))
+    below = ex.And((ex.rel(z, w.loses, m), ex.rel(ex.add(z, h), {"<": "≤", ">": "≥"}[w.loses], m),
+                    ex.rel(h, "≠", ex.ZERO)))
+    above = ex.And((ex.rel(z, w.beats, m), ex.rel(ex.add(z, h), {"<": "≤", ">": "≥"}[w.beats], m),
+                    ex.rel(h, "≠", ex.ZERO)))
+    return ex.Given(ex.eq(quotient, ex.ZERO), below), ex.Given(ex.eq(quotient, ex.ONE), above)
 
 
-def indicator(w: OneWindow) -> Rel:
+def indicator(w: OneWindow) -> ex.Rel:
     """S_q = Π_{r ≠ q} [z_q > z_r]."""
-    test = Bracket(rel(w.z(w.q), w.beats, w.z(w.r)))
-    return eq(w.named("indicator", w.q), Reduce("prod", over((w.r,), rel(w.r, "≠", w.q)), test))
+    test = ex.Bracket(ex.rel(w.z(w.q), w.beats, w.z(w.r)))
+    return ex.eq(w.named("indicator", w.q), ex.Reduce("prod", ex.over((w.r,), ex.rel(w.r, "≠", w.q)), test))
 
 
-def active_set(w: OneWindow) -> Rel:
+def active_set(w: OneWindow) -> ex.Rel:
     """A = {q : z_q = f}."""
-    return eq(w.active, SetOf(over((w.q,), eq(w.z(w.q), w.f)), w.q))
+    return ex.eq(w.active, ex.SetOf(ex.over((w.q,), ex.eq(w.z(w.q), w.f)), w.q))
 
 
-def linear_form(w: OneWindow) -> Given:
+def linear_form(w: OneWindow) -> ex.Given:
     """f = Σ_q S_q z_q where the maximum is unique."""
-    total = Reduce("sum", ranging(w.q, ONE, Num(w.n)), Mul((w.named("indicator", w.q), w.z(w.q))))
-    return Given(eq(w.f, total), w.unique)
+    total = ex.Reduce("sum", ex.ranging(w.q, ex.ONE, ex.Num(w.n)), ex.Mul((w.named("indicator", w.q), w.z(w.q))))
+    return ex.Given(ex.eq(w.f, total), w.unique)
 
 
-def one_winner(w: OneWindow) -> Given:
+def one_winner(w: OneWindow) -> ex.Given:
     """Σ_q S_q = 1 where the maximum is unique."""
-    return Given(eq(Reduce("sum", ranging(w.q, ONE, Num(w.n)), w.named("indicator", w.q)), ONE), w.unique)
+    return ex.Given(ex.eq(ex.Reduce("sum", ex.ranging(w.q, ex.ONE, ex.Num(w.n)), w.named("indicator", w.q)), ex.ONE),
+                    w.unique)
 
 
-def matrix_form(w: OneWindow) -> Given:
+def matrix_form(w: OneWindow) -> ex.Given:
     """f = S z where the maximum is unique: a row of one 1 times the column of entries."""
-    return Given(eq(w.f, Mul((w.named("indicator"), w.z_all))), w.unique)
+    return ex.Given(ex.eq(w.f, ex.Mul((w.named("indicator"), w.z_all))), w.unique)
 
 
-def matrix_slope(w: OneWindow) -> Rel:
+def matrix_slope(w: OneWindow) -> ex.Rel:
     """∂(S z)/∂z_q = S_q off ties."""
-    return eq(Partial(Mul((w.named("indicator"), w.z_all)), w.z(w.q)), w.named("indicator", w.q))
+    return ex.eq(ex.Partial(ex.Mul((w.named("indicator"), w.z_all)), w.z(w.q)), w.named("indicator", w.q))
 
 
-def locally_constant(w: OneWindow) -> Rel:
+def locally_constant(w: OneWindow) -> ex.Rel:
     """∂S_q/∂z_r = 0 off ties."""
-    return eq(Partial(w.named("indicator", w.q), w.z(w.r)), ZERO)
+    return ex.eq(ex.Partial(w.named("indicator", w.q), w.z(w.r)), ex.ZERO)
 
 
-def slope_is_indicator(w: OneWindow) -> Rel:
+def slope_is_indicator(w: OneWindow) -> ex.Rel:
     """∂f/∂z_q = S_q off ties."""
-    return eq(Partial(w.f, w.z(w.q)), w.named("indicator", w.q))
+    return ex.eq(ex.Partial(w.f, w.z(w.q)), w.named("indicator", w.q))
 
 
-def subdifferential(w: OneWindow) -> Rel:
+def subdifferential(w: OneWindow) -> ex.Rel:
     """∂f = conv{e_q : q ∈ A}."""
-    return eq(Subdifferential(w.f), Hull(SetOf(over((w.q,), In(w.q, w.active)), Unit(w.q))))
+    return ex.eq(ex.Subdifferential(w.f), ex.Hull(ex.SetOf(ex.over((w.q,), ex.In(w.q, w.active)), ex.Unit(w.q))))
 
 
-def directional(w: OneWindow) -> Rel:
+def directional(w: OneWindow) -> ex.Rel:
     """f'(z; v) = max_{q ∈ A} v_q (min for a min)."""
-    along = Reduce(w.op, over((w.q,), In(w.q, w.active)), w.named("direction", w.q))
-    return eq(Directional(w.f, w.entries, "direction"), along)
+    along = ex.Reduce(w.op, ex.over((w.q,), ex.In(w.q, w.active)), w.named("direction", w.q))
+    return ex.eq(ex.Directional(w.f, w.entries, "direction"), along)
 
 
-def tie_choice(w: OneWindow) -> Rel:
+def tie_choice(w: OneWindow) -> ex.Rel:
     """g_q: the subgradient that the tie rule takes (first or last active entry, or equal shares)."""
     rule = w.module.tie_rule
     if rule == "split":
-        share: Expr = mul(Bracket(In(w.q, w.active)), Pow(Cardinality(w.active), MINUS_ONE))
+        share: ex.Expr = ex.mul(ex.Bracket(ex.In(w.q, w.active)), ex.Pow(ex.Cardinality(w.active), ex.MINUS_ONE))
     else:
-        end = Reduce("min" if rule == "first" else "max", over((w.r,), In(w.r, w.active)), w.r)
-        share = Bracket(eq(w.q, end))
-    return eq(w.named("subgradient", w.q), share)
+        end = ex.Reduce("min" if rule == "first" else "max", ex.over((w.r,), ex.In(w.r, w.active)), w.r)
+        share = ex.Bracket(ex.eq(w.q, end))
+    return ex.eq(w.named("subgradient", w.q), share)
 
 
-def tie_membership(w: OneWindow) -> And:
+def tie_membership(w: OneWindow) -> ex.And:
     """g ∈ ∂f: g_q ≥ 0, Σ g_q = 1, and g_q (f − z_q) = 0."""
     g = w.named("subgradient", w.q)
-    total = Reduce("sum", ranging(w.r, ONE, Num(w.n)), w.named("subgradient", w.r))
-    return And((rel(g, "≥", ZERO), eq(total, ONE), eq(Mul((g, sub(w.f, w.z(w.q)))), ZERO)))
+    total = ex.Reduce("sum", ex.ranging(w.r, ex.ONE, ex.Num(w.n)), w.named("subgradient", w.r))
+    return ex.And((ex.rel(g, "≥", ex.ZERO), ex.eq(total, ex.ONE), ex.eq(ex.Mul((g, ex.sub(w.f, w.z(w.q)))), ex.ZERO)))

@@ -4,44 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol, cast
 
+import derive.expr as ex
 from derive.calculus.algebra import match
 from derive.calculus.dependence import between, entry_of, is_defined, reached, tensors_in
 from derive.calculus.extremum import extremiser, letters
 from derive.calculus.ranges import different, kept_ranges, ranged, restricted
 from derive.errors import UnsupportedError
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    OTHERWISE,
-    ZERO,
-    Add,
-    And,
-    Bracket,
-    Cardinality,
-    Cases,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    Infinity,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Reduce,
-    SetApp,
-    Size,
-    add,
-    eq,
-    free_indices,
-    mul,
-    open_as,
-    rel,
-    subst,
-    tuple_of,
-)
 from derive.functions import known
 from derive.module import Function, Module
 from derive.reductions import is_short, selects, written_out
@@ -50,13 +18,13 @@ from derive.reductions import is_short, selects, written_out
 class Derivatives(Protocol):
     """The derivatives that a rule builds on."""
 
-    def __call__(self, of: Expr) -> Expr:
+    def __call__(self, of: ex.Expr) -> ex.Expr:
         """∂of/∂x of a smaller expression, with respect to the same entry."""
 
-    def entry(self, of: Entry, wrt: Entry, held: bool) -> Expr:
+    def entry(self, of: ex.Entry, wrt: ex.Entry, held: bool) -> ex.Expr:
         """∂of/∂wrt of one tensor by another, simplified; ``held``: all other tensors constant."""
 
-    def slope(self, function: Function, place: int) -> Expr:
+    def slope(self, function: Function, place: int) -> ex.Expr:
         """The derivative of a card's function by one of its parameters, in its parameters."""
 
 
@@ -65,14 +33,14 @@ class Rule(Protocol):
 
     name: ClassVar[str]
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool: ...
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool: ...
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr: ...
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr: ...
 
 
-def bound(of: Reduce, wrt: Entry, module: Module) -> tuple[Idx, ...]:
+def bound(of: ex.Reduce, wrt: ex.Entry, module: Module) -> tuple[ex.Idx, ...]:
     """Readable letters for the bound variables of a reduction, none of them free around it."""
-    return letters(of, module, free_indices(of) | free_indices(wrt))
+    return letters(of, module, ex.free_indices(of) | ex.free_indices(wrt))
 
 
 class ConstantRule:
@@ -80,13 +48,13 @@ class ConstantRule:
 
     name: ClassVar[str] = "constant"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        if isinstance(of, (Num, Infinity, Size, Idx, Cardinality, SetApp)):
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        if isinstance(of, (ex.Num, ex.Infinity, ex.Size, ex.Idx, ex.Cardinality, ex.SetApp)):
             return True
-        return not isinstance(of, Entry) and wrt.tensor not in reached(of, module)
+        return not isinstance(of, ex.Entry) and wrt.tensor not in reached(of, module)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        return ZERO
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        return ex.ZERO
 
 
 class EntryRule:
@@ -94,17 +62,17 @@ class EntryRule:
 
     name: ClassVar[str] = "entry"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Entry) and (of.tensor == wrt.tensor or not is_defined(of, module))
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Entry) and (of.tensor == wrt.tensor or not is_defined(of, module))
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Entry)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Entry)
         if of.tensor != wrt.tensor:
-            return ZERO
+            return ex.ZERO
         if len(of.indices) != len(wrt.indices):
             raise UnsupportedError(f"`{of.tensor}` has {len(wrt.indices)} axes and stands with {len(of.indices)}"
                                    " indices: write it with all its indices everywhere")
-        return Bracket(eq(tuple_of(wrt.indices), tuple_of(of.indices))) if of.indices else ONE
+        return ex.Bracket(ex.eq(ex.tuple_of(wrt.indices), ex.tuple_of(of.indices))) if of.indices else ex.ONE
 
 
 class CompositionRule:
@@ -112,19 +80,19 @@ class CompositionRule:
 
     name: ClassVar[str] = "composition"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Entry) and is_defined(of, module) and bool(between(of.tensor, wrt, module))
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Entry) and is_defined(of, module) and bool(between(of.tensor, wrt, module))
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Entry)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Entry)
         terms = [partial.entry(of, wrt, True)] if wrt.tensor in module.sources(of.tensor) else []
         for tensor in between(of.tensor, wrt, module):
             inner = entry_of(tensor, module, (of, wrt))
             through = partial.entry(of, inner, True)
-            if through is not ZERO:
-                product = mul(through, partial.entry(inner, wrt, False))
-                terms.append(Reduce("sum", ranged(inner, product, module), product) if inner.indices else product)
-        return add(*terms)
+            if through is not ex.ZERO:
+                product = ex.mul(through, partial.entry(inner, wrt, False))
+                terms.append(ex.Reduce("sum", ranged(inner, product, module), product) if inner.indices else product)
+        return ex.add(*terms)
 
 
 class DefinitionRule:
@@ -132,13 +100,13 @@ class DefinitionRule:
 
     name: ClassVar[str] = "definition"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Entry) and is_defined(of, module)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Entry) and is_defined(of, module)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Entry)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Entry)
         entry, value = module.definition(of.tensor)
-        return partial(subst(value, dict(zip(entry.indices, of.indices, strict=True))))
+        return partial(ex.subst(value, dict(zip(entry.indices, of.indices, strict=True))))
 
 
 class LinearityRule:
@@ -146,12 +114,12 @@ class LinearityRule:
 
     name: ClassVar[str] = "linearity"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Add)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Add)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Add)
-        return add(*map(partial, of.terms))
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Add)
+        return ex.add(*map(partial, of.terms))
 
 
 class ProductRule:
@@ -159,13 +127,13 @@ class ProductRule:
 
     name: ClassVar[str] = "product"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Mul)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Mul)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Mul)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Mul)
         factors = of.factors
-        return add(*(mul(*factors[:n], partial(f), *factors[n + 1:]) for n, f in enumerate(factors)))
+        return ex.add(*(ex.mul(*factors[:n], partial(f), *factors[n + 1:]) for n, f in enumerate(factors)))
 
 
 class PowerRule:
@@ -173,15 +141,15 @@ class PowerRule:
 
     name: ClassVar[str] = "power"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Pow)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Pow)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Pow)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Pow)
         u, p = of.base, of.exponent
-        lower = add(p, MINUS_ONE)
-        power = ONE if lower == ZERO else u if lower == ONE else Pow(u, lower)
-        return add(mul(p, power, partial(u)), mul(of, Fn("log", (u,)), partial(p)))
+        lower = ex.add(p, ex.MINUS_ONE)
+        power = ex.ONE if lower == ex.ZERO else u if lower == ex.ONE else ex.Pow(u, lower)
+        return ex.add(ex.mul(p, power, partial(u)), ex.mul(of, ex.Fn("log", (u,)), partial(p)))
 
 
 class ElementwiseRule:
@@ -189,21 +157,21 @@ class ElementwiseRule:
 
     name: ClassVar[str] = "elementwise"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Fn) and (bool(known(of.name) or module.function(of.name)))
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Fn) and (bool(known(of.name) or module.function(of.name)))
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Fn)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Fn)
         own = module.function(of.name)
         if own is None:
             function = known(of.name)
             assert function is not None
-            return mul(function.derived(*of.args), *map(partial, of.args))
+            return ex.mul(function.derived(*of.args), *map(partial, of.args))
         letters_besides = tensors_in(own.body) - {*own.parameters}
-        if any(wrt.tensor in reached(Entry(t, ()), module) for t in letters_besides):
+        if any(wrt.tensor in reached(ex.Entry(t, ()), module) for t in letters_besides):
             return partial(own.at(of.args))
-        at: dict[Node, Node] = {Entry(p, ()): a for p, a in zip(own.parameters, of.args, strict=True)}
-        return add(*(mul(subst(partial.slope(own, n), at), partial(u)) for n, u in enumerate(of.args)))
+        at: dict[ex.Node, ex.Node] = {ex.Entry(p, ()): a for p, a in zip(own.parameters, of.args, strict=True)}
+        return ex.add(*(ex.mul(ex.subst(partial.slope(own, n), at), partial(u)) for n, u in enumerate(of.args)))
 
 
 class PairRule:
@@ -211,31 +179,31 @@ class PairRule:
 
     name: ClassVar[str] = "pair"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Extremum)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Extremum)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Extremum)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Extremum)
         args = in_order(of, wrt, module)
         tied = taken(of, wrt, module)
         slopes = [partial(a) for a in args]
         if all(s is slopes[0] for s in slopes):
             return slopes[0]
         wins, ties = (">", "≥") if of.op == "max" else ("<", "≤")
-        branches: list[tuple[Expr, Cond]] = []
+        branches: list[tuple[ex.Expr, ex.Cond]] = []
         for n, arg in enumerate(args[:-1]):  # each excludes the others: cases on paper have no order
-            beats: list[Cond] = [rel(arg, ties if m < n or arg is tied else wins, other)
+            beats: list[ex.Cond] = [ex.rel(arg, ties if m < n or arg is tied else wins, other)
                                  for m, other in enumerate(args) if m != n]
-            branches.append((slopes[n], beats[0] if len(beats) == 1 else And(tuple(beats))))
-        return Cases((*branches, (slopes[-1], OTHERWISE)))
+            branches.append((slopes[n], beats[0] if len(beats) == 1 else ex.And(tuple(beats))))
+        return ex.Cases((*branches, (slopes[-1], ex.OTHERWISE)))
 
 
-def in_order(of: Extremum, wrt: Entry, module: Module) -> list[Expr]:
+def in_order(of: ex.Extremum, wrt: ex.Entry, module: Module) -> list[ex.Expr]:
     """The terms, those that x does not stand in last."""
     return sorted(of.args, key=lambda a: wrt.tensor not in reached(a, module))
 
 
-def taken(of: Extremum, wrt: Entry, module: Module) -> Expr:
+def taken(of: ex.Extremum, wrt: ex.Entry, module: Module) -> ex.Expr:
     """The term whose slope is taken at a tie: of max(u, v) as the module says, else what does not depend on x.
 
     At the kink of max(0, s) the slope is then 0.
@@ -243,7 +211,7 @@ def taken(of: Extremum, wrt: Entry, module: Module) -> Expr:
     for pair, term in module.at_ties:
         found = next(match(pair, of, frozenset(module.parameters_of(pair)), {}), None)
         if found is not None:
-            return subst(term, cast(dict[Node, Node], found))
+            return ex.subst(term, cast(dict[ex.Node, ex.Node], found))
     return in_order(of, wrt, module)[-1]
 
 
@@ -252,13 +220,13 @@ class CasesRule:
 
     name: ClassVar[str] = "branches"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Cases)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Cases)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Cases)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Cases)
         branches = tuple((partial(value), cond) for value, cond in of.branches)
-        return ZERO if all(v is ZERO for v, _ in branches) else Cases(branches)
+        return ex.ZERO if all(v is ex.ZERO for v, _ in branches) else ex.Cases(branches)
 
 
 class BracketRule:
@@ -266,11 +234,11 @@ class BracketRule:
 
     name: ClassVar[str] = "bracket"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Bracket)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Bracket)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        return ZERO
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        return ex.ZERO
 
 
 class SumRule:
@@ -278,14 +246,14 @@ class SumRule:
 
     name: ClassVar[str] = "sum"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Reduce) and of.op == "sum"
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Reduce) and of.op == "sum"
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Reduce)
-        binder, body = open_as(of, bound(of, wrt, module))
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Reduce)
+        binder, body = ex.open_as(of, bound(of, wrt, module))
         inner = partial(body)
-        return ZERO if inner is ZERO else Reduce("sum", kept_ranges(binder, body, inner, module), inner)
+        return ex.ZERO if inner is ex.ZERO else ex.Reduce("sum", kept_ranges(binder, body, inner, module), inner)
 
 
 class ProdRule:
@@ -293,20 +261,20 @@ class ProdRule:
 
     name: ClassVar[str] = "prod"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Reduce) and of.op == "prod"
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Reduce) and of.op == "prod"
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Reduce)
-        binder, body = open_as(of, bound(of, wrt, module))
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Reduce)
+        binder, body = ex.open_as(of, bound(of, wrt, module))
         inner = partial(body)
-        if inner is ZERO:
-            return ZERO
-        others = tuple(Idx(v.name + "'") for v in binder.variables)
-        second, rest = open_as(of, others)
+        if inner is ex.ZERO:
+            return ex.ZERO
+        others = tuple(ex.Idx(v.name + "'") for v in binder.variables)
+        second, rest = ex.open_as(of, others)
         second = restricted(second, different(others, binder.variables))
-        product = mul(inner, Reduce("prod", second, rest))
-        return Reduce("sum", kept_ranges(binder, body, product, module), product)
+        product = ex.mul(inner, ex.Reduce("prod", second, rest))
+        return ex.Reduce("sum", kept_ranges(binder, body, product, module), product)
 
 
 class ShortRule:
@@ -314,12 +282,12 @@ class ShortRule:
 
     name: ClassVar[str] = "short"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Reduce) and is_short(of.op)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Reduce) and is_short(of.op)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Reduce)
-        written = written_out(of, kept_ranges(of.binder, of.body, ONE, module))
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Reduce)
+        written = written_out(of, kept_ranges(of.binder, of.body, ex.ONE, module))
         assert written is not None
         return partial(written)
 
@@ -333,24 +301,24 @@ class ExtremumRule:
 
     name: ClassVar[str] = "extremum"
 
-    def applies(self, of: Expr, wrt: Entry, module: Module) -> bool:
-        return isinstance(of, Reduce) and selects(of.op)
+    def applies(self, of: ex.Expr, wrt: ex.Entry, module: Module) -> bool:
+        return isinstance(of, ex.Reduce) and selects(of.op)
 
-    def conclude(self, of: Expr, wrt: Entry, module: Module, partial: Derivatives) -> Expr:
-        assert isinstance(of, Reduce)
+    def conclude(self, of: ex.Expr, wrt: ex.Entry, module: Module, partial: Derivatives) -> ex.Expr:
+        assert isinstance(of, ex.Reduce)
         variables = bound(of, wrt, module)
-        _, body = open_as(of, variables)
+        _, body = ex.open_as(of, variables)
         stars = extremiser(of, module).stars
-        return subst(_at_entry(partial(body), variables, wrt), dict(zip(variables, stars, strict=True)))
+        return ex.subst(_at_entry(partial(body), variables, wrt), dict(zip(variables, stars, strict=True)))
 
 
-def _at_entry(slope: Expr, variables: tuple[Idx, ...], wrt: Entry) -> Expr:
+def _at_entry(slope: ex.Expr, variables: tuple[ex.Idx, ...], wrt: ex.Entry) -> ex.Expr:
     """g(x_{pq}) [(i, j) = (p, q)] is g(x_{ij}) [(i, j) = (p, q)]: the maximiser stands in the bracket alone."""
-    same = Bracket(eq(tuple_of(wrt.indices), tuple_of(variables)))
-    if not isinstance(slope, Mul) or same not in slope.factors:
+    same = ex.Bracket(ex.eq(ex.tuple_of(wrt.indices), ex.tuple_of(variables)))
+    if not isinstance(slope, ex.Mul) or same not in slope.factors:
         return slope
-    here: dict[Node, Node] = dict(zip(variables, wrt.indices, strict=True))
-    return Mul(tuple(f if f is same else subst(f, here) for f in slope.factors))
+    here: dict[ex.Node, ex.Node] = dict(zip(variables, wrt.indices, strict=True))
+    return ex.Mul(tuple(f if f is same else ex.subst(f, here) for f in slope.factors))
 
 
 RULES: tuple[Rule, ...] = (
@@ -360,10 +328,10 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def rule_for(of: Expr, wrt: Entry, module: Module) -> Rule:
+def rule_for(of: ex.Expr, wrt: ex.Entry, module: Module) -> Rule:
     """The first rule that applies; raises :class:`UnsupportedError` where none does."""
     for rule in RULES:
         if rule.applies(of, wrt, module):
             return rule
-    what = f"the function `{of.name}`" if isinstance(of, Fn) else f"a {type(of).__name__.lower()}"
+    what = f"the function `{of.name}`" if isinstance(of, ex.Fn) else f"a {type(of).__name__.lower()}"
     raise UnsupportedError(f"no rule differentiates {what} yet")

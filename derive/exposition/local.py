@@ -5,34 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+import derive.expr as ex
 from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
 from derive.calculus.ranges import conditions, solve
 from derive.calculus.rules import bound
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, presented, printed
 from derive.exposition.subject import Subject
-from derive.expr import (
-    ZERO,
-    Bracket,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Partial,
-    Pow,
-    Reduce,
-    Rel,
-    Size,
-    eq,
-    free_indices,
-    open_as,
-    subst,
-    walk,
-)
 from derive.module import Function, Module
 from derive.notation.symbols import SymbolTable
 from derive.notation.writer import choose
@@ -50,12 +29,12 @@ class Line:
     apart: bool
 
 
-def local(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) -> None:
+def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.Node]) -> None:
     """The rules by which a definition is differentiated, then ∂t_k/∂u_j = raw = in the lecturer's form."""
     module = subject.module
     found = shown(step, module).renamed(letters)
-    assert isinstance(found.before.wrt, Entry)
-    taken = {i.name for i in free_indices(found.before)}
+    assert isinstance(found.before.wrt, ex.Entry)
+    taken = {i.name for i in ex.free_indices(found.before)}
     said: set[object] = set()
     for line in lines(found, module, taken):
         words = _words(b, line.step, module)
@@ -67,24 +46,24 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) -
             said.add(_lettered(statement))
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
     if not said:
-        b.prose("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ZERO)
+        b.prose("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ex.ZERO)
     b.math("local", equation(found.before, presented(found.raw, found.before, module),
                              printed(found.after, found.before, module)))
 
 
-def _lettered(statement: Rel) -> Rel:
+def _lettered(statement: ex.Rel) -> ex.Rel:
     """The statement with its indices numbered as they occur: the same for another choice of letters."""
-    free = free_indices(statement)
-    found = dict.fromkeys(n for n in walk(statement) if n in free)
-    return subst(statement, {index: Idx(f"#{number}") for number, index in enumerate(found)})
+    free = ex.free_indices(statement)
+    found = dict.fromkeys(n for n in ex.walk(statement) if n in free)
+    return ex.subst(statement, {index: ex.Idx(f"#{number}") for number, index in enumerate(found)})
 
 
-def cancelling(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) -> None:
+def cancelling(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.Node]) -> None:
     """∂t/∂u = Σ … = 0, where terms cancel; nothing is said of what u does not stand in."""
     found = shown(step, subject.module).renamed(letters)
-    if found.raw is not ZERO:
+    if found.raw is not ex.ZERO:
         b.prose("cancels", here=b.m(found.before.wrt), of=b.m(found.before.of))
-        b.math("local", equation(found.before, presented(found.raw, found.before, subject.module), ZERO))
+        b.math("local", equation(found.before, presented(found.raw, found.before, subject.module), ex.ZERO))
 
 
 def lines(step: Shown, module: Module, taken: set[str]) -> Iterator[Line]:
@@ -93,10 +72,10 @@ def lines(step: Shown, module: Module, taken: set[str]) -> Iterator[Line]:
 
 
 def _below(step: Shown, module: Module, taken: set[str], carried: bool) -> Iterator[Line]:
-    if step.after is ZERO:
+    if step.after is ex.ZERO:
         return
     letters = _bound_letters(step, module, taken)
-    inner = {i.name for v in letters.values() for i in free_indices(v)}
+    inner = {i.name for v in letters.values() for i in ex.free_indices(v)}
     for premise in step.premises:
         for line in _below(premise.renamed(letters), module, taken | inner, carried and step.silent):
             everywhere = step.rule != "branches" or _has_value(line.step.before.of)
@@ -105,61 +84,63 @@ def _below(step: Shown, module: Module, taken: set[str], carried: bool) -> Itera
         yield Line(step, not carried)
 
 
-def _has_value(value: Expr) -> bool:
+def _has_value(value: ex.Expr) -> bool:
     """For all numbers: no logarithm, no root and nothing below a fraction bar but a size."""
-    def partial(node: Node) -> bool:
-        if isinstance(node, Pow):
-            whole = isinstance(node.exponent, Num) and node.exponent.value >= 0 and node.exponent.value.denominator == 1
-            return not whole and not isinstance(node.base, (Num, Size))
-        return isinstance(node, Fn) and node.name in ("log", "sqrt")
+    def partial(node: ex.Node) -> bool:
+        if isinstance(node, ex.Pow):
+            whole = isinstance(node.exponent, ex.Num) and (
+                node.exponent.value >= 0 and node.exponent.value.denominator == 1)
+            return not whole and not isinstance(node.base, (ex.Num, ex.Size))
+        return isinstance(node, ex.Fn) and node.name in ("log", "sqrt")
 
-    return not any(map(partial, walk(value)))
+    return not any(map(partial, ex.walk(value)))
 
 
-def _bound_letters(step: Shown, module: Module, taken: set[str]) -> dict[Node, Node]:
+def _bound_letters(step: Shown, module: Module, taken: set[str]) -> dict[ex.Node, ex.Node]:
     """The variables under a sum with the names that the sum is written with."""
     of = step.before.of
-    if not isinstance(of, Reduce) or step.rule not in ("sum", "prod", "extremum"):
+    if not isinstance(of, ex.Reduce) or step.rule not in ("sum", "prod", "extremum"):
         return {}
-    assert isinstance(step.before.wrt, Entry)
+    assert isinstance(step.before.wrt, ex.Entry)
     names = choose(of, module.table, {}, frozenset(taken))
     own = bound(of, step.before.wrt, module)
-    return {mine: Idx(names[v]) for mine, v in zip(own, of.binder.variables, strict=True)}
+    return {mine: ex.Idx(names[v]) for mine, v in zip(own, of.binder.variables, strict=True)}
 
 
-def _stands_alone(before: Partial, module: Module) -> bool:
+def _stands_alone(before: ex.Partial, module: Module) -> bool:
     """The statement is true of itself: nothing in it is held, and each letter's range can be told from it."""
-    assert isinstance(before.wrt, Entry)
-    entries = [n for n in walk(before) if isinstance(n, Entry)]
-    plain = {i for e in entries for i in e.indices if isinstance(i, Idx)}
-    shifted = any(not isinstance(i, (Idx, Num)) for e in entries for i in e.indices)
-    return not shifted and free_indices(before) <= plain and is_total(before.of, before.wrt, module)
+    assert isinstance(before.wrt, ex.Entry)
+    entries = [n for n in ex.walk(before) if isinstance(n, ex.Entry)]
+    plain = {i for e in entries for i in e.indices if isinstance(i, ex.Idx)}
+    shifted = any(not isinstance(i, (ex.Idx, ex.Num)) for e in entries for i in e.indices)
+    return not shifted and ex.free_indices(before) <= plain and is_total(before.of, before.wrt, module)
 
 
 def _words(b: Builder, step: Shown, module: Module) -> str:
     """The words of a step's rule."""
     of = step.before.of
     match step.rule, of:
-        case "elementwise", Fn(name):
+        case "elementwise", ex.Fn(name):
             return b.say("rule_elementwise", name=name, card=module.function(name) is not None)
-        case "product", Mul(factors):
-            quotient = any(isinstance(f, Pow) and isinstance(f.exponent, Num) and f.exponent.value < 0 for f in factors)
+        case "product", ex.Mul(factors):
+            quotient = any(isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0
+                           for f in factors)
             return b.say("rule_product", quotient=quotient)
-        case "power", Pow(_, exponent):
+        case "power", ex.Pow(_, exponent):
             kind = _power(exponent)
             return b.say("rule_power", kind=kind, exponent=b.m(exponent))
-        case "sum", Reduce():
+        case "sum", ex.Reduce():
             return b.say("rule_sum", wrt=b.m(step.before.wrt), only=_only(b, step, module.table))
-        case "extremum", Reduce(op):
+        case "extremum", ex.Reduce(op):
             return b.say("rule_extremum", op=op)
-        case "pair", Extremum(op):
+        case "pair", ex.Extremum(op):
             return b.say("rule_pair", op=op)
         case _:
             return b.say(f"rule_{step.rule}")
 
 
-def _power(exponent: Expr) -> str:
-    if not isinstance(exponent, Num):
+def _power(exponent: ex.Expr) -> str:
+    if not isinstance(exponent, ex.Num):
         return "general"
     return "reciprocal" if exponent.value == -1 else "root" if exponent.value * 2 == 1 else "number"
 
@@ -167,29 +148,29 @@ def _power(exponent: Expr) -> str:
 def _only(b: Builder, step: Shown, table: SymbolTable) -> str:
     """``j = i``: the one term of a sum that contains the variable; empty where there are more, or no j is declared."""
     raw = step.raw
-    if not isinstance(raw, Reduce):
+    if not isinstance(raw, ex.Reduce):
         return ""
     statement = equation(step.before, raw, step.after)
-    taken = frozenset(i.name for i in free_indices(statement))
+    taken = frozenset(i.name for i in ex.free_indices(statement))
     names = choose(raw, table, {}, taken)
-    variables = tuple(Idx(names[v]) for v in raw.binder.variables)
-    _, body = open_as(raw, variables)
-    deltas = [f for f in (body.factors if isinstance(body, Mul) else (body,)) if isinstance(f, Bracket)]
-    equations = [c for d in deltas for c in conditions(d.cond) if isinstance(c, Rel) and c.ops == ("=",)]
+    variables = tuple(ex.Idx(names[v]) for v in raw.binder.variables)
+    _, body = ex.open_as(raw, variables)
+    deltas = [f for f in (body.factors if isinstance(body, ex.Mul) else (body,)) if isinstance(f, ex.Bracket)]
+    equations = [c for d in deltas for c in conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
     if len(equations) != 1 or any(table.named(v.name.rstrip("'")) is None for v in variables):
         return ""
     found = []
     left, right = (getattr(t, "items", (t,)) for t in equations[0].terms)
     for one, other in zip(left, right, strict=True):
         solved = solve(one, other, variables)
-        if solved is not None and all(table.named(i.name.rstrip("'")) for i in free_indices(eq(*solved))):
-            found.append(b.m(eq(*solved)))  # an equation of letters that the card does not have says too little
+        if solved is not None and all(table.named(i.name.rstrip("'")) for i in ex.free_indices(ex.eq(*solved))):
+            found.append(b.m(ex.eq(*solved)))  # an equation of letters that the card does not have says too little
     return ", ".join(found) if len(found) == len(variables) else ""
 
 
 def slopes(b: Builder, subject: Subject) -> None:
     """σ'(s) = raw = in terms of σ, for the functions of one number that the layer uses."""
-    used = {n.name for e in subject.module.equations for n in walk(e) if isinstance(n, Fn)}
+    used = {n.name for e in subject.module.equations for n in ex.walk(e) if isinstance(n, ex.Fn)}
     for function in subject.module.functions:
         if function.name in used and len(function.parameters) == 1:
             _function_slope(b, subject, function)
@@ -198,9 +179,9 @@ def slopes(b: Builder, subject: Subject) -> None:
 def _function_slope(b: Builder, subject: Subject, function: Function) -> None:
     step, here = slope_step(function, 0, subject.module)
     (parameter,) = function.parameters
-    primed = Fn(function.name + "'", (Entry(parameter, ()),))
+    primed = ex.Fn(function.name + "'", (ex.Entry(parameter, ()),))
     b.prose("slope")
-    raw: Expr | None = shown(step, here).raw
+    raw: ex.Expr | None = shown(step, here).raw
     after = slope(function, 0, subject.module)
-    unknown = any(isinstance(n, Entry) and n.tensor == function.name for n in walk(cast(Expr, raw)))
+    unknown = any(isinstance(n, ex.Entry) and n.tensor == function.name for n in ex.walk(cast(ex.Expr, raw)))
     b.math("slope", presented(equation(primed, None if unknown else raw, after), primed, subject.module))

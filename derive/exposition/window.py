@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import derive.expr as ex
 from derive.axes import extent
 from derive.calculus import one_window as one
 from derive.calculus.derivation import Step
@@ -14,33 +15,6 @@ from derive.exposition.pictures import receptive_fields_of
 from derive.exposition.story import Story
 from derive.exposition.window_example import example_shape
 from derive.exposition.windows import describe, described, edge, value_of_nothing
-from derive.expr import (
-    ONE,
-    OTHERWISE,
-    ZERO,
-    And,
-    Cases,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Given,
-    Idx,
-    Node,
-    Num,
-    Partial,
-    Reduce,
-    Rel,
-    SetApp,
-    Size,
-    add,
-    eq,
-    mul,
-    over,
-    rel,
-    tuple_of,
-    walk,
-)
 
 if TYPE_CHECKING:
     from derive.symbolic.window import Case
@@ -52,13 +26,13 @@ COMPARED = 4  # up to here each comparison of a case is written out
 def answer(b: Builder, d: Story) -> None:
     """(i^*, j^*), f = x_{i^* j^*}, the Jacobian, and the messages asked for."""
     asked = d.module.asked
-    stars = tuple_of(d.extremiser.stars)
-    attained = Entry(d.wrt, d.extremiser.stars)
-    window = SetApp(d.module.fields[0][0], d.outputs)
-    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(Entry(d.wrt, ())),
+    stars = ex.tuple_of(d.extremiser.stars)
+    attained = ex.Entry(d.wrt, d.extremiser.stars)
+    window = ex.SetApp(d.module.fields[0][0], d.outputs)
+    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(ex.Entry(d.wrt, ())),
             rank=len(d.indices))
-    b.math("maximiser", eq(stars, d.extremiser.arg), definition=True)
-    b.math("forward", eq(d.output, attained), general=True)
+    b.math("maximiser", ex.eq(stars, d.extremiser.arg), definition=True)
+    b.math("forward", ex.eq(d.output, attained), general=True)
     if asked == ("forward",):
         return
     b.prose("answer_jacobian", op=d.op, output=b.m(d.output), attained=b.m(attained))
@@ -73,8 +47,8 @@ def answer(b: Builder, d: Story) -> None:
 
 def backward(b: Builder, d: Story) -> None:
     """δ_x in general, and as this geometry has it."""
-    delta_f = Entry(f"delta_{d.module.output}", d.outputs)
-    b.prose("answer_message", delta=b.m(delta_f), at=b.m(tuple_of(d.indices)), partial=b.m(d.jacobian.before))
+    delta_f = ex.Entry(f"delta_{d.module.output}", d.outputs)
+    b.prose("answer_message", delta=b.m(delta_f), at=b.m(ex.tuple_of(d.indices)), partial=b.m(d.jacobian.before))
     b.math("message", _said(d.covering), general=True)
     here(b, d)
 
@@ -85,9 +59,10 @@ def here(b: Builder, d: Story) -> None:
     assert symbol is not None
     if described(d.field, d.module.input_size)["identity"] and not d.field.padded:
         describe(b, d.field, d.module.input_size, d.indices, sizes=[], conditional=False, formula=True)
-        b.math("message_here", eq(Entry(f"delta_{d.wrt}", d.indices), Entry(f"delta_{d.module.output}", d.indices)))
+        b.math("message_here",
+               ex.eq(ex.Entry(f"delta_{d.wrt}", d.indices), ex.Entry(f"delta_{d.module.output}", d.indices)))
         return
-    written = {n.name for n in walk(d.message.after) if isinstance(n, Size)}
+    written = {n.name for n in ex.walk(d.message.after) if isinstance(n, ex.Size)}
     sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
     conditional = any(inv.conds for inv in inverses(d.source.indices, d.module))
     describe(b, d.field, d.module.input_size, d.indices, sizes=sizes, conditional=conditional, formula=True)
@@ -95,9 +70,9 @@ def here(b: Builder, d: Story) -> None:
     edge(b, d.field, d.module.input_size, value_of_nothing(d.module))
 
 
-def _said(step: Step) -> Rel:
+def _said(step: Step) -> ex.Rel:
     """before = after: what a step says."""
-    return Rel((cast(Expr, step.before), cast(Expr, step.after)), ("=",))
+    return ex.Rel((cast(ex.Expr, step.before), cast(ex.Expr, step.after)), ("=",))
 
 
 def window(b: Builder, d: Story) -> None:
@@ -110,17 +85,17 @@ def window(b: Builder, d: Story) -> None:
     receptive_fields_of(b, d, example_shape(d))
     if w.n == 1:
         b.prose("window_single")
-        b.math("window_value", eq(w.f, w.z(1)), d.scope)
+        b.math("window_value", ex.eq(w.f, w.z(1)), d.scope)
         return
     b.prose("window_maximum", op=d.op)
-    b.math("window_value", eq(w.f, window_value(d)), d.scope)
+    b.math("window_value", ex.eq(w.f, window_value(d)), d.scope)
     b.prose("window_cases", op=d.op, n=w.n)
-    b.math("window_cases", eq(w.f, window_cases(d)) if w.n <= LISTED else general_case(d), d.scope)
+    b.math("window_cases", ex.eq(w.f, window_cases(d)) if w.n <= LISTED else general_case(d), d.scope)
     b.prose("window_derivative", op=d.op, z=b.m(w.z(1), d.scope), other=b.m(w.z(2), d.scope))
     if w.n <= LISTED:
-        b.math("window_jacobian", eq(Partial(w.f, w.z(1)), first_slope(d)), d.scope)
+        b.math("window_jacobian", ex.eq(ex.Partial(w.f, w.z(1)), first_slope(d)), d.scope)
         b.prose("window_derivative_general")
-    b.math("window_jacobian_general", eq(Partial(w.f, w.z(w.q)), slope(d)), d.scope)
+    b.math("window_jacobian_general", ex.eq(ex.Partial(w.f, w.z(w.q)), slope(d)), d.scope)
 
 
 def _edges(d: Story) -> dict[str, bool]:
@@ -133,72 +108,74 @@ def _some_entries(b: Builder, d: Story) -> str:
     return ", ".join(named) if w.n < 4 else f"{named[0]}, …, {named[1]}"
 
 
-def listing(d: Story) -> Node:
+def listing(d: Story) -> ex.Node:
     """z_1 = x_{2k,2l}, z_2 = x_{2k,2l+1}, … of a window inside the input, row by row."""
     axes, w = d.field.axes, d.window
-    starts = [add(mul(Num(a.stride), k), Num(-a.padding)) for a, k in zip(axes, d.outputs, strict=True)]
+    starts = [ex.add(ex.mul(ex.Num(a.stride), k), ex.Num(-a.padding)) for a, k in zip(axes, d.outputs, strict=True)]
     if w.n <= LISTED:
         cells: list[tuple[int, ...]] = [()]
         for axis in axes:
             cells = [(*cell, a) for cell in cells for a in range(axis.kernel_size)]
-        pairs = [eq(w.z(q + 1), Entry(d.wrt, tuple(add(s, Num(x.dilation * a))
+        pairs = [ex.eq(w.z(q + 1), ex.Entry(d.wrt, tuple(ex.add(s, ex.Num(x.dilation * a))
                                                       for s, a, x in zip(starts, cell, axes, strict=True))))
                  for q, cell in enumerate(cells)]
-        return pairs[0] if len(pairs) == 1 else And(tuple(pairs))
-    offsets = tuple(map(Idx, d.windowed.offsets))
-    number: Expr = ZERO
+        return pairs[0] if len(pairs) == 1 else ex.And(tuple(pairs))
+    offsets = tuple(map(ex.Idx, d.windowed.offsets))
+    number: ex.Expr = ex.ZERO
     for axis, offset in zip(axes, offsets, strict=True):
-        number = add(mul(Num(axis.kernel_size), number), offset)
-    entry = Entry(d.wrt, tuple(add(s, mul(Num(x.dilation), a)) for s, a, x in zip(starts, offsets, axes, strict=True)))
-    ranges = tuple(Rel((ZERO, a, Num(axis.kernel_size - 1)), ("≤", "≤")) for a, axis in zip(offsets, axes, strict=True))
-    return Given(eq(w.z(add(number, ONE)), entry), And(ranges) if len(ranges) > 1 else ranges[0])
+        number = ex.add(ex.mul(ex.Num(axis.kernel_size), number), offset)
+    entry = ex.Entry(d.wrt, tuple(ex.add(s, ex.mul(ex.Num(x.dilation), a))
+                                  for s, a, x in zip(starts, offsets, axes, strict=True)))
+    ranges = tuple(ex.Rel((ex.ZERO, a, ex.Num(axis.kernel_size - 1)), ("≤", "≤"))
+                   for a, axis in zip(offsets, axes, strict=True))
+    return ex.Given(ex.eq(w.z(ex.add(number, ex.ONE)), entry), ex.And(ranges) if len(ranges) > 1 else ranges[0])
 
 
-def window_value(d: Story) -> Expr:
+def window_value(d: Story) -> ex.Expr:
     """max(z_1, …, z_n), as SymPy's window has it."""
     w = d.window
     if w.n > LISTED:
         return w.module.definition(w.module.output)[1]
-    return Extremum(w.op, tuple(w.z(q) for q in range(1, w.n + 1)))
+    return ex.Extremum(w.op, tuple(w.z(q) for q in range(1, w.n + 1)))
 
 
-def open_region(d: Story, case: Case) -> Cond:
+def open_region(d: Story, case: Case) -> ex.Cond:
     """z_q > z_1, z_q > z_2, …; for a longer list, z_q > max(the others)."""
     w, written = d.window, _region(case, d.window)
-    if w.n <= COMPARED or not isinstance(written, And):
+    if w.n <= COMPARED or not isinstance(written, ex.And):
         return written
     first = written.conds[0]
-    others = tuple(c.terms[1] for c in written.conds if isinstance(c, Rel))
-    assert isinstance(first, Rel)
-    return Rel((first.terms[0], Extremum(w.op, others)), first.ops)
+    others = tuple(c.terms[1] for c in written.conds if isinstance(c, ex.Rel))
+    assert isinstance(first, ex.Rel)
+    return ex.Rel((first.terms[0], ex.Extremum(w.op, others)), first.ops)
 
 
-def window_cases(d: Story) -> Cases:
+def window_cases(d: Story) -> ex.Cases:
     """f = z_q where z_q beats all others: the cases of SymPy's window."""
-    return Cases(tuple((_value(c.value, d.window), open_region(d, c)) for c in d.symbolic_cases))
+    return ex.Cases(tuple((_value(c.value, d.window), open_region(d, c)) for c in d.symbolic_cases))
 
 
-def first_slope(d: Story) -> Cases:
+def first_slope(d: Story) -> ex.Cases:
     """∂f/∂z_1, from SymPy's derivative of each case's value."""
     gains = [c for c in d.symbolic_cases if c.gradient[0] != 0]
     branches = tuple((_value(c.gradient[0], d.window), open_region(d, c)) for c in gains)
-    return Cases((*branches, (ZERO, OTHERWISE)))
+    return ex.Cases((*branches, (ex.ZERO, ex.OTHERWISE)))
 
 
-def _rival_test(d: Story) -> Rel:
+def _rival_test(d: Story) -> ex.Rel:
     """z_q > max_{r ≠ q} z_r."""
     w = d.window
-    return rel(w.z(w.q), w.beats, Reduce(w.op, over((w.r,), rel(w.r, "≠", w.q)), w.z(w.r)))
+    return ex.rel(w.z(w.q), w.beats, ex.Reduce(w.op, ex.over((w.r,), ex.rel(w.r, "≠", w.q)), w.z(w.r)))
 
 
-def general_case(d: Story) -> Given:
+def general_case(d: Story) -> ex.Given:
     """z_q = f if z_q > max_{r ≠ q} z_r."""
-    return Given(eq(d.window.z(d.window.q), d.window.f), _rival_test(d))
+    return ex.Given(ex.eq(d.window.z(d.window.q), d.window.f), _rival_test(d))
 
 
-def slope(d: Story) -> Cases:
+def slope(d: Story) -> ex.Cases:
     """∂f/∂z_q = { 1 if z_q > max_{r ≠ q} z_r, 0 otherwise }."""
-    return Cases(((ONE, _rival_test(d)), (ZERO, OTHERWISE)))
+    return ex.Cases(((ex.ONE, _rival_test(d)), (ex.ZERO, ex.OTHERWISE)))
 
 
 def why(b: Builder, d: Story) -> None:
@@ -226,7 +203,7 @@ def _index_steps(b: Builder, d: Story) -> None:
         # a definition is shown with the words of the rule that differentiates what it stands for
         rules = [p.rule for p in step.premises] if step.rule == "definition" else [step.rule]
         if step.rule in ("entry", "definition") and rules:
-            b.prose(f"rule_{rules[0]}", op=d.op, stars=b.m(tuple_of(d.extremiser.stars)))
+            b.prose(f"rule_{rules[0]}", op=d.op, stars=b.m(ex.tuple_of(d.extremiser.stars)))
             b.math(f"step_{rules[0]}", _said(step), general=True)
 
 
@@ -261,13 +238,14 @@ def active_set(b: Builder, d: Story) -> None:
 
 def full_message(b: Builder, d: Story) -> None:
     """Chain rule, covering windows, the windows that cover (i, j) in closed form."""
-    loss = Entry("loss", ())
-    delta_f = Entry(f"delta_{d.module.output}", d.outputs)
-    delta_x = Entry(f"delta_{d.wrt}", d.indices)
-    at = b.m(tuple_of(d.indices))
+    loss = ex.Entry("loss", ())
+    delta_f = ex.Entry(f"delta_{d.module.output}", d.outputs)
+    delta_x = ex.Entry(f"delta_{d.wrt}", d.indices)
+    at = b.m(ex.tuple_of(d.indices))
     b.heading("heading_message")
     b.prose("message_local", partial=b.m(d.jacobian.before), loss=b.m(loss))
-    b.math("upstream", And((eq(delta_f, Partial(loss, d.output)), eq(delta_x, Partial(loss, d.source)))), general=True)
+    b.math("upstream", ex.And((ex.eq(delta_f, ex.Partial(loss, d.output)), ex.eq(delta_x, ex.Partial(loss, d.source)))),
+           general=True)
     b.prose("message_chain", at=at)
     b.math("chain", _said(d.message.last("chain")), general=True)
     b.prose("message_covering", at=at, op=d.op)
@@ -290,7 +268,7 @@ def _sizes(b: Builder, d: Story) -> None:
     known = d.module.input_size
     b.prose("message_sizes", sizes=", ".join(b.m(s.terms[0]) for s in sizes), known=known,
             outputs=None if known is None else d.field.output_shape(known))
-    b.math("output_size", sizes[0] if len(sizes) == 1 else And(sizes))
+    b.math("output_size", sizes[0] if len(sizes) == 1 else ex.And(sizes))
 
 
 def ties(b: Builder, d: Story) -> None:
@@ -303,7 +281,7 @@ def ties(b: Builder, d: Story) -> None:
         active_set(b, d)
     b.prose("ties", op=d.op, active=b.m(w.active, d.scope))
     b.math("subdifferential", one.subdifferential(w), d.scope, ties=True)
-    b.prose("ties_directional", op=d.op, v=b.m(Entry("direction", ()), d.scope))
+    b.prose("ties_directional", op=d.op, v=b.m(ex.Entry("direction", ()), d.scope))
     b.math("directional", one.directional(w), d.scope, ties=True)
     b.prose("ties_rule", rule=d.module.tie_rule, op=d.op)
     b.math("tie_choice", one.tie_choice(w), d.scope, definition=True)
@@ -323,12 +301,12 @@ def ties(b: Builder, d: Story) -> None:
 _OPS = {"StrictGreaterThan": ">", "StrictLessThan": "<", "GreaterThan": "≥", "LessThan": "≤"}
 
 
-def _value(expr: Any, w: OneWindow) -> Expr:
+def _value(expr: Any, w: OneWindow) -> ex.Expr:
     """A number, or the symbol z_q, as an expression."""
-    return Num(int(expr)) if expr.is_Integer else w.z(int(str(expr).rsplit("_", 1)[1]))
+    return ex.Num(int(expr)) if expr.is_Integer else w.z(int(str(expr).rsplit("_", 1)[1]))
 
 
-def _region(case: Case, w: OneWindow) -> Cond:
+def _region(case: Case, w: OneWindow) -> ex.Cond:
     """z_q > z_1, z_q > z_2, …"""
-    rels = tuple(Rel((_value(r.lhs, w), _value(r.rhs, w)), (_OPS[type(r).__name__],)) for r in case.region)
-    return rels[0] if len(rels) == 1 else And(rels)
+    rels = tuple(ex.Rel((_value(r.lhs, w), _value(r.rhs, w)), (_OPS[type(r).__name__],)) for r in case.region)
+    return rels[0] if len(rels) == 1 else ex.And(rels)

@@ -9,25 +9,11 @@ from functools import reduce
 from itertools import pairwise, product
 from math import prod
 
+import derive.expr as ex
 from derive.errors import CardError, UnsupportedError
-from derive.expr import (
-    Add,
-    And,
-    Cond,
-    Entry,
-    Expr,
-    Idx,
-    Mul,
-    Num,
-    Reduce,
-    Rel,
-    SetOf,
-    Tuple,
-    open_binder,
-)
 from derive.records import dataclass
 
-Affine = dict[Idx | None, Fraction]  # coefficients; None is the constant's key
+Affine = dict[ex.Idx | None, Fraction]  # coefficients; None is the constant's key
 _ONE = Fraction(1)
 
 
@@ -45,7 +31,7 @@ class Interval:
     dilation: int = 1
 
 
-def intervals(node: Reduce | SetOf, outputs: tuple[Expr, ...]) -> tuple[str, tuple[Interval, ...]]:
+def intervals(node: ex.Reduce | ex.SetOf, outputs: tuple[ex.Expr, ...]) -> tuple[str, tuple[Interval, ...]]:
     """(x, an interval per axis) of op over a of x_{s k + a}, or of {s k + a : a} (then the name is empty).
 
     Raises :class:`UnsupportedError` where the window is no box that moves with the output.
@@ -55,7 +41,7 @@ def intervals(node: Reduce | SetOf, outputs: tuple[Expr, ...]) -> tuple[str, tup
         raise CardError(
             f"the window has {len(indices)} coordinates and the output {len(outputs)}; one of each per axis"
         )
-    used: list[Idx] = []
+    used: list[ex.Idx] = []
     axes = []
     for index, output in zip(indices, outputs, strict=True):
         terms = _affine(index)
@@ -77,12 +63,12 @@ def intervals(node: Reduce | SetOf, outputs: tuple[Expr, ...]) -> tuple[str, tup
     return source, tuple(axes)
 
 
-def box(entries: tuple[Expr, ...], outputs: tuple[Expr, ...]) -> tuple[str, tuple[Interval, ...]]:
+def box(entries: tuple[ex.Expr, ...], outputs: tuple[ex.Expr, ...]) -> tuple[str, tuple[Interval, ...]]:
     """(x, an interval per axis) of listed entries x_{2k}, x_{2k+1}, …
 
     Raises :class:`UnsupportedError` where they are no box.
     """
-    plain = [e for e in entries if isinstance(e, Entry) and len(e.indices) == len(outputs)]
+    plain = [e for e in entries if isinstance(e, ex.Entry) and len(e.indices) == len(outputs)]
     if len(plain) != len(entries) or len({e.tensor for e in plain}) != 1:
         raise UnsupportedError("the listed terms are not entries of one input with an index per axis of the output")
     offsets: list[tuple[int, ...]] = []
@@ -98,10 +84,10 @@ def box(entries: tuple[Expr, ...], outputs: tuple[Expr, ...]) -> tuple[str, tupl
     return plain[0].tensor, tuple(Interval(len(r), s, r.start) for r, s in zip(spans, stride, strict=True))
 
 
-def _interval(first: Affine, last: Affine, output: Expr) -> Interval:
+def _interval(first: Affine, last: Affine, output: ex.Expr) -> Interval:
     size = _plus(_plus(last, _times(first, -_ONE)), {None: _ONE})
     moving = {v: c for v, c in first.items() if v is not None}
-    if not isinstance(output, Idx) or set(size) - {None} or set(moving) - {output}:
+    if not isinstance(output, ex.Idx) or set(size) - {None} or set(moving) - {output}:
         raise UnsupportedError("a window must have the same size everywhere, and move with the output on the same axis")
     stride, length, start = moving.get(output, Fraction(0)), size.get(None, Fraction(0)), first.get(None, Fraction(0))
     if stride <= 0 or any(v.denominator != 1 for v in (stride, length, start)):
@@ -114,16 +100,16 @@ def _interval(first: Affine, last: Affine, output: Expr) -> Interval:
     return Interval(int(length), int(stride), int(start))
 
 
-def _opened(node: Reduce | SetOf) -> tuple[dict[Idx, tuple[Affine, Affine]], str, tuple[Expr, ...]]:
-    lows: dict[Idx, Affine] = {}
-    highs: dict[Idx, Affine] = {}
-    conds: list[Cond] = []
-    variables: list[Idx] = []
-    inner: Expr = node
-    op = node.op if isinstance(node, Reduce) else None
-    while inner is node or (isinstance(inner, Reduce) and inner.op == op):
-        assert isinstance(inner, (Reduce, SetOf))
-        binder, inner = open_binder(inner)
+def _opened(node: ex.Reduce | ex.SetOf) -> tuple[dict[ex.Idx, tuple[Affine, Affine]], str, tuple[ex.Expr, ...]]:
+    lows: dict[ex.Idx, Affine] = {}
+    highs: dict[ex.Idx, Affine] = {}
+    conds: list[ex.Cond] = []
+    variables: list[ex.Idx] = []
+    inner: ex.Expr = node
+    op = node.op if isinstance(node, ex.Reduce) else None
+    while inner is node or (isinstance(inner, ex.Reduce) and inner.op == op):
+        assert isinstance(inner, (ex.Reduce, ex.SetOf))
+        binder, inner = ex.open_binder(inner)
         variables += binder.variables
         lows |= {v: _affine(t) for v, t in zip(binder.variables, binder.lower, strict=True) if t is not None}
         highs |= {v: _affine(t) for v, t in zip(binder.variables, binder.upper, strict=True) if t is not None}
@@ -137,23 +123,23 @@ def _opened(node: Reduce | SetOf) -> tuple[dict[Idx, tuple[Affine, Affine]], str
     return {v: (lows[v], highs[v]) for v in variables}, source, indices
 
 
-def _indexed(body: Expr) -> tuple[str, tuple[Expr, ...]]:
-    if isinstance(body, Entry):
+def _indexed(body: ex.Expr) -> tuple[str, tuple[ex.Expr, ...]]:
+    if isinstance(body, ex.Entry):
         return body.tensor, body.indices
-    if isinstance(body, Tuple):
+    if isinstance(body, ex.Tuple):
         return "", body.items
-    if isinstance(body, (Idx, Add)):
+    if isinstance(body, (ex.Idx, ex.Add)):
         return "", (body,)
     raise UnsupportedError("the window does not hold plain entries of one input")
 
 
-def _bounds(conds: list[Cond], variables: list[Idx]) -> Iterator[tuple[Idx, Affine, bool]]:
+def _bounds(conds: list[ex.Cond], variables: list[ex.Idx]) -> Iterator[tuple[ex.Idx, Affine, bool]]:
     """(variable, bound, whether it is the lower one) of each comparison, both ends inclusive."""
     for cond in conds:
-        if isinstance(cond, And):
+        if isinstance(cond, ex.And):
             yield from _bounds(list(cond.conds), variables)
             continue
-        if not isinstance(cond, Rel) or set(cond.ops) - set("<≤>≥"):
+        if not isinstance(cond, ex.Rel) or set(cond.ops) - set("<≤>≥"):
             raise UnsupportedError("the window's condition is not a range of its variables")
         for (left, right), op in zip(pairwise(cond.terms), cond.ops, strict=True):
             small, large = (left, right) if op in "<≤" else (right, left)
@@ -161,7 +147,7 @@ def _bounds(conds: list[Cond], variables: list[Idx]) -> Iterator[tuple[Idx, Affi
                 yield _bound(_plus(_affine(b), _times(_affine(a), -_ONE)), op in "<>", variables)
 
 
-def _bound(slack: Affine, strict: bool, variables: list[Idx]) -> tuple[Idx, Affine, bool]:
+def _bound(slack: Affine, strict: bool, variables: list[ex.Idx]) -> tuple[ex.Idx, Affine, bool]:
     """From slack ≥ 0 (or > 0), which holds one variable with the coefficient ±1."""
     found = [v for v in variables if slack.get(v)]
     if len(found) != 1 or abs(slack[found[0]]) != 1:
@@ -171,18 +157,18 @@ def _bound(slack: Affine, strict: bool, variables: list[Idx]) -> tuple[Idx, Affi
     return (found[0], _times(rest, -_ONE), True) if sign > 0 else (found[0], rest, False)
 
 
-def _items(term: Expr) -> tuple[Expr, ...]:
-    return term.items if isinstance(term, Tuple) else (term,)
+def _items(term: ex.Expr) -> tuple[ex.Expr, ...]:
+    return term.items if isinstance(term, ex.Tuple) else (term,)
 
 
-def _affine(term: Expr) -> Affine:
-    if isinstance(term, Num):
+def _affine(term: ex.Expr) -> Affine:
+    if isinstance(term, ex.Num):
         return {None: term.value} if term.value else {}
-    if isinstance(term, Idx):
+    if isinstance(term, ex.Idx):
         return {term: _ONE}
-    if isinstance(term, Add):
+    if isinstance(term, ex.Add):
         return reduce(_plus, map(_affine, term.terms))
-    if isinstance(term, Mul):
+    if isinstance(term, ex.Mul):
         parts = [_affine(f) for f in term.factors]
         moving = [p for p in parts if set(p) - {None}]
         if len(moving) <= 1:

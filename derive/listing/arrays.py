@@ -7,27 +7,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import cast
 
+import derive.expr as ex
 from derive.calculus.ranges import Affine
 from derive.errors import UnsupportedError
-from derive.expr import (
-    And,
-    Arg,
-    Bracket,
-    Cond,
-    Entry,
-    Expr,
-    Idx,
-    Mul,
-    Num,
-    Reduce,
-    Star,
-    add,
-    free_indices,
-    mul,
-    sub,
-    subst,
-    walk,
-)
 from derive.listing import window_lines
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
@@ -42,18 +24,18 @@ class Arrays(ArrayPrinter):
         super().__init__(scope.module)
         self.scope, self.order = scope, list(definition.indices)
         self.counts = dict(zip(definition.indices, definition.counts, strict=True))
-        self.ranges: dict[Idx, Expr] = {}
+        self.ranges: dict[ex.Idx, ex.Expr] = {}
 
     # --- shapes -------------------------------------------------------------
 
-    def align(self, parts: Iterable[Code]) -> tuple[list[Code], tuple[Idx, ...]]:
+    def align(self, parts: Iterable[Code]) -> tuple[list[Code], tuple[ex.Idx, ...]]:
         """New axes where a part lacks one that stands behind its first."""
         found = list(parts)
         axes = tuple(v for v in self.order if any(v in p.axes for p in found))
         return [_widened(p, axes) for p in found], axes
 
-    def condition(self, node: Cond) -> Code:
-        if isinstance(node, And):
+    def condition(self, node: ex.Cond) -> Code:
+        if isinstance(node, ex.And):
             return self.joined(" & ", AND, [Code(c.at(ATOM), ATOM, c.axes) for c in map(self.condition, node.conds)])
         return super().condition(node)
 
@@ -65,28 +47,28 @@ class Arrays(ArrayPrinter):
 
     # --- entries ------------------------------------------------------------
 
-    def index(self, node: Idx) -> Code:
+    def index(self, node: ex.Idx) -> Code:
         if node not in self.order:  # a loop's
             return Code(node.name)
         self.ranges[node] = self.counts[node]
         return Code(node.name, ATOM, (node,))
 
-    def bound(self, node: Expr) -> Code:
+    def bound(self, node: ex.Expr) -> Code:
         match node:
-            case Entry():
+            case ex.Entry():
                 return self.transposed(self.raw(node))
-            case Star(name):
+            case ex.Star(name):
                 at = self.scope.star_place(node)
-                if not all(isinstance(v, Idx) and v in self.order for v in at):
+                if not all(isinstance(v, ex.Idx) and v in self.order for v in at):
                     raise UnsupportedError("a maximiser at a shifted index is not written as array operations")
-                return self.transposed(Code(star_name(name), ATOM, cast("tuple[Idx, ...]", tuple(at))))
-            case Reduce():
+                return self.transposed(Code(star_name(name), ATOM, cast("tuple[ex.Idx, ...]", tuple(at))))
+            case ex.Reduce():
                 return self.reduced(node)
-            case Arg():
+            case ex.Arg():
                 return self.selected(node)
         return super().bound(node)
 
-    def raw(self, entry: Entry) -> Code:
+    def raw(self, entry: ex.Entry) -> Code:
         """An entry's array with its axes in their own order."""
         name, place = self.scope.name(entry.tensor), self.scope.place(entry)
         if not place:
@@ -101,35 +83,35 @@ class Arrays(ArrayPrinter):
             return Code(f"{name}[{', '.join(slices)}]" if slices else name, ATOM, axes)
         return self.windows(name, place, entry) or self.picked(name, place)
 
-    def line(self, term: Expr, size: Expr) -> tuple[Idx | None, str] | None:
+    def line(self, term: ex.Expr, size: ex.Expr) -> tuple[ex.Idx | None, str] | None:
         """(v, slice) for v + c, (None, number) for what is no axis here; None for all else.
 
         Raises :class:`UnsupportedError` where a slice leaves the array.
         """
         form = Affine.of(term)
-        if not any(v in self.order for v in free_indices(term)):
-            return None if any(isinstance(n, Star) for n in walk(term)) else (None, self.value(term).text)
+        if not any(v in self.order for v in ex.free_indices(term)):
+            return None if any(isinstance(n, ex.Star) for n in ex.walk(term)) else (None, self.value(term).text)
         v, c = next(iter(form.coefficients.items())) if len(form.coefficients) == 1 else (None, 0)
-        if not isinstance(v, Idx) or c != 1 or form.constant.denominator != 1:
+        if not isinstance(v, ex.Idx) or c != 1 or form.constant.denominator != 1:
             return None
-        end = Affine.of(add(self.counts[v], Num(form.constant)))
-        beyond = Affine.of(sub(end.expr(), size))
+        end = Affine.of(ex.add(self.counts[v], ex.Num(form.constant)))
+        beyond = Affine.of(ex.sub(end.expr(), size))
         if form.constant < 0 or (not beyond.coefficients and beyond.constant > 0):
             raise UnsupportedError("an index that leaves its array is not written as array operations")
         start = "" if form.constant == 0 else str(form.constant)
         stop = "" if not beyond.coefficients and beyond.constant == 0 else self.value(end.expr()).text
         return v, f"{start}:{stop}"
 
-    def windows(self, name: str, place: list[Expr], entry: Entry) -> Code | None:
+    def windows(self, name: str, place: list[ex.Expr], entry: ex.Entry) -> Code | None:
         """x_{s k + a, t l + b} as windows of x: axes k, l, a, b."""
         if self.module.ranges:  # the output may end before the windows do
             return None
         steps: list[int] = []
-        outer: list[Idx] = []
-        inner: list[Idx] = []
+        outer: list[ex.Idx] = []
+        inner: list[ex.Idx] = []
         for term in place:
             form = Affine.of(term)
-            letters = [v for v in form.coefficients if isinstance(v, Idx)]
+            letters = [v for v in form.coefficients if isinstance(v, ex.Idx)]
             letters.sort(key=lambda v: (-form.coefficients[v], self.order.index(v)))
             if len(letters) != 2 or len(form.coefficients) != 2 or form.constant or form.coefficients[letters[1]] != 1:
                 return None
@@ -146,19 +128,19 @@ class Arrays(ArrayPrinter):
         strided = f"[{slices}]" if any(s > 1 for s in steps) else ""
         return Code(f"sliding_window_view({name}, {shape}){strided}", ATOM, (*outer, *inner))
 
-    def _positions(self, outer: list[Idx], inner: list[Idx], steps: list[int],
-                   entry: Entry) -> tuple[list[Idx], list[Idx]]:
+    def _positions(self, outer: list[ex.Idx], inner: list[ex.Idx], steps: list[int],
+                   entry: ex.Entry) -> tuple[list[ex.Idx], list[ex.Idx]]:
         """With stride 1 the output's index counts the windows, and the other runs within them."""
         found = [(b, a) if s == 1 and self._is_output(b) and not self._is_output(a) else (a, b)
                  for a, b, s in zip(outer, inner, steps, strict=True)]
         return [a for a, _ in found], [b for _, b in found]
 
-    def _is_output(self, v: Idx) -> bool:
+    def _is_output(self, v: ex.Idx) -> bool:
         symbol = self.module.table.named(self.module.output)
         return symbol is not None and any(self.counts[v] == self.scope.extent(self.module.output, d)
                                           for d in range(len(symbol.sizes)))
 
-    def picked(self, name: str, place: list[Expr]) -> Code:
+    def picked(self, name: str, place: list[ex.Expr]) -> Code:
         """x at arrays of indices; those under a condition are evaluated where it does not hold, too."""
         if any(c < 0 for term in place for c in Affine.of(term).coefficients.values()):
             raise UnsupportedError("an index that leaves its array is not written as array operations")
@@ -176,9 +158,9 @@ class Arrays(ArrayPrinter):
 
     # --- binders ------------------------------------------------------------
 
-    def entered(self, node: Reduce | Arg) -> Loop:
+    def entered(self, node: ex.Reduce | ex.Arg) -> Loop:
         loop = self.scope.opened(node, self.order)
-        if any(free_indices(n) for n in loop.counts):
+        if any(ex.free_indices(n) for n in loop.counts):
             raise UnsupportedError("a range that depends on an index is not written as array operations")
         self.order += loop.variables
         self.counts |= dict(zip(loop.variables, loop.counts, strict=True))
@@ -194,18 +176,18 @@ class Arrays(ArrayPrinter):
             return loop
         rest = Affine({}, Fraction(0)).plus(term, Fraction(-1)).plus(Affine({v: Fraction(1)}, Fraction(0)), Fraction(1))
         self.counts[v] = count
-        return Loop((v,), (count,), None, subst(loop.body, {v: sub(v, mul(Num(-1), rest.expr()))}))
+        return Loop((v,), (count,), None, ex.subst(loop.body, {v: ex.sub(v, ex.mul(ex.Num(-1), rest.expr()))}))
 
     def left(self, loop: Loop) -> None:
         del self.order[-len(loop.variables):]
 
-    def reduced(self, node: Reduce) -> Code:
+    def reduced(self, node: ex.Reduce) -> Code:
         if is_short(node.op):
             raise UnsupportedError(f"a {REDUCTIONS[node.op].words} is not written as array operations")
         loop = self.entered(node)
         loop = self.recounted(loop)
-        while node.op == "sum" and loop.cond is None and isinstance(loop.body, Reduce) and loop.body.op == "sum" and (
-                loop.body.binder.cond is None):
+        while node.op == "sum" and loop.cond is None and isinstance(loop.body, ex.Reduce) and (
+                loop.body.op == "sum" and loop.body.binder.cond is None):
             inner = self.entered(loop.body)
             loop = Loop((*loop.variables, *inner.variables), (*loop.counts, *inner.counts), None, inner.body)
         body = loop.body
@@ -216,7 +198,7 @@ class Arrays(ArrayPrinter):
         self.left(loop)
         return found
 
-    def summed(self, op: str, body: Expr, loop: Loop) -> Code:
+    def summed(self, op: str, body: ex.Expr, loop: Loop) -> Code:
         """The body reduced along its last axes, or along its first where that is written more shortly."""
         behind = self.over(op, self.value(body), loop)
         order = self.order
@@ -249,21 +231,22 @@ class Arrays(ArrayPrinter):
             raise UnsupportedError("a power of a product is not written as array operations")
         return code
 
-    def contracted(self, body: Expr, loop: Loop) -> Code | None:
+    def contracted(self, body: ex.Expr, loop: Loop) -> Code | None:
         """Σ_v a_v b_v as a matrix product or ``einsum``."""
-        factors = body.factors if isinstance(body, Mul) else ()
-        if any(isinstance(f, Bracket) for f in factors):
+        factors = body.factors if isinstance(body, ex.Mul) else ()
+        if any(isinstance(f, ex.Bracket) for f in factors):
             return None
-        raws = [(f, self.raw(f) if isinstance(f, Entry) else self.value(f)) for f in factors if not isinstance(f, Num)]
+        raws = [(f, self.raw(f) if isinstance(f, ex.Entry) else self.value(f)) for f in factors
+                if not isinstance(f, ex.Num)]
         inside = [(f, c) for f, c in raws if set(c.axes) & set(loop.variables)]
-        numbers = [self.value(f) for f in factors if isinstance(f, Num)]
-        if len(inside) < 2 or not all(isinstance(f, Entry) or c.level == ATOM for f, c in inside):
+        numbers = [self.value(f) for f in factors if isinstance(f, ex.Num)]
+        if len(inside) < 2 or not all(isinstance(f, ex.Entry) or c.level == ATOM for f, c in inside):
             return None
         codes = [c for _, c in inside]
         found = self.product_of(codes, loop)
         if found is None:
             return None
-        outside = [*numbers, *(self.transposed(c) if isinstance(f, Entry) else c for f, c in raws
+        outside = [*numbers, *(self.transposed(c) if isinstance(f, ex.Entry) else c for f, c in raws
                                if (f, c) not in inside)]
         return self.joined(" * ", PRODUCT, [*outside, found], ATOM) if outside else found
 
@@ -283,7 +266,7 @@ class Arrays(ArrayPrinter):
         result = "".join(letters[v] for v in rest)
         return Code(f'np.einsum("{subscripts}->{result}", {", ".join(c.text for c in codes)})', ATOM, rest)
 
-    def matrix_product(self, a: Code, b: Code, v: Idx, rest: tuple[Idx, ...]) -> Code | None:
+    def matrix_product(self, a: Code, b: Code, v: ex.Idx, rest: tuple[ex.Idx, ...]) -> Code | None:
         if len(rest) < len(a.axes) + len(b.axes) - 2:
             return None  # an index that both keep: no matrix product
         if len(a.axes) == 1 and len(b.axes) == 2 and b.axes[1] is v:
@@ -299,7 +282,7 @@ class Arrays(ArrayPrinter):
         text = code.text.removesuffix(".T") if code.text.endswith(".T") else f"{code.text}.T"
         return Code(text, ATOM, code.axes[::-1])
 
-    def selected(self, node: Arg) -> Code:
+    def selected(self, node: ex.Arg) -> Code:
         """np.argmax along the axis of the bound index, under the layer's tie rule."""
         if self.module.tie_rule == "split" or is_middle(node.op) or node.binder.cond is not None:
             raise UnsupportedError("shares among tied entries are written as code for windows only")
@@ -309,12 +292,12 @@ class Arrays(ArrayPrinter):
         where, rest = body.axes.index(v) - len(body.axes), tuple(w for w in body.axes if w is not v)
         text = f"np.arg{node.op}({body.text}, axis={where})"
         if self.module.tie_rule == "last":
-            last = self.value(sub(count, Num(1))).text
+            last = self.value(ex.sub(count, ex.Num(1))).text
             text = f"{last} - np.arg{node.op}(np.flip({body.text}, axis={where}), axis={where})"
         self.left(loop)
         return Code(text, PRODUCT if text.startswith("np") else COMPARE, rest)
 
-    def times(self, factors: list[Expr]) -> Code:
+    def times(self, factors: list[ex.Expr]) -> Code:
         """a_k b_j of two vectors as an outer product."""
         parts = [self.value(f) for f in factors]
         if len(parts) == 2 and all(len(p.axes) == 1 and p.level == ATOM for p in parts) and (
@@ -324,7 +307,7 @@ class Arrays(ArrayPrinter):
         return super().times(factors)
 
 
-def _widened(code: Code, axes: tuple[Idx, ...]) -> Code:
+def _widened(code: Code, axes: tuple[ex.Idx, ...]) -> Code:
     if not code.axes or code.axes == axes[-len(code.axes):]:
         return code
     behind = axes[axes.index(code.axes[0]):]
@@ -371,7 +354,7 @@ def scattered(definition: Definition, scope: Scope) -> tuple[list[str], list[str
             slices.append(":")
             continue
         tap, step, _ = steps[v]
-        reach = printer.value(mul(Num(step), printer.counts[at])).text
+        reach = printer.value(ex.mul(ex.Num(step), printer.counts[at])).text
         slices.append(f"{tap.name}:{tap.name} + {reach}" + (f":{step}" if step > 1 else ""))
     letters = ", ".join(tap.name for tap, _, _ in steps.values())
     counts = [printer.value(n).text for _, _, n in steps.values()]

@@ -5,29 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+import derive.expr as ex
 from derive.calculus.ranges import Affine
 from derive.errors import UnsupportedError
-from derive.expr import (
-    ONE,
-    OTHERWISE,
-    Add,
-    And,
-    Bracket,
-    Cases,
-    Cond,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    Infinity,
-    Mul,
-    Num,
-    Pow,
-    Rel,
-    Size,
-    mul,
-    walk,
-)
 from derive.functions import known
 from derive.module import Module
 from derive.records import dataclass
@@ -42,7 +22,7 @@ class Code:
 
     text: str
     level: int = ATOM
-    axes: tuple[Idx, ...] = ()
+    axes: tuple[ex.Idx, ...] = ()
 
     def at(self, level: int) -> str:
         """The text, bracketed where it binds less strongly than ``level``."""
@@ -58,64 +38,64 @@ class Printer:
         self.module = module
         self.sizes: dict[str, None] = {}  # that were named
 
-    def align(self, parts: Iterable[Code]) -> tuple[list[Code], tuple[Idx, ...]]:
+    def align(self, parts: Iterable[Code]) -> tuple[list[Code], tuple[ex.Idx, ...]]:
         """The parts such that they can be combined entry by entry, and the axes of what comes out."""
         return list(parts), ()
 
-    def value(self, node: Expr) -> Code:
+    def value(self, node: ex.Expr) -> Code:
         """The source of a value; raises :class:`UnsupportedError` for what has none here."""
         match node:
-            case Num(value):
+            case ex.Num(value):
                 return _number(value)
-            case Infinity(sign):
+            case ex.Infinity(sign):
                 return Code("np.inf") if sign > 0 else Code("-np.inf", SIGN)
-            case Idx():
+            case ex.Idx():
                 return self.index(node)
-            case Size(name):
+            case ex.Size(name):
                 return Code(self.size(name))
-            case Add(terms):
+            case ex.Add(terms):
                 return self.sum(terms)
-            case Mul(factors):
+            case ex.Mul(factors):
                 return self.product(factors)
-            case Pow(base, exponent):
+            case ex.Pow(base, exponent):
                 return self.power(base, exponent)
-            case Fn() if (written_out := self.module.applied(node)) is not None:
+            case ex.Fn() if (written_out := self.module.applied(node)) is not None:
                 return self.value(written_out)
-            case Fn("floor", (Mul(factors),)):
+            case ex.Fn("floor", (ex.Mul(factors),)):
                 return self.floor(factors)
-            case Fn("pi", ()):
+            case ex.Fn("pi", ()):
                 return Code("np.pi")
-            case Fn(name, (body,)) if (record := known(name)) is not None:
+            case ex.Fn(name, (body,)) if (record := known(name)) is not None:
                 return self.applied(record.numpy, self.value(body))
-            case Extremum(op, args):
+            case ex.Extremum(op, args):
                 return self.extremum(op, [self.value(a) for a in args])
-            case Cases(branches):
+            case ex.Cases(branches):
                 return self.cases([(self.value(v), c) for v, c in branches])
-            case Bracket(cond):
+            case ex.Bracket(cond):
                 return self.bracket(cond)
         return self.bound(node)
 
-    def floor(self, factors: tuple[Expr, ...]) -> Code:
+    def floor(self, factors: tuple[ex.Expr, ...]) -> Code:
         """⌊a/b⌋ as a // b."""
-        below = [f.base for f in factors if isinstance(f, Pow) and f.exponent == Num(-1)]
-        below += [Num(f.value.denominator) for f in factors if isinstance(f, Num) and f.value.denominator != 1]
-        above = [f for f in factors if not isinstance(f, (Pow, Num))]
-        above += [Num(f.value.numerator) for f in factors if isinstance(f, Num) and f.value.numerator != 1]
+        below = [f.base for f in factors if isinstance(f, ex.Pow) and f.exponent == ex.Num(-1)]
+        below += [ex.Num(f.value.denominator) for f in factors if isinstance(f, ex.Num) and f.value.denominator != 1]
+        above = [f for f in factors if not isinstance(f, (ex.Pow, ex.Num))]
+        above += [ex.Num(f.value.numerator) for f in factors if isinstance(f, ex.Num) and f.value.numerator != 1]
         if not below:
             raise UnsupportedError("a floor of no quotient is not written as code yet")
-        parts = [self.value(mul(*above)), self.value(mul(*below))]
+        parts = [self.value(ex.mul(*above)), self.value(ex.mul(*below))]
         return self.joined(" // ", PRODUCT, parts, SIGN)
 
-    def index(self, node: Idx) -> Code:
+    def index(self, node: ex.Idx) -> Code:
         raise NotImplementedError
 
     def size(self, name: str) -> str:
         self.sizes[name] = None
         return name
 
-    def bound(self, node: Expr) -> Code:
+    def bound(self, node: ex.Expr) -> Code:
         """Entries, binders and all else."""
-        what = node.name if isinstance(node, Fn) else type(node).__name__
+        what = node.name if isinstance(node, ex.Fn) else type(node).__name__
         raise UnsupportedError(f"`{what}` is not written as code yet")
 
     def joined(self, sign: str, level: int, parts: list[Code], right: int | None = None) -> Code:
@@ -134,7 +114,7 @@ class Printer:
         whole = template.endswith("({})") and " " not in template.replace(", ", "")
         return Code(template.format(aligned.text), ATOM if whole else PRODUCT, axes)
 
-    def sum(self, terms: tuple[Expr, ...]) -> Code:
+    def sum(self, terms: tuple[ex.Expr, ...]) -> Code:
         """a + b − c, a positive term first where there is one."""
         signed = sorted(map(_signed, terms), key=lambda t: t[0] < 0)
         aligned, axes = self.align(self.value(t) for _, t in signed)
@@ -143,23 +123,23 @@ class Printer:
             text += (" + " if sign > 0 else " - ") + part.at(PRODUCT)
         return Code(text, SUM, axes)
 
-    def product(self, factors: tuple[Expr, ...]) -> Code:
+    def product(self, factors: tuple[ex.Expr, ...]) -> Code:
         """a b / c; a bracket [c] among the factors chooses between the rest and 0."""
-        conds = [f.cond for f in factors if isinstance(f, Bracket)]
+        conds = [f.cond for f in factors if isinstance(f, ex.Bracket)]
         if conds:
-            rest = mul(*(f for f in factors if not isinstance(f, Bracket)))
-            return self.guarded(rest, conds[0] if len(conds) == 1 else And(tuple(conds)))
-        above: list[Expr] = []
-        below: list[Expr] = []
+            rest = ex.mul(*(f for f in factors if not isinstance(f, ex.Bracket)))
+            return self.guarded(rest, conds[0] if len(conds) == 1 else ex.And(tuple(conds)))
+        above: list[ex.Expr] = []
+        below: list[ex.Expr] = []
         sign = 1
         for factor in _flat(factors):
             match factor:
-                case Num(value):
+                case ex.Num(value):
                     sign = sign if value > 0 else -sign
-                    above += [Num(abs(value.numerator))] if abs(value.numerator) != 1 else []
-                    below += [Num(value.denominator)] if value.denominator != 1 else []
-                case Pow(base, Num(value)) if value < 0:
-                    below.append(base if value == -1 else Pow(base, Num(-value)))
+                    above += [ex.Num(abs(value.numerator))] if abs(value.numerator) != 1 else []
+                    below += [ex.Num(value.denominator)] if value.denominator != 1 else []
+                case ex.Pow(base, ex.Num(value)) if value < 0:
+                    below.append(base if value == -1 else ex.Pow(base, ex.Num(-value)))
                 case _:
                     above.append(factor)
         found = self.times(above)
@@ -167,18 +147,18 @@ class Printer:
             found = self.joined(" / ", PRODUCT, [found, self.times(below)], SIGN)
         return found if sign > 0 else Code(f"-{found.at(PRODUCT)}", SIGN, found.axes)
 
-    def guarded(self, value: Expr, cond: Cond) -> Code:
+    def guarded(self, value: ex.Expr, cond: ex.Cond) -> Code:
         """The value where the condition holds, else 0."""
-        return self.cases([(self.value(value), cond), (Code("0"), OTHERWISE)])
+        return self.cases([(self.value(value), cond), (Code("0"), ex.OTHERWISE)])
 
-    def times(self, factors: list[Expr]) -> Code:
+    def times(self, factors: list[ex.Expr]) -> Code:
         parts = [self.value(f) for f in factors]
         return Code("1") if not parts else parts[0] if len(parts) == 1 else self.joined(" * ", PRODUCT, parts, SIGN)
 
-    def power(self, base: Expr, exponent: Expr) -> Code:
-        if isinstance(exponent, Num):
+    def power(self, base: ex.Expr, exponent: ex.Expr) -> Code:
+        if isinstance(exponent, ex.Num):
             if exponent.value < 0:
-                return self.product((Pow(base, exponent),))
+                return self.product((ex.Pow(base, exponent),))
             if exponent.value == Fraction(1, 2):
                 return self.called("np.sqrt", [self.value(base)])
         return self.joined(" ** ", POWER, [self.atom(self.value(base)), self.value(exponent)], ATOM)
@@ -189,10 +169,10 @@ class Printer:
     def extremum(self, op: str, parts: list[Code]) -> Code:
         return self.called(op, parts)
 
-    def cases(self, branches: list[tuple[Code, Cond]]) -> Code:
+    def cases(self, branches: list[tuple[Code, ex.Cond]]) -> Code:
         """The value of the first branch that holds; NaN where none does."""
         *first, (last, cond) = branches
-        if cond is not OTHERWISE:
+        if cond is not ex.OTHERWISE:
             first, last = branches, Code("np.nan")
         found = last
         for value, test in reversed(first):
@@ -204,14 +184,14 @@ class Printer:
     def chosen(self, code: Code) -> Code:
         return code
 
-    def bracket(self, cond: Cond) -> Code:
-        return self.cases([(Code("1"), cond), (Code("0"), OTHERWISE)])
+    def bracket(self, cond: ex.Cond) -> Code:
+        return self.cases([(Code("1"), cond), (Code("0"), ex.OTHERWISE)])
 
-    def condition(self, node: Cond) -> Code:
+    def condition(self, node: ex.Cond) -> Code:
         match node:
-            case And(conds):
+            case ex.And(conds):
                 return self.joined(" and ", AND, list(map(self.condition, conds)), COMPARE)
-            case Rel(terms, ops):
+            case ex.Rel(terms, ops):
                 return self.compared(list(map(self.value, _lowered(terms))), [_OPS[op] for op in ops])
         raise UnsupportedError(f"a condition of the kind `{type(node).__name__}` is not written as code yet")
 
@@ -235,17 +215,18 @@ class ArrayPrinter(Printer):
             first = self.called(f"np.{op}imum", [first, part])
         return first
 
-    def guarded(self, value: Expr, cond: Cond) -> Code:
+    def guarded(self, value: ex.Expr, cond: ex.Cond) -> Code:
         """A product with true and false as 1 and 0, where the value is a number everywhere.
 
         Alone they stay no truth values: NumPy adds these to a truth value.
         """
-        if value == ONE or any(isinstance(n, Pow) or (isinstance(n, Fn) and n.name == "log") for n in walk(value)):
+        if value == ex.ONE or any(isinstance(n, ex.Pow) or (isinstance(n, ex.Fn) and n.name == "log")
+                                  for n in ex.walk(value)):
             return super().guarded(value, cond)
         return self.joined(" * ", PRODUCT, [self.value(value), self.condition(cond)], SIGN)
 
 
-def _lowered(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _lowered(terms: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...]:
     """i + 1 = j + 1 as i = j."""
     forms = [Affine.of(t) for t in terms]
     shared = {f.constant for f in forms if f.coefficients}
@@ -254,20 +235,20 @@ def _lowered(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(Affine(f.coefficients, Fraction(0)).expr() for f in forms)
 
 
-def _signed(term: Expr) -> tuple[int, Expr]:
+def _signed(term: ex.Expr) -> tuple[int, ex.Expr]:
     """(−1, t) for −t."""
-    if isinstance(term, Num) and term.value < 0:
-        return -1, Num(-term.value)
-    if isinstance(term, Mul):
-        negative = sum(isinstance(f, Num) and f.value < 0 for f in term.factors) % 2
+    if isinstance(term, ex.Num) and term.value < 0:
+        return -1, ex.Num(-term.value)
+    if isinstance(term, ex.Mul):
+        negative = sum(isinstance(f, ex.Num) and f.value < 0 for f in term.factors) % 2
         if negative:
-            return -1, mul(*(Num(abs(f.value)) if isinstance(f, Num) else f for f in term.factors))
+            return -1, ex.mul(*(ex.Num(abs(f.value)) if isinstance(f, ex.Num) else f for f in term.factors))
     return 1, term
 
 
-def _flat(factors: Iterable[Expr]) -> Iterable[Expr]:
+def _flat(factors: Iterable[ex.Expr]) -> Iterable[ex.Expr]:
     for factor in factors:
-        if isinstance(factor, Mul):
+        if isinstance(factor, ex.Mul):
             yield from _flat(factor.factors)
         else:
             yield factor

@@ -7,32 +7,13 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import cast
 
+import derive.expr as ex
 from derive.axes import stands
 from derive.calculus.derivation import Step
 from derive.calculus.messages import Messages
 from derive.calculus.ranges import Affine
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
-from derive.expr import (
-    ZERO,
-    Add,
-    Arg,
-    Entry,
-    Expr,
-    Fn,
-    Idx,
-    Mul,
-    Num,
-    Pow,
-    Reduce,
-    Rel,
-    Size,
-    Star,
-    add,
-    mul,
-    sub,
-    walk,
-)
 from derive.listing import window_lines
 from derive.listing.code import CHOICE, Code, Printer
 from derive.listing.scope import Definition, Loop, Scope, Taps, star_name, taps
@@ -44,41 +25,41 @@ from derive.reductions import REDUCTIONS, is_middle
 class Scalars(Printer):
     """Values of single entries."""
 
-    def __init__(self, scope: Scope, indices: tuple[Idx, ...]) -> None:
+    def __init__(self, scope: Scope, indices: tuple[ex.Idx, ...]) -> None:
         super().__init__(scope.module)
         self.scope, self.indices = scope, list(indices)
 
-    def index(self, node: Idx) -> Code:
+    def index(self, node: ex.Idx) -> Code:
         return Code(node.name)
 
-    def bound(self, node: Expr) -> Code:
+    def bound(self, node: ex.Expr) -> Code:
         match node:
-            case Entry(tensor):
+            case ex.Entry(tensor):
                 return self.subscripted(self.scope.name(tensor), self.scope.place(node))
-            case Star(name):
+            case ex.Star(name):
                 return self.subscripted(star_name(name), self.scope.star_place(node))
-            case Reduce(op):
+            case ex.Reduce(op):
                 loop = self.opened(node)
                 body = self.value(loop.body).at(CHOICE)
                 terms = f"{body} {self.clauses(loop)}"
                 found = Code(f"{op}({terms})" if hasattr(builtins, op) else REDUCTIONS[op].numpy.format(f"[{terms}]"))
                 del self.indices[-len(loop.variables):]
                 return found
-            case Arg():
+            case ex.Arg():
                 return self.selected(node)
         return super().bound(node)
 
-    def opened(self, node: Reduce) -> Loop:
+    def opened(self, node: ex.Reduce) -> Loop:
         """The loop of a sum, with that of a sum directly inside it."""
         loop = self.scope.opened(node, self.indices)
         self.indices += loop.variables
         inside = loop.body
-        if node.op == "sum" and loop.cond is None and isinstance(inside, Reduce) and inside.op == "sum":
+        if node.op == "sum" and loop.cond is None and isinstance(inside, ex.Reduce) and inside.op == "sum":
             inner = self.opened(inside)
             return Loop((*loop.variables, *inner.variables), (*loop.counts, *inner.counts), inner.cond, inner.body)
         return loop
 
-    def subscripted(self, name: str, at: list[Expr]) -> Code:
+    def subscripted(self, name: str, at: list[ex.Expr]) -> Code:
         return Code(f"{name}[{', '.join(self.value(t).text for t in at)}]" if at else name)
 
     def clauses(self, loop: Loop) -> str:
@@ -88,7 +69,7 @@ class Scalars(Printer):
             runs.append(f"if {self.condition(loop.cond).text}")
         return " ".join(runs)
 
-    def selected(self, node: Arg) -> Code:
+    def selected(self, node: ex.Arg) -> Code:
         """The index at which the body is largest, under the layer's tie rule."""
         if self.module.tie_rule == "split" or is_middle(node.op) or node.binder.cond is not None:
             raise UnsupportedError("shares among tied entries are written as code for windows only")
@@ -126,7 +107,7 @@ def _spread(definition: Definition, steps: Taps, inner: Definition, scope: Scope
     found = [_zeros(definition, printer)]
     variables = (*inner.indices, *letters)
     found += _nested(variables, (*inner.counts, *(n for _, _, n in steps.values())), printer)
-    places = [add(mul(Num(steps[i][1]), k), steps[i][0]) if i in steps else k
+    places = [ex.add(ex.mul(ex.Num(steps[i][1]), k), steps[i][0]) if i in steps else k
               for i, k in zip(definition.indices, inner.indices, strict=True)]
     at = ", ".join(printer.value(p).text for p in places)
     found.append("    " * len(variables) + f"{definition.name}[{at}] += {printer.value(inner.value).text}")
@@ -136,10 +117,10 @@ def _spread(definition: Definition, steps: Taps, inner: Definition, scope: Scope
 def _zeros(definition: Definition, printer: Scalars) -> str:
     counts = [printer.value(n).text for n in definition.counts]
     size = counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
-    return f"{definition.name} = np.zeros({size}{', int' if isinstance(definition.value, Arg) else ''})"
+    return f"{definition.name} = np.zeros({size}{', int' if isinstance(definition.value, ex.Arg) else ''})"
 
 
-def _nested(variables: tuple[Idx, ...], counts: tuple[Expr, ...], printer: Scalars) -> list[str]:
+def _nested(variables: tuple[ex.Idx, ...], counts: tuple[ex.Expr, ...], printer: Scalars) -> list[str]:
     return ["    " * depth + f"for {v.name} in range({printer.value(n).text}):"
             for depth, (v, n) in enumerate(zip(variables, counts, strict=True))]
 
@@ -158,8 +139,8 @@ def functions(messages: Messages, style: Lines) -> str:
     output = scope.name(messages.module.output)
     forward = _needed(scope, [output], over)
     backward = _messages(scope, over)
-    kept = [scope.name(n.tensor) for d in backward for n in walk(d.value) if isinstance(n, Entry)]
-    stars = [star_name(n.name) for d in backward for n in walk(d.value) if isinstance(n, Star)]
+    kept = [scope.name(n.tensor) for d in backward for n in ex.walk(d.value) if isinstance(n, ex.Entry)]
+    stars = [star_name(n.name) for d in backward for n in ex.walk(d.value) if isinstance(n, ex.Star)]
     again = _needed(scope, list(dict.fromkeys([*kept, *stars])), over)
     value = []
     if messages.module.output in over and {d.name for d in again} & {*kept, *stars} == {output}:
@@ -192,7 +173,7 @@ def _needed(scope: Scope, names: list[str], over: dict[str, Windowed]) -> list[D
     definitions: dict[str, Definition | Pass] = {}
     for equation in scope.module.equations:
         entry, value = equation.terms
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, ex.Entry)
         windows = over.get(entry.tensor)
         definitions[scope.name(entry.tensor)] = Pass(windows) if windows else scope.definition(entry, value)
     definitions |= {star_name(s): scope.star(s) for s in scope.messages.star_definitions if star_name(s) in names}
@@ -202,8 +183,8 @@ def _needed(scope: Scope, names: list[str], over: dict[str, Windowed]) -> list[D
         definition = definitions.get(name)
         if definition is None or definition in found:
             return
-        for node in walk(definition.value):
-            if isinstance(node, Entry):
+        for node in ex.walk(definition.value):
+            if isinstance(node, ex.Entry):
                 visit(scope.name(node.tensor))
         found.append(definition)
 
@@ -217,19 +198,20 @@ def _messages(scope: Scope, over: dict[str, Windowed]) -> list[Definition | Pass
     module = scope.module
     steps = {s.before: s for t in targets(scope.messages) for s in scope.messages.stages(t)}
     order = {f"delta_{t}": n for n, t in enumerate((*reversed(module.defined), *targets(scope.messages)))}
-    ordered = sorted(steps.values(), key=lambda s: order[cast(Entry, s.before).tensor])
-    rest = {cast(Entry, s.before).tensor.removeprefix("delta_"): (cast(Entry, s.before), _elsewhere(s, scope, over))
+    ordered = sorted(steps.values(), key=lambda s: order[cast(ex.Entry, s.before).tensor])
+    rest = {cast(ex.Entry, s.before).tensor.removeprefix("delta_"): (cast(ex.Entry, s.before),
+                                                                     _elsewhere(s, scope, over))
             for s in ordered}
-    alone = [t for t, (_, value) in rest.items() if value is ZERO and len(_readers(t, module)) == 1]
+    alone = [t for t, (_, value) in rest.items() if value is ex.ZERO and len(_readers(t, module)) == 1]
     found: list[Definition | Pass] = []
     for letter, (entry, value) in rest.items():
         layers = [over[t] for t in _readers(letter, module) if t in over]
-        if value is not ZERO or not layers:
+        if value is not ex.ZERO or not layers:
             found.append(scope.definition(entry, value))
         for layer in layers:
             together = tuple(t for t in alone if t in module.sources(layer.output))  # in one loop, with the first
             if letter not in alone:
-                found.append(Pass(layer, (letter,), value is not ZERO or layer is not layers[0]))
+                found.append(Pass(layer, (letter,), value is not ex.ZERO or layer is not layers[0]))
             elif letter == together[0]:
                 found.append(Pass(layer, together))
     return found
@@ -239,18 +221,20 @@ def _readers(letter: str, module: Module) -> list[str]:
     return [t for t in module.defined if letter in module.sources(t)]
 
 
-def _elsewhere(message: Step, scope: Scope, over: dict[str, Windowed]) -> Expr:
+def _elsewhere(message: Step, scope: Scope, over: dict[str, Windowed]) -> ex.Expr:
     """What a message has from formulas without windows."""
-    value = at_kinks(cast(Expr, message.after), scope.module)
-    through = {f"delta_{t}" for t in _readers(cast(Entry, message.before).tensor.removeprefix("delta_"), scope.module)}
-    rest: list[Expr] = []
-    for term in value.terms if isinstance(value, Add) else (value,):
-        users = {n.tensor.removeprefix("delta_") for n in walk(term) if isinstance(n, Entry) and n.tensor in through}
+    value = at_kinks(cast(ex.Expr, message.after), scope.module)
+    through = {f"delta_{t}"
+               for t in _readers(cast(ex.Entry, message.before).tensor.removeprefix("delta_"), scope.module)}
+    rest: list[ex.Expr] = []
+    for term in value.terms if isinstance(value, ex.Add) else (value,):
+        users = {n.tensor.removeprefix("delta_") for n in ex.walk(term) if isinstance(n, ex.Entry)
+                 and n.tensor in through}
         if not users & set(over):
             rest.append(term)
         elif len(users) > 1:
             raise UnsupportedError("a gradient from windows and other formulas in one term is not written as code yet")
-    return add(*rest)
+    return ex.add(*rest)
 
 
 def _function(name: str, arguments: list[str], body: list[Definition | Pass], result: str, scope: Scope, style: Lines,
@@ -296,8 +280,8 @@ def _sizes(wanted: list[str], backward: bool, scope: Scope, body: str) -> list[s
                     known.add(size)
                 return
         expression = reached(size, scope)
-        for part in walk(expression):
-            if isinstance(part, Size):
+        for part in ex.walk(expression):
+            if isinstance(part, ex.Size):
                 lookup(part.name)
         found.append(f"{size} = {Scalars(scope, ()).value(expression).text}")
         known.add(size)
@@ -307,11 +291,11 @@ def _sizes(wanted: list[str], backward: bool, scope: Scope, body: str) -> list[s
     return found
 
 
-def reached(size: str, scope: Scope) -> Expr:
+def reached(size: str, scope: Scope) -> ex.Expr:
     """How many values an output's index takes: all that keep x_{s k + a} in range."""
     for equation in scope.module.equations:
         entry, value = equation.terms
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, ex.Entry)
         symbol = scope.module.table.named(entry.tensor)
         if symbol is None or size not in symbol.sizes:
             continue
@@ -325,13 +309,13 @@ def reached(size: str, scope: Scope) -> Expr:
             axis, source = symbol.sizes.index(size), windowed(scope)[entry.tensor].source
             return output_size(field.axes[axis], scope.extent(source, axis))
         ranges = _upper(value, scope)
-        for node in walk(value):
-            if isinstance(node, Rel) and node.ops == ("≤", "<") and node.terms[0] == ZERO:
+        for node in ex.walk(value):
+            if isinstance(node, ex.Rel) and node.ops == ("≤", "<") and node.terms[0] == ex.ZERO:
                 form = Affine.of(node.terms[1])  # 0 ≤ v − p < A
                 behind = _top(Affine({}, Fraction(0)).plus(form, Fraction(-1)), v, ranges)
                 if form.coefficients.get(v) == 1 and behind is not None:
-                    return Affine.of(add(node.terms[2], behind)).expr()
-            if not isinstance(node, Entry):
+                    return Affine.of(ex.add(node.terms[2], behind)).expr()
+            if not isinstance(node, ex.Entry):
                 continue
             for d, term in enumerate(node.indices):
                 form = Affine.of(term)
@@ -341,37 +325,38 @@ def reached(size: str, scope: Scope) -> Expr:
                 top = _top(form, v, ranges)
                 if top is None:
                     continue
-                room = Affine.of(sub(add(scope.extent(node.tensor, d), Num(scope.origin(node.tensor, d) - 1)), top))
+                room = Affine.of(ex.sub(ex.add(scope.extent(node.tensor, d), ex.Num(scope.origin(node.tensor, d) - 1)),
+                                        top))
                 first = scope.origin(entry.tensor, symbol.sizes.index(size))
-                room = Affine.of(sub(room.expr(), Num(step * first)))
+                room = Affine.of(ex.sub(room.expr(), ex.Num(step * first)))
                 if step == 1:
-                    return Affine.of(add(room.expr(), Num(1))).expr()
-                return add(Fn("floor", (Mul((room.expr(), Pow(Num(step), Num(-1)))),)), Num(1))
+                    return Affine.of(ex.add(room.expr(), ex.Num(1))).expr()
+                return ex.add(ex.Fn("floor", (ex.Mul((room.expr(), ex.Pow(ex.Num(step), ex.Num(-1)))),)), ex.Num(1))
     raise UnsupportedError(f"how large `{size}` is does not follow from one index term")
 
 
-def _upper(value: Expr, scope: Scope) -> dict[Idx, Expr]:
+def _upper(value: ex.Expr, scope: Scope) -> dict[ex.Idx, ex.Expr]:
     """The largest value of each bound index."""
-    found: dict[Idx, Expr] = {}
-    for node in walk(value):
-        if not isinstance(node, Reduce):
+    found: dict[ex.Idx, ex.Expr] = {}
+    for node in ex.walk(value):
+        if not isinstance(node, ex.Reduce):
             continue
         for v, high in zip(node.binder.variables, node.binder.upper, strict=True):
             slots = stands(v, node.body)
             if high is not None:
                 found[v] = high
             elif slots:
-                found[v] = add(scope.extent(*slots[0]), Num(scope.origin(*slots[0]) - 1))
+                found[v] = ex.add(scope.extent(*slots[0]), ex.Num(scope.origin(*slots[0]) - 1))
     return found
 
 
-def _top(form: Affine, v: Expr, ranges: dict[Idx, Expr]) -> Expr | None:
+def _top(form: Affine, v: ex.Expr, ranges: dict[ex.Idx, ex.Expr]) -> ex.Expr | None:
     """The largest value of an affine term without its part in v."""
-    total: Expr = Num(form.constant)
+    total: ex.Expr = ex.Num(form.constant)
     for letter, c in form.coefficients.items():
         if letter is v:
             continue
-        if not isinstance(letter, Idx) or letter not in ranges or c < 0:
+        if not isinstance(letter, ex.Idx) or letter not in ranges or c < 0:
             return None
-        total = add(total, mul(Num(c), ranges[letter]))
+        total = ex.add(total, ex.mul(ex.Num(c), ranges[letter]))
     return total

@@ -6,35 +6,11 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import cast
 
+import derive.expr as ex
 from derive.calculus.messages import Messages
 from derive.calculus.ranges import Affine
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
-from derive.expr import (
-    ZERO,
-    Arg,
-    Binder,
-    Bracket,
-    Cardinality,
-    Cases,
-    Entry,
-    Expr,
-    Fn,
-    Idx,
-    In,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Reduce,
-    Rel,
-    SetApp,
-    Star,
-    Tuple,
-    add,
-    mul,
-    walk,
-)
 from derive.listing.code import PRODUCT, SIGN, ArrayPrinter, Code
 from derive.listing.scope import Scope, symbol
 from derive.module import Module
@@ -57,7 +33,7 @@ class Windowed:
 
     def __post_init__(self) -> None:
         entry, value = self.messages.module.definition(self.messages.module.output)
-        read = [n for n in walk(value) if isinstance(n, Entry) and n.indices]
+        read = [n for n in ex.walk(value) if isinstance(n, ex.Entry) and n.indices]
         if len({n.tensor for n in read}) != 1 or any(len(n.indices) != len(read[0].indices) for n in read):
             raise UnsupportedError("windows of several tensors at once are not written as code yet")
         if len(entry.indices) != len(self.axes) or (self.axes and len(read[0].indices) != len(self.axes)):
@@ -72,7 +48,7 @@ class Windowed:
         return self.module.output
 
     @property
-    def value(self) -> Expr:
+    def value(self) -> ex.Expr:
         return self.module.definition(self.output)[1]
 
     @cached_property
@@ -84,11 +60,11 @@ class Windowed:
         return self.field.axes if self.field else ()
 
     @cached_property
-    def extents(self) -> tuple[Expr, ...]:
+    def extents(self) -> tuple[ex.Expr, ...]:
         return tuple(self.scope.extent(self.source, d) for d in range(len(self.axes)))
 
     @cached_property
-    def counts(self) -> tuple[Expr, ...]:
+    def counts(self) -> tuple[ex.Expr, ...]:
         """How many windows there are; under their own names in a layer of several equations."""
         if len(self.scope.module.equations) > 1:
             return tuple(self.scope.extent(self.output, d) for d in range(len(self.axes)))
@@ -98,7 +74,7 @@ class Windowed:
     def outputs(self) -> tuple[str, ...]:
         """The letters of the output's axes."""
         entry, _ = self.module.definition(self.output)
-        return tuple(self.scope.name(i.name) for i in entry.indices if isinstance(i, Idx))
+        return tuple(self.scope.name(i.name) for i in entry.indices if isinstance(i, ex.Idx))
 
     @cached_property
     def x(self) -> str:
@@ -117,7 +93,7 @@ class Windowed:
 
     def slope(self, wrt: str) -> Slope:
         """∂t_K/∂u_I within a window, or ∂t_K/∂r."""
-        return Slope.of(at_kinks(cast(Expr, self.messages.jacobian(wrt).after), self.module), self)
+        return Slope.of(at_kinks(cast(ex.Expr, self.messages.jacobian(wrt).after), self.module), self)
 
     @cached_property
     def clipped(self) -> bool:
@@ -135,17 +111,17 @@ def windowed(scope: Scope) -> dict[str, Windowed]:
     found: dict[str, Windowed] = {}
     for written in scope.module.equations:
         equation, over = _in_ranges(written, scope) or (written, None)
-        entry, value = cast("tuple[Entry, Expr]", equation.terms)
+        entry, value = cast("tuple[ex.Entry, ex.Expr]", equation.terms)
         over = over or field_of(value, scope.module)
-        if over is not None or (not entry.indices and any(_whole(n, scope.module) for n in walk(value))):
+        if over is not None or (not entry.indices and any(_whole(n, scope.module) for n in ex.walk(value))):
             found[entry.tensor] = Windowed(_alone(equation, over, scope), scope, over)
     return found
 
 
-def _in_ranges(equation: Rel, scope: Scope) -> tuple[Rel, ReceptiveField] | None:
+def _in_ranges(equation: ex.Rel, scope: Scope) -> tuple[ex.Rel, ReceptiveField] | None:
     """max_{0≤a<K} u_{s k + d a}, alone on its side, as max_{i∈Ω(k)} u_i."""
-    entry, value = cast("tuple[Entry, Expr]", equation.terms)
-    if not isinstance(value, Reduce) or not selects(value.op) or not isinstance(value.body, Entry):
+    entry, value = cast("tuple[ex.Entry, ex.Expr]", equation.terms)
+    if not isinstance(value, ex.Reduce) or not selects(value.op) or not isinstance(value.body, ex.Entry):
         return None
     binder, axes = value.binder, list[Axis]()
     if binder.cond is not None or len(binder.variables) != len(entry.indices) or (
@@ -155,28 +131,28 @@ def _in_ranges(equation: Rel, scope: Scope) -> tuple[Rel, ReceptiveField] | None
                                    strict=True):
         form = Affine.of(at)
         s, d = form.coefficients.get(k, 0), form.coefficients.get(a, 0)
-        if not isinstance(low, Num) or not isinstance(high, Num) or {*form.coefficients} != {k, a} or (
+        if not isinstance(low, ex.Num) or not isinstance(high, ex.Num) or {*form.coefficients} != {k, a} or (
                 s < 1 or d < 1 or s.denominator * d.denominator != 1 or form.constant + d * low.value != 0):
             return None
         axes.append(WindowAxis(int(high.value - low.value) + 1, int(s), 0, int(d)))
     if any(scope.origin(t.tensor, n) for t in (entry, value.body) for n in range(len(axes))) or scope.module.ranges:
         return None
-    over = Binder(binder.variables, (None,) * len(axes), (None,) * len(axes),
-                  In(_member(binder.variables), SetApp(_SET, entry.indices)))
-    body = Entry(value.body.tensor, binder.variables)
-    return Rel((entry, Reduce(value.op, over, body)), equation.ops), ReceptiveField(tuple(axes))
+    over = ex.Binder(binder.variables, (None,) * len(axes), (None,) * len(axes),
+                  ex.In(_member(binder.variables), ex.SetApp(_SET, entry.indices)))
+    body = ex.Entry(value.body.tensor, binder.variables)
+    return ex.Rel((entry, ex.Reduce(value.op, over, body)), equation.ops), ReceptiveField(tuple(axes))
 
 
 _SET = "Omega_ranges"
 
 
-def _member(variables: tuple[Idx, ...]) -> Expr:
-    return variables[0] if len(variables) == 1 else Tuple(variables)
+def _member(variables: tuple[ex.Idx, ...]) -> ex.Expr:
+    return variables[0] if len(variables) == 1 else ex.Tuple(variables)
 
 
-def _alone(equation: Rel, over: ReceptiveField | None, scope: Scope) -> Messages:
+def _alone(equation: ex.Rel, over: ReceptiveField | None, scope: Scope) -> Messages:
     """The equation's own derivation."""
-    module, (entry, _) = scope.module, cast("tuple[Entry, Expr]", equation.terms)
+    module, (entry, _) = scope.module, cast("tuple[ex.Entry, ex.Expr]", equation.terms)
     if module.equations == (equation,):
         return scope.messages
     if over is not None and over not in dict(module.fields).values():
@@ -186,32 +162,32 @@ def _alone(equation: Rel, over: ReceptiveField | None, scope: Scope) -> Messages
     return Messages(alone)
 
 
-def field_of(value: Expr, module: Module) -> ReceptiveField | None:
+def field_of(value: ex.Expr, module: Module) -> ReceptiveField | None:
     """The windows over which a value reduces; raises :class:`UnsupportedError` where these are of several kinds."""
     fields = dict(module.fields)
-    names = {n.name for n in walk(value) if isinstance(n, SetApp) and n.name in fields}
+    names = {n.name for n in ex.walk(value) if isinstance(n, ex.SetApp) and n.name in fields}
     if len(names) > 1:
         raise UnsupportedError("windows of two kinds in one formula are not written as code yet")
     return fields[names.pop()] if names else None
 
 
-def _whole(node: Node, module: Module) -> bool:
+def _whole(node: ex.Node, module: Module) -> bool:
     """A selection that takes several indices, or shares among tied entries."""
-    if not isinstance(node, Reduce) or not selects(node.op) or node.binder.cond is not None:
+    if not isinstance(node, ex.Reduce) or not selects(node.op) or node.binder.cond is not None:
         return False
     return len(node.binder.variables) > 1 or is_middle(node.op) or module.tie_rule == "split"
 
 
-def output_size(axis: Axis, n: Expr) -> Expr:
+def output_size(axis: Axis, n: ex.Expr) -> ex.Expr:
     """⌊(n + p + p' − d(K−1) − 1)/s⌋ + 1; with ``ceil_mode`` as many windows as begin before the input's end."""
-    if not isinstance(axis, WindowAxis) or isinstance(n, Num):
-        return Num(axis.output_size(int(n.value) if isinstance(n, Num) else 1))
+    if not isinstance(axis, WindowAxis) or isinstance(n, ex.Num):
+        return ex.Num(axis.output_size(int(n.value) if isinstance(n, ex.Num) else 1))
     s = axis.stride
     shift = axis.padding + axis.padding_after - axis.span + s
     if axis.ceil_mode:
         shift = min(shift + s - 1, axis.padding + s - 1)
-    top = add(n, Num(shift)) if shift else n
-    return top if s == 1 else Fn("floor", (Mul((top, Pow(Num(s), Num(-1)))),))
+    top = ex.add(n, ex.Num(shift)) if shift else n
+    return top if s == 1 else ex.Fn("floor", (ex.Mul((top, ex.Pow(ex.Num(s), ex.Num(-1)))),))
 
 
 @dataclass(frozen=True)
@@ -227,51 +203,51 @@ class Pass:
         return self.layer.f
 
     @property
-    def value(self) -> Expr:
+    def value(self) -> ex.Expr:
         """What it reads."""
         if not self.targets:
             return self.layer.value
         factors = [self.layer.slope(t).factors for t in self.targets]
-        read = {n for f in factors for n in walk(f) if isinstance(n, Entry)}
-        return Tuple((Entry(f"delta_{self.layer.output}", ()), Entry(self.layer.source, ()), *read))
+        read = {n for f in factors for n in ex.walk(f) if isinstance(n, ex.Entry)}
+        return ex.Tuple((ex.Entry(f"delta_{self.layer.output}", ()), ex.Entry(self.layer.source, ()), *read))
 
 
 @dataclass(frozen=True)
 class Slope:
     """A product of ``factors``, and of [I = argmax] where there is a ``selected`` one."""
 
-    factors: Expr
-    selected: Arg | None
+    factors: ex.Expr
+    selected: ex.Arg | None
 
     @staticmethod
-    def of(node: Expr, layer: Windowed) -> Slope:
-        rest: list[Expr] = []
-        selected: list[Arg] = []
-        for factor in node.factors if isinstance(node, Mul) else (node,):
-            cond = factor.cond if isinstance(factor, Bracket) else None
+    def of(node: ex.Expr, layer: Windowed) -> Slope:
+        rest: list[ex.Expr] = []
+        selected: list[ex.Arg] = []
+        for factor in node.factors if isinstance(node, ex.Mul) else (node,):
+            cond = factor.cond if isinstance(factor, ex.Bracket) else None
             match factor:
-                case Cases(((Num(value), case), (other, _))) if value == 1 and other == ZERO:
+                case ex.Cases(((ex.Num(value), case), (other, _))) if value == 1 and other == ex.ZERO:
                     cond = case
-            if isinstance(cond, In):
+            if isinstance(cond, ex.In):
                 continue  # entries of the window alone are asked for
-            arg = _selected(cond, layer) if isinstance(cond, Rel) and cond.ops == ("=",) else None
+            arg = _selected(cond, layer) if isinstance(cond, ex.Rel) and cond.ops == ("=",) else None
             if arg is None:
                 rest.append(factor)
             else:
                 selected.append(arg)
-        if len(selected) > 1 or any(isinstance(n, (Star, Arg)) for f in rest for n in walk(f)):
+        if len(selected) > 1 or any(isinstance(n, (ex.Star, ex.Arg)) for f in rest for n in ex.walk(f)):
             raise UnsupportedError("two selections in one window are not written as code yet")
-        return Slope(mul(*rest), selected[0] if selected else None)
+        return Slope(ex.mul(*rest), selected[0] if selected else None)
 
 
-def _selected(cond: Rel, layer: Windowed) -> Arg | None:
+def _selected(cond: ex.Rel, layer: Windowed) -> ex.Arg | None:
     """The argmax in I = argmax, or in I = (i^*, j^*)."""
     for side in cond.terms:
-        items = side.items if isinstance(side, Tuple) else (side,)
-        if isinstance(side, Arg):
+        items = side.items if isinstance(side, ex.Tuple) else (side,)
+        if isinstance(side, ex.Arg):
             return side
-        if all(isinstance(i, Star) for i in items):
-            return layer.messages.star_definitions[cast(Star, items[0]).name][0]
+        if all(isinstance(i, ex.Star) for i in items):
+            return layer.messages.star_definitions[cast(ex.Star, items[0]).name][0]
     return None
 
 
@@ -303,22 +279,22 @@ class Entries(ArrayPrinter):
     def extremum(self, op: str, parts: list[Code]) -> Code:
         return super().extremum(op, parts) if self.axis else self.called(op, parts)  # of numbers: max and min
 
-    def index(self, node: Idx) -> Code:
+    def index(self, node: ex.Idx) -> Code:
         return Code(self.taken(self.layer.scope.name(node.name)).text + self.behind)
 
-    def bound(self, node: Expr) -> Code:
+    def bound(self, node: ex.Expr) -> Code:
         match node:
-            case Entry(tensor) if tensor == self.layer.source:
+            case ex.Entry(tensor) if tensor == self.layer.source:
                 return self.taken(self.entry or self.name)
-            case Entry(tensor) if tensor == self.layer.output:
+            case ex.Entry(tensor) if tensor == self.layer.output:
                 return self.taken(self.f)
-            case Entry(tensor, ()):
+            case ex.Entry(tensor, ()):
                 return Code(self.layer.scope.name(tensor))
-            case Cardinality() if self.inside:
+            case ex.Cardinality() if self.inside:
                 return Code(f"np.sum({self.taken(self.inside).text}{self.options(self.kept)})")
-            case Cardinality():
+            case ex.Cardinality():
                 return Code(self.count) if self.count else Code(f"{self.taken(self.name).text}.size")
-            case Reduce(op):
+            case ex.Reduce(op):
                 return self.reduced(op, node)
         return super().bound(node)
 
@@ -329,11 +305,11 @@ class Entries(ArrayPrinter):
     def options(self, kept: bool) -> str:
         return (f", axis={self.axis}" if self.axis else "") + (", keepdims=True" if kept and self.axis else "")
 
-    def reduced(self, op: str, node: Reduce) -> Code:
+    def reduced(self, op: str, node: ex.Reduce) -> Code:
         cond = node.binder.cond
         if is_short(op):
             raise UnsupportedError(f"a {REDUCTIONS[op].words} over a window is not written as code yet")
-        if cond is not None and not (isinstance(cond, In) and isinstance(cond.set, SetApp)):
+        if cond is not None and not (isinstance(cond, ex.In) and isinstance(cond.set, ex.SetApp)):
             raise UnsupportedError("a sum under a condition inside a window is not written as code yet")
         if any(low is not None for low in node.binder.lower) and self.layer.field is not None:
             raise UnsupportedError("a sum within a sum over a window is not written as code yet")
@@ -357,7 +333,7 @@ class Entries(ArrayPrinter):
             options += f", initial={worst(op)}"
         return f"np.{op}({text}{options})"
 
-    def tied(self, arg: Arg) -> str:
+    def tied(self, arg: ex.Arg) -> str:
         """All entries at which the body is as large as anywhere in the window."""
         score = self.value(arg.body).text
         test = f"{score} == {self.over(arg.op, score, True)}"

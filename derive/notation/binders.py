@@ -5,33 +5,8 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import derive.expr as ex
 from derive import reductions
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    Add,
-    And,
-    Arg,
-    Binder,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    In,
-    Mul,
-    Num,
-    Reduce,
-    SetApp,
-    Size,
-    add,
-    free_indices,
-    over,
-    rel,
-    tuple_of,
-    walk,
-)
 from derive.notation import conditions
 from derive.notation.formulas import NotationError
 from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values
@@ -58,7 +33,7 @@ from derive.notation.tree import (
 )
 
 
-def running_below(r: Reader, sub: Items, sup: Items | None, item: Item) -> tuple[Binder, list[str]] | None:
+def running_below(r: Reader, sub: Items, sup: Items | None, item: Item) -> tuple[ex.Binder, list[str]] | None:
     """The binder below a sum and its names; None where a set alone stands there."""
     items = lines(sub)
     if not items:
@@ -75,10 +50,10 @@ def running_below(r: Reader, sub: Items, sup: Items | None, item: Item) -> tuple
     return elaborated(r, found, item), found.names
 
 
-def of_members(over_set: SetApp, letters: tuple[str, ...]) -> Binder:
+def of_members(over_set: ex.SetApp, letters: tuple[str, ...]) -> ex.Binder:
     """The binder of a set that stands alone below a maximum."""
-    variables_ = tuple(map(Idx, letters))
-    return over(variables_, In(tuple_of(variables_), over_set))
+    variables_ = tuple(map(ex.Idx, letters))
+    return ex.over(variables_, ex.In(ex.tuple_of(variables_), over_set))
 
 
 def _conditions(r: Reader, found: Pieces, rest: Items, item: Item) -> None:
@@ -118,86 +93,86 @@ def _last_values(r: Reader, found: Pieces, sup: Items | None, item: Item) -> Non
         found.upper[name] = (above[n if len(above) > 1 else 0], False)
 
 
-def elaborated(r: Reader, found: Pieces, item: Item) -> Binder:
+def elaborated(r: Reader, found: Pieces, item: Item) -> ex.Binder:
     """The binder; its bounds and conditions may mention its variables."""
     _indices_only(r, found, item)
     inner = r.binding(found.names)
     bounds = [[_bound(inner, side.get(name), step, item) for name in found.names]
-              for side, step in ((found.lower, ONE), (found.upper, MINUS_ONE))]
+              for side, step in ((found.lower, ex.ONE), (found.upper, ex.MINUS_ONE))]
     for name, values in found.listed:
         place = found.names.index(name)
         bounds[0][place], bounds[1][place] = _ends(inner, values, item)
-    conds: list[Cond] = _one_sided(found, bounds)
+    conds: list[ex.Cond] = _one_sided(found, bounds)
     for names, is_tuple, right in found.members:
         conds += _memberships(inner, names, is_tuple, right, item)
     for left, right in found.contains:
-        conds.append(In(inner.value(right, item.end), inner.value(left, item.end)))
+        conds.append(ex.In(inner.value(right, item.end), inner.value(left, item.end)))
     for items in found.conditions:
         cond = conditions.condition(inner, items, item.end)
-        conds += cond.conds if isinstance(cond, And) else (cond,)
-    cond_ = None if not conds else conds[0] if len(conds) == 1 else And(tuple(conds))
-    return Binder(tuple(map(Idx, found.names)), tuple(bounds[0]), tuple(bounds[1]), cond_)
+        conds += cond.conds if isinstance(cond, ex.And) else (cond,)
+    cond_ = None if not conds else conds[0] if len(conds) == 1 else ex.And(tuple(conds))
+    return ex.Binder(tuple(map(ex.Idx, found.names)), tuple(bounds[0]), tuple(bounds[1]), cond_)
 
 
-def _one_sided(found: Pieces, bounds: list[list[Expr | None]]) -> list[Cond]:
+def _one_sided(found: Pieces, bounds: list[list[ex.Expr | None]]) -> list[ex.Cond]:
     """j ≤ i without a first value is a condition on j, not its range; k ≥ 0 and k < n are all of an axis."""
     lower, upper = bounds
-    conds: list[Cond] = []
+    conds: list[ex.Cond] = []
     for n, name in enumerate(found.names):
         low, high = lower[n], upper[n]
-        if low is not None and high is None and low not in (Num(0), ONE):
+        if low is not None and high is None and low not in (ex.Num(0), ex.ONE):
             lower[n] = None
-            conds.append(rel(low, "≤", Idx(name)))
+            conds.append(ex.rel(low, "≤", ex.Idx(name)))
         elif high is not None and low is None and (
-                free_indices(high) or not any(isinstance(part, Size) for part in walk(high))):
+                ex.free_indices(high) or not any(isinstance(part, ex.Size) for part in ex.walk(high))):
             upper[n] = None
-            conds.append(rel(Idx(name), "≤", high))
+            conds.append(ex.rel(ex.Idx(name), "≤", high))
     return conds
 
 
-def _bound(r: Reader, bound: Bound | None, step: Expr, item: Item) -> Expr | None:
+def _bound(r: Reader, bound: Bound | None, step: ex.Expr, item: Item) -> ex.Expr | None:
     """An inclusive bound: a strict one moves by one."""
     if bound is None:
         return None
     found = r.value(bound[0], item.end)
-    return add(found, step) if bound[1] else found
+    return ex.add(found, step) if bound[1] else found
 
 
-def _ends(r: Reader, values: list[Items], item: Item) -> tuple[Expr, Expr]:
+def _ends(r: Reader, values: list[Items], item: Item) -> tuple[ex.Expr, ex.Expr]:
     """First and last of whole numbers in a row."""
     dots = [n for n, value in enumerate(values) if len(value) == 1 and is_token(value[0], "DOTS")]
     if dots and dots != [len(values) - 2]:
         raise r.error(item, r"a range is `\{a, \dots, b\}`")
     found = [r.value(value, item.end) for n, value in enumerate(values) if n not in dots]
     steps = found[: len(found) - 1] if dots else found
-    if any(_terms(add(a, ONE)) != _terms(b) for a, b in itertools.pairwise(steps)):
+    if any(_terms(ex.add(a, ex.ONE)) != _terms(b) for a, b in itertools.pairwise(steps)):
         raise r.error(item, "a list whose values are not in a row is outside the notation")
     return found[0], found[-1]
 
 
-def _terms(node: Expr) -> dict[Expr, Fraction]:
+def _terms(node: ex.Expr) -> dict[ex.Expr, Fraction]:
     """The coefficient of each term of a sum."""
-    found: dict[Expr, Fraction] = {}
-    for term in node.terms if isinstance(node, Add) else (node,):
-        factors = term.factors if isinstance(term, Mul) else (term,)
-        first = factors[0].value if isinstance(factors[0], Num) else Fraction(1)
-        rest = product(list(factors[1:] if isinstance(factors[0], Num) else factors)) if (
-            len(factors) > 1 or not isinstance(factors[0], Num)) else ONE
+    found: dict[ex.Expr, Fraction] = {}
+    for term in node.terms if isinstance(node, ex.Add) else (node,):
+        factors = term.factors if isinstance(term, ex.Mul) else (term,)
+        first = factors[0].value if isinstance(factors[0], ex.Num) else Fraction(1)
+        rest = product(list(factors[1:] if isinstance(factors[0], ex.Num) else factors)) if (
+            len(factors) > 1 or not isinstance(factors[0], ex.Num)) else ex.ONE
         found[rest] = found.get(rest, Fraction(0)) + first
     return {rest: value for rest, value in found.items() if value}
 
 
-def _memberships(r: Reader, names: list[str], is_tuple: bool, right: Items, item: Item) -> list[Cond]:
+def _memberships(r: Reader, names: list[str], is_tuple: bool, right: Items, item: Item) -> list[ex.Cond]:
     """``i, j \\in S``: the pair where S has pairs, each of them where it has not."""
     of = r.value(right, item.end)
-    letters = tuple(map(Idx, names))
+    letters = tuple(map(ex.Idx, names))
     if is_tuple or len(names) == 1:
-        return [In(tuple_of(letters), of)]
-    known = r.table.named(of.name) if isinstance(of, SetApp) else None
+        return [ex.In(ex.tuple_of(letters), of)]
+    known = r.table.named(of.name) if isinstance(of, ex.SetApp) else None
     if known is not None and len(known.members) == 1:
-        return [In(letter, of) for letter in letters]
+        return [ex.In(letter, of) for letter in letters]
     if known is not None and len(known.members) == len(names):
-        return [In(tuple_of(letters), of)]
+        return [ex.In(ex.tuple_of(letters), of)]
     raise r.error(item, f"is ({', '.join(names)}) an element, or each of them? Write brackets, or one `\\in` each")
 
 
@@ -210,7 +185,7 @@ def _indices_only(r: Reader, found: Pieces, item: Item) -> None:
         raise r.error(item, "which index runs here? Write `k : condition`")
 
 
-def set_builder(r: Reader, g: Group) -> tuple[Binder, Expr]:
+def set_builder(r: Reader, g: Group) -> tuple[ex.Binder, ex.Expr]:
     r"""``\{ element : conditions \}``: the letters of the element are bound."""
     parts = divided(g.items)
     if parts is None or not parts[0]:
@@ -258,7 +233,7 @@ def _indices_in(r: Reader, items: Items) -> list[str]:
     return found
 
 
-def reduction(r: Reader, c: Cursor) -> Expr:
+def reduction(r: Reader, c: Cursor) -> ex.Expr:
     r"""\sum_{…}^{…} body, \max_{…} body, \arg\max_{…} body, \max(a, b), \min\{r : …\}."""
     item = c.take()
     base = item.base if isinstance(item, Scripted) else item
@@ -270,7 +245,7 @@ def reduction(r: Reader, c: Cursor) -> Expr:
     return _over(r, base, item.subs[0], item.sups[0] if item.sups else None, item, c)
 
 
-def underset(r: Reader, c: Cursor) -> Expr:
+def underset(r: Reader, c: Cursor) -> ex.Expr:
     r"""\underset{…}{\max} body."""
     command = c.take()
     command = command.base if isinstance(command, Scripted) else command
@@ -282,47 +257,47 @@ def underset(r: Reader, c: Cursor) -> Expr:
     return _over(r, base, below, None, command, c)
 
 
-def _over(r: Reader, base: Token, sub: Items, sup: Items | None, item: Item, c: Cursor) -> Expr:
+def _over(r: Reader, base: Token, sub: Items, sup: Items | None, item: Item, c: Cursor) -> ex.Expr:
     found = running_below(r, sub, sup, item)
     if found is None:
         return _over_set(r, base, sub, item, c)
     binder, names = found
     c.opened += [(name, r.shown(base)) for name in names]
     inside = body(r, base, names, c)
-    if any(is_group(i, "LBRACK") for i in sub) and not _indexed(inside) >= {Idx(name) for name in names}:
+    if any(is_group(i, "LBRACK") for i in sub) and not _indexed(inside) >= {ex.Idx(name) for name in names}:
         raise r.error(item, r"whole numbers or all numbers between the two? Write `j \in \{1, \dots, n\}` for an index")
     return _node(base.text, binder, inside)
 
 
-def _indexed(inside: Expr) -> set[Idx]:
+def _indexed(inside: ex.Expr) -> set[ex.Idx]:
     """The letters that stand in indices."""
-    terms = (term for n in walk(inside) if isinstance(n, Entry) for term in n.indices)
-    return {i for term in terms for i in free_indices(term)}
+    terms = (term for n in ex.walk(inside) if isinstance(n, ex.Entry) for term in n.indices)
+    return {i for term in terms for i in ex.free_indices(term)}
 
 
-def _node(op: str, binder: Binder, inside: Expr) -> Expr:
-    return Arg(op[3:], binder, inside) if op.startswith("arg") else Reduce(op, binder, inside)
+def _node(op: str, binder: ex.Binder, inside: ex.Expr) -> ex.Expr:
+    return ex.Arg(op[3:], binder, inside) if op.startswith("arg") else ex.Reduce(op, binder, inside)
 
 
-def _over_set(r: Reader, base: Token, sub: Items, item: Item, c: Cursor) -> Expr:
+def _over_set(r: Reader, base: Token, sub: Items, item: Item, c: Cursor) -> ex.Expr:
     r"""\max_{\Omega(k,l)} x_{ij}: the members' own letters are bound, or the body is a whole tensor."""
     over = r.value(unwrap(sub), item.end)
-    known = r.table.named(over.name) if isinstance(over, SetApp) else None
-    if not isinstance(over, SetApp) or known is None or not known.members:
+    known = r.table.named(over.name) if isinstance(over, ex.SetApp) else None
+    if not isinstance(over, ex.SetApp) or known is None or not known.members:
         raise r.error(item, "which index runs here? Write `(i, j) \\in …` or `k = 1`")
     binder = of_members(over, known.members)
     inside = body(r, base, list(known.members), c, whole=True)
-    if isinstance(inside, Entry) and not inside.indices:
+    if isinstance(inside, ex.Entry) and not inside.indices:
         symbol = r.table.named(inside.tensor)
         if symbol is None or len(symbol.axes) != len(known.members):
             raise r.error(item, f"`{known.latex}` has elements of {len(known.members)} indices; the body does not fit")
-        inside = Entry(inside.tensor, binder.variables)
-    elif not free_indices(inside) & set(binder.variables):
+        inside = ex.Entry(inside.tensor, binder.variables)
+    elif not ex.free_indices(inside) & set(binder.variables):
         raise r.error(item, f"which index runs over `{r.shown(*sub)}`? Write `(i, j) \\in …`")
     return _node(base.text, binder, inside)
 
 
-def body(r: Reader, base: Token, names: list[str], c: Cursor, whole: bool = False) -> Expr:
+def body(r: Reader, base: Token, names: list[str], c: Cursor, whole: bool = False) -> ex.Expr:
     """The product up to the next + or −; for max, min and argmax it must end with a bound variable."""
     inner = r.binding(names)
     negative = c.taken("MINUS")
@@ -335,16 +310,16 @@ def body(r: Reader, base: Token, names: list[str], c: Cursor, whole: bool = Fals
             raise r.error(first, f"`{r.shown(base)}` over an index and of a list: write one or the other")
         return inner.value(first.items, first.end - 1)
     factors = inner.factors(c)
-    bound = {Idx(name) for name in names}
-    if base.text != "sum" and len(factors) > 1 and not free_indices(factors[-1]) & bound:
+    bound = {ex.Idx(name) for name in names}
+    if base.text != "sum" and len(factors) > 1 and not ex.free_indices(factors[-1]) & bound:
         raise r.error(base, f"how far does `{r.shown(base)}` reach? Put brackets around its body")
     found = product(negated(factors) if negative else factors)
-    if not whole and not free_indices(found) & bound and base.text.startswith("arg"):
+    if not whole and not ex.free_indices(found) & bound and base.text.startswith("arg"):
         raise r.error(base, "the body does not depend on what runs")
     return found
 
 
-def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
+def _without_binder(r: Reader, base: Token, c: Cursor) -> ex.Expr:
     r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}."""
     raised = c.peek()
     g = raised.base if isinstance(raised, Scripted) and not raised.subs and not raised.primes else raised
@@ -353,18 +328,18 @@ def _without_binder(r: Reader, base: Token, c: Cursor) -> Expr:
     if g.bracket == "LSET" and raised is g and divided(g.items):
         c.take()
         binder, element = set_builder(r, g)
-        return Reduce(base.text, binder, element)
+        return ex.Reduce(base.text, binder, element)
     parts = split(g.items, "COMMA")
     if g.bracket not in ("LPAREN", "LSET", "LBRACK") or not all(parts):
         raise _nothing_below(r, base)
     if len(parts) < 2:
         of = r.value(parts[0], g.end - 1)
-        if not isinstance(of, Entry) or len(of.indices) == r.rank(of) > 0:
+        if not isinstance(of, ex.Entry) or len(of.indices) == r.rank(of) > 0:
             raise _nothing_below(r, base)
         c.take()
-        return r.raised(Fn(EXTREMES[base.text], (of,)), raised if raised is not g else None)  # \max(\mathbf c)
+        return r.raised(ex.Fn(EXTREMES[base.text], (of,)), raised if raised is not g else None)  # \max(\mathbf c)
     c.take()
-    found = Extremum(base.text, tuple(r.value(part, g.end - 1) for part in parts))
+    found = ex.Extremum(base.text, tuple(r.value(part, g.end - 1) for part in parts))
     return r.raised(found, raised if raised is not g else None)
 
 

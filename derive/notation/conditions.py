@@ -6,31 +6,7 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 
-from derive.expr import (
-    ONE,
-    And,
-    Cond,
-    Entry,
-    Expr,
-    Fn,
-    Given,
-    Idx,
-    Iff,
-    In,
-    Listed,
-    Num,
-    Reduce,
-    Rel,
-    SetApp,
-    Tuple,
-    add,
-    free_indices,
-    fresh_index,
-    over,
-    rel,
-    tuple_of,
-    walk,
-)
+import derive.expr as ex
 from derive.notation import vocabulary
 from derive.notation.pieces import divided
 from derive.notation.reader import SETS, Reader
@@ -94,7 +70,7 @@ def _is_reals(item: Item) -> bool:
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
 
 
-def statement(r: Reader, items: Items) -> Expr | Cond:
+def statement(r: Reader, items: Items) -> ex.Expr | ex.Cond:
     """A formula: claim [if condition], condition ⟺ condition, or a value."""
     items = _flat(list(items))
     while items and isinstance(items[0], Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
@@ -108,7 +84,7 @@ def statement(r: Reader, items: Items) -> Expr | Cond:
         return _equivalence(r, items, end)
     parts = split(items, "COMMA", "AND")
     if len(parts) > 1 and all(part and _is_derivative(part[0]) for part in parts):
-        return Tuple(tuple(r.value(part, end) for part in parts))
+        return ex.Tuple(tuple(r.value(part, end) for part in parts))
     return r.value(items, end)
 
 
@@ -141,7 +117,7 @@ def _flat(items: list[Item]) -> list[Item]:
     return found
 
 
-def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
+def _given(r: Reader, items: list[Item], n: int, end: int) -> ex.Cond:
     claim, cond = items[:n], items[n + 1 :]
     while claim and is_token(claim[-1], "COMMA", "SEMI"):
         claim = claim[:-1]
@@ -152,40 +128,41 @@ def _given(r: Reader, items: list[Item], n: int, end: int) -> Cond:
         return found  # «for all k, l»: as every claim with free indices
     given = condition(r, cond, end)
     if vocabulary.defining(items[n]) and _all_define(found, given):
-        return And((*_parts(found), *_parts(given)))  # where s_k = …
-    return Given(found, given)
+        return ex.And((*_parts(found), *_parts(given)))  # where s_k = …
+    return ex.Given(found, given)
 
 
-def _parts(cond: Cond) -> tuple[Cond, ...]:
-    return cond.conds if isinstance(cond, And) else (cond,)
+def _parts(cond: ex.Cond) -> tuple[ex.Cond, ...]:
+    return cond.conds if isinstance(cond, ex.And) else (cond,)
 
 
-def _all_define(claim: Cond, given: Cond) -> bool:
+def _all_define(claim: ex.Cond, given: ex.Cond) -> bool:
     """Whether what is «given» defines letters of the claim."""
-    used = {n.tensor for n in walk(claim) if isinstance(n, Entry)} | {n.name for n in walk(claim) if isinstance(n, Fn)}
+    used = {n.tensor for n in ex.walk(claim) if isinstance(n, ex.Entry)} | {
+        n.name for n in ex.walk(claim) if isinstance(n, ex.Fn)}
     for cond in _parts(given):
-        head = cond.terms[0] if isinstance(cond, Rel) and set(cond.ops) == {"="} else None
-        name = head.tensor if isinstance(head, Entry) else head.name if isinstance(head, Fn) else None
-        if name not in used or not isinstance(cond, Rel) or len(_parts(claim)) > 1:
+        head = cond.terms[0] if isinstance(cond, ex.Rel) and set(cond.ops) == {"="} else None
+        name = head.tensor if isinstance(head, ex.Entry) else head.name if isinstance(head, ex.Fn) else None
+        if name not in used or not isinstance(cond, ex.Rel) or len(_parts(claim)) > 1:
             return False
-        left = claim.terms[0] if isinstance(claim, Rel) else None
-        inside = {n.tensor for t in cond.terms[1:] for n in walk(t) if isinstance(n, Entry)}
-        if name in inside or (isinstance(left, Entry) and left.tensor in {name, *inside}):
+        left = claim.terms[0] if isinstance(claim, ex.Rel) else None
+        inside = {n.tensor for t in cond.terms[1:] for n in ex.walk(t) if isinstance(n, ex.Entry)}
+        if name in inside or (isinstance(left, ex.Entry) and left.tensor in {name, *inside}):
             return False
     return True
 
 
-def _equivalence(r: Reader, items: Items, end: int) -> Cond:
+def _equivalence(r: Reader, items: Items, end: int) -> ex.Cond:
     places = [n for n, item in enumerate(items) if vocabulary.kind(item) == "IFF"]
     if not places:
         return condition(r, items, end)
     if len(places) > 1:
         raise r.error(items[places[1]], "one equivalence at a time")
     n = places[0]
-    return Iff(condition(r, items[:n], items[n].start), condition(r, items[n + 1 :], end))
+    return ex.Iff(condition(r, items[:n], items[n].start), condition(r, items[n + 1 :], end))
 
 
-def condition(r: Reader, items: Items, end: int) -> Cond:
+def condition(r: Reader, items: Items, end: int) -> ex.Cond:
     """All of the items as one condition; commas and «and» join conditions."""
     items = list(items)
     if items and vocabulary.kind(items[0]) in ("IF", "ALL"):
@@ -201,16 +178,17 @@ def condition(r: Reader, items: Items, end: int) -> Cond:
         if vocabulary.kind(c.peek()) == "AND":
             c.take()
             commas[-1] = False
-        of_list = isinstance(found[-1], Rel) and isinstance(found[-1].terms[-1], (Entry, Idx))  # y = a, b, c > 0
+        # y = a, b, c > 0
+        of_list = isinstance(found[-1], ex.Rel) and isinstance(found[-1].terms[-1], (ex.Entry, ex.Idx))
         found += (() if of_list else _listed_facts(r, c)) or _units(r, c)
     r.finish(c)
     for first, second, comma in zip(found, found[1:], commas, strict=False):
         if comma:
             _refuse_shared_bounds(r, first, second, items[0])
-    return found[0] if len(found) == 1 else And(tuple(found))
+    return found[0] if len(found) == 1 else ex.And(tuple(found))
 
 
-def _units(r: Reader, c: Cursor) -> list[Cond]:
+def _units(r: Reader, c: Cursor) -> list[ex.Cond]:
     """One condition; i, j = 1, …, n is one for each letter."""
     names = []
     while (name := variable(item) if (item := c.peek()) is not None else None) and is_token(c.peek(1), "COMMA"):
@@ -221,12 +199,12 @@ def _units(r: Reader, c: Cursor) -> list[Cond]:
         c.at -= 2 * len(names)
         return [_unit(r, c)]
     found = _unit(r, c)
-    if not isinstance(found, Rel) or found.ops != ("≤", "≤"):
+    if not isinstance(found, ex.Rel) or found.ops != ("≤", "≤"):
         raise r.error(c.place, "letters that run together end with their last value, as in `i, j = 1, \\dots, n`")
-    return [*(Rel((found.terms[0], Idx(n), found.terms[2]), found.ops) for n in names), found]
+    return [*(ex.Rel((found.terms[0], ex.Idx(n), found.terms[2]), found.ops) for n in names), found]
 
 
-def _listed_facts(r: Reader, c: Cursor) -> list[Cond]:
+def _listed_facts(r: Reader, c: Cursor) -> list[ex.Cond]:
     r"""y_i, \hat{y}_i \ge 0 is one fact for each letter; empty, and nothing taken, for anything else."""
     start, entries = c.at, 1
     while (letter := c.peek()) is not None and is_token(base_of(letter), "NAME") and is_token(c.peek(1), "COMMA"):
@@ -240,15 +218,15 @@ def _listed_facts(r: Reader, c: Cursor) -> list[Cond]:
     if not isinstance(sign, Token) or sign.type != "REL" or sign.text not in (*_UPWARD, *_DOWNWARD):
         return []
     heads = [r.value([c.items[start + 2 * n]], c.place) for n in range(entries)]
-    if not all(isinstance(head, Entry) for head in heads):
+    if not all(isinstance(head, ex.Entry) for head in heads):
         return []
     c.at += 2 * entries
     value = r.value(c.items[c.at : c.at + 1], c.place)
     c.at += 1
-    return [Rel((head, value), (sign.text,)) for head in heads]
+    return [ex.Rel((head, value), (sign.text,)) for head in heads]
 
 
-def _unit(r: Reader, c: Cursor) -> Cond:
+def _unit(r: Reader, c: Cursor) -> ex.Cond:
     """One chain, or a condition in brackets."""
     item, after = c.peek(), c.peek(1)
     closed = after is None or is_token(after, *SEPARATORS) or vocabulary.kind(after) == "AND"
@@ -258,12 +236,12 @@ def _unit(r: Reader, c: Cursor) -> Cond:
     return chain(r, c)
 
 
-def chain(r: Reader, c: Cursor) -> Cond:
+def chain(r: Reader, c: Cursor) -> ex.Cond:
     """t_0 op t_1 op t_2 …, element ∈ set, or «x_{ij} is the largest in Ω(k, l)»."""
     start = c.place
     r = _defining(r, c)
     first = r.sum(c)
-    r = replace(r, outer=r.outer | {i.name for i in free_indices(first)})
+    r = replace(r, outer=r.outer | {i.name for i in ex.free_indices(first)})
     following = c.peek()
     if is_token(following, "IN") or vocabulary.kind(following) == "IN":
         c.take()
@@ -271,7 +249,7 @@ def chain(r: Reader, c: Cursor) -> Cond:
         if is_group(listed, "LSET") and divided(listed.items) is None:
             c.take()
             return _listed(r, first, listed)
-        return In(first, _set(r, c))
+        return ex.In(first, _set(r, c))
     if vocabulary.extremal(following):
         return _largest(r, first, c)
     if not is_token(following, "REL"):
@@ -288,16 +266,16 @@ def chain(r: Reader, c: Cursor) -> Cond:
         raise r.error(c.place, r"`\in` after a relation: part the two conditions by a comma")
     if ops == ["="] and (dots := _to_the_last(c, terms[1])):
         c.at += dots
-        return Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
-    return Rel(tuple(terms), tuple(ops))
+        return ex.Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
+    return ex.Rel(tuple(terms), tuple(ops))
 
 
-def _to_the_last(c: Cursor, first: Expr) -> int:
+def _to_the_last(c: Cursor, first: ex.Expr) -> int:
     """How many items stand between the first and the last value of k = 1, …, K and k = 1, 2, …, K; 0 for none."""
     at = 0
     while is_token(c.peek(at), "COMMA") and is_token(following := c.peek(at + 1), "NUMBER"):
-        first = add(first, ONE)
-        if first is not Num(Fraction(following.text)):
+        first = ex.add(first, ex.ONE)
+        if first is not ex.Num(Fraction(following.text)):
             return 0
         at += 2
     return at + 3 if all(is_token(c.peek(at + n), t) for n, t in enumerate(("COMMA", "DOTS", "COMMA"))) else 0
@@ -318,21 +296,21 @@ def _defining(r: Reader, c: Cursor) -> Reader:
     return replace(r, local=frozenset(n for n in names if n is not None))
 
 
-def _listed(r: Reader, element: Expr, g: Group) -> Cond:
+def _listed(r: Reader, element: ex.Expr, g: Group) -> ex.Cond:
     r"""y ∈ {−1, 1}; k ∈ {1, …, K} is a range."""
     parts = split(g.items, "COMMA")
     dots = [n for n, part in enumerate(parts) if has(part, "DOTS")]
     values = [r.value(part, g.end - 1) for n, part in enumerate(parts) if n not in dots]
     if not dots:
-        return In(element, Listed(tuple(values)))
-    if dots != [len(parts) - 2] or len(parts[dots[0]]) != 1 or not isinstance(element, Idx):
+        return ex.In(element, ex.Listed(tuple(values)))
+    if dots != [len(parts) - 2] or len(parts[dots[0]]) != 1 or not isinstance(element, ex.Idx):
         raise r.error(g, r"a range of an index is `k \in \{1, \dots, K\}`")
-    if len(values) == 3 and add(values[0], ONE) != values[1]:
+    if len(values) == 3 and ex.add(values[0], ex.ONE) != values[1]:
         raise r.error(g, "a list whose values are not in a row is outside the notation")
-    return Rel((values[0], element, values[-1]), ("≤", "≤"))
+    return ex.Rel((values[0], element, values[-1]), ("≤", "≤"))
 
 
-def _set(r: Reader, c: Cursor) -> Expr:
+def _set(r: Reader, c: Cursor) -> ex.Expr:
     start = c.place
     found = r.sum(c)
     if not isinstance(found, SETS):
@@ -340,28 +318,28 @@ def _set(r: Reader, c: Cursor) -> Expr:
     return found
 
 
-def _largest(r: Reader, first: Expr, c: Cursor) -> Cond:
+def _largest(r: Reader, first: ex.Expr, c: Cursor) -> ex.Cond:
     words = c.take()
     op = vocabulary.extremal(words) or "max"
-    if c.peek() is None or not isinstance(first, Entry):
+    if c.peek() is None or not isinstance(first, ex.Entry):
         raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
     window = _set(r, c)
-    if not isinstance(window, SetApp) or not first.indices:
+    if not isinstance(window, ex.SetApp) or not first.indices:
         raise r.error(words, r"name the window: `x_{ij} \text{ is the maximum in } \Omega(k, l)`")
-    variables = tuple(fresh_index() for _ in first.indices)
-    body = Entry(first.tensor, variables)
-    return rel(first, "=", Reduce(op, over(variables, In(tuple_of(variables), window)), body))
+    variables = tuple(ex.fresh_index() for _ in first.indices)
+    body = ex.Entry(first.tensor, variables)
+    return ex.rel(first, "=", ex.Reduce(op, ex.over(variables, ex.In(ex.tuple_of(variables), window)), body))
 
 
-def _refuse_shared_bounds(r: Reader, first: Cond, second: Cond, at: Item) -> None:
+def _refuse_shared_bounds(r: Reader, first: ex.Cond, second: ex.Cond, at: Item) -> None:
     """``0 \\le i, j < n``: both bounds for both, or one each?"""
-    if not (isinstance(first, Rel) and isinstance(second, Rel) and len(first.ops) == len(second.ops) == 1):
+    if not (isinstance(first, ex.Rel) and isinstance(second, ex.Rel) and len(first.ops) == len(second.ops) == 1):
         return
     same = all(op in _UPWARD for op in (*first.ops, *second.ops)) or all(
         op in _DOWNWARD for op in (*first.ops, *second.ops)
     )
     last, opening = first.terms[1], second.terms[0]
-    if same and isinstance(last, Idx) and isinstance(opening, Idx) and last is not opening:
+    if same and isinstance(last, ex.Idx) and isinstance(opening, ex.Idx) and last is not opening:
         a, b = last.name, opening.name
         raise r.error(at, f"two readings: both bounds for `{a}` and for `{b}`, or one each; write a chain for each "
                           r"index, or `\land` between the two")

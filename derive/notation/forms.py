@@ -5,30 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from derive.expr import (
-    MINUS_ONE,
-    OTHERWISE,
-    ZERO,
-    Bracket,
-    Cardinality,
-    Cases,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Hull,
-    Matrix,
-    Mul,
-    Num,
-    Partial,
-    Pow,
-    SetOf,
-    Size,
-    Star,
-    Subdifferential,
-    Tuple,
-)
+import derive.expr as ex
 from derive.notation import binders, conditions, vocabulary
 from derive.notation.pieces import divided
 from derive.notation.reader import SETS, Reader, product
@@ -56,7 +33,7 @@ from derive.notation.tree import (
 )
 
 
-def group(r: Reader, c: Cursor) -> Expr:
+def group(r: Reader, c: Cursor) -> ex.Expr:
     """A bracketed value, tuple, indicator, floor, ceiling, absolute value or set, with its scripts."""
     item = c.take()
     g = item.base if isinstance(item, Scripted) else item
@@ -65,17 +42,17 @@ def group(r: Reader, c: Cursor) -> Expr:
         return _starred(r, g, item)
     match g.bracket:
         case "LFLOOR" | "LCEIL":
-            found: Expr = Fn("floor" if g.bracket == "LFLOOR" else "ceil", (r.value(g.items, g.end - 1),))
+            found: ex.Expr = ex.Fn("floor" if g.bracket == "LFLOOR" else "ceil", (r.value(g.items, g.end - 1),))
         case "LBAR":
             inner = r.value(g.items, g.end - 1)
-            found = Cardinality(inner) if isinstance(inner, SETS) else Fn("abs", (inner,))
+            found = ex.Cardinality(inner) if isinstance(inner, SETS) else ex.Fn("abs", (inner,))
         case "LNORM":
             return _norm(r, g, item)
         case "LANGLE":
             parts = split(g.items, "COMMA", "MID")
             if len(parts) != 2:
                 raise r.error(g, r"an inner product has two sides: `\langle w, x \rangle`")
-            found = Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
+            found = ex.Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
         case "LSET" if isinstance(item, Scripted):
             if item.subs or divided(g.items) is not None or has(g.items, "COMMA", "REL", "IN"):
                 raise r.error(item, "a set carries no scripts here")
@@ -83,13 +60,13 @@ def group(r: Reader, c: Cursor) -> Expr:
         case "LSET" if _encloses_factor(g, c):
             found = r.value(g.items, g.end - 1)
         case "LSET":
-            found = SetOf(*binders.set_builder(r, g))
+            found = ex.SetOf(*binders.set_builder(r, g))
         case "LBRACK" if has(g.items, "REL", "IN"):
-            found = Bracket(conditions.condition(r, g.items, g.end - 1))
+            found = ex.Bracket(conditions.condition(r, g.items, g.end - 1))
         case _:
             found = _parenthesised(r, g)
             if isinstance(item, Scripted) and len(item.subs) == 1 and all(is_token(i, "PLUS") for i in item.subs[0]):
-                found = Extremum("max", (ZERO, found))  # [u]_+
+                found = ex.Extremum("max", (ex.ZERO, found))  # [u]_+
                 item = replace(item, subs=())
     return r.raised(found, item if item is not g else None)
 
@@ -108,20 +85,20 @@ def _encloses_factor(g: Group, c: Cursor) -> bool:
     return summed or number or is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
 
 
-def _norm(r: Reader, g: Group, item: Item) -> Expr:
+def _norm(r: Reader, g: Group, item: Item) -> ex.Expr:
     r"""\|w\|, \|w\|_1, \|W\|_F, \|w\|_2^2."""
-    args: tuple[Expr, ...] = (r.value(g.items, g.end - 1),)
+    args: tuple[ex.Expr, ...] = (r.value(g.items, g.end - 1),)
     if not isinstance(item, Scripted):
-        return Fn(NORM, args)
+        return ex.Fn(NORM, args)
     if len(item.subs) == 1:
         sub = unwrap(item.subs[0])
         frobenius = len(sub) == 1 and is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and "F" not in r.words
         order = FROBENIUS if frobenius else r.value(sub, item.end)
-        args = args if order == Num(2) else (*args, order)
-    return r.raised(Fn(NORM, args), replace(item, subs=item.subs[1:]))
+        args = args if order == ex.Num(2) else (*args, order)
+    return r.raised(ex.Fn(NORM, args), replace(item, subs=item.subs[1:]))
 
 
-def _parenthesised(r: Reader, g: Group) -> Expr:
+def _parenthesised(r: Reader, g: Group) -> ex.Expr:
     if has(g.items, "REL", "IN"):
         raise r.error(g, "a condition stands where a value is expected; for 1 where it holds and else 0 write "
                          r"`\mathbb{I}[…]`")
@@ -130,27 +107,27 @@ def _parenthesised(r: Reader, g: Group) -> Expr:
         return r.value(g.items, g.end - 1)
     if g.bracket != "LPAREN":
         raise r.error(g, "a list in these brackets is outside the notation")
-    return Tuple(tuple(r.value(part, g.end - 1) for part in parts))
+    return ex.Tuple(tuple(r.value(part, g.end - 1) for part in parts))
 
 
-def _starred(r: Reader, g: Group, item: Scripted) -> Expr:
+def _starred(r: Reader, g: Group, item: Scripted) -> ex.Expr:
     """(i, j)^* is (i^*, j^*)."""
     parts = [Scripted(p[0], (), item.sups, 0, p[0].start, p[-1].end) for p in split(g.items, "COMMA") if len(p) == 1]
     if len(parts) != len(split(g.items, "COMMA")) or len(item.sups) != 1 or item.subs:
         raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
     found = tuple(r.value([part], g.end) for part in parts)
-    if not all(isinstance(f, Star) for f in found):
+    if not all(isinstance(f, ex.Star) for f in found):
         raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
-    return found[0] if len(found) == 1 else Tuple(found)
+    return found[0] if len(found) == 1 else ex.Tuple(found)
 
 
-def root(r: Reader, c: Cursor) -> Expr:
+def root(r: Reader, c: Cursor) -> ex.Expr:
     item = c.take()
     assert isinstance(item, Command)
-    return Pow(r.value(item.arguments[0], item.end), Num(Fraction(1, 2)))
+    return ex.Pow(r.value(item.arguments[0], item.end), ex.Num(Fraction(1, 2)))
 
 
-def fraction(r: Reader, c: Cursor) -> list[Expr]:
+def fraction(r: Reader, c: Cursor) -> list[ex.Expr]:
     """A quotient, or a derivative."""
     item = c.take()
     assert isinstance(item, Command)
@@ -160,7 +137,7 @@ def fraction(r: Reader, c: Cursor) -> list[Expr]:
     if is_total(r, above, below, item) or (
         above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
     ):
-        of: Expr
+        of: ex.Expr
         if len(above) > 1:
             bare = bare_function(r, above[1:])
             of = bare if bare is not None else r.value(above[1:], item.end)
@@ -170,13 +147,13 @@ def fraction(r: Reader, c: Cursor) -> list[Expr]:
             of = product(r.factor(c))
             if starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
-        return [Partial(of, differentiated_by(r, below[1:], item))]
+        return [ex.Partial(of, differentiated_by(r, below[1:], item))]
     if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
 
 
-def function(r: Reader, c: Cursor) -> Expr:
+def function(r: Reader, c: Cursor) -> ex.Expr:
     """exp(a), log x, tanh^2(a): a bracketed argument, or one factor that ends the product."""
     item = c.take()
     base = item.base if isinstance(item, Scripted) else item
@@ -185,7 +162,7 @@ def function(r: Reader, c: Cursor) -> Expr:
         rest = Cursor((base, *c.items[c.at :]), c.end)  # \log_2 x
         of = function(r, rest)
         c.at += rest.at - 1
-        return Mul((of, Pow(Fn("log", (r.value(item.subs[0], item.end),)), MINUS_ONE)))
+        return ex.Mul((of, ex.Pow(ex.Fn("log", (r.value(item.subs[0], item.end),)), ex.MINUS_ONE)))
     argument = c.peek()
     if not starts_factor(argument):
         raise r.error(item, f"`{r.shown(base)}` of what?")
@@ -198,7 +175,7 @@ def function(r: Reader, c: Cursor) -> Expr:
                                 r"`\log^2(x)` or `\log((x)^2)`")
     elif is_group(raised, "LPAREN", "LBRACK") and not isinstance(item, Scripted):
         c.take()
-        return r.raised(Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
+        return r.raised(ex.Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
     else:
         doubled = is_token(argument, "NUMBER")
         factors = r.factor(c)
@@ -210,21 +187,21 @@ def function(r: Reader, c: Cursor) -> Expr:
         found = product(factors)
         if starts_factor(c.peek()):
             raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
-    return r.raised(Fn(base.text, (found,)), item)
+    return r.raised(ex.Fn(base.text, (found,)), item)
 
 
-def _is_share(factors: list[Expr]) -> bool:
+def _is_share(factors: list[ex.Expr]) -> bool:
     """1/n, 1/|Ω| or 1/2: a fraction that makes a mean of the sum behind it."""
-    def counts(node: Expr) -> bool:
-        return isinstance(node, (Num, Size, Cardinality)) or (isinstance(node, Entry) and not node.indices)
+    def counts(node: ex.Expr) -> bool:
+        return isinstance(node, (ex.Num, ex.Size, ex.Cardinality)) or (isinstance(node, ex.Entry) and not node.indices)
 
-    below = [f.base for f in factors if isinstance(f, Pow) and f.exponent is MINUS_ONE]
-    above = [f for f in factors if not isinstance(f, Pow)]
+    below = [f.base for f in factors if isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE]
+    above = [f for f in factors if not isinstance(f, ex.Pow)]
     whole = len(below) + len(above) == len(factors)
-    return whole and all(map(counts, below)) and all(isinstance(f, Num) for f in above)
+    return whole and all(map(counts, below)) and all(isinstance(f, ex.Num) for f in above)
 
 
-def indicator(r: Reader, c: Cursor) -> Expr:
+def indicator(r: Reader, c: Cursor) -> ex.Expr:
     r"""\mathbb{I}[…], \mathbb{1}\{…\}, \mathbf{1}_{…}; \mathbf{1} without a condition is the vector of ones."""
     item = c.take()
     if (ones := _ones(r, item, c)) is not None:
@@ -235,11 +212,11 @@ def indicator(r: Reader, c: Cursor) -> Expr:
         sub = unwrap(item.subs[0])
         if len(sub) == 1 and is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
             sub = sub[0].items
-        return Bracket(conditions.condition(r, sub, item.end))
-    return Bracket(bracketed_condition(r, c))
+        return ex.Bracket(conditions.condition(r, sub, item.end))
+    return ex.Bracket(bracketed_condition(r, c))
 
 
-def _ones(r: Reader, item: Item, c: Cursor) -> Expr | None:
+def _ones(r: Reader, item: Item, c: Cursor) -> ex.Expr | None:
     r"""\mathbf{1}, \mathbf{1}^\top and \mathbf{1}_n; None for an indicator."""
     sub = unwrap(item.subs[0]) if isinstance(item, Scripted) and item.subs else ()
     size = r.words.get(variable(sub[0]) or "") if len(sub) == 1 else None
@@ -250,11 +227,11 @@ def _ones(r: Reader, item: Item, c: Cursor) -> Expr | None:
         return None
     if size is not None and size.kind is not Kind.SIZE:
         return None
-    known = () if size is None else (Size(size.name),)
-    return r.raised(Fn(ONES, known), replace(item, subs=()) if isinstance(item, Scripted) else None)
+    known = () if size is None else (ex.Size(size.name),)
+    return r.raised(ex.Fn(ONES, known), replace(item, subs=()) if isinstance(item, Scripted) else None)
 
 
-def bracketed_condition(r: Reader, c: Cursor) -> Cond:
+def bracketed_condition(r: Reader, c: Cursor) -> ex.Cond:
     """The condition in the brackets at the cursor."""
     g = c.peek()
     if not isinstance(g, Group):
@@ -263,7 +240,7 @@ def bracketed_condition(r: Reader, c: Cursor) -> Cond:
     return conditions.condition(r, g.items, g.end - 1)
 
 
-def hull(r: Reader, c: Cursor) -> Expr:
+def hull(r: Reader, c: Cursor) -> ex.Expr:
     r"""conv S."""
     item = c.take()
     if not isinstance(item, Token) or not starts_factor(c.peek()):
@@ -276,24 +253,24 @@ def hull(r: Reader, c: Cursor) -> Expr:
         found = product(r.factor(c))
     if not isinstance(found, SETS):
         raise r.error(item, r"`\operatorname{conv}` stands before a set")
-    return Hull(found)
+    return ex.Hull(found)
 
 
-def environment(r: Reader, c: Cursor) -> Expr:
+def environment(r: Reader, c: Cursor) -> ex.Expr:
     """cases, or a matrix of numbers."""
     env = c.take()
     assert isinstance(env, Env)
     if env.name in ("cases", "dcases"):
-        return Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(rows(env.items))))
+        return ex.Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(rows(env.items))))
     if env.name in ("pmatrix", "bmatrix", "matrix", "array", "smallmatrix"):
         found = tuple(tuple(r.value(cell, env.end) for cell in split(row, "AMP")) for row in rows(env.items))
         if len({len(row) for row in found}) != 1:
             raise r.error(env, "the rows of this matrix are not equally long")
-        return Matrix(found)
+        return ex.Matrix(found)
     raise r.error(env, rf"`\begin{{{env.name}}}` is not a value")
 
 
-def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[Expr, Cond]:
+def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[ex.Expr, ex.Cond]:
     """value & if condition."""
     cells = split(row, "AMP")
     if len(cells) == 1:
@@ -308,7 +285,7 @@ def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[Expr, Co
     if cond and vocabulary.kind(cond[0]) == "ELSE":
         if len(cond) > 1 or number != len(rows(env.items)) - 1:
             raise r.error(cond[0], f"`{r.shown(cond[0])}` ends the cases; nothing follows it")
-        return found, OTHERWISE
+        return found, ex.OTHERWISE
     if not cond:
         raise r.error(row[0], r"this row has no condition; write `\text{if } …` or `\text{otherwise}`")
     return found, conditions.condition(r, cond, env.end)
@@ -330,12 +307,12 @@ def is_total(r: Reader, above: Items, below: Items, at: Item) -> bool:
     return True
 
 
-def bare_function(r: Reader, items: Items) -> Expr | None:
+def bare_function(r: Reader, items: Items) -> ex.Expr | None:
     """σ of dσ/ds: the card's function at its own arguments."""
     known = r.words.get(items[0].text) if len(items) == 1 and isinstance(items[0], Token) else None
     if known is None or known.kind is not Kind.FUNCTION:
         return None
-    return Fn(known.name, tuple(Entry(parameter, ()) for parameter in known.axes))
+    return ex.Fn(known.name, tuple(ex.Entry(parameter, ()) for parameter in known.axes))
 
 
 def is_derivative_sign(item: Item) -> bool:
@@ -346,14 +323,14 @@ def is_derivative_sign(item: Item) -> bool:
     return len(above) == 1 and (is_token(above[0], "PARTIAL") or (is_token(above[0], "NAME") and above[0].text == "d"))
 
 
-def differentiated_by(r: Reader, items: Items, at: Item) -> Expr:
+def differentiated_by(r: Reader, items: Items, at: Item) -> ex.Expr:
     found = r.value(items, at.end - 1)
-    if not isinstance(found, Entry):
+    if not isinstance(found, ex.Entry):
         raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
     return found
 
 
-def partial(r: Reader, c: Cursor) -> Expr:
+def partial(r: Reader, c: Cursor) -> ex.Expr:
     r"""∂f_{kl} / ∂x_{ij}, \partial_{x_{ij}} f_{kl}, or ∂f alone: the subdifferential."""
     sign = c.take()
     if isinstance(sign, Scripted) and len(sign.subs) == 1 and not sign.sups and not sign.primes:
@@ -368,13 +345,13 @@ def partial(r: Reader, c: Cursor) -> Expr:
         if not starts_factor(c.peek()):
             raise r.error(sign, "a derivative with respect to what?")
         wrt = product(r.factor(c))
-        if not isinstance(wrt, Entry):
+        if not isinstance(wrt, ex.Entry):
             raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
-        return Partial(of, wrt)
-    return Subdifferential(of)
+        return ex.Partial(of, wrt)
+    return ex.Subdifferential(of)
 
 
-def gradient(r: Reader, c: Cursor) -> Expr:
+def gradient(r: Reader, c: Cursor) -> ex.Expr:
     r"""\nabla_w L: the derivatives by every entry of w."""
     sign = c.take()
     if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
@@ -382,9 +359,9 @@ def gradient(r: Reader, c: Cursor) -> Expr:
     return _by(r, sign, c, "gradient")
 
 
-def _by(r: Reader, sign: Scripted, c: Cursor, what: str) -> Expr:
+def _by(r: Reader, sign: Scripted, c: Cursor, what: str) -> ex.Expr:
     """The derivative of the next factor by the letter in the subscript."""
     wrt = differentiated_by(r, sign.subs[0], sign)
     if not starts_factor(c.peek()):
         raise r.error(sign, f"a {what} of what?")
-    return Partial(product(r.factor(c)), wrt)
+    return ex.Partial(product(r.factor(c)), wrt)

@@ -6,30 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
 
-from derive.expr import (
-    MINUS_ONE,
-    Add,
-    Arg,
-    Entry,
-    Expr,
-    Fn,
-    Hull,
-    Idx,
-    Infinity,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Reduce,
-    SetApp,
-    SetOf,
-    Star,
-    Subdifferential,
-    Tuple,
-    Without,
-    free_indices,
-    walk,
-)
+import derive.expr as ex
 from derive.notation.formulas import NotationError, Source
 from derive.notation.shapes import HADAMARD, INNER, TRANSPOSE
 from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
@@ -50,8 +27,8 @@ from derive.notation.tree import (
 from derive.records import dataclass
 
 _MISSING = "something is missing here: a value is expected, as in `x_k` or `2`"
-SETS = (SetApp, SetOf, Without, Hull, Subdifferential)
-Part = Callable[["Reader", Cursor], Expr | list[Expr]]
+SETS = (ex.SetApp, ex.SetOf, ex.Without, ex.Hull, ex.Subdifferential)
+Part = Callable[["Reader", Cursor], ex.Expr | list[ex.Expr]]
 
 
 @dataclass(frozen=True)
@@ -66,7 +43,7 @@ class Reader:
     local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
     outer: frozenset[str] = frozenset()  # the free indices of the left-hand side
     words: dict[str, Symbol] = field(default_factory=dict)
-    places: dict[Node, int] = field(default_factory=dict)  # where each value begins, the first of equal ones
+    places: dict[ex.Node, int] = field(default_factory=dict)  # where each value begins, the first of equal ones
 
     @staticmethod
     def of(table: SymbolTable, source: Source, parts: Mapping[str, Part]) -> Reader:
@@ -84,7 +61,7 @@ class Reader:
     def cursor(self, items: Items, end: int) -> Cursor:
         return Cursor(items, items[-1].end if items else end)
 
-    def value(self, items: Items, end: int) -> Expr:
+    def value(self, items: Items, end: int) -> ex.Expr:
         """All of the items as one value; ``end`` places the error where there are none."""
         if not items:
             raise self.error(end, _MISSING)
@@ -109,10 +86,10 @@ class Reader:
         raise self.error(item, f"`{self.shown(item)}` does not belong here: an operator or the end is expected, as in "
                                "`a + b`")
 
-    def sum(self, c: Cursor) -> Expr:
+    def sum(self, c: Cursor) -> ex.Expr:
         """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""
         first, start = c.place, len(c.opened)
-        terms: list[Expr] = []
+        terms: list[ex.Expr] = []
         negative = c.taken("MINUS") or (c.taken("PLUS") and False)
         signed = negative
         while True:
@@ -125,7 +102,7 @@ class Reader:
             if not is_token(c.peek(), "PLUS", "MINUS"):
                 break
             negative = is_token(c.take(), "MINUS")
-        found = terms[0] if len(terms) == 1 else Add(tuple(terms))
+        found = terms[0] if len(terms) == 1 else ex.Add(tuple(terms))
         self.places.setdefault(found, first)
         following = c.peek()
         if is_token(following, "BMOD"):
@@ -136,29 +113,29 @@ class Reader:
             return self.without(found, c)
         return found
 
-    def within_reach(self, opened: list[tuple[str, str]], term: Expr, c: Cursor) -> None:
+    def within_reach(self, opened: list[tuple[str, str]], term: ex.Expr, c: Cursor) -> None:
         """max_r a_r + b_r: the b_r stands outside, where no r runs."""
-        free = {i.name for i in free_indices(term)} - self.bound - self.outer
+        free = {i.name for i in ex.free_indices(term)} - self.bound - self.outer
         for name, sign in opened:
             if name in free:
                 raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the "
                                           f"next + or −, and stands behind it too; put brackets around the whole body")
 
-    def modulo(self, left: Expr, c: Cursor) -> Expr:
-        last = left.factors[-1] if isinstance(left, Mul) else left
-        if isinstance(last, (Reduce, Arg)) and not isinstance(c.items[c.at - 1], Group):
+    def modulo(self, left: ex.Expr, c: Cursor) -> ex.Expr:
+        last = left.factors[-1] if isinstance(left, ex.Mul) else left
+        if isinstance(last, (ex.Reduce, ex.Arg)) and not isinstance(c.items[c.at - 1], Group):
             raise self.error(c.place, r"what is taken `\bmod`: the body or all of it? Put brackets")
         c.take()
         right = self.factor(c)
         if len(right) != 1 or starts_factor(c.peek()) or is_token(c.peek(), "PLUS", "MINUS", "TIMES", "SLASH", "BMOD"):
             raise self.error(c.place, r"how far does `\bmod` reach? Put brackets")
-        return Fn("mod", (left, right[0]))
+        return ex.Fn("mod", (left, right[0]))
 
-    def factors(self, c: Cursor) -> list[Expr]:
+    def factors(self, c: Cursor) -> list[ex.Expr]:
         """The factors of a product, as written; a quotient a/b is a, b^{-1}."""
-        found: list[Expr] = []
+        found: list[ex.Expr] = []
         operator: Item | None = None
-        parts: list[Expr] = []  # what stands before each ⊙
+        parts: list[ex.Expr] = []  # what stands before each ⊙
         whole = 0
         while True:
             item = c.peek()
@@ -182,20 +159,21 @@ class Reader:
             raise self.missing(c)
         if len(found) > 1:
             self.multipliable(found, c)
-        return [Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
+        return [ex.Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
 
-    def dotted(self, found: list[Expr], new: list[Expr], operator: Item | None) -> list[Expr]:
+    def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: Item | None) -> list[ex.Expr]:
         r"""w \cdot x of two vectors is their inner product; of anything else a product."""
-        def is_vector(node: Expr) -> bool:
-            return isinstance(node, Entry) and self.rank(node) - len(node.indices) == 1
+        def is_vector(node: ex.Expr) -> bool:
+            return isinstance(node, ex.Entry) and self.rank(node) - len(node.indices) == 1
 
         if is_token(operator, "TIMES") and found and len(new) == 1 and is_vector(found[-1]) and is_vector(new[0]):
-            return [*found[:-1], Fn(INNER, (found[-1], new[0]))]
+            return [*found[:-1], ex.Fn(INNER, (found[-1], new[0]))]
         return [*found, *new]
 
-    def multipliable(self, factors: list[Expr], c: Cursor) -> None:
+    def multipliable(self, factors: list[ex.Expr], c: Cursor) -> None:
         for factor in factors:
-            if isinstance(factor, (Tuple, SetApp, SetOf, Without, Star)) and not isinstance(factors[0], Num):
+            if isinstance(factor, (ex.Tuple, ex.SetApp, ex.SetOf, ex.Without, ex.Star)) and (
+                    not isinstance(factors[0], ex.Num)):
                 raise self.error(c.place, "a tuple or a set cannot be a factor")
 
     def missing(self, c: Cursor) -> NotationError:
@@ -207,7 +185,7 @@ class Reader:
             self.finish(c)
         return self.error(item, f"a value is expected before `{self.shown(item)}`, as in `a + b`")
 
-    def slash(self, numerator: list[Expr], c: Cursor) -> list[Expr]:
+    def slash(self, numerator: list[ex.Expr], c: Cursor) -> list[ex.Expr]:
         slash = c.take()
         if not starts_factor(c.peek()):
             raise self.missing(c)
@@ -216,19 +194,19 @@ class Reader:
             raise self.error(slash, r"`a/b c` is `(a/b) c` or `a/(b c)`; write `\frac{…}{…}` or brackets")
         return self.quotient(numerator, denominator, slash)
 
-    def quotient(self, above: list[Expr], below: Expr, at: Item) -> list[Expr]:
-        if isinstance(below, Num) and below.value == 0:
+    def quotient(self, above: list[ex.Expr], below: ex.Expr, at: Item) -> list[ex.Expr]:
+        if isinstance(below, ex.Num) and below.value == 0:
             raise self.error(at, "a division by zero")
         return quotient(above, below)
 
-    def spread(self, items: Items, end: int) -> list[Expr]:
+    def spread(self, items: Items, end: int) -> list[ex.Expr]:
         """A value as factors; a product in brackets stays one factor."""
         found = self.value(items, end)
-        if isinstance(found, Mul) and not (len(items) == 1 and isinstance(items[0], Group)):
+        if isinstance(found, ex.Mul) and not (len(items) == 1 and isinstance(items[0], Group)):
             return list(found.factors)
         return [found]
 
-    def factor(self, c: Cursor) -> list[Expr]:
+    def factor(self, c: Cursor) -> list[ex.Expr]:
         """One factor (a fraction can be several)."""
         item = c.peek()
         if item is None or not starts_factor(item):
@@ -242,14 +220,14 @@ class Reader:
             self.places.setdefault(node, item.start)
         return found
 
-    def without(self, base: Expr, c: Cursor) -> Expr:
+    def without(self, base: ex.Expr, c: Cursor) -> ex.Expr:
         r"""S \setminus \{(i, j)\}."""
         sign = c.take()
         g = c.peek()
         if not isinstance(base, SETS) or not is_group(g, "LSET"):
             raise self.error(sign, r"`\setminus` stands between a set and `\lbrace … \rbrace`")
         c.take()
-        return Without(base, tuple(self.value(part, g.end - 1) for part in split(g.items, "COMMA")))
+        return ex.Without(base, tuple(self.value(part, g.end - 1) for part in split(g.items, "COMMA")))
 
     def is_index(self, name: str) -> bool:
         if any(b.rstrip("'") == name for b in self.bound):
@@ -257,16 +235,16 @@ class Reader:
         known = self.words.get(name)
         return known.kind is Kind.INDEX if known is not None else self.in_index
 
-    def rank(self, node: Entry) -> int:
+    def rank(self, node: ex.Entry) -> int:
         known = self.table.named(node.tensor)
         return len(known.axes) if known is not None else 0
 
-    def is_whole(self, node: Expr) -> bool:
+    def is_whole(self, node: ex.Expr) -> bool:
         """w where w ∈ R^n is stated: a vector or a matrix, which has no powers."""
-        known = self.table.named(node.tensor) if isinstance(node, Entry) else None
-        return isinstance(node, Entry) and known is not None and len(known.sizes) > len(node.indices)
+        known = self.table.named(node.tensor) if isinstance(node, ex.Entry) else None
+        return isinstance(node, ex.Entry) and known is not None and len(known.sizes) > len(node.indices)
 
-    def raised(self, base: Expr, item: Item | None) -> Expr:
+    def raised(self, base: ex.Expr, item: Item | None) -> ex.Expr:
         """The base to the power that the item carries, if any."""
         if not isinstance(item, Scripted):
             return base
@@ -276,7 +254,7 @@ class Reader:
             raise self.error(item, "this prime is outside the notation")
         return self.power(base, item)
 
-    def power(self, base: Expr, item: Scripted) -> Expr:
+    def power(self, base: ex.Expr, item: Scripted) -> ex.Expr:
         if not item.sups:
             return base
         if len(item.sups) > 1:
@@ -284,18 +262,18 @@ class Reader:
         script = item.sups[0]
         if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and (
                 "T" not in self.words or self.is_whole(base))):
-            return Fn(TRANSPOSE, (base,))
+            return ex.Fn(TRANSPOSE, (base,))
         if len(script) == 1 and str(script[0]) == "T" and is_token(item.base, "NAME"):
             raise self.error(script[0], f"`{self.shown(item)}`: transposed, or to the power `T`? Write `^\\top`, or "
                                         f"brackets around what has the power")
         if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)
-        if isinstance(exponent, Entry) and self.rank(exponent) != len(exponent.indices):
+        if isinstance(exponent, ex.Entry) and self.rank(exponent) != len(exponent.indices):
             raise self.error(script[0], f"`{self.shown(item)}`: a whole tensor cannot be an exponent")
         if mentions_index(exponent):
             raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
-        return Pow(base, exponent)
+        return ex.Pow(base, exponent)
 
 
 def _kind(item: Item) -> str:
@@ -309,40 +287,40 @@ def _kind(item: Item) -> str:
     return "GROUP" if isinstance(base, Group) else "ENV"
 
 
-def infinity(r: Reader, c: Cursor) -> Expr:
+def infinity(r: Reader, c: Cursor) -> ex.Expr:
     c.take()
-    return Infinity(1)
+    return ex.Infinity(1)
 
 
-def number(r: Reader, c: Cursor) -> Expr:
+def number(r: Reader, c: Cursor) -> ex.Expr:
     item = c.take()
-    return r.raised(Num(Fraction(str(item.base if isinstance(item, Scripted) else item))), item)
+    return r.raised(ex.Num(Fraction(str(item.base if isinstance(item, Scripted) else item))), item)
 
 
-def product(factors: list[Expr]) -> Expr:
-    return factors[0] if len(factors) == 1 else Mul(tuple(factors))
+def product(factors: list[ex.Expr]) -> ex.Expr:
+    return factors[0] if len(factors) == 1 else ex.Mul(tuple(factors))
 
 
-def negated(factors: list[Expr]) -> list[Expr]:
+def negated(factors: list[ex.Expr]) -> list[ex.Expr]:
     """−(c · …) has the coefficient −c."""
     first = factors[0]
-    if isinstance(first, Num):
-        return [Num(-first.value), *factors[1:]]
-    if isinstance(first, Infinity) and len(factors) == 1:
-        return [Infinity(-first.sign)]
-    return [MINUS_ONE, *factors]
+    if isinstance(first, ex.Num):
+        return [ex.Num(-first.value), *factors[1:]]
+    if isinstance(first, ex.Infinity) and len(factors) == 1:
+        return [ex.Infinity(-first.sign)]
+    return [ex.MINUS_ONE, *factors]
 
 
-def quotient(above: list[Expr], below: Expr) -> list[Expr]:
+def quotient(above: list[ex.Expr], below: ex.Expr) -> list[ex.Expr]:
     """A number below becomes the coefficient in front; all else a power −1 behind."""
-    if isinstance(below, Num):
-        first = above[0].value if isinstance(above[0], Num) else Fraction(1)
-        rest = above[1:] if isinstance(above[0], Num) else above
+    if isinstance(below, ex.Num):
+        first = above[0].value if isinstance(above[0], ex.Num) else Fraction(1)
+        rest = above[1:] if isinstance(above[0], ex.Num) else above
         coefficient = first / below.value
-        return rest if coefficient == 1 and rest else [Num(coefficient), *rest]
-    inverse = Pow(below, MINUS_ONE)
-    return [inverse] if above == [Num(1)] else [*above, inverse]
+        return rest if coefficient == 1 and rest else [ex.Num(coefficient), *rest]
+    inverse = ex.Pow(below, ex.MINUS_ONE)
+    return [inverse] if above == [ex.Num(1)] else [*above, inverse]
 
 
-def mentions_index(node: Expr) -> bool:
-    return any(isinstance(n, (Idx, Star)) for n in walk(node))
+def mentions_index(node: ex.Expr) -> bool:
+    return any(isinstance(n, (ex.Idx, ex.Star)) for n in ex.walk(node))

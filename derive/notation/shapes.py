@@ -6,44 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
 
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    Add,
-    And,
-    Binder,
-    Bracket,
-    Cardinality,
-    Cases,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    Infinity,
-    Mul,
-    Node,
-    Num,
-    Partial,
-    Pow,
-    Reduce,
-    Rel,
-    Size,
-    Tuple,
-    free_indices,
-    fresh_index,
-    mul,
-    open_binder,
-    subst,
-    walk,
-)
+import derive.expr as ex
 from derive.notation.symbols import Kind, SymbolTable
 from derive.records import dataclass
 
 _AS_IN = r"`W \in \mathbb{R}^{m \times n}` and `x \in \mathbb{R}^{n}`"
 Extent = int | str | None
-At = Callable[..., Expr]
+At = Callable[..., ex.Expr]
 
 
 class ShapeError(Exception):
@@ -51,7 +20,7 @@ class ShapeError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.nodes: list[Node] = []
+        self.nodes: list[ex.Node] = []
 
 
 @dataclass(frozen=True)
@@ -72,7 +41,7 @@ class Shaped:
         return "a row" if self.row else "a vector" if self.rank == 1 else "a matrix" if self.rank == 2 else "a tensor"
 
 
-def number(value: Expr) -> Shaped:
+def number(value: ex.Expr) -> Shaped:
     return Shaped((), lambda: value)
 
 
@@ -83,11 +52,11 @@ class Shapes:
     table: SymbolTable
     ranks: Mapping[str, int]
 
-    def supposes(self, node: Expr) -> bool:
+    def supposes(self, node: ex.Expr) -> bool:
         """Whether ranks are supposed in the node: then it is no number that goes with every entry of a vector."""
-        return bool(self.ranks) and any(isinstance(n, Entry) and n.tensor in self.ranks for n in walk(node))
+        return bool(self.ranks) and any(isinstance(n, ex.Entry) and n.tensor in self.ranks for n in ex.walk(node))
 
-    def entry(self, node: Entry) -> Shaped:
+    def entry(self, node: ex.Entry) -> Shaped:
         """w, w_k or w_{kj}: what its indices leave open."""
         known = self.table.named(node.tensor)
         axes = len(known.axes) if known is not None and known.kind is Kind.TENSOR else len(node.indices)
@@ -98,7 +67,7 @@ class Shapes:
         sizes = known.sizes if known is not None and len(known.sizes) == axes else ()
         own: tuple[Extent, ...] = tuple(s or None for s in sizes[len(node.indices) :]) if sizes else (None,) * rank
         return Shaped(own if len(own) == rank else (None,) * rank,
-                      lambda *more: Entry(node.tensor, (*node.indices, *more)), self.table.rows and rank == 1)
+                      lambda *more: ex.Entry(node.tensor, (*node.indices, *more)), self.table.rows and rank == 1)
 
 
 def agreed(left: Extent, right: Extent) -> Extent:
@@ -111,7 +80,7 @@ def agreed(left: Extent, right: Extent) -> Extent:
     return left if left is not None else right
 
 
-def together(parts: list[Shaped], build: Callable[..., Expr], strict: bool, what: str) -> Shaped:
+def together(parts: list[Shaped], build: Callable[..., ex.Expr], strict: bool, what: str) -> Shaped:
     """Entry by entry; a number goes with every entry."""
     shaped = [p for p in parts if p.rank]
     if not shaped:
@@ -144,37 +113,37 @@ def spread(parts: list[Shaped]) -> list[Shaped]:
     return list(map(along, parts))
 
 
-def summed(body: Callable[[Idx], Expr], op: str = "sum") -> Expr:
+def summed(body: Callable[[ex.Idx], ex.Expr], op: str = "sum") -> ex.Expr:
     """Σ_j body(j), over all j that keep every index in range."""
-    j = fresh_index()
-    return Reduce(op, Binder((j,), (None,), (None,), None), body(j))
+    j = ex.fresh_index()
+    return ex.Reduce(op, ex.Binder((j,), (None,), (None,), None), body(j))
 
 
-def share(value: Expr, others: Callable[[Idx], Expr]) -> Expr:
+def share(value: ex.Expr, others: Callable[[ex.Idx], ex.Expr]) -> ex.Expr:
     """e^value / Σ_j e^{others(j)}."""
-    return mul(Fn("exp", (value,)), Pow(summed(lambda j: Fn("exp", (others(j),))), MINUS_ONE))
+    return ex.mul(ex.Fn("exp", (value,)), ex.Pow(summed(lambda j: ex.Fn("exp", (others(j),))), ex.MINUS_ONE))
 
 
 def times(left: Shaped, right: Shaped) -> Shaped:
     """The product of two neighbours: number, matrix, row and vector."""
     if not left.rank or not right.rank:
-        return together([left, right], mul, False, "a product")
+        return together([left, right], ex.mul, False, "a product")
     match (left.rank, left.row, right.rank, right.row):
         case (1, True, 1, False):
             agreed(left.sizes[0], right.sizes[0])
-            return number(summed(lambda j: mul(left.at(j), right.at(j))))
+            return number(summed(lambda j: ex.mul(left.at(j), right.at(j))))
         case (2, _, 1, False):
             agreed(left.sizes[1], right.sizes[0])
-            return Shaped(left.sizes[:1], lambda k: summed(lambda j: mul(left.at(k, j), right.at(j))))
+            return Shaped(left.sizes[:1], lambda k: summed(lambda j: ex.mul(left.at(k, j), right.at(j))))
         case (1, True, 2, _):
             agreed(left.sizes[0], right.sizes[0])
-            return Shaped(right.sizes[1:], lambda k: summed(lambda j: mul(left.at(j), right.at(j, k))), True)
+            return Shaped(right.sizes[1:], lambda k: summed(lambda j: ex.mul(left.at(j), right.at(j, k))), True)
         case (2, _, 2, _):
             agreed(left.sizes[1], right.sizes[0])
             return Shaped((left.sizes[0], right.sizes[1]),
-                          lambda k, m: summed(lambda j: mul(left.at(k, j), right.at(j, m))))
+                          lambda k, m: summed(lambda j: ex.mul(left.at(k, j), right.at(j, m))))
         case (1, False, 1, True):
-            return Shaped((*left.sizes, *right.sizes), lambda k, j: mul(left.at(k), right.at(j)))
+            return Shaped((*left.sizes, *right.sizes), lambda k, j: ex.mul(left.at(k), right.at(j)))
         case (1, False, 1, False):
             raise ShapeError("a product of two vectors: the inner product, or entry by entry? Write `w^\\top x` or "
                              "`w \\odot x`")
@@ -197,7 +166,7 @@ SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER = "softmax", "softmax at", "softmax over"
 AXES = {"rows": "softmax of rows", "columns": "softmax of columns"}
 SOFTMAXES = (SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER, *AXES.values())
 MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, *EXTREMES.values(), *SOFTMAXES))
-FROBENIUS = Entry("‖F", ())
+FROBENIUS = ex.Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
 
@@ -205,7 +174,7 @@ _SPARE = "ijklmpqr"
 class Lowering:
     shapes: Shapes
 
-    def relation(self, node: Rel) -> Rel:
+    def relation(self, node: ex.Rel) -> ex.Rel:
         """Both sides at the same entry."""
         try:
             return self.sides(node)
@@ -213,33 +182,34 @@ class Lowering:
             error.nodes.append(node.terms[0])
             raise
 
-    def sides(self, node: Rel) -> Rel:
+    def sides(self, node: ex.Rel) -> ex.Rel:
         sides = [self.value(term) for term in node.terms]
         head, last = node.terms[0], node.terms[-1]
-        if isinstance(head, Entry) and head.indices and isinstance(head.indices[-1], Idx) and not sides[0].rank and (
-                isinstance(last, Fn) and last.name == SOFTMAX and sides[-1].rank == 1):
+        if isinstance(head, ex.Entry) and head.indices and not sides[0].rank and (
+                isinstance(head.indices[-1], ex.Idx)) and (
+                isinstance(last, ex.Fn) and last.name == SOFTMAX and sides[-1].rank == 1):
             sides[-1] = number(sides[-1].at(head.indices[-1]))  # p_k = softmax(z)
-        zero = [isinstance(term, (Num, Infinity)) for term in node.terms]
+        zero = [isinstance(term, (ex.Num, ex.Infinity)) for term in node.terms]
         shaped = [s for s, z in zip(sides, zero, strict=True) if not z]
         both = together(list(shaped or sides), lambda *parts: parts[0], True, "an equation")
         at = axis_letters(both.rank, node.terms, self.shapes.table)
-        return Rel(tuple(s.at(*at) if s.rank else s.at() for s in sides), node.ops)
+        return ex.Rel(tuple(s.at(*at) if s.rank else s.at() for s in sides), node.ops)
 
-    def number(self, node: Expr) -> Expr:
+    def number(self, node: ex.Expr) -> ex.Expr:
         found = self.value(node)
         if found.rank:
             raise ShapeError(f"{found.described()} where a number is expected")
         return found.at()
 
-    def condition(self, node: Cond) -> Cond:
+    def condition(self, node: ex.Cond) -> ex.Cond:
         match node:
-            case Rel(terms, ops):
-                return Rel(tuple(map(self.number, terms)), ops)
-            case And(conds):
-                return And(tuple(map(self.condition, conds)))
+            case ex.Rel(terms, ops):
+                return ex.Rel(tuple(map(self.number, terms)), ops)
+            case ex.And(conds):
+                return ex.And(tuple(map(self.condition, conds)))
         return node
 
-    def value(self, node: Expr) -> Shaped:
+    def value(self, node: ex.Expr) -> Shaped:
         """The value with its shape."""
         try:
             return self.shaped(node)
@@ -247,45 +217,46 @@ class Lowering:
             error.nodes.append(node)
             raise
 
-    def shaped(self, node: Expr) -> Shaped:
+    def shaped(self, node: ex.Expr) -> Shaped:
         match node:
-            case Entry():
+            case ex.Entry():
                 return self.shapes.entry(node)
-            case Add(terms):
+            case ex.Add(terms):
                 parts = spread(list(map(self.value, terms)))
                 strict = any(not p.rank and self.shapes.supposes(t) for p, t in zip(parts, terms, strict=True))
-                return together(parts, lambda *found: Add(found), strict, "a sum")
-            case Mul(factors):
+                return together(parts, lambda *found: ex.Add(found), strict, "a sum")
+            case ex.Mul(factors):
                 return self.product(factors)
-            case Pow(base, exponent):
+            case ex.Pow(base, exponent):
                 return self.power(base, exponent)
-            case Fn(name, args) if name in MARKS:
+            case ex.Fn(name, args) if name in MARKS:
                 return self.mark(name, args)
-            case Fn(name, args):
+            case ex.Fn(name, args):
                 parts = list(map(self.value, args))
                 if name == "abs" and parts[0].rank:
                     raise ShapeError("bars around a vector: its length, or entry by entry? Write `\\|w\\|`, or indices")
-                return together(parts, lambda *found: Fn(name, found), False, "a function")
-            case Extremum(op, args):
-                return together(list(map(self.value, args)), lambda *found: Extremum(op, found), False, f"a {op}imum")
-            case Cases(branches):
+                return together(parts, lambda *found: ex.Fn(name, found), False, "a function")
+            case ex.Extremum(op, args):
+                return together(list(map(self.value, args)), lambda *found: ex.Extremum(op, found), False,
+                                f"a {op}imum")
+            case ex.Cases(branches):
                 conds = tuple(self.condition(c) for _, c in branches)
                 return together([self.value(v) for v, _ in branches],
-                                lambda *found: Cases(tuple(zip(found, conds, strict=True))), False, "cases")
-            case Partial(of, wrt):
+                                lambda *found: ex.Cases(tuple(zip(found, conds, strict=True))), False, "cases")
+            case ex.Partial(of, wrt):
                 return self.partial(of, wrt)
-            case Reduce():
+            case ex.Reduce():
                 return self.reduce(node)
-            case Bracket(cond):
-                return number(Bracket(self.condition(cond)))
-            case Tuple() | Cardinality():
+            case ex.Bracket(cond):
+                return number(ex.Bracket(self.condition(cond)))
+            case ex.Tuple() | ex.Cardinality():
                 return number(node)
         return number(node)
 
-    def product(self, factors: tuple[Expr, ...]) -> Shaped:
+    def product(self, factors: tuple[ex.Expr, ...]) -> Shaped:
         parts = [self.value(f) for f in factors]
         if not any(p.rank for p in parts):
-            return number(Mul(tuple(p.at() for p in parts)))
+            return number(ex.Mul(tuple(p.at() for p in parts)))
         numbers = [p.at() for p in parts if not p.rank]
         shaped = [p for p in parts if p.rank]
         if shaped[-1].rank == 1 and not shaped[-1].row and all(p.rank == 2 or p.row for p in shaped[:-1]):
@@ -294,22 +265,22 @@ class Lowering:
             found = reduce(times, shaped)
         if not numbers:
             return found
-        lead = mul(*numbers)
-        return Shaped(found.sizes, lambda *idx: mul(lead, found.at(*idx)), found.row)
+        lead = ex.mul(*numbers)
+        return Shaped(found.sizes, lambda *idx: ex.mul(lead, found.at(*idx)), found.row)
 
-    def power(self, base: Expr, exponent: Expr) -> Shaped:
-        euclidean = isinstance(base, Fn) and base.name == NORM and self.order(base.args) in (Num(2), FROBENIUS)
-        if isinstance(base, Fn) and euclidean and exponent == Num(2):
+    def power(self, base: ex.Expr, exponent: ex.Expr) -> Shaped:
+        euclidean = isinstance(base, ex.Fn) and base.name == NORM and self.order(base.args) in (ex.Num(2), FROBENIUS)
+        if isinstance(base, ex.Fn) and euclidean and exponent == ex.Num(2):
             return number(self.squares(self.value(base.args[0])))
         of, to = self.value(base), self.value(exponent)
         if of.rank or to.rank:
             raise ShapeError("a power of a vector: its squared length, or entry by entry? Write `\\|w\\|^2`, "
                              "`w \\odot w`, or indices")
-        return number(Pow(of.at(), to.at()))
+        return number(ex.Pow(of.at(), to.at()))
 
-    def mark(self, name: str, args: tuple[Expr, ...]) -> Shaped:
+    def mark(self, name: str, args: tuple[ex.Expr, ...]) -> Shaped:
         if name == ONES:
-            return Shaped((args[0].name if args and isinstance(args[0], Size) else None,), lambda _: ONE)
+            return Shaped((args[0].name if args and isinstance(args[0], ex.Size) else None,), lambda _: ex.ONE)
         of = self.value(args[0])
         if name in SOFTMAXES:
             return self.softmax(name, args, of)
@@ -327,16 +298,16 @@ class Lowering:
             return times(Shaped(of.sizes, of.at, True), Shaped(parts[1].sizes, parts[1].at))
         if not any(p.rank for p in parts):
             raise ShapeError("`\\odot` between numbers: state the shapes, as in `w \\in \\mathbb{R}^n`")
-        return together(parts, mul, True, "an entrywise product")
+        return together(parts, ex.mul, True, "an entrywise product")
 
-    def softmax(self, name: str, args: tuple[Expr, ...], of: Shaped) -> Shaped:
+    def softmax(self, name: str, args: tuple[ex.Expr, ...], of: Shaped) -> Shaped:
         """e^{z_k} / Σ_j e^{z_j}, of a vector, of an entry over its last index, of the rows or columns of a matrix."""
-        index = args[1] if len(args) > 1 else args[0].indices[-1] if isinstance(args[0], Entry) and args[
+        index = args[1] if len(args) > 1 else args[0].indices[-1] if isinstance(args[0], ex.Entry) and args[
             0].indices else None
         if name == SOFTMAX_AT and of.rank == 1 and len(args) == 2:
             return number(of.at(args[1]))
-        if name in (SOFTMAX, SOFTMAX_OVER) and not of.rank and len(args) < 3 and isinstance(index, Idx):
-            return number(share(of.at(), lambda j: subst(of.at(), {index: j})))
+        if name in (SOFTMAX, SOFTMAX_OVER) and not of.rank and len(args) < 3 and isinstance(index, ex.Idx):
+            return number(share(of.at(), lambda j: ex.subst(of.at(), {index: j})))
         if of.rank == 1 and name == SOFTMAX:
             return Shaped(of.sizes, lambda k: share(of.at(k), of.at), of.row)
         along = name if name in AXES.values() else AXES.get(self.shapes.table.softmax)
@@ -350,62 +321,62 @@ class Lowering:
         raise ShapeError(f"a softmax of {of.described()}: state the shape, as in `z \\in \\mathbb{{R}}^n`")
 
     @staticmethod
-    def extreme(of: Shaped, op: str) -> Expr:
+    def extreme(of: Shaped, op: str) -> ex.Expr:
         """The largest or smallest of all entries."""
         if of.rank not in (1, 2):
             raise ShapeError(f"`\\{op}` over what? Write the indices below it, `\\{op}_{{…}}`")
         return summed(of.at, op) if of.rank == 1 else summed(lambda i: summed(lambda j: of.at(i, j), op), op)
 
     @staticmethod
-    def order(args: tuple[Expr, ...]) -> Expr:
-        return args[1] if len(args) > 1 else Num(2)
+    def order(args: tuple[ex.Expr, ...]) -> ex.Expr:
+        return args[1] if len(args) > 1 else ex.Num(2)
 
-    def norm(self, of: Shaped, order: Expr) -> Expr:
+    def norm(self, of: Shaped, order: ex.Expr) -> ex.Expr:
         if not of.rank or (of.rank > 1) is not (order is FROBENIUS):
             raise ShapeError(f"a norm of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^n`"
                              if not of.rank else "which norm of a matrix? Write `\\|W\\|_F` for the root of the sum of "
                              "all squares")
-        if order in (Num(2), FROBENIUS):
-            return Pow(self.squares(of), Num(Fraction(1, 2)))
-        if order == Num(1):
-            return summed(lambda j: Fn("abs", (of.at(j),)))
-        if isinstance(order, Infinity):
-            return summed(lambda j: Fn("abs", (of.at(j),)), "max")
-        if isinstance(order, Num) and order.value.denominator == 1 and order.value > 2:
-            to: Expr = Num(1 / order.value)
+        if order in (ex.Num(2), FROBENIUS):
+            return ex.Pow(self.squares(of), ex.Num(Fraction(1, 2)))
+        if order == ex.Num(1):
+            return summed(lambda j: ex.Fn("abs", (of.at(j),)))
+        if isinstance(order, ex.Infinity):
+            return summed(lambda j: ex.Fn("abs", (of.at(j),)), "max")
+        if isinstance(order, ex.Num) and order.value.denominator == 1 and order.value > 2:
+            to: ex.Expr = ex.Num(1 / order.value)
         else:
-            to = Pow(order, Num(-1))
-        return Pow(summed(lambda j: Pow(Fn("abs", (of.at(j),)), order)), to)
+            to = ex.Pow(order, ex.Num(-1))
+        return ex.Pow(summed(lambda j: ex.Pow(ex.Fn("abs", (of.at(j),)), order)), to)
 
-    def squares(self, of: Shaped) -> Expr:
+    def squares(self, of: Shaped) -> ex.Expr:
         """The sum of all squares."""
         if of.rank == 2:
-            return summed(lambda i: summed(lambda j: Pow(of.at(i, j), Num(2))))
+            return summed(lambda i: summed(lambda j: ex.Pow(of.at(i, j), ex.Num(2))))
         if of.rank != 1:
             raise ShapeError(f"a norm of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^n`")
-        return summed(lambda j: Pow(of.at(j), Num(2)))
+        return summed(lambda j: ex.Pow(of.at(j), ex.Num(2)))
 
-    def partial(self, of: Expr, wrt: Expr) -> Shaped:
+    def partial(self, of: ex.Expr, wrt: ex.Expr) -> Shaped:
         """∂L/∂w has the shape of w; ∂y/∂x an axis for y and one for x."""
         above, below = self.value(of), self.value(wrt)
         return Shaped((*above.sizes, *below.sizes),
-                      lambda *idx: Partial(above.at(*idx[: above.rank]), below.at(*idx[above.rank :])))
+                      lambda *idx: ex.Partial(above.at(*idx[: above.rank]), below.at(*idx[above.rank :])))
 
-    def reduce(self, node: Reduce) -> Shaped:
-        binder, inside = open_binder(node)
+    def reduce(self, node: ex.Reduce) -> Shaped:
+        binder, inside = ex.open_binder(node)
         body = self.value(inside)
         if body.rank and node.op != "sum":
             raise ShapeError(f"a {node.op} of vectors")
-        return Shaped(body.sizes, lambda *idx: Reduce(node.op, binder, body.at(*idx)), body.row)
+        return Shaped(body.sizes, lambda *idx: ex.Reduce(node.op, binder, body.at(*idx)), body.row)
 
 
-def axis_letters(rank: int, terms: Iterable[Node], table: SymbolTable) -> tuple[Idx, ...]:
+def axis_letters(rank: int, terms: Iterable[ex.Node], table: SymbolTable) -> tuple[ex.Idx, ...]:
     """Index letters for the entries of a claim: those of the first tensor of its rank."""
-    taken = {i.name for t in terms for i in free_indices(t)}
+    taken = {i.name for t in terms for i in ex.free_indices(t)}
     others = {s.name for s in table.symbols if s.kind is not Kind.INDEX}
-    for node in (n for t in terms for n in walk(t) if isinstance(n, Entry)):
+    for node in (n for t in terms for n in ex.walk(t) if isinstance(n, ex.Entry)):
         known = table.named(node.tensor)
         axes = known.axes[len(node.indices) :] if known is not None else ()
         if len(axes) == rank and not taken & {*axes}:
-            return tuple(map(Idx, axes))
-    return tuple(map(Idx, [c for c in _SPARE if c not in taken | others][:rank]))
+            return tuple(map(ex.Idx, axes))
+    return tuple(map(ex.Idx, [c for c in _SPARE if c not in taken | others][:rank]))

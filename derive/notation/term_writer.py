@@ -7,33 +7,7 @@ from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any
 
-from derive.expr import (
-    PI,
-    Add,
-    Arg,
-    Bracket,
-    Cases,
-    Directional,
-    Entry,
-    Expr,
-    Fn,
-    Idx,
-    Infinity,
-    Matrix,
-    Mul,
-    Node,
-    Num,
-    Partial,
-    Pow,
-    Reduce,
-    SetApp,
-    Size,
-    Star,
-    Subdifferential,
-    Tuple,
-    Unit,
-    Without,
-)
+import derive.expr as ex
 from derive.functions import FUNCTIONS, SPELLINGS
 from derive.notation.formulas import NotationError
 from derive.notation.symbols import SymbolTable, latex_of, lexicon, split_label
@@ -68,12 +42,12 @@ class Writer:
     parts: Mapping[type, Callable[[Writer, Any], str]]  # how each kind of node is written
     display: bool = True
     tight: bool = False  # inside cases and conditions: small fractions, small gaps
-    names: dict[Idx, str] = field(default_factory=dict)
+    names: dict[ex.Idx, str] = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
     in_index: bool = False
     local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
 
-    def write(self, node: Node) -> str:
+    def write(self, node: ex.Node) -> str:
         """The node at the outermost level of its brackets."""
         return self.parts[type(node)](self, node)
 
@@ -94,36 +68,36 @@ class Writer:
         known = self.table.named(letter)
         return (known.latex if known is not None else latex_of(letter)) + name[len(letter) :]
 
-    def idx(self, node: Idx) -> str:
+    def idx(self, node: ex.Idx) -> str:
         return self.index_name(self.names.get(node, node.name))
 
-    def star(self, node: Star) -> str:
+    def star(self, node: ex.Star) -> str:
         shown = self.index_name(node.name) + "^*"
         usual = dict(self.table.stars).get(node.name)
-        at = tuple(self.names.get(a, a.name) if isinstance(a, Idx) else "" for a in node.at)
+        at = tuple(self.names.get(a, a.name) if isinstance(a, ex.Idx) else "" for a in node.at)
         return shown if usual == at else f"{shown}({', '.join(map(self.index_term, node.at))})"
 
-    def index_term(self, term: Expr) -> str:
+    def index_term(self, term: ex.Expr) -> str:
         return replace(self, in_index=True).write(term)
 
-    def subscript(self, terms: tuple[Expr, ...]) -> str:
+    def subscript(self, terms: tuple[ex.Expr, ...]) -> str:
         """``ij``, ``2k+1``, ``2k,2l``: what :func:`derive.notation.pieces.split_runs` reads apart."""
         inner = replace(self, in_index=True)
         written = [inner.write(term) for term in terms]
-        simple = all(isinstance(t, Idx) or (isinstance(t, Star) and not w.endswith(")"))
+        simple = all(isinstance(t, ex.Idx) or (isinstance(t, ex.Star) and not w.endswith(")"))
                      for t, w in zip(terms, written, strict=True))
         if simple:
             return juxtaposed(written)
         return ",".join(w.replace(" + ", "+").replace(" - ", "-") for w in written)
 
-    def indexed(self, name: str, terms: tuple[Expr, ...]) -> str:
+    def indexed(self, name: str, terms: tuple[ex.Expr, ...]) -> str:
         latex = self.symbol(name)
         if not terms:
             return latex
         base, label = split_label(latex)
         known = self.table.named(name)
         if known is not None and known.above:
-            style = "(i)" if isinstance(terms[0], Num) else known.above
+            style = "(i)" if isinstance(terms[0], ex.Num) else known.above
             above = f"^{{{style.replace('i', self.index_term(terms[0]))}}}"
             if len(terms) == 1:
                 return latex + above
@@ -134,61 +108,61 @@ class Writer:
     def round(self, inside: str) -> str:
         return parenthesised(inside)
 
-    def items(self, terms: tuple[Expr, ...]) -> str:
+    def items(self, terms: tuple[ex.Expr, ...]) -> str:
         return ", ".join(map(self.write, terms))
 
-    def base(self, node: Expr) -> str:
+    def base(self, node: ex.Expr) -> str:
         """What carries an exponent."""
-        raised = isinstance(node, Entry) and (set("^'") & set(self.symbol(node.tensor)) or self.above(node.tensor))
-        plain = (isinstance(node, (Entry, Size, Idx)) and not raised) or (
-            isinstance(node, Num) and node.value >= 0 and node.value.denominator == 1) or (
-            isinstance(node, Fn) and node.name == "abs")
+        raised = isinstance(node, ex.Entry) and (set("^'") & set(self.symbol(node.tensor)) or self.above(node.tensor))
+        plain = (isinstance(node, (ex.Entry, ex.Size, ex.Idx)) and not raised) or (
+            isinstance(node, ex.Num) and node.value >= 0 and node.value.denominator == 1) or (
+            isinstance(node, ex.Fn) and node.name == "abs")
         return self.write(node) if plain else self.round(self.write(node))
 
 
-def is_negative(node: Expr) -> bool:
+def is_negative(node: ex.Expr) -> bool:
     """Whether the written term opens with a minus."""
-    first = node.factors[0] if isinstance(node, Mul) else node
-    return (isinstance(first, Num) and first.value < 0) or (isinstance(node, Infinity) and node.sign < 0)
+    first = node.factors[0] if isinstance(node, ex.Mul) else node
+    return (isinstance(first, ex.Num) and first.value < 0) or (isinstance(node, ex.Infinity) and node.sign < 0)
 
 
-def signed(w: Writer, node: Expr) -> str:
+def signed(w: Writer, node: ex.Expr) -> str:
     """A negative term without its minus."""
-    if isinstance(node, Mul):
+    if isinstance(node, ex.Mul):
         first = node.factors[0]
-        assert isinstance(first, Num)
+        assert isinstance(first, ex.Num)
         rest = node.factors[1:]
-        if first.value == -1 and not isinstance(rest[0], Num):
+        if first.value == -1 and not isinstance(rest[0], ex.Num):
             return quotients(w, list(rest))
-        return quotients(w, [Num(-first.value), *rest])
-    if isinstance(node, Num):
-        return w.write(Num(-node.value))
+        return quotients(w, [ex.Num(-first.value), *rest])
+    if isinstance(node, ex.Num):
+        return w.write(ex.Num(-node.value))
     return r"\infty"
 
 
-def product(w: Writer, node: Mul) -> str:
+def product(w: Writer, node: ex.Mul) -> str:
     return "-" + signed(w, node) if is_negative(node) else quotients(w, list(node.factors))
 
 
-def quotients(w: Writer, factors: list[Expr]) -> str:
+def quotients(w: Writer, factors: list[ex.Expr]) -> str:
     """The factors in order; those before a power −1 stand above it in a fraction."""
     w = replace(w, display=True)  # ∂f / ∂x is for a line of its own
     first = factors[0]
-    if isinstance(first, Num) and first.value.denominator != 1 and len(factors) == 2 and _short(factors[1]):
+    if isinstance(first, ex.Num) and first.value.denominator != 1 and len(factors) == 2 and _short(factors[1]):
         return _over_number(w, first.value, factors[1])
-    pieces: list[tuple[str, Expr | None]] = []
-    above: list[Expr] = []
+    pieces: list[tuple[str, ex.Expr | None]] = []
+    above: list[ex.Expr] = []
     for factor in factors:
-        below = factor.base if isinstance(factor, Pow) and factor.exponent == Num(-1) else None
-        numeric = isinstance(below, Num)
+        below = factor.base if isinstance(factor, ex.Pow) and factor.exponent == ex.Num(-1) else None
+        numeric = isinstance(below, ex.Num)
         if below is None or numeric:
             above.append(factor)
             continue
-        lead = above[:1] if above and isinstance(above[0], Num) and _kept_apart(above) else []
+        lead = above[:1] if above and isinstance(above[0], ex.Num) and _kept_apart(above) else []
         pieces += [(factor_text(w, f), f) for f in lead]
         rest = above[len(lead) :]
         top = joined(w, [(factor_text(w, f, n == len(rest) - 1), f) for n, f in enumerate(rest)]) if rest else "1"
-        if len(rest) == 1 and not isinstance(rest[0], Mul):
+        if len(rest) == 1 and not isinstance(rest[0], ex.Mul):
             top = w.write(rest[0])
         pieces.append((rf"\frac{{{top}}}{{{w.write(below)}}}", None))
         above = []
@@ -196,17 +170,17 @@ def quotients(w: Writer, factors: list[Expr]) -> str:
     return joined(w, pieces)
 
 
-def _kept_apart(above: list[Expr]) -> bool:
+def _kept_apart(above: list[ex.Expr]) -> bool:
     first = above[0]
-    return isinstance(first, Num) and (first.value.denominator != 1 or first.value < 0 or (
+    return isinstance(first, ex.Num) and (first.value.denominator != 1 or first.value < 0 or (
         first.value == 1 and len(above) == 1))
 
 
-def _short(node: Expr) -> bool:
-    return isinstance(node, (Idx, Size, Add))
+def _short(node: ex.Expr) -> bool:
+    return isinstance(node, (ex.Idx, ex.Size, ex.Add))
 
 
-def _over_number(w: Writer, value: Fraction, node: Expr) -> str:
+def _over_number(w: Writer, value: Fraction, node: ex.Expr) -> str:
     """i/2 in an index, else a fraction."""
     if not (w.in_index or w.tight):
         top = w.write(node) if value.numerator == 1 else joined(
@@ -216,29 +190,29 @@ def _over_number(w: Writer, value: Fraction, node: Expr) -> str:
     return f"{top}/{value.denominator}"
 
 
-def factor_text(w: Writer, node: Expr, last: bool = True) -> str:
+def factor_text(w: Writer, node: ex.Expr, last: bool = True) -> str:
     """One factor; a sum over indices swallows what follows, so it is bracketed unless it is last; cases too."""
-    open_ended = isinstance(node, (Reduce, Arg)) and not last
-    open_ended |= isinstance(node, Subdifferential) and not last
-    open_ended |= isinstance(node, Partial) and not isinstance(node.of, Entry) and not last
-    open_ended |= isinstance(node, Cases) and not last
-    if isinstance(node, (Add, Mul, Without)) or is_negative(node) or open_ended or (
-        isinstance(node, Fn) and node.name == "mod"
+    open_ended = isinstance(node, (ex.Reduce, ex.Arg)) and not last
+    open_ended |= isinstance(node, ex.Subdifferential) and not last
+    open_ended |= isinstance(node, ex.Partial) and not isinstance(node.of, ex.Entry) and not last
+    open_ended |= isinstance(node, ex.Cases) and not last
+    if isinstance(node, (ex.Add, ex.Mul, ex.Without)) or is_negative(node) or open_ended or (
+        isinstance(node, ex.Fn) and node.name == "mod"
     ):
         return w.round(w.write(node))
     return w.write(node)
 
 
-def joined(w: Writer, pieces: list[tuple[str, Expr | None]]) -> str:
+def joined(w: Writer, pieces: list[tuple[str, ex.Expr | None]]) -> str:
     out, before = "", None
     for shown, node in pieces:
         if not out:
             out = shown
-        elif shown[0].isdigit() or isinstance(node, Num) or _looks_applied(before, shown):
+        elif shown[0].isdigit() or isinstance(node, ex.Num) or _looks_applied(before, shown):
             out += rf" \cdot {shown}"
-        elif isinstance(node, Bracket):
+        elif isinstance(node, ex.Bracket):
             out += rf" \, {shown}"
-        elif out.isdigit() and isinstance(node, (Idx, Size)):
+        elif out.isdigit() and isinstance(node, (ex.Idx, ex.Size)):
             out += shown
         else:
             out += f" {shown}"
@@ -246,29 +220,29 @@ def joined(w: Writer, pieces: list[tuple[str, Expr | None]]) -> str:
     return out
 
 
-def _looks_applied(before: Expr | None, shown: str) -> bool:
+def _looks_applied(before: ex.Expr | None, shown: str) -> bool:
     """A symbol without indices before a bracket: L (a) would be L at a."""
-    base = before.base if isinstance(before, Pow) else before
-    return isinstance(base, Entry) and not base.indices and shown.startswith(("(", r"\left("))
+    base = before.base if isinstance(before, ex.Pow) else before
+    return isinstance(base, ex.Entry) and not base.indices and shown.startswith(("(", r"\left("))
 
 
 _FINE = 200  # a finer fraction is written as a decimal: 0.044715
 _PLACES = 8
 
 
-def total(w: Writer, node: Add) -> str:
+def total(w: Writer, node: ex.Add) -> str:
     out = ""
     for n, term in enumerate(node.terms):
         negative = is_negative(term)
         shown = signed(w, term) if negative else w.write(term)
-        if isinstance(term, Add) or (isinstance(term, Fn) and term.name == "mod"):
+        if isinstance(term, ex.Add) or (isinstance(term, ex.Fn) and term.name == "mod"):
             shown = w.round(shown)
         out += ("-" if negative else "") if n == 0 else " - " if negative else " + "
         out += shown
     return out
 
 
-def number(w: Writer, node: Num) -> str:
+def number(w: Writer, node: ex.Num) -> str:
     value = abs(node.value)
     sign = "-" if node.value < 0 else ""
     if value.denominator == 1:
@@ -279,25 +253,25 @@ def number(w: Writer, node: Num) -> str:
     return rf"{sign}\frac{{{value.numerator}}}{{{value.denominator}}}"
 
 
-def power(w: Writer, node: Pow) -> str:
-    if node.exponent == Num(-1) and not isinstance(node.base, Num):
+def power(w: Writer, node: ex.Pow) -> str:
+    if node.exponent == ex.Num(-1) and not isinstance(node.base, ex.Num):
         return rf"\frac{{1}}{{{replace(w, display=True).write(node.base)}}}"
-    if isinstance(node.exponent, Num) and node.exponent.value * 2 == 1:
+    if isinstance(node.exponent, ex.Num) and node.exponent.value * 2 == 1:
         return rf"\sqrt{{{w.write(node.base)}}}"
     of = node.base
-    if isinstance(of, Fn) and _is_command(of.name) and isinstance(node.exponent, Num) and node.exponent.value > 1:
+    if isinstance(of, ex.Fn) and _is_command(of.name) and isinstance(node.exponent, ex.Num) and node.exponent.value > 1:
         return f"{_command(w, of.name)}^{{{w.write(node.exponent)}}}{w.round(w.items(of.args))}"
     base, exponent = w.base(of), w.write(node.exponent)
-    if exponent == "T" and isinstance(of, Entry):
+    if exponent == "T" and isinstance(of, ex.Entry):
         base = w.round(base)  # w^T would be transposed
     return f"{base}^{{{exponent}}}"
 
 
-def function(w: Writer, node: Fn) -> str:
+def function(w: Writer, node: ex.Fn) -> str:
     if node.name == "mod":
         left, right = (w.write(a) if _atomic(a) else w.round(w.write(a)) for a in node.args)
         return rf"{left} \bmod {right}"
-    if node is PI:
+    if node is ex.PI:
         return r"\pi"
     inside = w.items(node.args)
     if node.name == "abs":
@@ -322,14 +296,14 @@ def _command(w: Writer, name: str) -> str:
     return w.symbol(bare) + name[len(bare) :]
 
 
-def _atomic(node: Expr) -> bool:
-    return isinstance(node, (Idx, Size, Entry)) or (isinstance(node, Num) and node.value >= 0 and
+def _atomic(node: ex.Expr) -> bool:
+    return isinstance(node, (ex.Idx, ex.Size, ex.Entry)) or (isinstance(node, ex.Num) and node.value >= 0 and
                                                     node.value.denominator == 1)
 
 
-def partial(w: Writer, node: Partial) -> str:
+def partial(w: Writer, node: ex.Partial) -> str:
     wrt = w.write(node.wrt)
-    if isinstance(node.of, Entry):
+    if isinstance(node.of, ex.Entry):
         of = w.write(node.of)
         if not w.display:
             return rf"\partial {of} / \partial {wrt}"
@@ -337,27 +311,27 @@ def partial(w: Writer, node: Partial) -> str:
     return rf"\frac{{\partial}}{{\partial {wrt}}} {w.round(w.write(node.of))}"
 
 
-def subdifferential(w: Writer, node: Subdifferential) -> str:
-    return rf"\partial {w.write(node.of) if isinstance(node.of, Entry) else w.round(w.write(node.of))}"
+def subdifferential(w: Writer, node: ex.Subdifferential) -> str:
+    return rf"\partial {w.write(node.of) if isinstance(node.of, ex.Entry) else w.round(w.write(node.of))}"
 
 
-def directional(w: Writer, node: Directional) -> str:
+def directional(w: Writer, node: ex.Directional) -> str:
     of = w.write(node.of)
     if "^" in of:  # TeX takes no prime beside a superscript
         of = f"{{{of}}}"
     return f"{of}'({w.symbol(node.at)}; {w.symbol(node.direction)})"
 
 
-def unit(w: Writer, node: Unit) -> str:
-    terms = node.index.items if isinstance(node.index, Tuple) else (node.index,)
+def unit(w: Writer, node: ex.Unit) -> str:
+    terms = node.index.items if isinstance(node.index, ex.Tuple) else (node.index,)
     letter = r"\hat{e}" if "e" in lexicon(w.table) else "e"
     return f"{letter}_{{{w.subscript(terms)}}}"
 
 
-def matrix(w: Writer, node: Matrix) -> str:
+def matrix(w: Writer, node: ex.Matrix) -> str:
     rows = (" & ".join(map(w.write, row)) for row in node.rows)
     return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
 
 
-def set_applied(w: Writer, node: SetApp) -> str:
+def set_applied(w: Writer, node: ex.SetApp) -> str:
     return w.symbol(node.name) + (f"({', '.join(map(w.index_term, node.args))})" if node.args else "")

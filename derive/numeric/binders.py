@@ -12,35 +12,15 @@ from itertools import repeat
 
 import numpy as np
 
+import derive.expr as ex
 from derive.errors import UnsupportedError
-from derive.expr import (
-    Add,
-    And,
-    Binder,
-    Cond,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    In,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    SetApp,
-    Size,
-    Star,
-    Tuple,
-    free_indices,
-    walk,
-)
 from derive.numeric.gather import Array, Indices, Mask
 from derive.numeric.shapes import Extents, WindowSet, size, span
 from derive.numeric.source import members
 from derive.records import dataclass
 
-Env = Mapping[Idx, Indices]
-Index = Callable[[Expr, Env], Indices]  # an index term's value where the variables have these values
+Env = Mapping[ex.Idx, Indices]
+Index = Callable[[ex.Expr, Env], Indices]  # an index term's value where the variables have these values
 Step = tuple[Indices, Mask | None]  # the variable's value at each grid point, and where it counts
 
 
@@ -101,68 +81,68 @@ def both(left: Mask | None, right: Mask | None) -> Mask | None:
     return right if left is None else left if right is None else left & right
 
 
-def runs(binder: Binder, body: Expr, reach: Extents, index: Index, axes: int
-         ) -> dict[Idx, Callable[[Env], Iterable[Step]]]:
+def runs(binder: ex.Binder, body: ex.Expr, reach: Extents, index: Index, axes: int
+         ) -> dict[ex.Idx, Callable[[Env], Iterable[Step]]]:
     """For each bound variable, its values given those of the variables before it.
 
     ``axes`` is the grid's number of axes.
     """
-    def windowed(k: Expr, axis: WindowSet, env: Env) -> Iterable[Step]:
+    def windowed(k: ex.Expr, axis: WindowSet, env: Env) -> Iterable[Step]:
         return window(index(k, env), axis)
 
-    def covered(i: Expr, axis: WindowSet, env: Env) -> Iterator[Step]:
+    def covered(i: ex.Expr, axis: WindowSet, env: Env) -> Iterator[Step]:
         return covering(index(i, env), axis)
 
-    def ranged(low: Expr, high: Expr, env: Env) -> Iterator[Step]:
-        return between(index(Fn("ceil", (low,)), env), index(Fn("floor", (high,)), env))
+    def ranged(low: ex.Expr, high: ex.Expr, env: Env) -> Iterator[Step]:
+        return between(index(ex.Fn("ceil", (low,)), env), index(ex.Fn("floor", (high,)), env))
 
     def whole(start: int, n: int, env: Env) -> Iterator[Step]:
         return zip((np.full((1,) * axes, start + t) for t in range(n)), repeat(None))
 
-    found: dict[Idx, Callable[[Env], Iterable[Step]]] = {}
+    found: dict[ex.Idx, Callable[[Env], Iterable[Step]]] = {}
     for inside, which in members(binder.cond, binder.variables):
         for v, k, axis in zip(inside, which.args, reach.sets[which.name], strict=True):
             found[v] = partial(windowed, k, axis)
     for cond in conditions(binder.cond):
-        if isinstance(cond, In) and covers(cond, binder) and isinstance(cond.set, SetApp):
+        if isinstance(cond, ex.In) and covers(cond, binder) and isinstance(cond.set, ex.SetApp):
             for i, arg, axis in zip(items(cond.element), cond.set.args, reach.sets[cond.set.name], strict=True):
-                found |= {arg: partial(covered, i, axis)} if isinstance(arg, Idx) else {}
-    sets = tuple(c.set for c in conditions(binder.cond) if isinstance(c, In))
+                found |= {arg: partial(covered, i, axis)} if isinstance(arg, ex.Idx) else {}
+    sets = tuple(c.set for c in conditions(binder.cond) if isinstance(c, ex.In))
     for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
         if low is not None and high is not None:
             found[v] = partial(ranged, low, high)
         elif v not in found:
-            found[v] = partial(whole, reach.start(v, body), span(v, Tuple((body, *sets)), reach))
+            found[v] = partial(whole, reach.start(v, body), span(v, ex.Tuple((body, *sets)), reach))
     return found
 
 
-def windows_alone(binder: Binder) -> bool:
+def windows_alone(binder: ex.Binder) -> bool:
     """All variables run through windows, and nothing else says where they run."""
     return bool(members(binder.cond, binder.variables)) and all(
         members(c, binder.variables) for c in conditions(binder.cond)) and not any(binder.lower)
 
 
-def gives_values(cond: Cond, binder: Binder) -> bool:
+def gives_values(cond: ex.Cond, binder: ex.Binder) -> bool:
     """Whether a condition is what its variables run through (:func:`runs`), so that it always holds."""
-    return bool(members(cond, binder.variables)) or (isinstance(cond, In) and covers(cond, binder))
+    return bool(members(cond, binder.variables)) or (isinstance(cond, ex.In) and covers(cond, binder))
 
 
-def covers(cond: In, binder: Binder) -> bool:
+def covers(cond: ex.In, binder: ex.Binder) -> bool:
     """(i, j) ∈ Ω(k, l) with k, l bound, without ranges, and i, j given."""
-    args = cond.set.args if isinstance(cond.set, SetApp) else ()
+    args = cond.set.args if isinstance(cond.set, ex.SetApp) else ()
     free = {v for v, low in zip(binder.variables, binder.lower, strict=True) if low is None}
-    given = not free_indices(cond.element) & set(binder.variables)
+    given = not ex.free_indices(cond.element) & set(binder.variables)
     return given and bool(args) and len(set(args)) == len(args) and all(a in free for a in args)
 
 
-def items(node: Expr) -> tuple[Expr, ...]:
+def items(node: ex.Expr) -> tuple[ex.Expr, ...]:
     """The components of a tuple; a single index is its own."""
-    return node.items if isinstance(node, Tuple) else (node,)
+    return node.items if isinstance(node, ex.Tuple) else (node,)
 
 
-def conditions(cond: Cond | None) -> tuple[Cond, ...]:
+def conditions(cond: ex.Cond | None) -> tuple[ex.Cond, ...]:
     """The parts that all must hold."""
-    return cond.conds if isinstance(cond, And) else () if cond is None else (cond,)
+    return cond.conds if isinstance(cond, ex.And) else () if cond is None else (cond,)
 
 
 # Index terms on a grid, exactly: an integer array over one common denominator.
@@ -186,59 +166,59 @@ class Quotient:
 
 
 @lru_cache(maxsize=4096)
-def is_index_term(node: Node) -> bool:
+def is_index_term(node: ex.Node) -> bool:
     """Made of numbers, sizes and index variables only, by steps that are exact."""
-    return all(map(_is_exact, walk(node))) and not isinstance(node, Num)
+    return all(map(_is_exact, ex.walk(node))) and not isinstance(node, ex.Num)
 
 
-def _is_exact(node: Node) -> bool:
-    if isinstance(node, Pow):
-        return isinstance(node.base, (Num, Size)) and node.base is not Num(0) and node.exponent is Num(-1)
-    if isinstance(node, Fn):
+def _is_exact(node: ex.Node) -> bool:
+    if isinstance(node, ex.Pow):
+        return isinstance(node.base, (ex.Num, ex.Size)) and node.base is not ex.Num(0) and node.exponent is ex.Num(-1)
+    if isinstance(node, ex.Fn):
         return node.name in ("floor", "ceil", "mod")
-    return isinstance(node, (Num, Size, Idx, Star, Add, Mul, Extremum))
+    return isinstance(node, (ex.Num, ex.Size, ex.Idx, ex.Star, ex.Add, ex.Mul, ex.Extremum))
 
 
-def index_value(node: Expr, env: Mapping[Idx, Indices], sizes: Mapping[str, int],
-             star: Callable[[Star], Indices]) -> Quotient:
+def index_value(node: ex.Expr, env: Mapping[ex.Idx, Indices], sizes: Mapping[str, int],
+             star: Callable[[ex.Star], Indices]) -> Quotient:
     """An index term such as ⌊(i + p)/s⌋ at every point of the grid."""
-    def go(part: Expr) -> Quotient:
+    def go(part: ex.Expr) -> Quotient:
         return index_value(part, env, sizes, star)
 
     match node:
-        case Idx():
+        case ex.Idx():
             if node not in env:
                 raise UnsupportedError("an index is not bound: it stands on the right only")
             return Quotient(env[node])
-        case Num(value):
+        case ex.Num(value):
             return Quotient(np.asarray(value.numerator, np.int64), value.denominator)
-        case Size(name):
+        case ex.Size(name):
             return Quotient(np.asarray(size(name, sizes), np.int64))
-        case Star():
+        case ex.Star():
             return Quotient(star(node))
-        case Mul(factors):
+        case ex.Mul(factors):
             parts = [go(f) for f in factors]
             return Quotient(math.prod((p.top for p in parts[1:]), start=parts[0].top),
                             math.prod(p.bottom for p in parts))
-        case Pow(base, Num(exponent)) if exponent == -1 and isinstance(base, Num):
+        case ex.Pow(base, ex.Num(exponent)) if exponent == -1 and isinstance(base, ex.Num):
             inverse = 1 / base.value
             return Quotient(np.asarray(inverse.numerator, np.int64), inverse.denominator)
-        case Pow(Size(name), Num(exponent)) if exponent == -1:
+        case ex.Pow(ex.Size(name), ex.Num(exponent)) if exponent == -1:
             return Quotient(np.asarray(1, np.int64), sizes[name])
-        case Add(args) | Extremum(_, args):
+        case ex.Add(args) | ex.Extremum(_, args):
             tops, bottom = _common([go(a) for a in args])
-            join = {"max": np.maximum, "min": np.minimum}[node.op] if isinstance(node, Extremum) else np.add
+            join = {"max": np.maximum, "min": np.minimum}[node.op] if isinstance(node, ex.Extremum) else np.add
             total = tops[0]
             for top in tops[1:]:
                 total = join(total, top)
             return Quotient(total, bottom)
-        case Fn("floor", (arg,)):
+        case ex.Fn("floor", (arg,)):
             inner = go(arg)
             return Quotient(inner.top // inner.bottom)
-        case Fn("ceil", (arg,)):
+        case ex.Fn("ceil", (arg,)):
             inner = go(arg)
             return Quotient(-(-inner.top // inner.bottom))
-        case Fn("mod", (left, right)):
+        case ex.Fn("mod", (left, right)):
             tops, bottom = _common([go(left), go(right)])
             return Quotient(tops[0] % tops[1], bottom)
     raise UnsupportedError(f"`{type(node).__name__}` does not make an index")

@@ -7,48 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import derive.expr as ex
 from derive.errors import UnsupportedError
-from derive.expr import (
-    Add,
-    And,
-    Arg,
-    Binder,
-    Bracket,
-    Cardinality,
-    Cases,
-    Cond,
-    Directional,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Hull,
-    Idx,
-    Iff,
-    In,
-    Infinity,
-    Matrix,
-    Mul,
-    Node,
-    Num,
-    Otherwise,
-    Partial,
-    Pow,
-    Reduce,
-    Rel,
-    SetApp,
-    SetOf,
-    Size,
-    Star,
-    Subdifferential,
-    Tuple,
-    Unit,
-    Without,
-    free_indices,
-    open_binder,
-    subst,
-    walk,
-)
 from derive.functions import known
 from derive.module import Module
 from derive.numeric.point import Definitions
@@ -59,12 +19,13 @@ RELATIONS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">=
 
 
 @lru_cache(maxsize=8192)
-def is_index_term(node: Node) -> bool:
+def is_index_term(node: ex.Node) -> bool:
     """Made of numbers, sizes and indices alone: its value is exact in every arithmetic."""
-    return not any(isinstance(n, (Entry, Partial, Bracket, Cases))
-                   or (isinstance(n, Fn) and n.name not in ("floor", "ceil", "mod"))
-                   or (isinstance(n, Pow) and not (isinstance(n.exponent, Num) and n.exponent.value.denominator == 1))
-                   for n in walk(node))
+    return not any(isinstance(n, (ex.Entry, ex.Partial, ex.Bracket, ex.Cases))
+                   or (isinstance(n, ex.Fn) and n.name not in ("floor", "ceil", "mod"))
+                   or (isinstance(n, ex.Pow)
+                       and not (isinstance(n.exponent, ex.Num) and n.exponent.value.denominator == 1))
+                   for n in ex.walk(node))
 
 
 @dataclass(frozen=True)
@@ -83,13 +44,13 @@ class Coder:
 
     def __init__(self, definitions: Definitions, ranks: Mapping[str, int], module: Module | None) -> None:
         self.definitions, self.ranks, self.module = definitions, ranks, module
-        self.names: dict[Idx, str] = {}
+        self.names: dict[ex.Idx, str] = {}
         self.keys: dict[str, Any] = {}
         self.numbers: dict[str, Fraction] = {}
         self.marks: list[Mark] = []
         self.exact = False
 
-    def name(self, variable: Idx) -> str:
+    def name(self, variable: ex.Idx) -> str:
         """The Python name of an index variable."""
         return self.names.setdefault(variable, f"v{len(self.names)}")
 
@@ -105,51 +66,51 @@ class Coder:
 
     # values
 
-    def value(self, node: Node) -> str:
+    def value(self, node: ex.Node) -> str:
         """Python source for a node."""
-        if self.exact or isinstance(node, Idx) or not isinstance(node, Expr) or not is_index_term(node):
+        if self.exact or isinstance(node, ex.Idx) or not isinstance(node, ex.Expr) or not is_index_term(node):
             return self._written(node)
-        if isinstance(node, Num) and node.value.denominator != 1:
+        if isinstance(node, ex.Num) and node.value.denominator != 1:
             return self.number(node.value)
         first, text = len(self.marks), self.index(node)
-        if not isinstance(node, (Add, Mul, Pow, Fn, Reduce)):
+        if not isinstance(node, (ex.Add, ex.Mul, ex.Pow, ex.Fn, ex.Reduce)):
             return text
-        return f"NUMBER({text})" if free_indices(node) else self.remembered(node, f"NUMBER({text})", first)
+        return f"NUMBER({text})" if ex.free_indices(node) else self.remembered(node, f"NUMBER({text})", first)
 
-    def index(self, node: Node) -> str:
+    def index(self, node: ex.Node) -> str:
         """An index term: integers and fractions."""
         return self._under(node, exact=True)
 
-    def _under(self, node: Node, exact: bool) -> str:
+    def _under(self, node: ex.Node, exact: bool) -> str:
         before, self.exact = self.exact, exact
         try:
             return self._written(node)
         finally:
             self.exact = before
 
-    def _written(self, node: Node) -> str:
+    def _written(self, node: ex.Node) -> str:
         method = getattr(self, "_" + type(node).__name__.lower(), None)
         if method is None:
             raise UnsupportedError(f"cannot evaluate {type(node).__name__}")
         return str(method(node))
 
-    def tuple_(self, items: tuple[Expr, ...]) -> str:
+    def tuple_(self, items: tuple[ex.Expr, ...]) -> str:
         return "(" + "".join((self.index(i) if is_index_term(i) else self.value(i)) + "," for i in items) + ")"
 
-    def _num(self, node: Num) -> str:
+    def _num(self, node: ex.Num) -> str:
         value = node.value
         return str(value.numerator) if value.denominator == 1 else f"F({value.numerator},{value.denominator})"
 
-    def _infinity(self, node: Infinity) -> str:
+    def _infinity(self, node: ex.Infinity) -> str:
         return f"({node.sign}*INF)"
 
-    def _idx(self, node: Idx) -> str:
+    def _idx(self, node: ex.Idx) -> str:
         return self.name(node)
 
-    def _size(self, node: Size) -> str:
+    def _size(self, node: ex.Size) -> str:
         return f"P.sizes[{node.name!r}]"
 
-    def _entry(self, node: Entry) -> str:
+    def _entry(self, node: ex.Entry) -> str:
         if self.exact:
             return self._under(node, exact=False)
         definition = self.definitions.tensors.get(node.tensor)
@@ -161,24 +122,24 @@ class Coder:
             if node.indices:
                 raise UnsupportedError(f"{node.tensor} is defined entry by entry")
             return f"P.whole({node.tensor!r})"
-        text = self.value(subst(value, dict(zip(params, node.indices, strict=True))))
+        text = self.value(ex.subst(value, dict(zip(params, node.indices, strict=True))))
         return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
 
-    def _star(self, node: Star) -> str:
+    def _star(self, node: ex.Star) -> str:
         if node.name not in self.definitions.stars:
             raise UnsupportedError(f"nothing defines {node.name}^*")
         arg, place, at = self.definitions.stars[node.name]
         if len(at) != len(node.at):
             raise UnsupportedError(f"{node.name}^* depends on {len(at)} indices, not on {len(node.at)}")
-        found = self.value(subst(arg, dict(zip(at, node.at, strict=True))))
+        found = self.value(ex.subst(arg, dict(zip(at, node.at, strict=True))))
         return f"{found}[{place}]" if len(arg.binder.variables) > 1 else found
 
-    def _add(self, node: Add) -> str:
+    def _add(self, node: ex.Add) -> str:
         return "(" + "+".join(map(self.value, node.terms)) + ")"
 
-    def _mul(self, node: Mul) -> str:
-        guards = [f.cond for f in node.factors if isinstance(f, Bracket)]
-        rest = "*".join(self.value(f) for f in node.factors if not isinstance(f, Bracket)) or "1"
+    def _mul(self, node: ex.Mul) -> str:
+        guards = [f.cond for f in node.factors if isinstance(f, ex.Bracket)]
+        rest = "*".join(self.value(f) for f in node.factors if not isinstance(f, ex.Bracket)) or "1"
         if not guards:
             return f"({rest})"
         return f"(({rest}) if {' and '.join(map(self._guard, sorted(guards, key=_cost)))} else 0)"
@@ -191,18 +152,18 @@ class Coder:
         self.keys[name] = value
         return name
 
-    def _pow(self, node: Pow) -> str:
+    def _pow(self, node: ex.Pow) -> str:
         exponent = node.exponent
         if not self.exact:
             first = len(self.marks)
-            power = self._constant(exponent.value) if isinstance(exponent, Num) else self.value(exponent)
+            power = self._constant(exponent.value) if isinstance(exponent, ex.Num) else self.value(exponent)
             return self.remembered(node, f"POWER({self.value(node.base)},{power})", first)
-        if not isinstance(exponent, Num) or exponent.value.denominator != 1:
+        if not isinstance(exponent, ex.Num) or exponent.value.denominator != 1:
             raise UnsupportedError("only whole powers are evaluated exactly")
         base = self.value(node.base)
         return f"(F(1)/{base})" if exponent.value == -1 else f"(F({base})**{exponent.value.numerator})"
 
-    def _fn(self, node: Fn) -> str:
+    def _fn(self, node: ex.Fn) -> str:
         if node.name in ("floor", "ceil"):
             return self._rounded(node)
         if node.name == "mod":
@@ -226,31 +187,32 @@ class Coder:
         first = len(self.marks)
         return self.remembered(node, f"FUNCTIONS[{name!r}]({','.join(map(self.value, node.args))})", first)
 
-    def _rounded(self, node: Fn) -> str:
+    def _rounded(self, node: ex.Fn) -> str:
         """⌊t/d⌋ by whole division, which is much faster than a fraction rounded."""
         inside = node.args[0]
-        if isinstance(inside, Mul) and isinstance(inside.factors[0], Num) and inside.factors[0].value.numerator == 1:
-            top, d = self.value(Mul(inside.factors[1:])), inside.factors[0].value.denominator
+        if isinstance(inside, ex.Mul) and isinstance(inside.factors[0], ex.Num) and (
+                inside.factors[0].value.numerator == 1):
+            top, d = self.value(ex.Mul(inside.factors[1:])), inside.factors[0].value.denominator
             return f"({top}//{d})" if node.name == "floor" else f"(-(-{top}//{d}))"
         return f"{node.name}({self.value(inside)})"
 
-    def _extremum(self, node: Extremum) -> str:
+    def _extremum(self, node: ex.Extremum) -> str:
         if self.exact or len(node.args) == 1:
             return f"{node.op}({','.join(map(self.value, node.args))},)" if node.args[1:] else self.value(node.args[0])
         marks = [self.mark(f"term {n + 1} of its {node.op}", needed=False) for n in range(len(node.args))]
         return f"extreme(HITS,{marks[0]},{node.op},({','.join(map(self.value, node.args))},))"
 
-    def _tuple(self, node: Tuple) -> str:
+    def _tuple(self, node: ex.Tuple) -> str:
         return self.tuple_(node.items)
 
-    def _matrix(self, node: Matrix) -> str:
+    def _matrix(self, node: ex.Matrix) -> str:
         return "(" + "".join(self.tuple_(row) + "," for row in node.rows) + ")"
 
-    def _cases(self, node: Cases) -> str:
+    def _cases(self, node: ex.Cases) -> str:
         """All cases that hold must agree: cases on paper have no order."""
         branches, other = [], "no_case()"
         for n, (value, cond) in enumerate(node.branches):
-            if isinstance(cond, Otherwise):
+            if isinstance(cond, ex.Otherwise):
                 mark = self.mark(f"case {n + 1} of its cases")
                 other = f"hit(HITS,{mark},{self.value(value)})"
                 continue
@@ -258,60 +220,60 @@ class Coder:
             branches.append(f"({mark},lambda: {self.value(cond)},lambda: {self.value(value)}),")
         return f"agreed(HITS,({''.join(branches)}),lambda: {other},SAME)"
 
-    def _guard(self, cond: Node) -> str:
+    def _guard(self, cond: ex.Node) -> str:
         text = self.value(cond)
         if is_index_term(cond):
             return text
         return f"(hit(HITS,{self.mark('the condition of its bracket')},True) if {text} else False)"
 
-    def _bracket(self, node: Bracket) -> str:
+    def _bracket(self, node: ex.Bracket) -> str:
         return f"(1 if {self._guard(node.cond)} else 0)"
 
-    def _partial(self, node: Partial) -> str:
-        if not isinstance(node.wrt, Entry):
+    def _partial(self, node: ex.Partial) -> str:
+        if not isinstance(node.wrt, ex.Entry):
             raise UnsupportedError("a derivative is taken with respect to an entry")
-        if not isinstance(node.of, Entry) or node.of.tensor in self.definitions.tensors:
+        if not isinstance(node.of, ex.Entry) or node.of.tensor in self.definitions.tensors:
             return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
         return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
                 f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")
 
-    def _directional(self, node: Directional) -> str:
-        if not isinstance(node.of, Entry):
+    def _directional(self, node: ex.Directional) -> str:
+        if not isinstance(node.of, ex.Entry):
             raise UnsupportedError("only the directional derivative of an entry is evaluated")
         return f"P.directional({node.of.tensor!r},{node.at!r},{node.direction!r})"
 
-    def _reduce(self, node: Reduce) -> str:
+    def _reduce(self, node: ex.Reduce) -> str:
         first = len(self.marks)
-        binder, inside = open_binder(node)
+        binder, inside = ex.open_binder(node)
         loops = self.clauses(binder, inside)
         terms, source = f"[{self.value(inside)} {loops}]", REDUCTIONS[node.op].source
         text = source.format(terms) if source else f"reduced({node.op!r},{terms})"
         return self.remembered(node, text, first) if self._kept(node) else text
 
-    def _kept(self, node: Reduce) -> bool:
+    def _kept(self, node: ex.Reduce) -> bool:
         """Whether its value is kept in the point: an extreme one is, and a sum that takes long."""
-        costly = any(isinstance(n, (Fn, Pow, Partial, Reduce)) for n in walk(node.body))
+        costly = any(isinstance(n, (ex.Fn, ex.Pow, ex.Partial, ex.Reduce)) for n in ex.walk(node.body))
         return node.op not in ("sum", "prod") or costly and not self.exact
 
-    def _arg(self, node: Arg) -> str:
+    def _arg(self, node: ex.Arg) -> str:
         first = len(self.marks)
-        binder, inside = open_binder(node)
+        binder, inside = ex.open_binder(node)
         loops = self.clauses(binder, inside)
         at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
         pick = "middle" if is_middle(node.op) else "best"
         text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
         return self.remembered(node, text, first)
 
-    def remembered(self, node: Expr, text: str, first: int) -> str:
+    def remembered(self, node: ex.Expr, text: str, first: int) -> str:
         """The value kept in the point, with what it leaves in HITS: many statements ask for the same power."""
-        free = sorted(free_indices(node), key=lambda v: v.name)
-        key = subst(node, {v: Idx(f"#{n}") for n, v in enumerate(free)})
-        used = list(walk(node))
-        if any(isinstance(n, Entry) and n.tensor in self.definitions.tensors for n in used):
+        free = sorted(ex.free_indices(node), key=lambda v: v.name)
+        key = ex.subst(node, {v: ex.Idx(f"#{n}") for n, v in enumerate(free)})
+        used = list(ex.walk(node))
+        if any(isinstance(n, ex.Entry) and n.tensor in self.definitions.tensors for n in used):
             return text
         # what the sheet defines is part of what is remembered: another sheet may define it otherwise
-        sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, SetApp)]
-        stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, Star)]
+        sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, ex.SetApp)]
+        stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, ex.Star)]
         name = f"K{len(self.keys)}"
         self.keys[name] = (key, *sets, *stars)
         place = f"({name},{''.join(self.name(v) + ',' for v in free)})"
@@ -321,12 +283,12 @@ class Coder:
 
     # bound variables
 
-    def clauses(self, binder: Binder, body: Expr) -> str:
+    def clauses(self, binder: ex.Binder, body: ex.Expr) -> str:
         """``for`` clauses for the variables and an ``if`` for the condition."""
-        conds = binder.cond.conds if isinstance(binder.cond, And) else (binder.cond,) if binder.cond else ()
+        conds = binder.cond.conds if isinstance(binder.cond, ex.And) else (binder.cond,) if binder.cond else ()
         text, left = "", list(binder.variables)
         for cond in conds:
-            if isinstance(cond, In) and left:
+            if isinstance(cond, ex.In) and left:
                 text += self._through(cond, left)
         for variable in left[:]:
             place = binder.variables.index(variable)
@@ -335,44 +297,46 @@ class Coder:
         test = " and ".join(map(self.value, conds))
         return text + (f"if {test}" if test else "")
 
-    def _through(self, cond: In, left: list[Idx]) -> str:
+    def _through(self, cond: ex.In, left: list[ex.Idx]) -> str:
         """The loop that a membership gives: over a set's elements, or over the windows themselves."""
-        element = cond.element.items if isinstance(cond.element, Tuple) else (cond.element,)
-        own = [e for e in element if isinstance(e, Idx) and e in left]
+        element = cond.element.items if isinstance(cond.element, ex.Tuple) else (cond.element,)
+        own = [e for e in element if isinstance(e, ex.Idx) and e in left]
         if len(own) == len(element):
             names = ",".join(map(self.name, own))
             for variable in own:
                 left.remove(variable)
             return f"for {names if len(own) == 1 else f'({names})'} in {self.value(cond.set)} "
-        if isinstance(cond.set, SetApp) and cond.set.args and _distinct(cond.set.args, left):
+        if isinstance(cond.set, ex.SetApp) and cond.set.args and _distinct(cond.set.args, left):
             text = ""
             for place, argument in enumerate(cond.set.args):
-                assert isinstance(argument, Idx)
+                assert isinstance(argument, ex.Idx)
                 left.remove(argument)
                 text += f"for {self.name(argument)} in range(P.outputs({cond.set.name!r})[{place}]) "
             return text
         return ""
 
-    def _range(self, variable: Idx, low: Expr | None, high: Expr | None, conds: tuple[Cond, ...], body: Expr) -> str:
+    def _range(self, variable: ex.Idx, low: ex.Expr | None, high: ex.Expr | None, conds: tuple[ex.Cond, ...],
+               body: ex.Expr) -> str:
         if low is not None and high is not None:
             return f"range(ceil({self.index(low)}),floor({self.index(high)})+1)"
         for cond in conds:
             found = self._bounds(variable, cond)
             if found:
                 return found
-        nodes = [n for part in (body, *conds) for n in walk(part)]
-        places = [(e.tensor, n) for e in nodes if isinstance(e, Entry)
+        nodes = [n for part in (body, *conds) for n in ex.walk(part)]
+        places = [(e.tensor, n) for e in nodes if isinstance(e, ex.Entry)
                   for n, index in enumerate(e.indices) if index is variable]
         if places:
             return f"P.span({tuple(dict.fromkeys(places))!r})"
-        windows = [(s.name, n) for s in nodes if isinstance(s, SetApp) for n, a in enumerate(s.args) if a is variable]
+        windows = [(s.name, n) for s in nodes if isinstance(s, ex.SetApp) for n, a in enumerate(s.args)
+                   if a is variable]
         if not windows:
             raise UnsupportedError("a summation index has no range")
         return f"range(min(({''.join(f'P.outputs({name!r})[{d}],' for name, d in dict.fromkeys(windows))})))"
 
-    def _bounds(self, variable: Idx, cond: Cond) -> str | None:
+    def _bounds(self, variable: ex.Idx, cond: ex.Cond) -> str | None:
         """range(a, b) from a chain a ≤ t < b."""
-        if not (isinstance(cond, Rel) and len(cond.terms) == 3 and cond.terms[1] is variable):
+        if not (isinstance(cond, ex.Rel) and len(cond.terms) == 3 and cond.terms[1] is variable):
             return None
         low = self.value(cond.terms[0]) + ("+1" if cond.ops[0] == "<" else "")
         high = self.value(cond.terms[2]) + ("+1" if cond.ops[1] == "≤" else "")
@@ -380,36 +344,36 @@ class Coder:
 
     # sets
 
-    def _setof(self, node: SetOf) -> str:
-        binder, element = open_binder(node)
+    def _setof(self, node: ex.SetOf) -> str:
+        binder, element = ex.open_binder(node)
         return f"[{self.value(element)} {self.clauses(binder, element)}]"
 
-    def _setapp(self, node: SetApp) -> str:
+    def _setapp(self, node: ex.SetApp) -> str:
         if node.name in self.definitions.sets:
             return self.value(self.definitions.sets[node.name])
         if self.module is None or node.name not in dict(self.module.fields):
             raise UnsupportedError(f"nothing tells the elements of the set `{node.name}`")
         return f"P.elements({node.name!r},{self.tuple_(node.args)})"
 
-    def _without(self, node: Without) -> str:
+    def _without(self, node: ex.Without) -> str:
         return f"[e for e in {self.value(node.base)} if e not in {self.tuple_(node.elements)}]"
 
-    def _cardinality(self, node: Cardinality) -> str:
+    def _cardinality(self, node: ex.Cardinality) -> str:
         return f"len({self.value(node.of)})"
 
-    def _unit(self, node: Unit) -> str:
+    def _unit(self, node: ex.Unit) -> str:
         return self.value(node.index)
 
-    def _hull(self, node: Hull) -> str:
+    def _hull(self, node: ex.Hull) -> str:
         return f"frozenset({self.value(node.of)})"
 
     # conditions
 
-    def _rel(self, node: Rel) -> str:
+    def _rel(self, node: ex.Rel) -> str:
         """Index terms are compared exactly, values as the arithmetic compares them."""
         first = node.terms[0]
-        if isinstance(first, Subdifferential) and isinstance(first.of, Entry):
-            if node.ops != ("=",) or not isinstance(node.terms[1], Hull):
+        if isinstance(first, ex.Subdifferential) and isinstance(first.of, ex.Entry):
+            if node.ops != ("=",) or not isinstance(node.terms[1], ex.Hull):
                 raise UnsupportedError("a subdifferential is equal to the convex hull of a set")
             return f"P.supports({first.of.tensor!r},{self.value(node.terms[1])})"
         if all(map(is_index_term, node.terms)):
@@ -421,24 +385,24 @@ class Coder:
         return "(" + " and ".join(f"SAME({a},{b})" if op == "=" else f"(not SAME({a},{b}))" if op == "≠" else
                                   f"({a} {RELATIONS[op]} {b})" for a, op, b in pairs) + ")"
 
-    def _in(self, node: In) -> str:
+    def _in(self, node: ex.In) -> str:
         return f"({self.value(node.element)} in {self.value(node.set)})"
 
-    def _and(self, node: And) -> str:
+    def _and(self, node: ex.And) -> str:
         return "(" + " and ".join(map(self.value, node.conds)) + ")"
 
-    def _iff(self, node: Iff) -> str:
+    def _iff(self, node: ex.Iff) -> str:
         return f"({self.value(node.left)} == {self.value(node.right)})"
 
-    def _otherwise(self, node: Otherwise) -> str:
+    def _otherwise(self, node: ex.Otherwise) -> str:
         return "True"
 
 
-def _cost(cond: Node) -> bool:
+def _cost(cond: ex.Node) -> bool:
     """Conditions on indices first: they guard the entries that the others read."""
     return not is_index_term(cond)
 
 
-def _distinct(args: tuple[Expr, ...], left: list[Idx]) -> bool:
+def _distinct(args: tuple[ex.Expr, ...], left: list[ex.Idx]) -> bool:
     """Whether the arguments are different variables that still want a range."""
     return len(set(args)) == len(args) and all(a in left for a in args)

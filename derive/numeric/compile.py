@@ -15,41 +15,8 @@ from typing import Any
 
 import numpy as np
 
+import derive.expr as ex
 from derive.errors import UnsupportedError
-from derive.expr import (
-    Add,
-    And,
-    Arg,
-    Binder,
-    Bracket,
-    Cardinality,
-    Cases,
-    Cond,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    In,
-    Infinity,
-    Mul,
-    Node,
-    Num,
-    Otherwise,
-    Pow,
-    Reduce,
-    Rel,
-    SetApp,
-    Star,
-    Tuple,
-    free_indices,
-    fresh_index,
-    mul,
-    open_binder,
-    subst,
-    tuple_of,
-    walk,
-)
 from derive.functions import Table
 from derive.module import Module
 from derive.numeric import binders
@@ -87,12 +54,12 @@ class Evaluation:
     reach: Extents
     arrays: Mapping[str, Array]
     lead: Shape
-    free: tuple[Idx, ...]
+    free: tuple[ex.Idx, ...]
     shape: Shape
     definitions: Definitions = field(default_factory=dict)
     starts: tuple[int, ...] = ()  # the first coordinate along each axis of the grid; 0 where none is given
-    _chosen: dict[Expr, Choice | Shares | WholeChoice] = field(default_factory=dict)
-    _sums: dict[Expr, Any] = field(default_factory=dict)
+    _chosen: dict[ex.Expr, Choice | Shares | WholeChoice] = field(default_factory=dict)
+    _sums: dict[ex.Expr, Any] = field(default_factory=dict)
 
     def grid(self) -> Env:
         """Each free variable along its own axis."""
@@ -101,32 +68,32 @@ class Evaluation:
             ranges = tuple(r + first for r, first in zip(ranges, self.starts, strict=True))
         return dict(zip(self.free, ranges, strict=True))
 
-    def over(self, free: tuple[Idx, ...], shape: Shape) -> Evaluation:
+    def over(self, free: tuple[ex.Idx, ...], shape: Shape) -> Evaluation:
         """The same layer and arrays on another grid."""
         return replace(self, free=free, shape=shape, starts=(), _chosen={}, _sums={})
 
     # --- values -------------------------------------------------------------
 
-    def value(self, node: Expr, env: Env) -> Any:
+    def value(self, node: ex.Expr, env: Env) -> Any:
         if binders.is_index_term(node):
             return self.quotient(node, env).real()
         if self.module.tie_rule == "split" and (arg := self.read_at(node, env)) is not None:
             return self.averaged(node, arg, env)
         return _exponential(self, node, env) if has_exponentials(node) else self.plain(node, env)
 
-    def read_at(self, node: Expr, env: Env) -> Arg | None:
+    def read_at(self, node: ex.Expr, env: Env) -> ex.Arg | None:
         """An argmax whose place the node uses, as in x_{i^*}; not from under its own binders, nor a sum's terms."""
-        if isinstance(node, (Add, Reduce)):
+        if isinstance(node, (ex.Add, ex.Reduce)):
             return None
         found = (star_arg(s, self.definitions, self.module)[0] for s in read_stars(node))
-        return next((arg for arg in found if all(v in env for v in free_indices(arg))), None)
+        return next((arg for arg in found if all(v in env for v in ex.free_indices(arg))), None)
 
-    def averaged(self, node: Expr, arg: Arg, env: Env) -> Any:
+    def averaged(self, node: ex.Expr, arg: ex.Arg, env: Env) -> Any:
         """Σ over the places p of an argmax of share(p) · node at p: what a term is under the rule ``split``."""
-        letters = tuple(fresh_index() for _ in arg.binder.variables)
-        stars = {s: star_arg(s, self.definitions, self.module) for s in walk(node) if isinstance(s, Star)}
-        at: dict[Node, Node] = {s: letters[d] for s, (of, d) in stars.items() if of is arg}
-        here = subst(node, at | {arg: tuple_of(letters)})
+        letters = tuple(ex.fresh_index() for _ in arg.binder.variables)
+        stars = {s: star_arg(s, self.definitions, self.module) for s in ex.walk(node) if isinstance(s, ex.Star)}
+        at: dict[ex.Node, ex.Node] = {s: letters[d] for s, (of, d) in stars.items() if of is arg}
+        here = ex.subst(node, at | {arg: ex.tuple_of(letters)})
         chosen = self.choice(arg, env)
         assert not isinstance(chosen, Choice)
         total: Any = np.float64(0)
@@ -136,43 +103,43 @@ class Evaluation:
             total = total + np.where(part == 0, 0.0, part * value)
         return total
 
-    def once(self, node: Reduce, env: Env, work: Callable[[Reduce, Env], Any]) -> Any:
+    def once(self, node: ex.Reduce, env: Env, work: Callable[[ex.Reduce, Env], Any]) -> Any:
         """The work's result, kept for later if no bound variable stands in the node."""
-        if not free_indices(node) <= set(self.free):
+        if not ex.free_indices(node) <= set(self.free):
             return work(node, env)
         if node not in self._sums:
             self._sums[node] = work(node, env)
         return self._sums[node]
 
-    def plain(self, node: Expr, env: Env) -> Any:
+    def plain(self, node: ex.Expr, env: Env) -> Any:
         match node:
-            case Num(value):
+            case ex.Num(value):
                 return np.float64(value)
-            case Infinity(sign):
+            case ex.Infinity(sign):
                 return np.float64(sign * np.inf)
-            case Entry(tensor, indices):
+            case ex.Entry(tensor, indices):
                 return gather(self.tensor(tensor), self.places(tensor, indices, env), len(self.shape))
-            case Add(terms):
+            case ex.Add(terms):
                 return sum((self.value(t, env) for t in terms[1:]), self.value(terms[0], env))
-            case Mul(factors):
+            case ex.Mul(factors):
                 return self.product(factors, env)
-            case Pow(base, exponent):
+            case ex.Pow(base, exponent):
                 return np.power(self.value(base, env), self.value(exponent, env))
-            case Fn() if (written_out := self.module.applied(node)) is not None:
+            case ex.Fn() if (written_out := self.module.applied(node)) is not None:
                 return self.value(written_out, env)
-            case Fn(name, args) if name in _FUNCTIONS:
+            case ex.Fn(name, args) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*(self.value(a, env) for a in args))
-            case Extremum(op, args):
+            case ex.Extremum(op, args):
                 return _joined(getattr(np, REDUCTIONS[op].join), [self.value(a, env) for a in args])
-            case Bracket(cond):
+            case ex.Bracket(cond):
                 return np.asarray(self.weight(cond, env), np.float64)
-            case Cases(branches):
+            case ex.Cases(branches):
                 return self.cases(branches, env)
-            case Cardinality(SetApp(name, args)):
+            case ex.Cardinality(ex.SetApp(name, args)):
                 counts = (binders.count(self.index(k, env), axis)
                           for k, axis in zip(args, self.reach.sets[name], strict=True))
                 return np.asarray(reduce(np.multiply, counts), np.float64)
-            case Reduce():
+            case ex.Reduce():
                 return self.once(node, env, self.reduction)
         raise UnsupportedError(f"`{type(node).__name__}` has no value as an array")
 
@@ -181,7 +148,7 @@ class Evaluation:
             raise UnsupportedError(f"the formula uses `{name}`, which no array was passed for")
         return self.arrays[name]
 
-    def places(self, tensor: str, indices: tuple[Expr, ...], env: Env) -> list[Indices]:
+    def places(self, tensor: str, indices: tuple[ex.Expr, ...], env: Env) -> list[Indices]:
         """Where in the array an entry stands: its coordinates, counted from 0."""
         if not self.reach.axes.origins:
             return [self.index(i, env) for i in indices]
@@ -189,24 +156,24 @@ class Evaluation:
         return [self.index(i, env) - first if first else self.index(i, env)
                 for i, first in zip(indices, starts, strict=True)]
 
-    def index(self, node: Expr, env: Env) -> Indices:
-        known = env.get(node) if isinstance(node, Idx) else None
+    def index(self, node: ex.Expr, env: Env) -> Indices:
+        known = env.get(node) if isinstance(node, ex.Idx) else None
         whole = self.quotient(node, env).whole() if known is None else known
         return whole if whole.ndim >= len(self.shape) else whole.reshape((1,) * len(self.shape))
 
-    def quotient(self, node: Expr, env: Env) -> binders.Quotient:
+    def quotient(self, node: ex.Expr, env: Env) -> binders.Quotient:
         return binders.index_value(node, env, self.reach.sizes, lambda star: self.star(star, env))
 
-    def product(self, factors: tuple[Expr, ...], env: Env) -> Any:
+    def product(self, factors: tuple[ex.Expr, ...], env: Env) -> Any:
         """A product; where a bracket is false it is 0, even if another factor is undefined."""
-        guards = [self.value(f, env) for f in factors if isinstance(f, Bracket)]
-        values = [self.value(f, env) for f in factors if not isinstance(f, Bracket)]
+        guards = [self.value(f, env) for f in factors if isinstance(f, ex.Bracket)]
+        values = [self.value(f, env) for f in factors if not isinstance(f, ex.Bracket)]
         if not guards:
             return _joined(np.multiply, values)
         guard = _joined(np.multiply, guards)
         return np.where(guard == 0, 0.0, _joined(np.multiply, [guard, *values])) if values else guard
 
-    def cases(self, branches: tuple[tuple[Expr, Cond], ...], env: Env) -> Any:
+    def cases(self, branches: tuple[tuple[ex.Expr, ex.Cond], ...], env: Env) -> Any:
         """First branch that holds; a condition of weight w (a tie, split) takes the share w of what is left."""
         total: Any = np.float64(0)
         left: Any = np.float64(1)
@@ -216,7 +183,7 @@ class Evaluation:
             left = left - taken
         return np.where(left > 1e-12, np.nan, total)
 
-    def reduction(self, node: Reduce, env: Env) -> Any:
+    def reduction(self, node: ex.Reduce, env: Env) -> Any:
         if _is_whole(node):
             return _reduced(self, node)
         binder, body = self.opened(node)
@@ -231,53 +198,53 @@ class Evaluation:
             total = merged(join, total, value)
         return total
 
-    def counted(self, binder: Binder, body: Expr, env: Env, neutral: float
+    def counted(self, binder: ex.Binder, body: ex.Expr, env: Env, neutral: float
                 ) -> Iterator[tuple[Env, Any, Mask | None]]:
         """The body's values in row-major order, ``neutral`` where they do not count, and where they do."""
-        plain = isinstance(body, Entry) and body.indices == binder.variables and binders.windows_alone(binder)
+        plain = isinstance(body, ex.Entry) and body.indices == binder.variables and binders.windows_alone(binder)
         for inner, mask in self.steps(binder, body, env):
             if mask is None:
                 yield inner, self.value(body, inner), mask
-            elif plain and isinstance(body, Entry):
+            elif plain and isinstance(body, ex.Entry):
                 places = self.places(body.tensor, body.indices, inner)
                 yield inner, gather(self.tensor(body.tensor), places, len(self.shape), neutral), mask
             else:
                 yield inner, np.where(mask, self.value(body, inner), neutral), mask
 
-    def opened(self, node: Reduce | Arg) -> tuple[Binder, Expr]:
+    def opened(self, node: ex.Reduce | ex.Arg) -> tuple[ex.Binder, ex.Expr]:
         """The binder and body; variables of nested binders differ, so none need be renamed.
 
         Unless a star or a card's function stands inside, which will be written out.
         """
         renamed = names_in(node).stars or (self.module.functions and names_in(node).functions)
-        return open_binder(node) if renamed else (node.binder, node.body)
+        return ex.open_binder(node) if renamed else (node.binder, node.body)
 
     # --- conditions ---------------------------------------------------------
 
-    def weight(self, cond: Cond, env: Env) -> Any:
+    def weight(self, cond: ex.Cond, env: Env) -> Any:
         """True or false; for `place = argmax` under the rule ``split``, the place's share."""
         match cond:
-            case Otherwise():
+            case ex.Otherwise():
                 return np.True_
-            case And(conds):
+            case ex.And(conds):
                 parts = [self.weight(c, env) for c in conds]
                 return _joined(np.logical_and if all(p.dtype == bool for p in parts) else np.multiply, parts)
-            case Rel(terms, ops):
+            case ex.Rel(terms, ops):
                 pairs = zip(terms, ops, terms[1:], strict=False)
                 return _joined(np.multiply, [self.relation(a, op, b, env) for a, op, b in pairs])
-            case In(element, SetApp(name, args)):
+            case ex.In(element, ex.SetApp(name, args)):
                 axes = zip(items(element), args, self.reach.sets[name], strict=True)
                 return _joined(np.logical_and, [binders.contains(self.index(i, env), self.index(k, env), axis)
                                                 for i, k, axis in axes])
         raise UnsupportedError(f"`{type(cond).__name__}` has no truth value on arrays")
 
-    def relation(self, left: Expr, op: str, right: Expr, env: Env) -> Any:
+    def relation(self, left: ex.Expr, op: str, right: ex.Expr, env: Env) -> Any:
         for place, maximiser in ((left, right), (right, left)):
             arg = as_arg(maximiser, self.definitions, self.module)
             if arg is not None and op in "=≠":
                 found = self.choice(arg, env).weight(tuple(self.index(i, env) for i in items(place)))
                 return found if op == "=" else 1 - np.asarray(found, np.float64)
-        if isinstance(left, Tuple) or isinstance(right, Tuple):
+        if isinstance(left, ex.Tuple) or isinstance(right, ex.Tuple):
             pairs = zip(items(left), items(right), strict=True)
             same = _joined(np.logical_and, [self.index(a, env) == self.index(b, env) for a, b in pairs])
             return same if op == "=" else ~same
@@ -285,22 +252,22 @@ class Evaluation:
 
     # --- maximisers ---------------------------------------------------------
 
-    def star(self, star: Star, env: Env) -> Indices:
+    def star(self, star: ex.Star, env: Env) -> Indices:
         arg, component = star_arg(star, self.definitions, self.module)
         chosen = self.choice(arg, env)
         if isinstance(chosen, Shares) or (isinstance(chosen, WholeChoice) and chosen.shares is not None):
             raise UnsupportedError("the tie rule `split` names no single maximiser: compare places with the argmax")
         return chosen.component(component)
 
-    def choice(self, arg: Arg, env: Env) -> Choice | Shares | WholeChoice:
+    def choice(self, arg: ex.Arg, env: Env) -> Choice | Shares | WholeChoice:
         """The maximiser at each grid point; worked out once if no bound variable stands in it."""
-        if not free_indices(arg) <= set(self.free):
+        if not ex.free_indices(arg) <= set(self.free):
             return self._choice(arg, env)
         if arg not in self._chosen:
             self._chosen[arg] = self._choice(arg, env)
         return self._chosen[arg]
 
-    def _choice(self, arg: Arg, env: Env) -> Choice | Shares | WholeChoice:
+    def _choice(self, arg: ex.Arg, env: Env) -> Choice | Shares | WholeChoice:
         if _is_whole(arg):
             return _whole_choice(self, arg)
         binder, body = self.opened(arg)
@@ -315,7 +282,7 @@ class Evaluation:
 
     # --- binders ------------------------------------------------------------
 
-    def steps(self, binder: Binder, body: Expr, env: Env) -> Iterator[tuple[Env, Mask | None]]:
+    def steps(self, binder: ex.Binder, body: ex.Expr, env: Env) -> Iterator[tuple[Env, Mask | None]]:
         """The bound variables' values in row-major order, and where on the grid they count."""
         runs = binders.runs(binder, body, self.reach, self.index, len(self.shape))
         rest = [c for c in binders.conditions(binder.cond) if not binders.gives_values(c, binder)]
@@ -340,12 +307,12 @@ def _joined(join: Any, parts: list[Any]) -> Any:
 
 # Reductions over a whole tensor at once: the bound variables become axes of a grid, and these axes are reduced.
 
-def _is_whole(node: Reduce | Arg) -> bool:
+def _is_whole(node: ex.Reduce | ex.Arg) -> bool:
     """The variables run along whole axes, and nothing around the node stands in it."""
-    return node.binder.cond is None and not any(node.binder.lower) and not free_indices(node)
+    return node.binder.cond is None and not any(node.binder.lower) and not ex.free_indices(node)
 
 
-def _grid_of(evaluation: Evaluation, node: Reduce | Arg) -> tuple[Evaluation, Expr]:
+def _grid_of(evaluation: Evaluation, node: ex.Reduce | ex.Arg) -> tuple[Evaluation, ex.Expr]:
     """The evaluation with the bound variables for axes, and the body in them."""
     binder, body = evaluation.opened(node)
     variables, reach = binder.variables, evaluation.reach
@@ -367,7 +334,7 @@ def _in_full(op: str, values: Sequence[Array], masks: Sequence[Mask | None]) -> 
     return np.ma.filled(eval(REDUCTIONS[op].numpy.format("terms"), {"np": np, "terms": terms}), np.nan)
 
 
-def _reduced(evaluation: Evaluation, node: Reduce) -> Any:
+def _reduced(evaluation: Evaluation, node: ex.Reduce) -> Any:
     """The reduction's value."""
     inner, body = _grid_of(evaluation, node)
     rows = _rows(inner.value(body, inner.grid()), inner)
@@ -388,7 +355,7 @@ def _exponential_sum(evaluation: Evaluation, inner: Evaluation, term: Scaled) ->
     return Scaled(_outside(total, evaluation), _outside(top, evaluation))
 
 
-def _whole_choice(evaluation: Evaluation, arg: Arg) -> WholeChoice:
+def _whole_choice(evaluation: Evaluation, arg: ex.Arg) -> WholeChoice:
     """The first or last place in row-major order that attains the maximum, or equal shares of all that do."""
     inner, body = _grid_of(evaluation, arg)
     rows = _rows(inner.value(body, inner.grid()), inner)
@@ -419,45 +386,45 @@ def _outside(values: Any, evaluation: Evaluation) -> Any:
 
 # Values with exponentials in them, kept as m e^c through sums, products and powers: e^{rx} / Σ e^{rx} at any x.
 
-def has_exponentials(node: Expr) -> bool:
+def has_exponentials(node: ex.Expr) -> bool:
     return "exp" in names_in(node).functions
 
 
-def _exponential(evaluation: Evaluation, node: Expr, env: Env) -> Any:
+def _exponential(evaluation: Evaluation, node: ex.Expr, env: Env) -> Any:
     """The value of a node with exponentials as an array."""
     found = _kept(evaluation, node, env)
     return found.value() if isinstance(found, Scaled) else found
 
 
-def _kept(evaluation: Evaluation, node: Expr, env: Env) -> Any:
+def _kept(evaluation: Evaluation, node: ex.Expr, env: Env) -> Any:
     """The value, as :class:`Scaled` where the node is made of exponentials by sums, products and powers."""
-    def go(part: Expr) -> Any:
+    def go(part: ex.Expr) -> Any:
         return _kept(evaluation, part, env)
 
     if not has_exponentials(node) or (evaluation.module.tie_rule == "split" and evaluation.read_at(node, env)):
         return evaluation.value(node, env)
     match node:
-        case Fn("exp", (arg,)):
+        case ex.Fn("exp", (arg,)):
             return Scaled(np.float64(1), evaluation.value(arg, env))
-        case Fn("log", (arg,)) if isinstance(inner := go(arg), Scaled):
+        case ex.Fn("log", (arg,)) if isinstance(inner := go(arg), Scaled):
             return inner.log()
-        case Pow(base, Num(exponent)) if isinstance(inner := go(base), Scaled):
+        case ex.Pow(base, ex.Num(exponent)) if isinstance(inner := go(base), Scaled):
             return inner.power(float(exponent))
-        case Mul(factors):
-            brackets = [f for f in factors if isinstance(f, Bracket)]
-            rest = reduce(Scaled.times, (scaled(go(f)) for f in factors if not isinstance(f, Bracket)), ONE)
+        case ex.Mul(factors):
+            brackets = [f for f in factors if isinstance(f, ex.Bracket)]
+            rest = reduce(Scaled.times, (scaled(go(f)) for f in factors if not isinstance(f, ex.Bracket)), ONE)
             if not brackets:
                 return rest
-            guard = evaluation.plain(mul(*brackets), env)  # several are a product once more
+            guard = evaluation.plain(ex.mul(*brackets), env)  # several are a product once more
             return rest.times(scaled(guard)).where(guard != 0)
-        case Add(terms):
+        case ex.Add(terms):
             return total([scaled(go(t)) for t in terms])
-        case Reduce("sum"):
+        case ex.Reduce("sum"):
             return evaluation.once(node, env, lambda n, e: _sum(evaluation, n, e))
     return evaluation.plain(node, env)
 
 
-def _sum(evaluation: Evaluation, node: Reduce, env: Env) -> Scaled:
+def _sum(evaluation: Evaluation, node: ex.Reduce, env: Env) -> Scaled:
     if _is_whole(node):
         grid, body = _grid_of(evaluation, node)
         return _exponential_sum(evaluation, grid, scaled(_kept(grid, body, grid.grid())))

@@ -8,24 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.expr import (
-    ONE,
-    OTHERWISE,
-    ZERO,
-    Arg,
-    Bracket,
-    Cases,
-    Cond,
-    Expr,
-    Idx,
-    In,
-    Mul,
-    Reduce,
-    Rel,
-    SetApp,
-    free_indices,
-    mul,
-)
+import derive.expr as ex
 from derive.numeric import binders
 from derive.numeric.binders import items
 from derive.numeric.choice import Choice, Shares, as_arg, read_stars
@@ -39,44 +22,44 @@ from derive.records import dataclass
 class Scatter:
     """Σ over ``outputs`` of coefficient · [target = maximiser], the maximiser within the window of the outputs."""
 
-    outputs: tuple[Idx, ...]
-    coefficient: Expr
-    maximiser: Arg
+    outputs: tuple[ex.Idx, ...]
+    coefficient: ex.Expr
+    maximiser: ex.Arg
 
 
-def scatter(node: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Scatter | None:
+def scatter(node: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluation) -> Scatter | None:
     """The scatter that a sum over covering windows is; None where it is something else.
 
     Only if the sum runs over all (k, l) with target ∈ Ω(k, l), and the maximiser is
     taken over the same Ω(k, l): then no term is lost and none is added.
     """
-    if not isinstance(node, Reduce) or node.op != "sum" or any(b is not None for b in node.binder.lower):
+    if not isinstance(node, ex.Reduce) or node.op != "sum" or any(b is not None for b in node.binder.lower):
         return None
     binder, body = evaluation.opened(node)
-    factors = body.factors if isinstance(body, Mul) else (body,)
+    factors = body.factors if isinstance(body, ex.Mul) else (body,)
     hits = [(f, arg) for f in factors if (arg := _maximiser(f, target, evaluation)) is not None]
-    if len(hits) != 1 or not isinstance(binder.cond, In):
+    if len(hits) != 1 or not isinstance(binder.cond, ex.In):
         return None
     (factor, arg), member = hits[0], binder.cond
-    rest = mul(*(f for f in factors if f is not factor))
+    rest = ex.mul(*(f for f in factors if f is not factor))
     own = set(binder.variables)
     domain = arg.binder.cond
-    same = isinstance(domain, In) and domain.set is member.set and items(domain.element) == arg.binder.variables
+    same = isinstance(domain, ex.In) and domain.set is member.set and items(domain.element) == arg.binder.variables
     split = evaluation.module.tie_rule == "split" and read_stars(rest)
-    if same and not split and items(member.element) == target and free_indices(rest) | free_indices(arg) <= own:
+    if same and not split and items(member.element) == target and ex.free_indices(rest) | ex.free_indices(arg) <= own:
         return Scatter(binder.variables, rest, arg)
     return None
 
 
-def _maximiser(factor: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Arg | None:
+def _maximiser(factor: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluation) -> ex.Arg | None:
     """The argmax in [target = argmax], also written as cases 1 and 0."""
-    cond: Cond | None = None
-    if isinstance(factor, Bracket):
+    cond: ex.Cond | None = None
+    if isinstance(factor, ex.Bracket):
         cond = factor.cond
-    elif isinstance(factor, Cases) and len(factor.branches) == 2:
+    elif isinstance(factor, ex.Cases) and len(factor.branches) == 2:
         (first, cond), last = factor.branches
-        cond = cond if first is ONE and last == (ZERO, OTHERWISE) else None
-    if not isinstance(cond, Rel) or cond.ops != ("=",):
+        cond = cond if first is ex.ONE and last == (ex.ZERO, ex.OTHERWISE) else None
+    if not isinstance(cond, ex.Rel) or cond.ops != ("=",):
         return None
     left, right = cond.terms
     if items(right) == target:
@@ -86,7 +69,7 @@ def _maximiser(factor: Expr, target: tuple[Idx, ...], evaluation: Evaluation) ->
 
 def scattered(found: Scatter, shape: Shape, evaluation: Evaluation) -> Array:
     """The sum as an array of ``shape``, batch axes in front."""
-    whole = mul(found.coefficient, Bracket(Rel((found.maximiser, found.maximiser), ("=",))))
+    whole = ex.mul(found.coefficient, ex.Bracket(ex.Rel((found.maximiser, found.maximiser), ("=",))))
     extent = tuple(span(v, whole, evaluation.reach) for v in found.outputs)
     inner = evaluation.over(found.outputs, extent)
     env = inner.grid()
@@ -116,31 +99,31 @@ def scattered(found: Scatter, shape: Shape, evaluation: Evaluation) -> Array:
 class Covering:
     """``front`` · Σ over ``outputs`` with target ∈ set(outputs) of ``term``."""
 
-    outputs: tuple[Idx, ...]
+    outputs: tuple[ex.Idx, ...]
     name: str
-    term: Expr
-    front: Expr
+    term: ex.Expr
+    front: ex.Expr
 
 
-def covering_sum(node: Expr, target: tuple[Idx, ...], evaluation: Evaluation) -> Covering | None:
+def covering_sum(node: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluation) -> Covering | None:
     """The sum over all windows that cover the target, and what stands in front of it; None where it is none."""
-    factors = node.factors if isinstance(node, Mul) else (node,)
+    factors = node.factors if isinstance(node, ex.Mul) else (node,)
     for n, factor in enumerate(factors):
-        if isinstance(factor, Reduce) and factor.op == "sum" and isinstance(factor.binder.cond, In):
+        if isinstance(factor, ex.Reduce) and factor.op == "sum" and isinstance(factor.binder.cond, ex.In):
             binder, body = evaluation.opened(factor)
             member = binder.cond
-            assert isinstance(member, In)
-            plain = isinstance(member.set, SetApp) and member.set.args == binder.variables
+            assert isinstance(member, ex.In)
+            plain = isinstance(member.set, ex.SetApp) and member.set.args == binder.variables
             if plain and items(member.element) == target and not any(binder.lower):
-                rest = mul(*factors[:n], *factors[n + 1:])
+                rest = ex.mul(*factors[:n], *factors[n + 1:])
                 if has_exponentials(node):  # e^{x_i} Σ_k c_k e^{−m_k} is Σ_k c_k e^{x_i − m_k}: that stays in range
-                    body, rest = mul(rest, body), mul()
-                assert isinstance(member.set, SetApp)
+                    body, rest = ex.mul(rest, body), ex.mul()
+                assert isinstance(member.set, ex.SetApp)
                 return Covering(binder.variables, member.set.name, body, rest)
     return None
 
 
-def summed(found: Covering, target: tuple[Idx, ...], shape: Shape, evaluation: Evaluation) -> Array:
+def summed(found: Covering, target: tuple[ex.Idx, ...], shape: Shape, evaluation: Evaluation) -> Array:
     """The sum as an array of ``shape``, batch axes in front."""
     sets = evaluation.reach.sets[found.name]
     inner = evaluation.over(found.outputs, tuple(s.out for s in sets))
@@ -148,7 +131,7 @@ def summed(found: Covering, target: tuple[Idx, ...], shape: Shape, evaluation: E
     total = np.zeros((*evaluation.lead, *shape))
     whole = (*evaluation.lead, *inner.shape)
     fixed = None
-    if free_indices(found.term) <= set(found.outputs):
+    if ex.free_indices(found.term) <= set(found.outputs):
         fixed = np.broadcast_to(inner.value(found.term, env), whole)
     for places in product(*(list(_cells(s, d, len(sets))) for d, s in enumerate(sets))):
         values = fixed

@@ -9,28 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import derive.expr as ex
 from derive.axes import Axes, axes, stands
 from derive.errors import CardError, UnsupportedError
-from derive.expr import (
-    Add,
-    Binder,
-    Bracket,
-    Cases,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Reduce,
-    Rel,
-    SetApp,
-    Size,
-    free_indices,
-    walk,
-)
 from derive.module import Module
 from derive.numeric.source import window_places
 from derive.receptive_field import Axis, WindowAxis
@@ -63,7 +44,7 @@ class Extents:
     sizes: Mapping[str, int]
     axes: Axes
 
-    def start(self, v: Idx, body: Node) -> int:
+    def start(self, v: ex.Idx, body: ex.Node) -> int:
         """The first value of an index that runs along the axes on which it stands."""
         return next((self.axes.origin(*slot) for slot in stands(v, body)), 0)
 
@@ -92,11 +73,11 @@ def extents(module: Module, inputs: Mapping[str, Shape]) -> Extents:
                 along = (shapes[w[0]][w[1]] for w in where if w is not None)
                 sets[name] = tuple(itertools.starmap(_window_set, zip(field.axes, along, strict=True)))
         entry, value = equation.terms
-        if isinstance(entry, Entry):
+        if isinstance(entry, ex.Entry):
             reach = Extents(shapes, sets, _sizes(module, shapes), found)
             stated = {axis: length for tensor, axis, length in module.ranges if tensor == entry.tensor}
             shapes[entry.tensor] = tuple(stated_span(stated.get(d), v, entry, value, reach)
-                                         for d, v in enumerate(entry.indices) if isinstance(v, Idx))
+                                         for d, v in enumerate(entry.indices) if isinstance(v, ex.Idx))
             _agree(found, shapes, frozenset(module.defined))
     return Extents(shapes, sets, _sizes(module, shapes), found)
 
@@ -108,7 +89,7 @@ def _agree(found: Axes, shapes: Mapping[str, Shape], defined: frozenset[str] = f
         for d, n in enumerate(shape):
             other, m = known.setdefault(found.of(name, d), (name, n))
             size = found.size(name, d)
-            if m != n or (isinstance(size, Num) and size.value != n and name not in defined):
+            if m != n or (isinstance(size, ex.Num) and size.value != n and name not in defined):
                 wanted = f"that of `{other}` has {m}" if m != n else f"the formula says {size.value}"  # type: ignore
                 raise CardError(f"`{name}` has shape {shape}: axis {d + 1} has extent {n}, but {wanted}")
 
@@ -129,7 +110,7 @@ def _window_set(window: Axis, n: int) -> WindowSet:
     return WindowSet(window, n)
 
 
-def stated_span(length: Expr | None, v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
+def stated_span(length: ex.Expr | None, v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> int:
     """How far an output's index runs: as the question says, or as far as keeps all indices in range.
 
     Raises :class:`CardError` where it says more than that.
@@ -141,7 +122,7 @@ def stated_span(length: Expr | None, v: Idx, entry: Entry, value: Expr, reach: E
     if stated != extent:
         raise CardError(f"`{v.name}` of `{entry.tensor}` would take {extent} values: no whole number at these sizes")
     terms = _terms(v, value)
-    if terms and all(isinstance(t, (Idx, Add, Mul, Num, Size)) for t in terms):
+    if terms and all(isinstance(t, (ex.Idx, ex.Add, ex.Mul, ex.Num, ex.Size)) for t in terms):
         most = min(_unguarded_spans(v, entry, value, reach), default=stated)
         if stated > most:
             raise CardError(f"the question says that `{v.name}` of `{entry.tensor}` takes {stated} values, and only "
@@ -149,31 +130,31 @@ def stated_span(length: Expr | None, v: Idx, entry: Entry, value: Expr, reach: E
     return stated
 
 
-def _terms(v: Idx, value: Expr) -> list[Node]:
+def _terms(v: ex.Idx, value: ex.Expr) -> list[ex.Node]:
     """What the index terms with v are made of."""
-    return [part for e in walk(value) if isinstance(e, Entry) for t in e.indices if v in free_indices(t)
-            for part in walk(t)]
+    return [part for e in ex.walk(value) if isinstance(e, ex.Entry) for t in e.indices if v in ex.free_indices(t)
+            for part in ex.walk(t)]
 
 
-def output_span(v: Idx, entry: Entry, value: Expr, reach: Extents) -> int:
+def output_span(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> int:
     """How far an output's index runs: as far as keeps all indices in range."""
     found = _unguarded_spans(v, entry, value, reach)
     return min(found or reached(v, _start(v, entry, reach), value, reach) or [span(v, value, reach)])
 
 
-def _unguarded_spans(v: Idx, entry: Entry, value: Expr, reach: Extents) -> list[int]:
+def _unguarded_spans(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> list[int]:
     """How far an output's index may run for each entry that is read whatever its value."""
-    free = frozenset(i for i in entry.indices if isinstance(i, Idx))
+    free = frozenset(i for i in entry.indices if isinstance(i, ex.Idx))
     tensors, sets = _places(v, value)
     found = [span(v, value, reach)] if tensors or sets else []
     return [*found, *limits(v, free, _start(v, entry, reach), value, reach)]
 
 
-def _start(v: Idx, entry: Entry, reach: Extents) -> int:
+def _start(v: ex.Idx, entry: ex.Entry, reach: Extents) -> int:
     return reach.axes.origin(entry.tensor, entry.indices.index(v))
 
 
-def span(v: Idx, body: Node, reach: Extents) -> int:
+def span(v: ex.Idx, body: ex.Node, reach: Extents) -> int:
     """How far an index without a written range runs: wherever every factor exists."""
     tensors, sets = _places(v, body)
     found = [reach.shapes[name][d] for name, d in tensors if name in reach.shapes]
@@ -184,11 +165,11 @@ def span(v: Idx, body: Node, reach: Extents) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _places(v: Idx, body: Node) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+def _places(v: ex.Idx, body: ex.Node) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
     """The tensor axes and the set arguments at which an index stands by itself."""
-    nodes = list(walk(body))
-    return ([(n.tensor, d) for n in nodes if isinstance(n, Entry) for d, t in enumerate(n.indices) if t is v],
-            [(n.name, d) for n in nodes if isinstance(n, SetApp) for d, t in enumerate(n.args) if t is v])
+    nodes = list(ex.walk(body))
+    return ([(n.tensor, d) for n in nodes if isinstance(n, ex.Entry) for d, t in enumerate(n.indices) if t is v],
+            [(n.name, d) for n in nodes if isinstance(n, ex.SetApp) for d, t in enumerate(n.args) if t is v])
 
 
 def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, ...]) -> dict[str, Array]:
@@ -249,20 +230,20 @@ _MOST = 100_000  # values of an index that moves in steps
 Run = tuple[Fraction, Fraction]  # first and last value
 
 
-def limits(v: Idx, free: frozenset[Idx], start: int, value: Node, reach: Extents) -> Iterator[int]:
+def limits(v: ex.Idx, free: frozenset[ex.Idx], start: int, value: ex.Node, reach: Extents) -> Iterator[int]:
     """For each unguarded index term c v + …, how many values v = start, start + 1, … keep it in range.
 
     Raises :class:`CardError` where the first does not: the range must then be stated.
     """
     for entry, d, runs in unguarded(value, {}, reach):
         term = entry.indices[d]
-        if term is v or v not in free_indices(term) or entry.tensor not in reach.shapes:
+        if term is v or v not in ex.free_indices(term) or entry.tensor not in reach.shapes:
             continue
-        if (free_indices(term) & free) - {v}:
+        if (ex.free_indices(term) & free) - {v}:
             raise UnsupportedError(f"how far `{v.name}` runs cannot be told, an index mixes it with another")
         first = Fraction(reach.axes.origin(entry.tensor, d))
         last = first + reach.shapes[entry.tensor][d] - 1
-        if any(isinstance(n, Fn) for n in walk(term)):
+        if any(isinstance(n, ex.Fn) for n in ex.walk(term)):
             yield _stepwise(v, term, start, runs, reach.sizes, (first, last))
             continue
         low, high = (interval(term, {**runs, v: (Fraction(start),) * 2}, reach.sizes)[n] for n in (0, 1))
@@ -273,7 +254,8 @@ def limits(v: Idx, free: frozenset[Idx], start: int, value: Node, reach: Extents
         yield max(0, math.floor((last - high) / slope) + 1)
 
 
-def _stepwise(v: Idx, term: Expr, start: int, runs: Mapping[Idx, Run], sizes: Mapping[str, int], ends: Run) -> int:
+def _stepwise(v: ex.Idx, term: ex.Expr, start: int, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int],
+              ends: Run) -> int:
     """As many values of v as keep ⌊v/s⌋ in range: the term never falls."""
     count, before = 0, ends[0]
     while True:
@@ -285,18 +267,19 @@ def _stepwise(v: Idx, term: Expr, start: int, runs: Mapping[Idx, Run], sizes: Ma
         count, before = count + 1, low
 
 
-def reached(v: Idx, start: int, value: Node, reach: Extents) -> list[int]:
+def reached(v: ex.Idx, start: int, value: ex.Node, reach: Extents) -> list[int]:
     """How many values v takes for which a sum has a term: i = 0, …, n + A − 2 of Σ_{k : 0 ≤ i−k < A}.
 
     Raises :class:`CardError` where the first of them is not the first coordinate.
     """
     found: list[int] = []
-    for node in walk(value):
-        if not isinstance(node, Reduce) or not isinstance(node.binder.cond, Rel) or v not in free_indices(node):
+    for node in ex.walk(value):
+        if not isinstance(node, ex.Reduce) or not isinstance(node.binder.cond, ex.Rel) or (
+                v not in ex.free_indices(node)):
             continue
         runs = _bound(node.binder, node.body, {}, reach)
         (low, *_, high), ops = node.binder.cond.terms, node.binder.cond.ops
-        if len(ops) != 2 or not {*ops} <= {"≤", "<"} or free_indices(low) | free_indices(high):
+        if len(ops) != 2 or not {*ops} <= {"≤", "<"} or ex.free_indices(low) | ex.free_indices(high):
             continue
         zero = interval(node.binder.cond.terms[1], {**runs, v: (Fraction(0),) * 2}, reach.sizes)
         one = interval(node.binder.cond.terms[1], {**runs, v: (Fraction(1),) * 2}, reach.sizes)
@@ -310,27 +293,28 @@ def reached(v: Idx, start: int, value: Node, reach: Extents) -> list[int]:
     return found
 
 
-def unguarded(node: Node, runs: Mapping[Idx, Run], reach: Extents) -> Iterator[tuple[Entry, int, Mapping[Idx, Run]]]:
+def unguarded(node: ex.Node, runs: Mapping[ex.Idx, Run],
+              reach: Extents) -> Iterator[tuple[ex.Entry, int, Mapping[ex.Idx, Run]]]:
     """Every entry's index places that no bracket, case or condition guards, with the ranges of bound indices."""
-    if isinstance(node, Entry):
+    if isinstance(node, ex.Entry):
         yield from ((node, d, runs) for d in range(len(node.indices)))
-    elif isinstance(node, Reduce) and node.binder.cond is None and not _clamped(node.binder):
+    elif isinstance(node, ex.Reduce) and node.binder.cond is None and not _clamped(node.binder):
         own = _bound(node.binder, node.body, runs, reach)
         if all(first <= last for first, last in own.values()):  # an empty sum reads nothing
             yield from unguarded(node.body, {**runs, **own}, reach)
-    elif not isinstance(node, (Cases, Reduce)) and not (
-            isinstance(node, Mul) and any(isinstance(f, Bracket) for f in node.factors)):
+    elif not isinstance(node, (ex.Cases, ex.Reduce)) and not (
+            isinstance(node, ex.Mul) and any(isinstance(f, ex.Bracket) for f in node.factors)):
         for child in node.children():
             yield from unguarded(child, runs, reach)
 
 
-def _clamped(binder: Binder) -> bool:
+def _clamped(binder: ex.Binder) -> bool:
     """j = max(0, i − r), …, min(N − 1, i + r): the limits themselves keep j in range."""
-    return all(isinstance(limit, Extremum) for limit in (*binder.lower, *binder.upper))
+    return all(isinstance(limit, ex.Extremum) for limit in (*binder.lower, *binder.upper))
 
 
-def _bound(binder: Binder, body: Expr, runs: Mapping[Idx, Run], reach: Extents) -> dict[Idx, Run]:
-    found: dict[Idx, Run] = {}
+def _bound(binder: ex.Binder, body: ex.Expr, runs: Mapping[ex.Idx, Run], reach: Extents) -> dict[ex.Idx, Run]:
+    found: dict[ex.Idx, Run] = {}
     for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
         if low is not None and high is not None:
             known = {**runs, **found}
@@ -341,27 +325,27 @@ def _bound(binder: Binder, body: Expr, runs: Mapping[Idx, Run], reach: Extents) 
     return found
 
 
-def interval(term: Expr, runs: Mapping[Idx, Run], sizes: Mapping[str, int]) -> Run:
+def interval(term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int]) -> Run:
     """The least and the largest value of an index term: affine, its floor, or the larger or smaller of such."""
     match term:
-        case Num(value):
+        case ex.Num(value):
             return value, value
-        case Size(name):
+        case ex.Size(name):
             known = Fraction(size(name, sizes))
             return known, known
-        case Idx() if term in runs:
+        case ex.Idx() if term in runs:
             return runs[term]
-        case Add(terms):
+        case ex.Add(terms):
             parts = [interval(t, runs, sizes) for t in terms]
             return sum((p[0] for p in parts), Fraction(0)), sum((p[1] for p in parts), Fraction(0))
-        case Mul((Num(value), *rest)):
-            low, high = interval(rest[0] if len(rest) == 1 else Mul(tuple(rest)), runs, sizes)
+        case ex.Mul((ex.Num(value), *rest)):
+            low, high = interval(rest[0] if len(rest) == 1 else ex.Mul(tuple(rest)), runs, sizes)
             return min(value * low, value * high), max(value * low, value * high)
-        case Fn("floor" | "ceil" as name, (of,)):
+        case ex.Fn("floor" | "ceil" as name, (of,)):
             low, high = interval(of, runs, sizes)
             step = math.floor if name == "floor" else math.ceil
             return Fraction(step(low)), Fraction(step(high))
-        case Extremum(op, args):
+        case ex.Extremum(op, args):
             lows, highs = zip(*(interval(a, runs, sizes) for a in args), strict=True)
             return (max(lows), max(highs)) if op == "max" else (min(lows), min(highs))
     raise UnsupportedError("an output index has no range: it stands only in terms that are not affine")

@@ -7,34 +7,8 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from fractions import Fraction
 
+import derive.expr as ex
 from derive.errors import CardError, Problem, UnsupportedError
-from derive.expr import (
-    And,
-    Directional,
-    Entry,
-    Expr,
-    Fn,
-    Given,
-    Idx,
-    In,
-    Listed,
-    Mul,
-    Node,
-    Num,
-    Partial,
-    Pow,
-    Reduce,
-    Rel,
-    SetApp,
-    Size,
-    Star,
-    Subdifferential,
-    eq,
-    free_indices,
-    subst,
-    transform,
-    walk,
-)
 from derive.module import Function
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable
@@ -42,20 +16,20 @@ from derive.records import dataclass
 from derive.specify.known_functions import contradicts
 from derive.specify.places import place
 
-_NO_VALUES = (Partial, Subdifferential, Directional, Star)
+_NO_VALUES = (ex.Partial, ex.Subdifferential, ex.Directional, ex.Star)
 
 
 @dataclass(frozen=True)
 class Definition:
     """entry = value, and the formula in which it stands."""
 
-    entry: Entry
-    value: Expr
+    entry: ex.Entry
+    value: ex.Expr
     formula: Formula
 
     @property
-    def equation(self) -> Rel:
-        return eq(self.entry, self.value)
+    def equation(self) -> ex.Rel:
+        return ex.eq(self.entry, self.value)
 
 
 @dataclass
@@ -64,18 +38,18 @@ class Definitions:
 
     tensors: dict[str, Definition] = field(default_factory=dict)
     functions: dict[str, tuple[Function, Formula]] = field(default_factory=dict)
-    facts: list[tuple[Rel | In, Formula]] = field(default_factory=list)
-    ranges: list[tuple[Idx, Expr, Expr]] = field(default_factory=list)
-    differentiated: list[tuple[Expr, Formula]] = field(default_factory=list)  # ln(1 + x²) of d/dx ln(1 + x²)
-    aliases: list[tuple[Entry, Formula]] = field(default_factory=list)  # y_j = t_j, in a sentence
-    sets: list[Rel] = field(default_factory=list)  # Ω(k, l) = {…}
-    numbers: dict[str, tuple[Num, Formula]] = field(default_factory=dict)  # a = 0.01
-    values: dict[str, dict[Num, None]] = field(default_factory=dict)  # y = 0 here, y = 1 there: no number
-    known: list[tuple[Expr, Formula]] = field(default_factory=list)  # the value of tanh(x) = …
-    unplaced: list[tuple[Rel, Formula]] = field(default_factory=list)  # log L = …: equations that define no letter
+    facts: list[tuple[ex.Rel | ex.In, Formula]] = field(default_factory=list)
+    ranges: list[tuple[ex.Idx, ex.Expr, ex.Expr]] = field(default_factory=list)
+    differentiated: list[tuple[ex.Expr, Formula]] = field(default_factory=list)  # ln(1 + x²) of d/dx ln(1 + x²)
+    aliases: list[tuple[ex.Entry, Formula]] = field(default_factory=list)  # y_j = t_j, in a sentence
+    sets: list[ex.Rel] = field(default_factory=list)  # Ω(k, l) = {…}
+    numbers: dict[str, tuple[ex.Num, Formula]] = field(default_factory=dict)  # a = 0.01
+    values: dict[str, dict[ex.Num, None]] = field(default_factory=dict)  # y = 0 here, y = 1 there: no number
+    known: list[tuple[ex.Expr, Formula]] = field(default_factory=list)  # the value of tanh(x) = …
+    unplaced: list[tuple[ex.Rel, Formula]] = field(default_factory=list)  # log L = …: equations that define no letter
 
 
-def definitions(nodes: tuple[tuple[Formula, Node], ...], table: SymbolTable) -> Definitions:
+def definitions(nodes: tuple[tuple[Formula, ex.Node], ...], table: SymbolTable) -> Definitions:
     """The definitions among the statements of a question.
 
     Raises :class:`CardError` for two different definitions of one letter, and
@@ -83,9 +57,10 @@ def definitions(nodes: tuple[tuple[Formula, Node], ...], table: SymbolTable) -> 
     """
     found = Definitions()
     for formula, node in nodes:
-        for part in walk(node):
-            of_card = isinstance(part, Partial) and isinstance(part.of, Fn) and table.named(part.of.name.rstrip("'"))
-            if isinstance(part, Partial) and not isinstance(part.of, Entry) and not of_card:
+        for part in ex.walk(node):
+            of_card = isinstance(part, ex.Partial) and isinstance(part.of, ex.Fn) and (
+                table.named(part.of.name.rstrip("'")))
+            if isinstance(part, ex.Partial) and not isinstance(part.of, ex.Entry) and not of_card:
                 found.differentiated.append((part.of, formula))
         for claim in statements(node):
             _sort(claim, formula, found, table)
@@ -102,102 +77,103 @@ def _two(name: str, first: Formula, second: Formula) -> CardError:
                              "or give one of them another letter", line=second.line))
 
 
-def statements(node: Node) -> Iterator[Rel | In]:
+def statements(node: ex.Node) -> Iterator[ex.Rel | ex.In]:
     """The single claims of a formula: y = …, s = …, where t ∈ {0, 1}."""
-    if isinstance(node, And):
+    if isinstance(node, ex.And):
         for part in node.conds:
             yield from statements(part)
-    elif isinstance(node, Given):
-        if isinstance(node.claim, Rel) and isinstance(node.cond, Rel) and not isinstance(node.cond.terms[0], Idx):
+    elif isinstance(node, ex.Given):
+        if isinstance(node.claim, ex.Rel) and isinstance(node.cond, ex.Rel) and (
+                not isinstance(node.cond.terms[0], ex.Idx)):
             yield from (node.claim, node.cond)
-    elif isinstance(node, (Rel, In)):
+    elif isinstance(node, (ex.Rel, ex.In)):
         yield node
 
 
-def _sort(claim: Rel | In, formula: Formula, found: Definitions, table: SymbolTable) -> None:
-    if any(isinstance(n, _NO_VALUES) or (isinstance(n, Fn) and n.name.endswith("'")) for n in walk(claim)):
+def _sort(claim: ex.Rel | ex.In, formula: Formula, found: Definitions, table: SymbolTable) -> None:
+    if any(isinstance(n, _NO_VALUES) or (isinstance(n, ex.Fn) and n.name.endswith("'")) for n in ex.walk(claim)):
         return  # a derivative: asked for, given, or claimed
-    if isinstance(claim, In):
+    if isinstance(claim, ex.In):
         found.facts.append((claim, formula))
         return
     head, *values = claim.terms
     if set(claim.ops) != {"="}:
-        running = [t for t in claim.terms if isinstance(t, Idx)]
+        running = [t for t in claim.terms if isinstance(t, ex.Idx)]
         if len(claim.terms) == 3 and claim.terms[1] in running and set(claim.ops) == {"≤"}:
             found.ranges.append((running[0], claim.terms[0], claim.terms[2]))
         elif not running:
             found.facts.append((claim, formula))
-    elif isinstance(head, SetApp):
+    elif isinstance(head, ex.SetApp):
         found.sets.append(claim)
-    elif isinstance(head, Fn) and all(isinstance(a, Entry) and not a.indices for a in head.args):
+    elif isinstance(head, ex.Fn) and all(isinstance(a, ex.Entry) and not a.indices for a in head.args):
         _function(claim, head, formula, found, table)
-    elif len(values) == 1 and (number := _number(values[0])) is not None and (isinstance(head, Size) or (
-        isinstance(head, Entry) and not head.indices)):
-        name = head.name if isinstance(head, Size) else head.tensor
-        _numbered(name, Num(number), formula, found)
-    elif isinstance(head, Entry) and _defines(head, values, table):
-        plain = isinstance(values[-1], Entry) and all(isinstance(i, Idx) for i in values[-1].indices)
+    elif len(values) == 1 and (number := _number(values[0])) is not None and (isinstance(head, ex.Size) or (
+        isinstance(head, ex.Entry) and not head.indices)):
+        name = head.name if isinstance(head, ex.Size) else head.tensor
+        _numbered(name, ex.Num(number), formula, found)
+    elif isinstance(head, ex.Entry) and _defines(head, values, table):
+        plain = isinstance(values[-1], ex.Entry) and all(isinstance(i, ex.Idx) for i in values[-1].indices)
         if plain and not formula.display:
             found.aliases.append((head, formula))
             return  # «what happens at $y_j = t_j$?»
         _tensor(head, values, formula, found)
-    elif isinstance(head, Entry) and _single(head, values):
+    elif isinstance(head, ex.Entry) and _single(head, values):
         raise CardError(Problem(f"{place(formula)} defines single entries of `{head.tensor}`: write an index "
                                 "letter, or give each entry a letter of its own", line=formula.line))
-    elif isinstance(head, Reduce):
+    elif isinstance(head, ex.Reduce):
         found.facts.append((claim, formula))
-    elif not isinstance(head, (Entry, Idx, Size, Num)):
+    elif not isinstance(head, (ex.Entry, ex.Idx, ex.Size, ex.Num)):
         found.unplaced.append((claim, formula))
 
 
-def _numbered(name: str, number: Num, formula: Formula, found: Definitions) -> None:
+def _numbered(name: str, number: ex.Num, formula: Formula, found: Definitions) -> None:
     """a = 0.01; of y = 0 and y = 1, in two places, neither is put in: y is one of them."""
     first = found.numbers.setdefault(name, (number, formula))
     values = dict.fromkeys([*found.values.get(name, {}), first[0], number])
     if len(values) > 1:
         found.values[name] = values
-        listed = In(Entry(name, ()), Listed(tuple(values)))
-        found.facts = [f for f in found.facts if not (isinstance(f[0], In) and f[0].element is listed.element)]
+        listed = ex.In(ex.Entry(name, ()), ex.Listed(tuple(values)))
+        found.facts = [f for f in found.facts if not (isinstance(f[0], ex.In) and f[0].element is listed.element)]
         found.facts.append((listed, formula))
 
 
-def _single(head: Entry, values: list[Expr]) -> bool:
+def _single(head: ex.Entry, values: list[ex.Expr]) -> bool:
     """y_1 = something that is computed."""
-    computed = any(isinstance(n, Entry) for v in values for n in walk(v))
-    return computed and not head.tensor.startswith("delta_") and any(not isinstance(i, Idx) for i in head.indices)
+    computed = any(isinstance(n, ex.Entry) for v in values for n in ex.walk(v))
+    return computed and not head.tensor.startswith("delta_") and any(not isinstance(i, ex.Idx) for i in head.indices)
 
 
-def _defines(head: Entry, values: list[Expr], table: SymbolTable) -> bool:
+def _defines(head: ex.Entry, values: list[ex.Expr], table: SymbolTable) -> bool:
     """y_k = something that is computed; δ_x = … is a message, n = 4 a number."""
     message = head.tensor.startswith("delta_") and table.named(head.tensor.removeprefix("delta_")) is not None
-    computed = any(not isinstance(v, (Num, Size)) for v in values)
-    plain = all(isinstance(i, Idx) for i in head.indices) and len(set(head.indices)) == len(head.indices)
+    computed = any(not isinstance(v, (ex.Num, ex.Size)) for v in values)
+    plain = all(isinstance(i, ex.Idx) for i in head.indices) and len(set(head.indices)) == len(head.indices)
     return not message and computed and plain
 
 
-def _number(value: Expr) -> Fraction | None:
+def _number(value: ex.Expr) -> Fraction | None:
     """The number of 0.01, of 10^{-5} and of 3 · 10^{-4}; None for what has letters."""
     match value:
-        case Num(number):
+        case ex.Num(number):
             return number
-        case Pow(Num(base), Num(exponent)) if exponent.denominator == 1 and base and abs(exponent) < 100:
+        case ex.Pow(ex.Num(base), ex.Num(exponent)) if exponent.denominator == 1 and base and abs(exponent) < 100:
             return Fraction(base) ** exponent.numerator
-        case Mul(factors):
+        case ex.Mul(factors):
             numbers = [_number(f) for f in factors]
             return math.prod((n for n in numbers if n is not None), start=Fraction(1)) if None not in numbers else None
     return None
 
 
-def _function(claim: Rel, head: Fn, formula: Formula, found: Definitions, table: SymbolTable) -> None:
-    parameters = tuple(a.tensor for a in head.args if isinstance(a, Entry))
+def _function(claim: ex.Rel, head: ex.Fn, formula: Formula, found: Definitions, table: SymbolTable) -> None:
+    parameters = tuple(a.tensor for a in head.args if isinstance(a, ex.Entry))
     body = claim.terms[-1]
-    assert isinstance(body, Expr)
+    assert isinstance(body, ex.Expr)
     symbol = table.named(head.name)
     if symbol is None or symbol.kind is not Kind.FUNCTION:
-        if any(isinstance(value, Expr) and contradicts(head, value) for value in claim.terms[1:]):
+        if any(isinstance(value, ex.Expr) and contradicts(head, value) for value in claim.terms[1:]):
             raise CardError(Problem(f"{place(formula)} is not the {head.name} that its sign means; correct it, or give "
                                     "the function another letter", line=formula.line))
-        if any(isinstance(n, Entry) and n.tensor in parameters for n in walk(body)):
+        if any(isinstance(n, ex.Entry) and n.tensor in parameters for n in ex.walk(body)):
             found.known.append((body, formula))
         else:
             found.unplaced.append((claim, formula))
@@ -209,46 +185,46 @@ def _function(claim: Rel, head: Fn, formula: Formula, found: Definitions, table:
     found.functions.setdefault(head.name, (new, formula))
 
 
-def _tensor(head: Entry, values: list[Expr], formula: Formula, found: Definitions) -> None:
+def _tensor(head: ex.Entry, values: list[ex.Expr], formula: Formula, found: Definitions) -> None:
     value = _one_of(head, values)
-    if any(isinstance(n, Entry) and n.tensor == head.tensor for n in walk(value)):
+    if any(isinstance(n, ex.Entry) and n.tensor == head.tensor for n in ex.walk(value)):
         raise UnsupportedError(Problem(f"`{head.tensor}` is computed from itself ({place(formula)}): recursions "
                                        "are not covered; give each step its own letter", line=formula.line))
     old = found.tensors.get(head.tensor)
     if old is None:
         found.tensors[head.tensor] = Definition(head, value, formula)
         return
-    again = subst(old.value, dict(zip(old.entry.indices, head.indices, strict=True)))
+    again = ex.subst(old.value, dict(zip(old.entry.indices, head.indices, strict=True)))
     if _bare(again) is not _bare(value):
         raise _two(head.tensor, old.formula, formula)
     if _written(value) > _written(again):
         found.tensors[head.tensor] = Definition(head, value, formula)
 
 
-def _one_of(head: Entry, values: list[Expr]) -> Expr:
+def _one_of(head: ex.Entry, values: list[ex.Expr]) -> ex.Expr:
     """Of a chain y = a = b, which says that a and b are equal: the last that leaves no index open."""
-    closed = [v for v in values if free_indices(v) <= set(head.indices)] or values[-1:]
+    closed = [v for v in values if ex.free_indices(v) <= set(head.indices)] or values[-1:]
     best = closed[-1]
     same = [v for v in closed if _bare(v) is _bare(best)]
     return max(same, key=_written)
 
 
-def _bare(node: Expr) -> Expr:
+def _bare(node: ex.Expr) -> ex.Expr:
     """The value without the written ranges of its sums."""
 
-    def go(n: Node) -> Node | None:
-        if not isinstance(n, Reduce):
+    def go(n: ex.Node) -> ex.Node | None:
+        if not isinstance(n, ex.Reduce):
             return None
         none = (None,) * len(n.binder.variables)
         binder = type(n.binder)(n.binder.variables, none, none, n.binder.cond)
-        return Reduce(n.op, binder, n.body)
+        return ex.Reduce(n.op, binder, n.body)
 
-    return transform(node, go)
+    return ex.transform(node, go)
 
 
-def _written(node: Expr) -> int:
+def _written(node: ex.Expr) -> int:
     """How many sums have a written range."""
-    return sum(isinstance(n, Reduce) and n.binder.upper[0] is not None for n in walk(node))
+    return sum(isinstance(n, ex.Reduce) and n.binder.upper[0] is not None for n in ex.walk(node))
 
 
 def inlined(found: Definitions) -> Definitions:
@@ -257,12 +233,12 @@ def inlined(found: Definitions) -> Definitions:
     if not open_:
         return found
 
-    def go(node: Node) -> Node | None:
-        return open_[node.name].at(node.args) if isinstance(node, Fn) and node.name in open_ else None
+    def go(node: ex.Node) -> ex.Node | None:
+        return open_[node.name].at(node.args) if isinstance(node, ex.Fn) and node.name in open_ else None
 
-    def whole(value: Expr) -> Expr:
+    def whole(value: ex.Expr) -> ex.Expr:
         for _ in open_:  # one function may apply another
-            value = transform(value, go)
+            value = ex.transform(value, go)
         return value
 
     tensors = {name: replace(d, value=whole(d.value)) for name, d in found.tensors.items()}
@@ -272,4 +248,4 @@ def inlined(found: Definitions) -> Definitions:
 
 
 def _others(function: Function) -> bool:
-    return any(isinstance(n, Entry) and n.tensor not in function.parameters for n in walk(function.body))
+    return any(isinstance(n, ex.Entry) and n.tensor not in function.parameters for n in ex.walk(function.body))

@@ -8,31 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import derive.expr as ex
 from derive.axes import Slot, axes, reaches_on, stands
 from derive.errors import CardError, Problem, UnsupportedError
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    Add,
-    And,
-    Entry,
-    Expr,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Pow,
-    Reduce,
-    Rel,
-    Size,
-    add,
-    eq,
-    mul,
-    open_binder,
-    subst,
-    transform,
-    walk,
-)
 from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, SymbolTable, name_of
@@ -45,13 +23,14 @@ def with_extents(module: Module, found: Definitions) -> Module:
 
     Raises :class:`CardError` for a size that belongs to no axis.
     """
-    used = dict.fromkeys(n.name for e in module.equations for n in walk(e) if isinstance(n, Size))
+    used = dict.fromkeys(n.name for e in module.equations for n in ex.walk(e) if isinstance(n, ex.Size))
     for name in used:
         if not _attached(name, module):
             slot = _slot(name, module, found)
             if slot is None:
-                if any(n is Size(name) for e in module.equations for entry in walk(e) if isinstance(entry, Entry)
-                       for term in entry.indices for n in walk(term)):
+                if any(n is ex.Size(name) for e in module.equations for entry in ex.walk(e)
+                       if isinstance(entry, ex.Entry)
+                       for term in entry.indices for n in ex.walk(term)):
                     raise CardError(f"`{name}` stands in an index and has no value: state it, as in `{name} = 2`")
                 raise CardError(f"the size `{name}` belongs to no axis: write it at the sum whose terms it counts, "
                                 rf"e.g. `\sum_{{i=1}}^{{{name}}}`, or state a shape, `x \in \mathbb{{R}}^{{{name}}}`")
@@ -61,7 +40,7 @@ def with_extents(module: Module, found: Definitions) -> Module:
 
 def _attached(name: str, module: Module) -> bool:
     """A tensor that is given has an axis of this extent, or of one that a written range compares with it."""
-    return any(s is Size(name) for s in axes(module).sizes.values()) or any(
+    return any(s is ex.Size(name) for s in axes(module).sizes.values()) or any(
         name in symbol.sizes for symbol in module.table.of_kind(Kind.TENSOR) if symbol.name in _letters(module))
 
 
@@ -72,16 +51,16 @@ def _letters(module: Module) -> set[str]:
 def _slot(name: str, module: Module, found: Definitions) -> Slot | None:
     """The axis of the sum that is divided by n or √n; else of an index said to run up to n; else the only axis."""
     for equation in module.equations:
-        for node in walk(equation):
+        for node in ex.walk(equation):
             slot = _counted(node, name, module)
             if slot is not None:
                 return slot
     for equation in module.equations:
-        for node in walk(equation):
-            if isinstance(node, Rel) and (slot := _bounded(node, name, equation)) is not None:
+        for node in ex.walk(equation):
+            if isinstance(node, ex.Rel) and (slot := _bounded(node, name, equation)) is not None:
                 return slot
     for letter, _, upper in found.ranges:
-        if Size(name) in walk(upper):
+        if ex.Size(name) in ex.walk(upper):
             for equation in module.equations:
                 for slot in stands(letter, equation):
                     return slot
@@ -90,37 +69,37 @@ def _slot(name: str, module: Module, found: Definitions) -> Slot | None:
     return open_[0] if len(open_) == 1 else None
 
 
-def _bounded(cond: Rel, name: str, equation: Rel) -> Slot | None:
+def _bounded(cond: ex.Rel, name: str, equation: ex.Rel) -> Slot | None:
     """The axis of w in w_{i−k}, where 0 ≤ i − k < A."""
     for n, term in enumerate(cond.terms):
         upper = cond.terms[n + 1 :]
-        if not isinstance(term, Size) and any(Size(name) in walk(t) for t in upper):
-            for entry in walk(equation):
-                if isinstance(entry, Entry) and term in entry.indices:
+        if not isinstance(term, ex.Size) and any(ex.Size(name) in ex.walk(t) for t in upper):
+            for entry in ex.walk(equation):
+                if isinstance(entry, ex.Entry) and term in entry.indices:
                     return entry.tensor, entry.indices.index(term)
     return None
 
 
-def _counted(node: Node, name: str, module: Module) -> Slot | None:
+def _counted(node: ex.Node, name: str, module: Module) -> Slot | None:
     """The axis along which the sum of (1/n) Σ_i x_i runs."""
-    if not isinstance(node, Mul) or not any(_has_size(f, name) for f in node.factors):
+    if not isinstance(node, ex.Mul) or not any(_has_size(f, name) for f in node.factors):
         return None
     for factor in node.factors:
-        inner = factor.terms[0] if isinstance(factor, Add) else factor
-        for part in walk(inner):
-            if isinstance(part, Reduce) and part.op == "sum" and None in part.binder.upper:
-                binder, body = open_binder(part)
+        inner = factor.terms[0] if isinstance(factor, ex.Add) else factor
+        for part in ex.walk(inner):
+            if isinstance(part, ex.Reduce) and part.op == "sum" and None in part.binder.upper:
+                binder, body = ex.open_binder(part)
                 slots = [s for v in binder.variables for s in stands(v, body)]
                 if slots:
                     return slots[0]
     return None
 
 
-def _has_size(factor: Expr, name: str) -> bool:
+def _has_size(factor: ex.Expr, name: str) -> bool:
     base = factor
-    while isinstance(base, Pow):
+    while isinstance(base, ex.Pow):
         base = base.base
-    return base is not factor and any(n is Size(name) for n in walk(base)) and not isinstance(base, Reduce)
+    return base is not factor and any(n is ex.Size(name) for n in ex.walk(base)) and not isinstance(base, ex.Reduce)
 
 
 def _sized(module: Module, slot: Slot, name: str) -> Module:
@@ -132,42 +111,44 @@ def _sized(module: Module, slot: Slot, name: str) -> Module:
     return replace(module, table=module.table.extended([replace(symbol, sizes=tuple(sizes))]))
 
 
-def counts(nodes: Iterable[tuple[Formula, Node]], said: set[str]) -> list[str]:
+def counts(nodes: Iterable[tuple[Formula, ex.Node]], said: set[str]) -> list[str]:
     """The letters n of (1/n) Σ_i x_i and d of (1/√d) Σ_c q_c k_c that nothing else says anything of."""
     heads: set[str] = set()
     found: dict[str, None] = {}
     inside: set[str] = set()
     for _, node in nodes:
-        for part in walk(node):
-            if isinstance(part, Rel) and isinstance(part.terms[0], Entry):
+        for part in ex.walk(node):
+            if isinstance(part, ex.Rel) and isinstance(part.terms[0], ex.Entry):
                 heads.add(part.terms[0].tensor)
-            if not isinstance(part, Mul):
+            if not isinstance(part, ex.Mul):
                 continue
-            if any(isinstance(f, Reduce) and f.op == "sum" and None in f.binder.upper for f in part.factors):
+            if any(isinstance(f, ex.Reduce) and f.op == "sum" and None in f.binder.upper for f in part.factors):
                 found |= dict.fromkeys(name for f in part.factors if (name := _divisor(f)) is not None)
-        divisors = {d for p in walk(node) if isinstance(p, Pow) and (d := _divided(p)) is not None}
-        inside |= {n.tensor for n in walk(node) if isinstance(n, Entry) and n not in divisors}
+        divisors = {d for p in ex.walk(node) if isinstance(p, ex.Pow) and (d := _divided(p)) is not None}
+        inside |= {n.tensor for n in ex.walk(node) if isinstance(n, ex.Entry) and n not in divisors}
     return [name for name in found if name not in heads | said | inside]
 
 
-def _divisor(factor: Expr) -> str | None:
-    entry = _divided(factor) if isinstance(factor, Pow) else None
+def _divisor(factor: ex.Expr) -> str | None:
+    entry = _divided(factor) if isinstance(factor, ex.Pow) else None
     return None if entry is None else entry.tensor
 
 
-def _divided(power: Pow) -> Entry | None:
+def _divided(power: ex.Pow) -> ex.Entry | None:
     """n of n^{−1} and of (n^{1/2})^{−1}."""
-    base = power.base.base if isinstance(power.base, Pow) and power.base.exponent is Num(Fraction(1, 2)) else power.base
-    return base if power.exponent is Num(-1) and isinstance(base, Entry) and not base.indices else None
+    base = power.base
+    if isinstance(base, ex.Pow) and base.exponent is ex.Num(Fraction(1, 2)):
+        base = base.base
+    return base if power.exponent is ex.Num(-1) and isinstance(base, ex.Entry) and not base.indices else None
 
 
 def refuse_overruns(used: Iterable[Definition], table: SymbolTable) -> None:
     """Raise :class:`CardError` where a written range has more values than a declared axis has entries."""
     for definition in used:
-        for node in (n for n in walk(definition.value) if isinstance(n, Reduce)):
-            binder, body = open_binder(node)
+        for node in (n for n in ex.walk(definition.value) if isinstance(n, ex.Reduce)):
+            binder, body = ex.open_binder(node)
             for variable, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
-                if not isinstance(low, Num) or not isinstance(high, Num):
+                if not isinstance(low, ex.Num) or not isinstance(high, ex.Num):
                     continue
                 count = high.value - low.value + 1
                 for tensor, axis in stands(variable, body):
@@ -179,13 +160,13 @@ def refuse_overruns(used: Iterable[Definition], table: SymbolTable) -> None:
                             f"{size} along that axis; change the range or the shape", line=definition.formula.line))
 
 
-Stated = tuple[str, int, Expr, Expr]  # tensor, axis, first and last value
+Stated = tuple[str, int, ex.Expr, ex.Expr]  # tensor, axis, first and last value
 _LIST = re.compile(  # u_0, \dots, u_{N-1}
     r"(?P<letter>\\?[A-Za-z]+(?:\{\w\})?)\s*_\s*\{?(?P<low>[01])\}?\s*,(?:[^=]*,)?\s*\\[cl]?dots\s*,\s*(?P=letter)\s*_\s*"
     r"(?:\{\s*(?P<high>[A-Za-z])\s*(?P<less>-\s*1)?\s*\}|(?P<last>[A-Za-z]))")
 
 
-def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, Node]], latexes: Iterable[str]) -> Module:
+def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]], latexes: Iterable[str]) -> Module:
     """The module with the stated range of its outputs' indices; y counts from 0 where its range does not.
 
     ``latexes`` are all formulas of the question: u_0, …, u_{N−1} says what N is.
@@ -194,14 +175,15 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, Node]], la
     for tensor, axis, low, high in _stated(module, nodes):
         entry, value = module.definition(tensor)
         variable = entry.indices[axis]
-        assert isinstance(variable, Idx)
+        assert isinstance(variable, ex.Idx)
         if stands(variable, value) and not reaches_on(variable, value):
             continue  # it runs along that axis
-        length = add(high, ONE, *(mul(MINUS_ONE, t) for t in (low.terms if isinstance(low, Add) else (low,))))
-        if low not in (Num(0), Num(1)):
-            module = _shifted(module, entry, variable, add(low, Num(-axes(module).origin(tensor, axis))))
+        length = ex.add(high, ex.ONE,
+                        *(ex.mul(ex.MINUS_ONE, t) for t in (low.terms if isinstance(low, ex.Add) else (low,))))
+        if low not in (ex.Num(0), ex.Num(1)):
+            module = _shifted(module, entry, variable, ex.add(low, ex.Num(-axes(module).origin(tensor, axis))))
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
-    sizes = {n.name for _, _, length in module.ranges for n in walk(length) if isinstance(n, Size)}
+    sizes = {n.name for _, _, length in module.ranges for n in ex.walk(length) if isinstance(n, ex.Size)}
     return _with_extents(module, sizes, [*_lengths(nodes), *_listed(latexes)]) if sizes else module
 
 
@@ -209,67 +191,68 @@ def with_known_ranges(module: Module) -> Module:
     """The module without ranges whose sizes no tensor has: T of t = 0, …, T − 1, which is said of nothing else."""
     found = axes(module)
     known = {s.name for (tensor, d) in found.classes if tensor not in module.defined
-             and isinstance(s := found.size(tensor, d), Size)}
+             and isinstance(s := found.size(tensor, d), ex.Size)}
     return replace(module, ranges=tuple(r for r in module.ranges if all(
-        n.name in known for n in walk(r[2]) if isinstance(n, Size))))
+        n.name in known for n in ex.walk(r[2]) if isinstance(n, ex.Size))))
 
 
-def _stated(module: Module, nodes: Iterable[tuple[Formula, Node]]) -> Iterator[Stated]:
+def _stated(module: Module, nodes: Iterable[tuple[Formula, ex.Node]]) -> Iterator[Stated]:
     """The ranges that stand in one statement with the equation of an output, or right behind it in the sentence."""
     joined = [(one, other) for (_, one), (formula, other) in itertools.pairwise(nodes) if not formula.display]
-    for parts in [*(node.conds for _, node in nodes if isinstance(node, And)), *joined]:
-        for head in (p.terms[0] for p in parts if isinstance(p, Rel) and p.ops == ("=",)):
-            if not isinstance(head, Entry) or head.tensor not in module.defined:
+    for parts in [*(node.conds for _, node in nodes if isinstance(node, ex.And)), *joined]:
+        for head in (p.terms[0] for p in parts if isinstance(p, ex.Rel) and p.ops == ("=",)):
+            if not isinstance(head, ex.Entry) or head.tensor not in module.defined:
                 continue
             own, _ = module.definition(head.tensor)
             for part in parts:
                 match part:
-                    case Rel((low, Idx() as v, high), ("≤", ("≤" | "<") as op)) if v in head.indices and (
+                    case ex.Rel((low, ex.Idx() as v, high), ("≤", ("≤" | "<") as op)) if v in head.indices and (
                             own.indices == head.indices):
-                        yield head.tensor, head.indices.index(v), low, high if op == "≤" else add(high, MINUS_ONE)
+                        yield head.tensor, head.indices.index(v), low, high if op == "≤" else ex.add(high, ex.MINUS_ONE)
 
 
-def _shifted(module: Module, entry: Entry, variable: Idx, first: Expr) -> Module:
+def _shifted(module: Module, entry: ex.Entry, variable: ex.Idx, first: ex.Expr) -> Module:
     """y_{t + first} called y_t, so that y counts as everything else does."""
     if entry.tensor != module.output:
         raise UnsupportedError(f"the index `{variable.name}` of `{entry.tensor}` starts at another number than the "
                                "indices of what it is computed from, and it is used further; let it start there too")
 
-    def moved(equation: Rel) -> Rel:
+    def moved(equation: ex.Rel) -> ex.Rel:
         head, value = equation.terms
-        assert isinstance(value, Expr)
-        return eq(head, transform(subst(value, {variable: add(variable, first)}), _flat)) if head is entry else equation
+        assert isinstance(value, ex.Expr)
+        shifted = ex.transform(ex.subst(value, {variable: ex.add(variable, first)}), _flat)
+        return ex.eq(head, shifted) if head is entry else equation
 
-    before = subst(entry if module.recounted is None else module.recounted[1], {variable: add(variable, first)})
+    before = ex.subst(entry if module.recounted is None else module.recounted[1], {variable: ex.add(variable, first)})
     return replace(module, equations=tuple(map(moved, module.equations)), recounted=(entry, before))
 
 
-def _flat(node: Node) -> Node | None:
-    nested = isinstance(node, Add) and any(isinstance(t, Add) for t in node.terms)
-    return add(*node.terms) if nested and isinstance(node, Add) else None
+def _flat(node: ex.Node) -> ex.Node | None:
+    nested = isinstance(node, ex.Add) and any(isinstance(t, ex.Add) for t in node.terms)
+    return ex.add(*node.terms) if nested and isinstance(node, ex.Add) else None
 
 
-def _lengths(nodes: Sequence[tuple[Formula, Node]]) -> Iterator[tuple[str, Expr]]:
+def _lengths(nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[tuple[str, ex.Expr]]:
     """x and T of $x_t$, $t = 0, \\dots, T - 1$."""
     for (_, one), (_, other) in itertools.pairwise(nodes):
         match one, other:
-            case Entry(tensor, (Idx() as v,)), Rel((Num(low), w, high), ("≤", "≤")) if v is w:
-                yield tensor, add(high, Num(1 - low))
+            case ex.Entry(tensor, (ex.Idx() as v,)), ex.Rel((ex.Num(low), w, high), ("≤", "≤")) if v is w:
+                yield tensor, ex.add(high, ex.Num(1 - low))
 
 
-def _listed(latexes: Iterable[str]) -> Iterator[tuple[str, Expr]]:
+def _listed(latexes: Iterable[str]) -> Iterator[tuple[str, ex.Expr]]:
     r"""u and N of u_0, \dots, u_{N-1}."""
     for found in (match for latex in latexes for match in _LIST.finditer(latex)):
         counted = found["high"] if found["less"] else found["last"] or found["high"]
         if (found["low"] == "0") == bool(found["less"]):
-            yield name_of(found["letter"]), Size(counted)
+            yield name_of(found["letter"]), ex.Size(counted)
 
 
-def _with_extents(module: Module, sizes: set[str], extents: Iterable[tuple[str, Expr]]) -> Module:
+def _with_extents(module: Module, sizes: set[str], extents: Iterable[tuple[str, ex.Expr]]) -> Module:
     """The module with the extents of tensors of one axis that ranges speak of."""
     for tensor, length in extents:
         symbol = module.table.named(tensor)
-        if isinstance(length, Size) and length.name in sizes and symbol is not None and len(symbol.axes) == 1 and (
+        if isinstance(length, ex.Size) and length.name in sizes and symbol is not None and len(symbol.axes) == 1 and (
                 not any(symbol.sizes)):
             module = replace(module, table=module.table.extended([replace(symbol, sizes=(length.name,))]))
     return module

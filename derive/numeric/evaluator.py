@@ -47,6 +47,14 @@ class _Recording(dict[Index, Any]):
         return super().__getitem__(index)
 
 
+@lru_cache(maxsize=4096)
+def _window(w: Axis, n: int, k: int) -> tuple[int, ...]:
+    if isinstance(w, AdaptiveAxis):
+        return tuple(i for i in range(n) if k * n < (i + 1) * w.outputs and i * w.outputs < (k + 1) * n)
+    cells = (w.stride * k - w.padding + w.dilation * a for a in range(w.kernel_size))
+    return tuple(i for i in cells if 0 <= i < n)
+
+
 @dataclass
 class _Run:
     """What the generated source sees: the tensors so far, their extents, the windows."""
@@ -71,13 +79,9 @@ class _Run:
                 return self.shapes[symbol.name][symbol.sizes.index(name)]
         raise CardError(f"no array's shape tells the size `{name}`")
 
-    def window(self, name: str, axis: int, k: int) -> list[int]:
+    def window(self, name: str, axis: int, k: int) -> tuple[int, ...]:
         """{s k − p + d a : 0 ≤ a < K} ∩ [0, n); adaptive: the cells that meet the k-th of m equal parts of [0, n)."""
-        w, n = self.axes[name][axis], self.extent(*self.places[name, axis])
-        if isinstance(w, AdaptiveAxis):
-            return [i for i in range(n) if k * n < (i + 1) * w.outputs and i * w.outputs < (k + 1) * n]
-        cells = (w.stride * k - w.padding + w.dilation * a for a in range(w.kernel_size))
-        return [i for i in cells if 0 <= i < n]
+        return _window(self.axes[name][axis], self.extent(*self.places[name, axis]), k)
 
     def counted(self, start: int) -> Iterator[int]:
         """start, start + 1, …: an output's index, which the extents of what is read must end."""
@@ -204,7 +208,7 @@ def _out_of_range(name: str, index: Any, run: _Run) -> Exception:
     return KeyError(index)
 
 
-def windows(module: Module, shapes: Mapping[str, Index], name: str) -> tuple[list[list[list[int]]], Index]:
+def windows(module: Module, shapes: Mapping[str, Index], name: str) -> tuple[list[list[tuple[int, ...]]], Index]:
     """For each axis of a window set, the elements of every window, and how many there are."""
     run = _Run(module, window_places(module.equations), dict(shapes), {})
     counts = tuple(run.windows(name, axis) for axis in range(len(run.axes[name])))

@@ -25,6 +25,10 @@ class TooLarge(UnsupportedError):
     """The statement is out of the reach of a proof here."""
 
 
+class TooMany(TooLarge):
+    """It may be within reach of a larger ring."""
+
+
 @dataclass(frozen=True)
 class Generator:
     """A generator: an entry or function value ("free"), an inverse of ``of``, or a root with r^degree = ``of``."""
@@ -65,7 +69,7 @@ class Algebra:
     def _generator(self, key: Any, kind: Generator, positive: bool = False) -> int:
         if key not in self._named:
             if len(self.generators) == len(self._symbols):
-                raise TooLarge("too many functions for a proof")
+                raise TooMany("too many functions for a proof")
             self._named[key] = len(self.generators)
             self.generators.append(kind)
             if positive:

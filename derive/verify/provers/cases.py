@@ -15,15 +15,18 @@ from derive.errors import CardError, UnsupportedError
 from derive.expr import Node
 from derive.symbolic.pieces import Pieces
 from derive.verify.points.draw import Draws
+from derive.verify.points.point import Point
 from derive.verify.points.sizes import Sizes, cells
+from derive.verify.provers.algebra import TooMany
 from derive.verify.provers.layer import Layer
 from derive.verify.provers.piecewise import Lowering, parts_of
-from derive.verify.provers.smt import Own, context, number, related
+from derive.verify.provers.smt import Own, assume, context, number, opposite, related
 from derive.verify.scope import Scope
 
 _RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
 _MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
 _MOST_LETTERS = 300  # of all tensors, likewise
+_SPARE = (40, 200)  # generators besides the entries: few at first, as each makes every polynomial longer
 _POINTS = 20  # at which it is looked whether what is taken to hold does
 
 
@@ -34,6 +37,7 @@ class ByCases:
         self.scope, self.sizes = scope, sizes
         self._own = Own()
         self._sound = 0  # axioms that are known to have a model
+        self._spare = _SPARE[0]
         self._known: dict[Node, bool] = {}
 
     @cached_property
@@ -60,9 +64,13 @@ class ByCases:
         if self.pieces is None or sum(math.prod(s) for s in self.sizes.shapes.values()) > _MOST_LETTERS:
             return None
         try:
-            return Lowering(Layer(self.draws.point(0), self.draws.facts, self.pieces), self.scope.compiler)
+            return Lowering(Layer(self._point, self.draws.facts, self.pieces, self._spare), self.scope.compiler)
         except UnsupportedError:
             return None
+
+    @cached_property
+    def _point(self) -> Point:
+        return self.draws.point(0)
 
     def proves(self, node: Node) -> bool:
         """Whether the statement holds for all inputs off the boundaries; False where that is not shown."""
@@ -72,10 +80,20 @@ class ByCases:
 
     def _proves_anew(self, node: Node) -> bool:
         if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
-            self.__dict__.pop("lowering", None)
-            self._sound = 0
+            self._lower_again()
         with self._own.used():
-            return self._proves_all(node)
+            try:
+                return self._proves_all(node)
+            except TooMany:
+                if self._spare == _SPARE[-1]:
+                    return False
+                self._spare = _SPARE[-1]
+                self._lower_again()
+                return self._proves_all(node)
+
+    def _lower_again(self) -> None:
+        self.__dict__.pop("lowering", None)
+        self._sound = 0
 
     def _proves_all(self, node: Node) -> bool:
         if self.lowering is None:
@@ -84,6 +102,8 @@ class ByCases:
         try:
             return all(self._proves(claim.runs(self.lowering.point), claim.variables, whole) for claim, (_, whole)
                        in zip(self.scope.compiler.claims(node), parts_of(node), strict=True))
+        except TooMany:
+            raise
         except (UnsupportedError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
             return False
 
@@ -103,36 +123,35 @@ class ByCases:
         solver = self._solver()
         for truth in dict.fromkeys(left):
             solver.push()
-            solver.add(z3.Not(space.truth(truth)))
+            assume(solver, [opposite(space.truth(truth))])
             if solver.check() != z3.unsat:
                 return False
             solver.pop()
-        return self._consistent()
+        return self._consistent(solver)
 
     def _solver(self) -> Any:
         assert self.lowering is not None
         space = self.lowering.space
         solver = z3.SimpleSolver(ctx=context())
         solver.set("rlimit", _RLIMIT)
-        solver.add(*space.axioms, *space.terms.relations(), *space.terms.stated(self.lowering.layer.facts))
+        assume(solver, [*space.axioms, *space.terms.relations(), *space.terms.stated(self.lowering.layer.facts)])
         return solver
 
-    def _consistent(self) -> bool:
+    def _consistent(self, solver: Any) -> bool:
         """What is taken to hold does so at some point: nothing was proved of nothing."""
         assert self.lowering is not None
         layer, space = self.lowering.layer, self.lowering.space
         if len(space.axioms) > self._sound:
-            solver = self._solver()
             for turn in range(_POINTS):
                 values = self.draws.point(turn).values
                 solver.push()
                 known = {g: Fraction(values[name][at]) for name in layer.point.given
                          for at, poly in layer.letters[name].items()
                          for g in poly.used() if poly == space.algebra.generator(g)}
-                solver.add(*(related(space.terms.letter(g), "=", number(value)) for g, value in known.items()))
-                solver.add(*(related(letter, "=", number(math.prod(known[g] ** power for g, power in monomial)))
-                             for monomial, letter in space.terms.monomials.items()
-                             if known.keys() >= dict(monomial).keys()))
+                assume(solver, [related(space.terms.letter(g), "=", number(value)) for g, value in known.items()])
+                assume(solver, [related(letter, "=", number(math.prod(known[g] ** power for g, power in monomial)))
+                                for monomial, letter in space.terms.monomials.items()
+                                if known.keys() >= dict(monomial).keys()])
                 if solver.check() == z3.sat:
                     self._sound = len(space.axioms)
                     return True

@@ -20,7 +20,7 @@ from derive.functions import elementary
 from derive.numeric.arithmetic import EXACT, Arithmetic
 from derive.ring import Poly
 from derive.verify.provers.algebra import Algebra, TooLarge
-from derive.verify.provers.smt import Terms, context, every, number, related, some, total, when
+from derive.verify.provers.smt import Terms, context, every, number, opposite, related, some, total, when
 
 MOST_PARTS = 400  # of one number
 _CASES = 8  # of a number that is taken apart; where an argument has more, a letter stands for it
@@ -267,7 +267,7 @@ class Space:
         if len(truth) == 1:
             (what, signs), = truth
             return frozenset(((what, _ALL - signs),))
-        return self.condition(z3.Not(self.truth(truth)))
+        return self.condition(opposite(self.truth(truth)))
 
     def some(self, truths: Sequence[Truth]) -> Truth:
         if any(t is True for t in truths):
@@ -291,7 +291,7 @@ class Space:
     def _atom(self, what: Any, signs: Signs) -> Any:
         if isinstance(what, Poly):
             return related(self.terms.of(what), _OPS[signs], number(0))
-        return self._conditions[what] if 1 in signs else z3.Not(self._conditions[what])
+        return self._conditions[what] if 1 in signs else opposite(self._conditions[what])
 
     def real(self, value: Any) -> Any:
         """A number as a Z3 term."""

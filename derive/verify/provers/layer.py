@@ -26,11 +26,11 @@ from derive.verify.provers.guarded import ALWAYS, Space, Truth, conjunction, uns
 class Layer:
     """The layer at the shapes of a point, for all inputs: entries are letters, all else numbers with cases."""
 
-    def __init__(self, point: Point, facts: Facts, pieces: Pieces) -> None:
+    def __init__(self, point: Point, facts: Facts, pieces: Pieces, spare: int) -> None:
         self.point, self.module, self.facts, self.pieces = point, point.module, facts, pieces
         self.upstream = f"delta_{self.module.output}"
         own = (*point.given, *point.free, self.upstream)
-        self.space = Space(Algebra(sum(len(point.values[name]) for name in own), spare=200))
+        self.space = Space(Algebra(sum(len(point.values[name]) for name in own), spare))
         self.letters = {name: letters_of(self.space.algebra, name, point.values[name], facts) for name in own}
         self._known: dict[sympy.Expr, Any] = {symbol(name, at): self.space.of(poly) for name in point.given
                                               for at, poly in self.letters[name].items()}

@@ -102,6 +102,18 @@ def product(factors: Sequence[Any]) -> Any:
     return factors[0] if len(factors) == 1 else z3.ArithRef(z3.Z3_mk_mul(ctx.ref(), len(factors), _terms(factors)), ctx)
 
 
+def opposite(cond: Any) -> Any:
+    """¬c."""
+    ctx = context()
+    return z3.BoolRef(z3.Z3_mk_not(ctx.ref(), cond.as_ast()), ctx)
+
+
+def assume(solver: Any, conds: Sequence[Any]) -> None:
+    """Add conditions to a solver."""
+    for cond in conds:
+        z3.Z3_solver_assert(solver.ctx.ref(), solver.solver, cond.as_ast())
+
+
 _RELATIONS: dict[str, Callable[..., Any]] = {
     "=": z3.Z3_mk_eq, "<": z3.Z3_mk_lt, "≤": z3.Z3_mk_le, ">": z3.Z3_mk_gt, "≥": z3.Z3_mk_ge,
 }
@@ -110,7 +122,7 @@ _RELATIONS: dict[str, Callable[..., Any]] = {
 def related(left: Any, op: str, right: Any) -> Any:
     """left op right, of two reals."""
     if op == "≠":
-        return z3.Not(related(left, "=", right))
+        return opposite(related(left, "=", right))
     ctx = context()
     return z3.BoolRef(_RELATIONS[op](ctx.ref(), left.as_ast(), right.as_ast()), ctx)
 

@@ -74,6 +74,8 @@ def test_active_sets_of_fractions_and_floats_are_exact() -> None:
     assert numbers("max_abs_pool").ties(x=[-2, 2, 1])[(0,)] == ((0,), (1,))
     with pytest.raises(UnsupportedError, match="maximum, minimum or median"):
         numbers("avg_pool").ties(x=[1, 2, 3])
+    with pytest.raises(CardError, match=r"NaN\) at \(1\)"):
+        layer.ties(x=[0, float("nan"), 0])
 
 
 @pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)

@@ -20,6 +20,7 @@ from derive.verify import check
 from derive.verify import routes as agreement
 from derive.verify.check import remembered, unbound
 from derive.verify.example import Parsed, example
+from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
 from derive.verify.proving import Proofs, proofs
 from derive.verify.report import Check, Report, Verdict
@@ -61,6 +62,7 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
         if any(m.name == "subdifferential" for m in sheet.formulas()) and field is not None and field.overlaps:
             checks.append(apart())
     checks += words(sheet, module, scopes)
+    checks += pictures(sheet, module)
     defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
     return Report(tuple(checks), tuple(defined))
 

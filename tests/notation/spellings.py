@@ -28,7 +28,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Node:
-    """op: letter, apply, odot, scale, act (matrix on vector), dot, plus, shift (by a number), clip (max with 0), square."""
+    """op: letter, apply, odot, scale, act (matrix on vector), dot, plus, shift (by a number), clip (max with 0), square, softmax."""
 
     op: str
     shape: tuple[str, ...]
@@ -54,6 +54,8 @@ def value(node: Node, of: dict[str, np.ndarray]) -> np.ndarray:
             return FUNCTIONS[node.name](parts[0])
         case "clip":
             return np.maximum(0, parts[0])
+        case "softmax":
+            return np.exp(parts[0]) / np.sum(np.exp(parts[0]))
         case "odot" | "scale":
             return parts[0] * parts[1]
         case "act" | "dot":
@@ -116,8 +118,8 @@ class _Maker:
             others = [self.vector(size) if rng.random() < 0.7 or len(self.capitals) < 2 else self.term(size, None)]
             node = Node("plus", (size,), (node, *others))
         if rng.random() < 0.6:
-            name = rng.choice([*FUNCTIONS, "clip"])
-            node = Node("clip", node.shape, (node,)) if name == "clip" else Node("apply", node.shape, (node,), name=name)
+            name = rng.choice([*FUNCTIONS, "clip", "softmax"])
+            node = Node("apply", node.shape, (node,), name=name) if name in FUNCTIONS else Node(name, node.shape, (node,))
         return node
 
     def make(self) -> Layer:
@@ -156,7 +158,7 @@ class _Writer:
         self.equals = rng.choice(("=", "=", ":=", r"\coloneqq", r"\equiv"))
         self.times = rng.choice((r"\odot", r"\circ"))
         self.turned: set[str] = set()
-        self.letters = iter("jilr")
+        self.letters = iter("jilrt")
 
     def face(self, letter: Letter) -> str:
         if self.faces == "bold" and letter.shape or self.faces == "vectors" and len(letter.shape) == 1:
@@ -182,6 +184,13 @@ class _Writer:
                 return rf"{node.name}\left({self.index(parts[0], at)}\right)"
             case "clip":
                 return rf"\max(0, {self.index(parts[0], at)})"
+            case "softmax":
+                below, j = next(self.letters), next(self.letters)
+                self.letters = itertools.chain([below], self.letters)
+                above = self.index(parts[0], at)
+                self.letters = itertools.chain([below], self.letters)
+                sign = rf"\sum_{{{j}=1}}^{{{node.shape[0]}}}" if self.style == "limits" else rf"\sum_{j}"
+                return rf"\frac{{\exp({above})}}{{{sign} \exp({self.index(parts[0], (j,))})}}"
             case "odot":
                 return f"{self.index(parts[0], at)} {self.index(parts[1], at)}"
             case "scale":
@@ -205,6 +214,8 @@ class _Writer:
                 return f"{node.name}({self.whole(parts[0])})"
             case "clip":
                 return rf"\max(0, {self.whole(parts[0])})"
+            case "softmax":
+                return rf"\operatorname{{softmax}}({self.whole(parts[0])})"
             case "odot":
                 return f"{self.whole(parts[0])} {self.times} {self.whole(parts[1])}"
             case "scale":
@@ -228,7 +239,7 @@ class _Writer:
         found = []
         for head, body in self.of.definitions:
             if self.faces == "indices":
-                self.letters = iter("jilr")
+                self.letters = iter("jilrt")
                 at = ("k",) * len(head.shape)
                 found.append(f"{self.entry(head, at)} {self.equals} {self.index(body, at)}")
             elif self.style == "rows" and body.op in ("dot", "square"):

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
-from derive.notation.rules.trees import Run, all_statements, by_statement, called, equals, free, name, sides
-from derive.notation.tree import Group, Item, Items, Scripted, Token, base_of, is_token, normal
+from derive.notation.rules.trees import (
+    Run,
+    all_statements,
+    by_statement,
+    called,
+    equals,
+    free,
+    is_sum,
+    name,
+    sides,
+    spelt,
+)
+from derive.notation.tree import Group, Item, Items, Scripted, Token, base_of, is_token, normal, split
 
 
 def _is_softmax(run: Items, n: int) -> Group | None:
@@ -19,11 +30,21 @@ def with_letters(formulas: list[Formula]) -> list[Formula]:
     r"""c = V^\top softmax(Wx) as z = W x, a = softmax(z), c = V^\top a, with letters that nothing else has."""
     if any(_is_softmax(head, 0) for part in all_statements(formulas) for head in sides(part)[:-1] if head):
         return formulas
+    known = {_key(two[1]): two[0] for part in all_statements(formulas) if len(two := sides(part)) == 2 and len(
+        two[0]) == 1 and is_token(two[0][0], "NAME")}
     small, capital = (free(formulas, letters) for letters in ("zasuvopr", "SAUTGHP"))
-    return [new for formula in formulas for new in _named(formula, small, capital)]
+    return [new for formula in formulas for new in _named(formula, known, small, capital)]
 
 
-def _named(formula: Formula, small: Iterator[str], capital: Iterator[str]) -> Iterator[Formula]:
+def _key(items: Items) -> str:
+    """Q K^\\top / d as \\frac{Q K^\\top}{d} is spelt."""
+    parts = split(items, "SLASH")
+    return f"FRAC[{spelt(parts[0])}][{spelt(parts[1])}]" if len(parts) == 2 and not is_sum(items) else spelt(items)
+
+
+def _named(
+    formula: Formula, known: Mapping[str, Run], small: Iterator[str], capital: Iterator[str]
+) -> Iterator[Formula]:
     new: list[Formula] = []
 
     def letter(at: Item, like: Item) -> Token:
@@ -37,9 +58,10 @@ def _named(formula: Formula, small: Iterator[str], capital: Iterator[str]) -> It
             return part
         call, after = value[at : at + 2], value[at + 2 :]
         if not _is_letter(bracket.items):
-            z = letter(bracket, heads[0][0])
-            new.append(replace(formula, tree=(z, equals(bracket), *bracket.items)))
-            inner = replace(bracket, items=(z,))
+            own = known.get(_key(bracket.items)) or (letter(bracket, heads[0][0]),)
+            if own not in known.values():
+                new.append(replace(formula, tree=(*own, equals(bracket), *bracket.items)))
+            inner = replace(bracket, items=own)
             call = call[0], replace(call[1], base=inner) if isinstance(call[1], Scripted) else inner
         before = part[: len(part) - len(value) + at]
         if _joins(before[-1]) or (after and _joins(after[0])):

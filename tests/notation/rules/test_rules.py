@@ -96,6 +96,8 @@ CASES = {
     "a softmax that is a factor": ([r"c = V \mathrm{softmax}(z)"], [r"a = \mathrm{softmax}(z)", "c = V a"]),
     "a softmax in front": ([r"Y = \mathrm{softmax}(Q K^\top) V"],
                            [r"S = Q K^\top", r"A = \mathrm{softmax}(S)", "Y = A V"]),
+    "a softmax of what has a letter": ([r"P = \mathrm{softmax}(\frac{Q}{d})", "S = Q / d"],
+                                       [r"P = \mathrm{softmax}(S)", "S = Q / d"]),
     "a softmax of each row": ([r"P = \mathrm{softmax}(S) \quad \text{(row-wise)}"],
                               [r"P = \mathrm{softmax}_{\text{rows}}(S)"]),
     "layers": (["z^l_j = w^l_{jk} a^{l-1}_k", "a^l_j = s(z^l_j)"],

@@ -208,20 +208,21 @@ _ALMOST = (r"\approx", r"\simeq", r"\cong")
 
 
 def approximations(formulas: list[Formula]) -> list[Formula]:
-    r"""y \approx … as y = …, where no equation defines y, and the value has letters."""
+    r"""f(x) \approx …, and a displayed y \approx …, as equations: none defines y, and more than a letter follows."""
     known = set(_defined(formulas))
 
-    def defined(part: Run) -> Run:
-        at = [n for n, i in enumerate(part) if is_token(i, "UNKNOWN") and i.text in _ALMOST]
-        head = part[: at[0]] if at else ()
-        own = len(head) == 1 or (len(head) == 2 and called(head, 0) is not None)
-        if len(at) != 1 or has(part, "REL") or not own or not is_token(base_of(head[0]), "NAME") or not any(
-                is_token(base_of(i), "NAME", "FN", "BIG") or isinstance(i, Command) for i in part[at[0] + 1 :]) or (
+    def defined(part: Run, display: bool) -> Run:
+        at = next((n for n, i in enumerate(part) if is_token(i, "UNKNOWN") and i.text in _ALMOST), 0)
+        head, value = part[:at], part[at + 1 :]
+        own = len(head) == 1 and display or (len(head) == 2 and called(head, 0) is not None)
+        if not own or has(part, "REL") or len(value) < 2 or not is_token(base_of(head[0]), "NAME") or not any(
+                is_token(base_of(i), "NAME", "FN", "BIG") or isinstance(i, Command) for i in value) or (
                 str(base_of(head[0])) in known):
             return part
-        return *head, equals(part[at[0]]), *part[at[0] + 1 :]
+        return *head, equals(part[at]), *value
 
-    return changed(formulas, lambda tree: by_statement(tree, defined))
+    return [new for f in formulas for new in changed([f], lambda tree, f=f: by_statement(  # type: ignore[misc]
+        tree, lambda part: defined(part, f.display)))]
 
 
 def _defined(formulas: list[Formula]) -> Iterator[str]:

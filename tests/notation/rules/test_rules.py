@@ -41,6 +41,7 @@ CASES = {
                                             r"b \in \mathbb{R}^n"]),
     "a circled product of anything": ([r"y = a \otimes b"], [r"y = a \otimes b"]),
     "an approximate value": ([r"y_k \approx x_k - x_k^3"], ["y_k = x_k - x_k^3"]),
+    "letters that are near each other": ([r"y \approx t"], [r"y \approx t"]),
     "approximate numbers": ([r"y \approx 0.27", r"z = a \approx b", "s = a", r"s \simeq b"],
                             [r"y \approx 0.27", r"z = a \approx b", "s = a", r"s \simeq b"]),
     "a brace with words": ([r"y_k = \underbrace{W_{kj} x_j}_{\text{linear}} + b_k"], ["y_k = W_{kj} x_j + b_k"]),

@@ -11,7 +11,7 @@ from derive.errors import UnsupportedError
 from derive.expr import Entry, Idx, Partial, SetApp, tuple_of
 from derive.layers import find, layer
 from derive.layers.catalogue import Pooling
-from derive.layers.medians import refuse_even_medians
+from derive.layers.refused import refuse_even_medians
 from derive.module import Module
 from derive.notation import write
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis

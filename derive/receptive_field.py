@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from derive.errors import CardError
@@ -155,8 +156,13 @@ def window_facts(field: ReceptiveField, size: tuple[int, ...] | None) -> WindowF
     """The facts along each axis, taken together."""
     known: tuple[int | None, ...] = size or (None,) * len(field.axes)
     found = [_along(axis) if n is None else facts_at(axis, n) for axis, n in zip(field.axes, known, strict=True)]
-    return WindowFacts(math.prod(f.most for f in found), all(f.tiles for f in found), any(f.gaps for f in found),
-                       any(f.clipped for f in found), any(f.missed for f in found))
+    return of_axes(found)
+
+
+def of_axes(found: Iterable[WindowFacts]) -> WindowFacts:
+    """The facts along each axis, taken together."""
+    facts = list(found)
+    return replace(at_many(facts), most=math.prod(f.most for f in facts))
 
 
 def sizes_of(axis: Axis) -> range:

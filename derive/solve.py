@@ -12,8 +12,7 @@ from derive.card import Card
 from derive.collection import no_collection
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Node
-from derive.layers.extent import refuse_large_windows
-from derive.layers.medians import refuse_even_medians
+from derive.layers.refused import refuse_even_medians, refuse_large_windows
 from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Sheet

@@ -2,20 +2,63 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+import random
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from derive.exposition import tied_example
+from derive.errors import UnsupportedError
 from derive.exposition.builder import Builder
-from derive.exposition.matrices import in_rows
 from derive.exposition.subject import Subject
 from derive.exposition.worked import Result, worked
-from derive.expr import And, Entry, Expr, Matrix, Num, Partial, Rel, eq
+from derive.expr import And, Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, eq
+from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, precision
+from derive.numeric.clarke import active_sets, selection
+from derive.numeric.point import Index
 from derive.sheet import Math
 from derive.verify.points.draw import arithmetic_of
-from derive.verify.points.point import Values
+from derive.verify.points.point import Point, Values
+from derive.verify.ties import Message
+
+
+def matrix(tensor: Mapping[Index, Any]) -> Matrix:
+    """A tensor of rank 1 (as one row) or 2."""
+    if len(next(iter(tensor))) == 1:
+        return Matrix((tuple(_entry(tensor[at]) for at in sorted(tensor)),))
+    rows = sorted({at[0] for at in tensor})
+    return Matrix(tuple(tuple(_entry(tensor[at]) for at in sorted(tensor) if at[0] == row) for row in rows))
+
+
+def printed(values: Mapping[Index, Any]) -> Expr:
+    """A tensor as a matrix, a single number as it is."""
+    return Num(values[()]) if () in values else matrix(values)
+
+
+def _entry(value: Any) -> Expr:
+    """A number; a maximum or minimum over nothing is infinite."""
+    return Infinity(1 if value > 0 else -1) if value in (math.inf, -math.inf) else Num(value)
+
+
+def plain(value: Any) -> str:
+    """A number as it is written; −∞ for a maximum over nothing."""
+    return str(value).replace("-", "−").replace("inf", "∞")
+
+
+def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -> str:
+    """(1, 2), (3, 4) for a matrix, its rows; of three axes a matrix for each value of the first index, after ``;``."""
+    if () in tensor:
+        return number(tensor[()])
+    rank, places = len(next(iter(tensor))), sorted(tensor)
+    if rank == 1:
+        return "(" + ", ".join(number(tensor[at]) for at in places) + ")"
+    parts = (in_rows({at[1:]: tensor[at] for at in places if at[0] == first}, number)
+             for first in sorted({at[0] for at in places}))
+    return (", " if rank == 2 else "; ").join(parts)
+
 
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4
@@ -39,11 +82,11 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             return
         b.prose("example_given", upstream=bool(subject.backward))
         for name in names:
-            b.math("example_given", eq(Entry(name, ()), _value(point.tensor(name))), "example", definition=True)
+            b.math("example_given", eq(Entry(name, ()), printed(point.tensor(name))), "example", definition=True)
         if kind is EXACT:
             exact(b, results)
             if subject.backward:
-                tied_example.build(b, module, point)
+                tied(b, module, point)
         else:
             rounded(b, results)
 
@@ -56,7 +99,7 @@ def exact(b: Builder, results: list[Result]) -> None:
             b.prose(f"example_{part}")
         for node, values, _ in own:
             statements = _entries(node, values, b.tables["layer"]) if isinstance(node, Partial) else [
-                eq(node, _value(values))]
+                eq(node, printed(values))]
             for n in range(0, len(statements), _A_LINE):
                 line = tuple(statements[n:n + _A_LINE])
                 b.math(f"example_{part}", line[0] if len(line) == 1 else And(line), "example")
@@ -84,19 +127,6 @@ def _entries(node: Partial, values: Values, table: SymbolTable) -> list[Rel]:
     return [eq(Partial(node.of, Entry(wrt.tensor, tuple(map(Num, at)))), Num(value)) for at, value in own.items()]
 
 
-def _rows(values: Values) -> list[list[object]]:
-    """A vector as one row, a matrix as its rows."""
-    if len(next(iter(values))) < 2:
-        return [[values[at] for at in sorted(values)]]
-    return [[values[at] for at in sorted(values) if at[0] == row] for row in sorted({at[0] for at in values})]
-
-
-def _value(values: Values) -> Expr:
-    if () in values:
-        return Num(values[()])
-    return Matrix(tuple(tuple(Num(v) for v in row) for row in _rows(values)))  # type: ignore[arg-type]
-
-
 def _rounded(value: Any) -> str:
     return f"{float(value) + 0:.{_DIGITS}f}".replace("-", "−")
 
@@ -105,3 +135,47 @@ def _number(value: Any) -> str:
     """A number that is whole or a fraction as it is, another one rounded."""
     whole = isinstance(value, (int, Fraction)) or value == int(value)
     return str(Fraction(value)).replace("-", "−") if whole else _rounded(value)
+
+
+_TRIES = 60
+_NUMBERS = {False: (0, 1, 1, 2), True: (0, 1, -1, 2, -2)}  # of the entries; where their size is what counts
+
+
+def tied(b: Builder, module: Module, first: Point) -> None:
+    """An input of few different numbers, its output, and the gradient that the first example's upstream gives."""
+    if len(module.inputs) != 1 or module.parameters or module.constants:
+        return
+    try:
+        node = selection(module)
+    except UnsupportedError:
+        return
+    (wrt,) = module.inputs
+    absolute = isinstance(node.body, Fn) and node.body.name == "abs"
+    delta = f"delta_{module.output}"
+    drawn = _tied(module, list(first.tensor(wrt)), first.shapes[wrt], _NUMBERS[absolute])
+    alone = module.definition(module.output)[1] is node and (absolute or isinstance(node.body, Entry))
+    if not alone or drawn is None:
+        return
+    message = Message(module)
+    point = message.point(drawn).with_upstream(first.tensor(delta))
+    output, back = point.tensor(module.output), message.at(point)
+    b.prose("tied_given", upstream=b.m(Entry(delta, ())))
+    b.math("tied_input", eq(Entry(wrt, ()), matrix(drawn)), "tied", definition=True)
+    b.prose("tied_output")
+    b.math("tied_output", eq(Entry(module.output, ()), printed(output)), "tied")
+    b.prose("tied_gradient", rule=module.tie_rule, op=node.op, absolute=absolute, rank=len(first.shapes[wrt]))
+    b.math("tied_gradient", eq(Entry(f"delta_{wrt}", ()), printed(back)), "tied")
+
+
+def _tied(module: Module, cells: list[Index], shape: Index, pool: tuple[int, ...]) -> Values | None:
+    """Drawn from the card's id until a window has several active entries, and another only one."""
+    seed = hashlib.sha256(f"{module.key}:{module.receptive_field}:tied".encode()).digest()
+    source = random.Random(int.from_bytes(seed[:8], "big"))
+    found: tuple[int, Values] | None = None
+    for _ in range(_TRIES):
+        values = {cell: source.choice(pool) for cell in cells}
+        counts = [len(s.active) for s in active_sets(module, {module.inputs[0]: values}, {module.inputs[0]: shape})]
+        score = sum(n > 1 for n in counts) and 1 + (1 in counts) + (2 in counts)
+        if score and (found is None or score > found[0]):
+            found = score, values
+    return None if found is None else found[1]

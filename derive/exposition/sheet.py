@@ -8,14 +8,14 @@ from derive.calculus.messages import Messages
 from derive.calculus.one_window import scope_tables
 from derive.exposition import answer, chains, example, kinks, reading, stages, window, window_example
 from derive.exposition.builder import Builder
-from derive.exposition.closing import closing
 from derive.exposition.local import slopes
 from derive.exposition.pictures import pictures
 from derive.exposition.story import Story, stories, whole
 from derive.exposition.subject import Subject
 from derive.layers import spoken
-from derive.sheet import Math, Sheet
-from derive.verify.report import Report
+from derive.notation.symbols import SymbolTable
+from derive.sheet import Block, Math, Sheet
+from derive.verify.report import Report, Verdict
 
 
 def compose(messages: Messages) -> Sheet:
@@ -80,3 +80,14 @@ def messages_only(subject: Subject) -> bool:
 def with_checks(sheet: Sheet, report: Report, messages: Messages) -> Sheet:
     """The sheet closed by what was proved and what was tested."""
     return replace(sheet, checked=closing(report, scope_tables(messages.module)))
+
+
+def closing(report: Report, tables: dict[str, SymbolTable]) -> tuple[Block, ...]:
+    """Verdicts with their evidence, the agreement of the routes, and how many definitions claim nothing."""
+    b = Builder(tables)
+    b.heading("heading_checked")
+    proved = [c for c in report.checks if c.verdict is Verdict.PROVED and c.latex]
+    tested = [c for c in report.checks if c.verdict is Verdict.TESTED and c.latex]
+    routes = [replace(c, evidence=b.lettered(c.evidence)) for c in report.checks if not c.latex]
+    b.bullets("checked", proved=proved, tested=tested, routes=routes, definitions=report.definitions)
+    return tuple(b.blocks)

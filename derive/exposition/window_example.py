@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from derive.errors import VerificationError
-from derive.exposition import tied_example
 from derive.exposition.builder import Builder
-from derive.exposition.matrices import in_rows, matrix
+from derive.exposition.example import in_rows, matrix, tied
 from derive.exposition.pictures import gradients, trial
 from derive.exposition.story import Story
 from derive.expr import Binder, Bracket, Entry, Expr, In, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
 from derive.numeric.arithmetic import EXACT
-from derive.numeric.point import Definitions, Index
+from derive.numeric.point import Index
 from derive.receptive_field import shares
 from derive.sheet import Trial
 from derive.verify.points.claims import Compiler
@@ -56,7 +55,7 @@ def build(b: Builder, d: Story) -> Trial | None:
     gradient = values(d, message, point)
     b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), "example")
     gradients(b, d, point, gradient)
-    tied_example.build(b, d.module, point)
+    tied(b, d.module, point)
     return trial(d, point)
 
 
@@ -117,7 +116,5 @@ def example_point(d: Story) -> Point:
 
 def values(d: Story, formula: Expr, point: Point) -> Mapping[Index, Any]:
     """A derived formula at every input entry."""
-    stars = {name: (arg, place, d.outputs) for name, (arg, place) in d.messages.star_definitions.items()}
-    ranks = {s.name: len(s.axes) for s in d.module.table.symbols}
-    function = Compiler(d.module, EXACT, Definitions(stars, {}, {}), ranks).function(d.indices, formula)
+    function = Compiler.of(d.messages, EXACT).function(d.indices, formula)
     return {cell: function(point, cell) for cell in point.given[d.wrt]}

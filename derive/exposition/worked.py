@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import count, islice
 from typing import Any, NamedTuple, cast
 
@@ -18,7 +18,7 @@ from derive.expr import Entry, Expr, Idx, Num, Partial, Reduce, walk
 from derive.magnitudes import expected
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT, Arithmetic, close
-from derive.numeric.point import Definitions, Index, Undefined
+from derive.numeric.point import Index, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
 from derive.verify.points.claims import Compiler
@@ -62,7 +62,7 @@ def worked(subject: Subject, kind: Arithmetic) -> tuple[Point, list[Result]] | N
         sizes = own or choices(module, 1)[0]
         if own is None and any(math.prod(shape) > MOST_ENTRIES for shape in sizes.shapes.values()):
             return None
-        draws, compiled = _Draws(subject, kind, sizes), cache(partial(_compiled, subject, kind))
+        draws, compiled = _Draws(subject, kind, sizes), cache(Compiler.of(subject.messages, kind).function)
         drawn = ((point, _off_kinks(subject, point, compiled)) for point in map(draws.point, range(_MOST_DRAWN)))
         found = list(islice(((point, results) for point, results in drawn if results), _DRAWN))
     except UnsupportedError:
@@ -147,15 +147,6 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
             node = Partial(Entry(of.tensor, tuple(map(Num, first))), Entry(wrt.tensor, ()))
             values = {by: value(point, (*first, *by)) for by in known}
             yield Result(node, _agreeing(values, known, point), "derivatives")
-
-
-def _compiled(subject: Subject, kind: Arithmetic, indices: tuple[Expr, ...], value: Expr) -> Formula:
-    """A derived formula as a function of the point and of its indices."""
-    module = subject.module
-    stars = {name: (arg, place, module.parameters_of(arg))
-             for name, (arg, place) in subject.messages.star_definitions.items()}
-    ranks = {s.name: len(s.axes) for s in module.table.symbols}
-    return Compiler(module, kind, Definitions(stars, {}, {}), ranks).function(indices, value)
 
 
 def _agreeing(derived: Values, known: Values, point: Point) -> Values:

@@ -20,8 +20,16 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from derive.collection import no_collection
 from derive.module import Module
-from derive.symbolic.lower import EXTREMA, Index, WindowReduction, entry_symbol
-from derive.symbolic.window import raw, slopes, window_size, window_symbols
+from derive.symbolic.window import (
+    EXTREMA,
+    Index,
+    WindowReduction,
+    entry_symbol,
+    raw,
+    slopes,
+    window_size,
+    window_symbols,
+)
 
 Entry = tuple[Index, Index, sympy.Expr]
 _new = sympy.Basic.__new__

@@ -10,11 +10,11 @@ from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Given, Node, Partial, Rel
 from derive.notation import read
-from derive.numeric.arithmetic import precision
-from derive.numeric.point import Definitions, Undefined
+from derive.numeric.arithmetic import EXACT, precision
+from derive.numeric.point import Undefined
 from derive.verify import mistakes
 from derive.verify.check import unbound
-from derive.verify.points.claims import Claim, Refuted
+from derive.verify.points.claims import Claim, Compiler, Refuted
 from derive.verify.points.draw import Draws
 from derive.verify.points.point import Point
 from derive.verify.points.sizes import shrunk
@@ -40,9 +40,7 @@ def refutation(latex: str, messages: Messages) -> str | None:
 
 def _refutation(node: Node, messages: Messages) -> str | None:
     module = messages.module
-    stars = {name: (arg, place, module.parameters_of(arg))
-             for name, (arg, place) in messages.star_definitions.items()}
-    scope = Scope(shrunk(module, (node,)), module.table, (node,), Definitions(stars, {}, {}))
+    scope = Scope(shrunk(module, (node,)), module.table, (node,), Compiler.of(messages, EXACT).definitions)
     claims = scope.compiler.claims(node)
     hits: list[set[int]] = [set() for _ in claims]
     count = 0

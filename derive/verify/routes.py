@@ -12,7 +12,7 @@ from derive.calculus.derivation import Step
 from derive.calculus.messages import Messages
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
-from derive.numeric.point import Definitions, Index, Undefined
+from derive.numeric.point import Index, Undefined
 from derive.verify.kinks import borders, claims
 from derive.verify.points.claims import MOST, Compiler
 from derive.verify.points.point import Point
@@ -106,10 +106,7 @@ def _misses(point: Point, out: Index) -> bool:
 
 def _formulas(scope: Scope, messages: Messages, wrt: str) -> tuple[Formula, Formula]:
     """∂y/∂x by output and input index, and δ_x by input index."""
-    module = messages.module
-    stars = {name: (arg, place, module.parameters_of(arg))
-             for name, (arg, place) in messages.star_definitions.items()}
-    compiler = Compiler(module, scope.kind, Definitions(stars, {}, {}), scope.compiler.ranks)
+    compiler = Compiler.of(messages, scope.kind)
 
     def compiled(step: Step, params: tuple[Expr, ...]) -> Formula:
         assert isinstance(step.after, Expr)

@@ -19,8 +19,7 @@ from derive.receptive_field import ReceptiveField, receptive_field
 from derive.records import dataclass
 from derive.verify.canonical import Renaming
 from derive.verify.points.claims import Claim, Compiler
-from derive.verify.points.draw import Draws, Pool, arithmetic_of, thresholds
-from derive.verify.points.patterns import WindowDraws
+from derive.verify.points.draw import Draws, Pool, WindowDraws, arithmetic_of, thresholds
 from derive.verify.points.point import LOSS, Point
 from derive.verify.points.sizes import Sizes, again, choices, over_windows
 from derive.verify.report import ENOUGH

@@ -15,11 +15,11 @@ from derive.axes import axes
 from derive.calculus.messages import Messages
 from derive.calculus.vanishing import at_kinks
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import Entry, Expr, Idx, Reduce
+from derive.expr import Entry, Expr, Reduce
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.clarke import Choice, active_sets, choice, comparable, contains, selection
-from derive.numeric.point import Definitions, Index
+from derive.numeric.point import Index
 from derive.reductions import is_middle
 from derive.verify.points.claims import Compiler
 from derive.verify.points.point import Point, Values
@@ -74,13 +74,9 @@ class Message:
 
     @cached_property
     def _formula(self) -> Callable[[Point, Index], Any]:
-        step, module = self._messages.message(self.wrt), self.module
+        step = self._messages.message(self.wrt)
         assert isinstance(step.before, Entry) and isinstance(step.after, Expr)
-        outputs = tuple(i for i in module.definition(module.output)[0].indices if isinstance(i, Idx))
-        stars = {name: (arg, place, outputs) for name, (arg, place) in self._messages.star_definitions.items()}
-        ranks = {s.name: len(s.axes) for s in module.table.symbols}
-        compiler = Compiler(module, EXACT, Definitions(stars, {}, {}), ranks)
-        return compiler.function(step.before.indices, at_kinks(step.after, module))
+        return Compiler.of(self._messages, EXACT).function(step.before.indices, at_kinks(step.after, self.module))
 
 
 def _shape(values: Values) -> Index:

@@ -15,7 +15,7 @@ from derive.calculus.one_window import Windowed
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Expr, Partial
 from derive.numeric.evaluator import jacobian_by_differences
-from derive.numeric.point import Definitions, Index, NoCase, Undefined
+from derive.numeric.point import Index, NoCase, Undefined
 from derive.symbolic.window import case_list
 from derive.verify.points.claims import Compiler
 from derive.verify.points.point import Point
@@ -76,11 +76,8 @@ def _by_formula(w: Windowed, layer: Scope) -> Callable[[Point], Derivatives]:
     messages = Messages(w.layer)
     step = messages.jacobian(w.source)
     before = cast(Partial, step.before)
-    stars = {name: (arg, place, messages.module.parameters_of(arg))
-             for name, (arg, place) in messages.star_definitions.items()}
-    compiler = Compiler(layer.module, layer.kind, Definitions(stars, {}, {}), layer.compiler.ranks)
     indices = (*cast(Entry, before.of).indices, *cast(Entry, before.wrt).indices)
-    function = compiler.function(indices, cast(Expr, step.after))
+    function = Compiler.of(messages, layer.kind).function(indices, cast(Expr, step.after))
     name, = dict(w.layer.fields)
 
     def evaluate(point: Point) -> Derivatives:

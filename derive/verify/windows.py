@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 from derive.calculus.one_window import Windowed
 from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
 from derive.numeric.statements import index_value
-from derive.receptive_field import ReceptiveField, WindowFacts, at_many, sizes_of, window_facts
+from derive.receptive_field import ReceptiveField, WindowFacts, at_many, of_axes, sizes_of, window_facts
 from derive.sheet import Math
 from derive.verify.report import Check, Verdict
 from derive.window_axis import AdaptiveAxis, Axis, WindowAxis
@@ -17,9 +16,7 @@ from derive.window_axis import AdaptiveAxis, Axis, WindowAxis
 def geometry(field: ReceptiveField, size: tuple[int, ...] | None) -> Check:
     """Tile, overlap, leave gaps, are clipped, lie wholly in padding: stated by closed forms, counted by definitions."""
     sizes = [(n,) for n in size] if size else [tuple(sizes_of(axis)) for axis in field.axes]
-    found = [at_many(_counted(axis, n) for n in along) for axis, along in zip(field.axes, sizes, strict=True)]
-    counted = WindowFacts(math.prod(f.most for f in found), all(f.tiles for f in found), any(f.gaps for f in found),
-                          any(f.clipped for f in found), any(f.missed for f in found))
+    counted = of_axes(at_many(_counted(axis, n) for n in along) for axis, along in zip(field.axes, sizes, strict=True))
     runs = dict.fromkeys(f"{along[0]} to {along[-1]}" for along in sizes)
     where = f"an input of size {'×'.join(map(str, size))}" if size else f"inputs of {' and '.join(runs)} entries a side"
     evidence = f"How the windows lie was counted window by window for {where}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from derive.numeric.evaluator import jacobian_by_differences
 from derive.numeric.vectorised import backward
 from derive.symbolic.instance import entry_symbols, instance_backward, symbolic_jacobian
-from derive.symbolic.lower import entry_symbol
+from derive.symbolic.window import entry_symbol
 from tests.numeric.modules import message, pooling
 
 RULES = ("first", "last", "split")

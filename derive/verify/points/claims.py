@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from derive.axes import stands
+from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.expr import And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
 from derive.module import Module
@@ -167,6 +168,14 @@ class Compiler:
     definitions: Definitions
     ranks: Mapping[str, int]
     _written: dict[tuple[Cond, Cond | None], _Written] = field(default_factory=dict)  # in whatever arithmetic
+
+    @staticmethod
+    def of(messages: Messages, kind: Arithmetic) -> Compiler:
+        """What compiles the formulas derived of a layer, whose stars are the layer's own."""
+        module = messages.module
+        stars = {name: (arg, place, module.parameters_of(arg))
+                 for name, (arg, place) in messages.star_definitions.items()}
+        return Compiler(module, kind, Definitions(stars, {}, {}), {s.name: len(s.axes) for s in module.table.symbols})
 
     def claims(self, node: Node) -> tuple[Claim, ...]:
         claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from derive.axes import Axes, axes
 from derive.errors import CardError, DeriveError, UnsupportedError
 from derive.expr import Node, Num, Reduce, walk
-from derive.layers.medians import has_even_median
+from derive.layers.refused import has_even_median
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate

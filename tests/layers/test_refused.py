@@ -9,7 +9,7 @@ import pytest
 from derive import solve
 from derive.errors import UnsupportedError
 from derive.layers import layer
-from derive.layers.extent import refuse_large_windows
+from derive.layers.refused import refuse_large_windows
 
 
 @pytest.mark.parametrize(

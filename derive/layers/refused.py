@@ -1,11 +1,11 @@
-"""A median is one of the entries only where their number is odd: which windows have an even number."""
+"""Windows that are refused: a median of an even number of entries, and what is too large for a sheet."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from derive.errors import CardError
+from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, In, Reduce, SetApp, walk
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
@@ -56,3 +56,20 @@ def _even(field: ReceptiveField | None, shape: Sequence[int]) -> bool:
         return math.prod(shape) % 2 == 0
     return any(len(axis.covered(k, n)) % 2 == 0 for axis, n in zip(field.axes, shape, strict=True)
                for k in range(axis.output_size(n)))
+
+
+MOST_ENTRIES = 256
+_TESTED = "each equation is tested at every entry of several windows, which takes too long"
+
+
+def refuse_large_windows(field: ReceptiveField) -> None:
+    """Raise :class:`UnsupportedError` where Π K, or d (K − 1) + 1, s or p along an axis, is above 256."""
+    axes = [axis for axis in field.axes if isinstance(axis, WindowAxis)]
+    entries = math.prod(axis.kernel_size for axis in axes)
+    if entries > MOST_ENTRIES:
+        raise UnsupportedError(f"a window of {entries:,} entries: a sheet has at most {MOST_ENTRIES}, for {_TESTED}")
+    for axis in axes:
+        widest = max(axis.span, axis.stride, axis.padding, axis.padding_after)
+        if widest > MOST_ENTRIES:
+            raise UnsupportedError(f"a kernel, stride or padding that spans {widest:,} cells: a sheet has at most "
+                                   f"{MOST_ENTRIES}, for {_TESTED}")

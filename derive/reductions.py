@@ -65,9 +65,9 @@ _ALL = (
               selects=True, pairwise=True),
     Reduction("min", ("min",), r"\min", "minimum", "min({}, default=inf)", "np.min({})", "minimum", math.inf,
               selects=True, pairwise=True),
-    Reduction("median", ("median",), r"\operatorname{median}", "median", "median({})", "np.median({})",
+    Reduction("median", ("median",), r"\mathop{\mathrm{median}}", "median", "median({})", "np.median({})",
               selects=True),
-    Reduction("mean", ("mean",), r"\operatorname{mean}", "mean", numpy="np.mean({}, axis=0)",
+    Reduction("mean", ("mean",), r"\mathop{\mathrm{mean}}", "mean", numpy="np.mean({}, axis=0)",
               loop=lambda terms, kind: kind.quotient(sum(terms), len(terms)), definition=MEAN),
 )  # fmt: skip
 REDUCTIONS: dict[str, Reduction] = {record.name: record for record in _ALL}

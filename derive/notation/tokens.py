@@ -231,7 +231,8 @@ class _Lexer:
         content = self.text[braced.end() : close - 1]
         bare = re.sub(r"\\[,;! ]|\s|~|\\limits", "", content)
         reduction = reductions.SPELLINGS.get(bare)
-        if reduction is not None and (name == "operatorname" or not reductions.is_short(reduction)):
+        operator = name == "operatorname" or self.text.endswith("\\mathop{", 0, self.at)
+        if reduction is not None and (operator or not reductions.is_short(reduction)):
             return self.emit("BIG", reduction, close)
         if (bare in WORDS and not self.in_script()) or bare in SPELLINGS:
             return self.emit("FN" if bare in SPELLINGS else WORDS[bare], SPELLINGS.get(bare, bare), close)

@@ -276,7 +276,7 @@ PARTS: Mapping[type, Callable[[Writer, Any], str]] = {
     ex.Tuple: lambda w, n: f"({w.items(n.items)})",
     ex.Bracket: lambda w, n: rf"\mathbb{{I}}[{replace(w, tight=True).write(n.cond)}]",
     ex.Listed: lambda w, n: rf"\lbrace {w.items(n.items)} \rbrace",
-    ex.Hull: lambda w, n: rf"\operatorname{{conv}} {w.write(n.of)}",
+    ex.Hull: lambda w, n: rf"\mathop{{\mathrm{{conv}}}} {w.write(n.of)}",
     ex.Without: lambda w, n: rf"{w.write(n.base)} \setminus \lbrace {w.items(n.elements)} \rbrace",
     ex.Cardinality: lambda w, n: rf"\left|{w.write(n.of)}\right|",
     ex.In: lambda w, n: rf"{w.write(n.element)} \in {w.write(n.set)}",
@@ -322,7 +322,7 @@ def width(latex: str) -> float:
         latex = _FRACTION.sub(lambda m: max(m[1], m[2], key=width), latex)
     scripts = sum(0.6 * width(m[1]) for m in _SCRIPT.finditer(latex))
     plain = _SCRIPT.sub("", latex)
-    plain = re.sub(r"\\(?:text|mathbb|operatorname|left|right|mathrm)\b", "", plain)
+    plain = re.sub(r"\\(?:text|mathbb|mathop|operatorname|left|right|mathrm)\b", "", plain)
     plain = re.sub(r"\\[A-Za-z]+", "w", plain)
     signs = len(re.findall(r"[=<>+]|(?<=\s)-", plain))
     return scripts + len(re.sub(r"[\s{}\\&]", "", plain)) + 1.5 * signs

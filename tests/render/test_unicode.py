@@ -31,6 +31,7 @@ INLINE = [
     (r"\begin{cases} 1 & \text{if } s > 0 \\ 0 & \text{otherwise} \end{cases}", "{1 if s > 0; 0 otherwise}"),
     (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", "(1, 2; 3, 4)"),
     (r"\operatorname{softmax}(z)_i \mathrm{relu}(s)", "softmax(z)_i relu(s)"),
+    (r"2 \mathop{\mathrm{sign}}(r)", "2 sign(r)"),
     (r"\left| \mathcal{A} \right| \ne \lfloor i/2 \rfloor", "|𝒜| ≠ ⌊i/2⌋"),
     (r"x \not\in S, \; a \tag{2}", "x \u2209 S, a   (2)"),
     (r"\unknown{x}", r"\unknown x"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_TOKEN = re.compile(r"\\text\{[^}]*\}|\\begin\{[a-z]+\}|\\end\{[a-z]+\}|\\(?:mathbb|mathcal|operatorname\*?)\{[^}]*\}"
+_TOKEN = re.compile(r"\\mathop\{\\mathrm\{[^}]*\}\}|\\text\{[^}]*\}|\\begin\{[a-z]+\}|\\end\{[a-z]+\}|\\(?:mathbb|mathcal|operatorname\*?)\{[^}]*\}"
                     r"|\\[A-Za-z]+|\\.|[A-Za-z]'*|\d|[=<>+\-*/]|.", re.S)  # fmt: skip
 _SWAPS = {
     "=": (r"\ne ", "<"), "<": (">", r"\le "), ">": ("<", r"\ge "), r"\le": ("<", r"\ge "), r"\ge": (">", r"\le "),

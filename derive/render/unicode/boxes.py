@@ -36,7 +36,7 @@ ACCENTS = {"hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "widetilde":
 IGNORED = frozenset(
     "displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits displaylimits big Big bigg Bigg bigl Bigl"
     " biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm middle notag nonumber allowbreak nobreak mathstrut strut"
-    " hline boxed underbrace overbrace smash mathop mathbin mathrel mathord mathopen mathclose mathinner boldsymbol"
+    " hline boxed underbrace overbrace smash mathbin mathrel mathord mathopen mathclose mathinner boldsymbol"
     " mathbf bm pmb mathit mathnormal mathsf mathtt mathclap bf it rm sf tt cal - /".split()
 )
 _ALPHABETS = {"mathbb": "DOUBLE-STRUCK", "mathds": "DOUBLE-STRUCK", "mathcal": "SCRIPT", "mathscr": "SCRIPT",

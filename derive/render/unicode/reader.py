@@ -326,7 +326,7 @@ MACROS: dict[str, Callable[[Reader], list[Item]]] = {
     **dict.fromkeys(("text", "textrm", "textit", "textbf", "textnormal", "textsf", "texttt", "mbox", "emph"), words),
     **dict.fromkeys(("underset", "overset", "stackrel"), over),
     **dict.fromkeys(("label", "color", "phantom", "hphantom", "vphantom", "hspace", "mspace"), left_out),
-    "mathrm": upright, "operatorname": operator, "sqrt": root, "left": left, "begin": environment,
+    "mathrm": upright, "operatorname": operator, "mathop": operator, "sqrt": root, "left": left, "begin": environment,
     "substack": substack, "pmod": modulo, "not": negated, "tag": number, "textcolor": coloured,
 }  # fmt: skip
 

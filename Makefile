@@ -5,10 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARD := cards/max_pooling_backward.md
 
-.PHONY: sheet test check bench clean
+.PHONY: sheet gallery test check bench clean
 
 sheet: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD)
+
+# the sheets that the repository shows: tests/test_samples.py compares them with what is written today
+gallery: $(VENV)/.installed
+	$(BIN)/derive solve $(CARD) --format md,tex,html -o output/gallery
+	$(BIN)/derive solve $(filter-out cards/declined/,$(wildcard cards/*/)) --format md -o output/gallery
 
 test: check
 	$(BIN)/python -m pytest -n auto

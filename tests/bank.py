@@ -10,6 +10,7 @@ from derive.solve import Solution, solve
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "cards" / "max_pooling_backward.md"
+SAMPLES = sorted(path for path in (ROOT / "cards").rglob("*.md") if path.name != "README.md")
 CARDS = sorted((ROOT / "tests" / "cards").rglob("*.md"))
 _EXPECT = re.compile(r"^expect:.*$", re.MULTILINE)  # the text alone is searched: reading all cards takes its time
 _ORACLE = re.compile(r"^oracle:", re.MULTILINE)
@@ -18,7 +19,7 @@ _ORACLE = re.compile(r"^oracle:", re.MULTILINE)
 @cache
 def named(name: str) -> Path:
     """The card of this name, wherever it lies."""
-    (found,) = (path for path in (*CARDS, SAMPLE) if path.stem == name)
+    (found,) = (path for path in (*CARDS, *SAMPLES) if path.stem == name)
     return found
 
 

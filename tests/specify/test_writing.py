@@ -16,7 +16,7 @@ from derive.module import Module
 from derive.question import module_of
 from derive.specify.writing import statement_of
 from derive.statement import Statement
-from tests.bank import CARDS, SAMPLE
+from tests.bank import CARDS, SAMPLES
 
 EVERY = 5  # with --every-card all of them
 # a letter that only the question makes an index; a range that begins behind the first entry of an input of unknown size
@@ -39,7 +39,7 @@ def said(module: Module) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", [*CARDS, SAMPLE], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*CARDS, *SAMPLES], ids=lambda path: path.stem)
 def test_the_statement_gives_the_layer_again(path: Path, pytestconfig: pytest.Config) -> None:
     if zlib.crc32(path.stem.encode()) % EVERY and not pytestconfig.getoption("--every-card"):
         return

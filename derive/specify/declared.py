@@ -35,7 +35,8 @@ def declared_by(statement: Statement) -> SymbolTable:
                 name = identifier(name_of(latex))
                 found[name] = Symbol(name, latex, Kind.TENSOR, (), (), sizes)
     extents = dict.fromkeys(s for symbol in found.values() for s in symbol.sizes if isinstance(s, str) and s)
-    spare = [c for c in _LETTERS if c not in found and c not in extents]
+    heads = {m[1] for text in statement.forward or () if (m := re.match(r"\s*([A-Za-z])\s*_", text))}  # a gate i_k
+    spare = [c for c in _LETTERS if c not in found and c not in extents and c not in listed | heads]
     along: dict[int | str, str] = {}
     for symbol in found.values():
         axes: list[str] = []

@@ -160,6 +160,8 @@ def in_requests(prose: Prose) -> Iterator[Place]:
                 yield from unknown(prose.text, *words[-1].span())
     for noun in named(prose.text, "derivative"):
         start, stop = prose.sentence(noun.start)
+        if (start, stop) not in asked and not named(prose.text[noun.start : noun.stop], "request"):
+            continue  # «an RNN updates its state»
         words = [*_WORD.finditer(prose.text, start, noun.start)]
         if words and not prose.text[words[-1].end() : noun.start].strip():
             yield from unknown(prose.text, *words[-1].span())
@@ -177,7 +179,9 @@ def in_requests(prose: Prose) -> Iterator[Place]:
         if behind:
             yield from unknown(prose.text, kind.stop + behind.start(1), kind.stop + behind.end(1))
     for by in named(prose.text, "wrt"):
-        _, stop = prose.sentence(by.start)
+        start, stop = prose.sentence(by.start)
+        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative"):
+            continue  # «squared error is sensitive to outliers»
         for word in _WORD.finditer(prose.text, by.stop, stop):
             between = prose.text[by.stop : word.start()]
             if re.search(r"[∎(:]", between) or len(between.split()) > 6:

@@ -28,7 +28,7 @@ def refuse_other_topics(card: Card, prose: Prose) -> None:
             quoted = prose.plain.quote(span.start, span.stop)
             raise UnsupportedError(Problem(f"“{quoted}”: the question is about {_TOPICS[kind]}, not about a layer's "
                                            "messages", line=prose.plain.line(span.start)))
-        if kind == "recurrent":
+        if kind == "recurrent" and not named(prose.text, "topic.steps"):
             raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: recursions are not covered",
                                            line=prose.plain.line(span.start)))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import derive
+from derive.card import Card
+from derive.errors import UnsupportedError
+from derive.module import Module
+from derive.question import module_of
 from derive.question.request import Spoken
 
 CASES = r"""
@@ -43,6 +46,30 @@ def test_messages_in_words(case: str) -> None:
     ("Derive the derivative with respect to $W$.", False),
 ])  # fmt: skip
 def test_a_gradient_is_that_of_a_loss_unless_the_output_is_named(request_: str, loss: bool) -> None:
-    text = f"---\nid: q\n---\n# Question\n$y_k = \\sum_j W_{{kj}} x_j$ with the weights $W$. {request_}\n"
-    wanted = derive.question.module_of(derive.Card.parse(text, "q.md")).wanted
-    assert any("loss" in repr(d.of) for d in wanted) is loss
+    module = read(f"$y_k = \\sum_j W_{{kj}} x_j$ with the weights $W$. {request_}")
+    assert any("loss" in repr(d.of) for d in module.wanted) is loss
+
+
+@pytest.mark.parametrize("request_", [
+    "Given $\\partial L/\\partial Y$, what is $\\partial L/\\partial X$?",
+    "Derive $\\frac{\\partial L}{\\partial X}$ from the upstream $\\frac{\\partial L}{\\partial Y}$.",
+])  # fmt: skip
+def test_a_given_derivative_names_the_output(request_: str) -> None:
+    module = read(f"A feature map $X$ enters a max pooling layer with a $2\\times2$ window and stride 2. {request_}")
+    assert (module.output, module.inputs, module.asked) == ("Y", ("X",), ("vjp",))
+
+
+def test_what_is_said_of_a_loss_asks_for_nothing() -> None:
+    module = read("Squared error is sensitive to outliers. For $L = (w x - t)^2$ compute $\\partial L/\\partial w$.")
+    assert len(module.wanted) == 1
+
+
+def test_one_step_of_a_recursion_is_a_layer() -> None:
+    step = "$h = \\tanh(w g + u x)$. During backpropagation through time, $\\partial L/\\partial h$ arrives"
+    assert read(f"{step} at this step. Derive $\\partial L/\\partial g$.").asked == ("vjp",)
+    with pytest.raises(UnsupportedError, match="recursions"):
+        read(f"{step}. Derive $\\partial L/\\partial g$.")
+
+
+def read(question: str) -> Module:
+    return module_of(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n", "q.md"))

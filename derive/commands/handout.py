@@ -97,13 +97,14 @@ def _cards(paths: tuple[Path, ...], codes: list[int], debug: bool) -> list[Card]
 def _items(cards: list[Card], mode: str, codes: list[int], debug: bool) -> list[Item]:
     """The cards whose question can be typeset, with their solutions where the document needs them."""
     from derive.handout import Item
-    from derive.handout.document import question_text
+    from derive.render.dialect import question
+    from derive.render.prose import blocks
 
     items = []
     with progress(len(cards) if mode != "space" else 1) as advance:
         for card in cards:
             with reported(codes, debug):
-                question_text(card)
+                question(card, blocks)
                 items.append(Item(card) if mode == "space" else _solved(card))
             advance()
     return items

@@ -16,6 +16,7 @@ from derive.errors import CardError, DeriveError
 from derive.handout.marking import marking
 from derive.records import dataclass
 from derive.render import latex, prose
+from derive.render.dialect import question
 from derive.render.guard import guard, refuse_failures
 from derive.sheet import Block, Heading, Sheet
 from derive.solve import Solution
@@ -116,8 +117,8 @@ def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: 
     questions = [_question(item, mode) for item in items]
     courses = [course(item.card) for item in items]
     several = by_course and len(set(courses)) > 1
-    for n, (question, name) in enumerate(zip(questions, courses, strict=True)):
-        question["course"] = name if several and (n == 0 or courses[n - 1] != name) else ""
+    for n, (asked, name) in enumerate(zip(questions, courses, strict=True)):
+        asked["course"] = name if several and (n == 0 or courses[n - 1] != name) else ""
     pages = latex.layouts("handout")
     say: Any = environment("en").get_template("handout.j2").module
     head = replace(head, title=head.title or say.title(mode))
@@ -156,7 +157,7 @@ def _question(item: Item, mode: str) -> dict[str, Any]:
         refuse_failures(item.solution.report)
         data["title"] = prose.inline(item.solution.sheet.title)
     if mode in ("space", "solutions"):
-        data["text"] = question_text(item.card)
+        data["text"] = question(item.card, prose.blocks)
         data["displays"] = data["text"].startswith(r"\[")
         data["short"] = len(data["text"]) <= _SHORT
     if mode == "marking" and item.solution is not None:
@@ -166,14 +167,6 @@ def _question(item: Item, mode: str) -> dict[str, Any]:
     if mode == "space" or (mode == "solutions" and data["answer"] is None):
         data["space"] = points if points is not None else _DEFAULT
     return data
-
-
-def question_text(card: Card) -> NoEscape:
-    """A card's question as LaTeX; raises :class:`DeriveError` with its file and line."""
-    try:
-        return prose.blocks(*card.asked)
-    except DeriveError as error:
-        raise error.located(card.path) from None
 
 
 def own_solution(card: Card) -> NoEscape | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from derive.errors import DeriveError
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.tree import SyntaxTreeNode
 
+    from derive.card import Card
+
+_T = TypeVar("_T")
 _HIDDEN = re.compile(r"<!--.*?-->", re.S)
 _BRACKETS = re.compile(
     r"\\\((?P<inline>.+?)\\\)|\\\[(?P<display>.+?)\\\]"
@@ -96,19 +99,78 @@ _SEEN = 12  # characters that tell whether a part begins
 
 
 class TreeWriter:
-    """Writes a node by the method of its type, else by ``inline``; ``line`` follows the source for messages."""
+    """Writes a node by the method of its type, else by ``inline``; ``line`` follows the source for messages.
+
+    ``marks`` have a place for what stands inside them, ``newline`` breaks a line.
+    """
+
+    marks: ClassVar[Mapping[str, str]] = {}
+    newline = "\n"
 
     def __init__(self, first_line: int = 0) -> None:
         self.first_line = self.line = first_line
 
+    def document(self, markdown: str) -> str:
+        """Whole Markdown; an error has the line at which it is."""
+        from markdown_it.tree import SyntaxTreeNode
+
+        try:
+            return self.blocks(SyntaxTreeNode(parser().parse(markdown)))
+        except DeriveError as error:
+            raise error.located(None, self.line) from None
+
+    def paragraph(self, markdown: str) -> str:
+        """One paragraph's worth of Markdown, without a paragraph around it."""
+        from markdown_it.tree import SyntaxTreeNode
+
+        return self.inline(SyntaxTreeNode(parser().parseInline(markdown)))
+
+    def blocks(self, node: SyntaxTreeNode) -> str:
+        raise NotImplementedError
+
     def inline(self, node: SyntaxTreeNode) -> str:
+        """The children in a row; a part of the question begins on a line of its own."""
+        children = node.children
+        return "".join(self._break(children, n) if c.type == "softbreak" else self.write(c)
+                       for n, c in enumerate(children))
+
+    def code(self, text: str) -> str:
+        raise NotImplementedError
+
+    def note(self, caption: str) -> str:
+        """What stands in the place of a picture."""
         raise NotImplementedError
 
     def write(self, node: SyntaxTreeNode) -> str:
         if node.map:
             self.line = self.first_line + node.map[0]
+        if node.type in self.marks:
+            return self.marks[node.type] % self.inline(node)
         written: str = getattr(self, f"_{node.type}", self.inline)(node)
         return written
+
+    def _break(self, siblings: list[SyntaxTreeNode], at: int) -> str:
+        self.line += 1
+        return self.newline if opens_part(siblings, at + 1) else "\n"
+
+    def _hardbreak(self, node: SyntaxTreeNode) -> str:
+        self.line += 1
+        return self.newline
+
+    def _code_inline(self, node: SyntaxTreeNode) -> str:
+        return self.code(node.content)
+
+    def _link(self, node: SyntaxTreeNode) -> str:
+        """The label and the address in writing: a page leads nowhere."""
+        label, address = self.inline(node), str(node.attrs.get("href", ""))
+        shown = self.code(address)
+        return shown if address in (plain(node), "mailto:" + plain(node)) else f"{label} ({shown})"
+
+    def _image(self, node: SyntaxTreeNode) -> str:
+        return self.note("".join(map(plain, node.children)) or str(node.attrs.get("src", "")))
+
+    def _embed(self, node: SyntaxTreeNode) -> str:
+        return self.note(node.content)
 
     def formula(self, write: Callable[[str, bool], str], latex: str, display: bool) -> str:
         """A formula as ``write`` has it; an error names the line in the card."""
@@ -134,3 +196,13 @@ def opens_part(siblings: list[SyntaxTreeNode], at: int) -> bool:
 def plain(node: SyntaxTreeNode) -> str:
     """The text of a node without its marks, to measure and to compare."""
     return "".join(map(plain, node.children)) if node.children else node.content if not node.is_root else ""
+
+
+def question(card: Card | None, blocks: Callable[[str, int], _T]) -> _T | None:
+    """The question's own words; the points that open it stand in its heading instead."""
+    if card is None:
+        return None
+    try:
+        return blocks(*card.asked)
+    except DeriveError as error:
+        raise error.located(card.path) from None

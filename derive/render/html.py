@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from derive.errors import DeriveError
 from derive.render import hypertext
+from derive.render.dialect import question
 from derive.render.guard import guard, normal
 from derive.render.hypertext import mathml
 from derive.render.pictures import plain, svg
@@ -55,7 +55,7 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
         "course": str((card.front_matter.get("course") if card else None) or ""),
         "id": card.id if card else solution.module.key,
         "points": card.points if card else None,
-        "question": _question(solution),
+        "question": question(card, hypertext.blocks),
         "answer": writer.all(sheet.answer),
         "steps": writer.steps(rest),
         "trial": sheet.trial, "numbers": _numbers(sheet.trial) if sheet.trial else "",
@@ -80,15 +80,6 @@ def _file(name: str) -> str:
 def font() -> str:
     """The font of the formulas, in base 64."""
     return base64.b64encode((templates() / "pages" / "font" / "stix-two-math.woff2").read_bytes()).decode()
-
-
-def _question(solution: Solved) -> Markup | None:
-    if solution.card is None:
-        return None
-    try:
-        return hypertext.blocks(*solution.card.asked)
-    except DeriveError as error:
-        raise error.located(solution.card.path) from None
 
 
 def _numbers(trial: Trial) -> Markup:

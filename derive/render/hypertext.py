@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from html import escape, unescape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from derive.errors import CardError, DeriveError, Problem
-from derive.render.dialect import TreeWriter, opens_part, parser, plain
+from derive.errors import CardError, Problem
+from derive.render.dialect import TreeWriter
 from derive.render.tex import formula, in_lines
 
 if TYPE_CHECKING:
@@ -133,9 +134,7 @@ _UNBROKEN = re.compile(
 @lru_cache(4096)
 def inline(markdown: str) -> Markup:
     """One paragraph's worth of Markdown, without a paragraph around it."""
-    from markdown_it.tree import SyntaxTreeNode
-
-    return Markup(_Writer().inline(SyntaxTreeNode(parser().parseInline(markdown))))
+    return Markup(_Writer().paragraph(markdown))
 
 
 @lru_cache(4096)
@@ -145,13 +144,7 @@ def blocks(markdown: str, first_line: int = 0) -> Markup:
     Raises :class:`CardError` where a formula uses what is not allowed, with the line
     counted from ``first_line``.
     """
-    from markdown_it.tree import SyntaxTreeNode
-
-    writer = _Writer(first_line)
-    try:
-        return Markup(writer.blocks(SyntaxTreeNode(parser().parse(markdown))))
-    except DeriveError as error:
-        raise error.located(None, writer.line) from None
+    return Markup(_Writer(first_line).document(markdown))
 
 
 def listing(code: str) -> Markup:
@@ -160,13 +153,14 @@ def listing(code: str) -> Markup:
 
 
 class _Writer(TreeWriter):
+    marks: ClassVar[Mapping[str, str]] = {"em": "<em>%s</em>", "strong": "<strong>%s</strong>", "s": "<s>%s</s>"}
+    newline = "<br>\n"
+
     def blocks(self, node: SyntaxTreeNode) -> str:
         return "\n".join(self.write(child) for child in node.children)
 
     def inline(self, node: SyntaxTreeNode) -> str:
-        children = node.children
-        written = "".join(self._break(children, n) if c.type == "softbreak" else self.write(c)
-                          for n, c in enumerate(children))  # fmt: skip
+        written = super().inline(node)
         return _UNBROKEN.sub(r'<span class="whole">\g<0></span>', written) if node.type == "inline" else written
 
     def _tag(self, name: str, content: str, attributes: str = "") -> str:
@@ -221,14 +215,6 @@ class _Writer(TreeWriter):
     def _text(self, node: SyntaxTreeNode) -> str:
         return escape(node.content)
 
-    def _break(self, siblings: list[SyntaxTreeNode], at: int) -> str:
-        self.line += 1
-        return "<br>\n" if opens_part(siblings, at + 1) else "\n"
-
-    def _hardbreak(self, node: SyntaxTreeNode) -> str:
-        self.line += 1
-        return "<br>\n"
-
     def _math_inline(self, node: SyntaxTreeNode) -> str:
         return self.formula(mathml, node.content, False)
 
@@ -238,32 +224,10 @@ class _Writer(TreeWriter):
     def _display(self, latex: str, tag: str = "div") -> str:
         return self._tag(tag, self.formula(mathml, latex, True), ' class="display"')
 
-    def _em(self, node: SyntaxTreeNode) -> str:
-        return self._tag("em", self.inline(node))
+    def code(self, text: str) -> str:
+        return self._tag("code", escape(text))
 
-    def _strong(self, node: SyntaxTreeNode) -> str:
-        return self._tag("strong", self.inline(node))
-
-    def _s(self, node: SyntaxTreeNode) -> str:
-        return self._tag("s", self.inline(node))
-
-    def _code_inline(self, node: SyntaxTreeNode) -> str:
-        return self._tag("code", escape(node.content))
-
-    def _link(self, node: SyntaxTreeNode) -> str:
-        """The label and the address in writing: a page leads nowhere."""
-        label, address = self.inline(node), str(node.attrs.get("href", ""))
-        shown = self._tag("code", escape(address))
-        return shown if address in (plain(node), "mailto:" + plain(node)) else f"{label} ({shown})"
-
-    def _image(self, node: SyntaxTreeNode) -> str:
-        caption = "".join(plain(c) for c in node.children)
-        return self._note(caption or str(node.attrs.get("src", "")))
-
-    def _embed(self, node: SyntaxTreeNode) -> str:
-        return self._note(node.content)
-
-    def _note(self, caption: str) -> str:
+    def note(self, caption: str) -> str:
         return self._tag("span", escape(caption), ' class="missing"')
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pylatex import Document, Package
 from pylatex.utils import NoEscape
 
-from derive.errors import DeriveError
 from derive.render import prose, tex
+from derive.render.dialect import question
 from derive.render.guard import guard
 from derive.render.pictures import plain, tikz
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
@@ -90,21 +90,10 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
         "course": str((card.front_matter.get("course") if card else None) or ""),
         "id": card.id if card else solution.module.key,
         "points": card.points if card else None,
-        "question": _question(solution),
+        "question": question(card, prose.blocks),
         "answer": list(map(_block, sheet.answer)),
         "details": list(map(_block, rest)),
     }
-
-
-def _question(solution: Solved) -> NoEscape | None:
-    """The question's own words; the points that open it stand in its heading instead."""
-    card = solution.card
-    if card is None:
-        return None
-    try:
-        return prose.blocks(*card.asked)
-    except DeriveError as error:
-        raise error.located(card.path) from None
 
 
 def _block(block: Block) -> dict[str, Any]:

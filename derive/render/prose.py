@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pylatex.utils import NoEscape
 
-from derive.errors import DeriveError
 from derive.render import tex
-from derive.render.dialect import TreeWriter, opens_part, parser, plain
+from derive.render.dialect import TreeWriter, plain
 from derive.render.tex import formula, masked
 
 if TYPE_CHECKING:
@@ -30,9 +29,7 @@ _BREAKS = re.compile(r"([/_.,()=-]|\\_)(?=\w)")
 @lru_cache(4096)
 def inline(markdown: str) -> NoEscape:
     """One paragraph's worth of Markdown, without a paragraph around it."""
-    from markdown_it.tree import SyntaxTreeNode
-
-    return _Writer().inline(SyntaxTreeNode(parser().parseInline(markdown)))
+    return NoEscape(_Writer().paragraph(markdown))
 
 
 def item(markdown: str) -> NoEscape:
@@ -47,13 +44,7 @@ def blocks(markdown: str, first_line: int = 0) -> NoEscape:
     Raises :class:`CardError` where a formula uses what is not allowed, and :class:`RenderError`
     for a letter that the fonts lack, with the line counted from ``first_line``.
     """
-    from markdown_it.tree import SyntaxTreeNode
-
-    writer = _Writer(first_line)
-    try:
-        return writer.blocks(SyntaxTreeNode(parser().parse(markdown)))
-    except DeriveError as error:
-        raise error.located(None, writer.line) from None
+    return NoEscape(_Writer(first_line).document(markdown))
 
 
 def listing(code: str) -> NoEscape:
@@ -76,6 +67,10 @@ def _kept(lines: list[str]) -> list[str]:
 
 
 class _Writer(TreeWriter):
+    marks: ClassVar[Mapping[str, str]] = {"em": r"\emph{%s}", "strong": r"\textbf{%s}", "s": r"\struck{%s}",
+                                          "heading": r"\subsubsection*{%s}"}
+    newline = "\\newline\n"
+
     def __init__(self, first_line: int = 0) -> None:
         super().__init__(first_line)
         self.depth = 0
@@ -93,9 +88,13 @@ class _Writer(TreeWriter):
     def inline(self, node: SyntaxTreeNode) -> NoEscape:
         if node.type in ("root", "inline") and len(node.children) == 1 and node.children[0].type == "inline":
             node = node.children[0]
-        children = node.children
-        written = [self._break(children, n) if c.type == "softbreak" else self.write(c) for n, c in enumerate(children)]
-        return NoEscape(_EMPTY_LINES.sub("\n", "".join(written)))
+        return NoEscape(_EMPTY_LINES.sub("\n", super().inline(node)))
+
+    def code(self, text: str) -> str:
+        return rf"\texttt{{{_breakable(text)}}}"
+
+    def note(self, caption: str) -> str:
+        return rf"\figurenote{{{tex.text(caption)}}}"
 
     def _math(self, latex: str, display: bool) -> NoEscape:
         return NoEscape(self.formula(formula, latex, display))
@@ -104,9 +103,6 @@ class _Writer(TreeWriter):
 
     def _paragraph(self, node: SyntaxTreeNode) -> str:
         return _BLOCK_NAME.sub("", self.inline(node)).strip()
-
-    def _heading(self, node: SyntaxTreeNode) -> str:
-        return rf"\subsubsection*{{{self.inline(node)}}}"
 
     def _bullet_list(self, node: SyntaxTreeNode, environment: str = "itemize", options: str = "") -> str:
         self.depth += 1
@@ -152,43 +148,12 @@ class _Writer(TreeWriter):
     def _text(self, node: SyntaxTreeNode) -> str:
         return tex.text(node.content)
 
-    def _break(self, siblings: list[SyntaxTreeNode], at: int) -> str:
-        self.line += 1
-        return "\\newline\n" if opens_part(siblings, at + 1) else "\n"
-
-    def _hardbreak(self, node: SyntaxTreeNode) -> str:
-        self.line += 1
-        return "\\newline\n"
-
     def _math_inline(self, node: SyntaxTreeNode) -> str:
         return f"${self._math(node.content, False)}$"
 
     def _math_inline_double(self, node: SyntaxTreeNode) -> str:
         return f"\n{_display(self._math(node.content, True))}\n"
 
-    def _em(self, node: SyntaxTreeNode) -> str:
-        return rf"\emph{{{self.inline(node)}}}"
-
-    def _strong(self, node: SyntaxTreeNode) -> str:
-        return rf"\textbf{{{self.inline(node)}}}"
-
-    def _s(self, node: SyntaxTreeNode) -> str:
-        return rf"\struck{{{self.inline(node)}}}"
-
-    def _code_inline(self, node: SyntaxTreeNode) -> str:
-        return rf"\texttt{{{_breakable(node.content)}}}"
-
-    def _link(self, node: SyntaxTreeNode) -> str:
-        label, address = self.inline(node), str(node.attrs.get("href", ""))
-        shown = rf"\texttt{{{_breakable(address)}}}"
-        return shown if address in (plain(node), "mailto:" + plain(node)) else f"{label} ({shown})"
-
-    def _image(self, node: SyntaxTreeNode) -> str:
-        caption = "".join(plain(c) for c in node.children)
-        return rf"\figurenote{{{tex.text(caption or str(node.attrs.get('src', '')))}}}"
-
-    def _embed(self, node: SyntaxTreeNode) -> str:
-        return rf"\figurenote{{{tex.text(node.content)}}}"
 
 
 def _guarded(item: str) -> str:

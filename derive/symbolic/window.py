@@ -7,25 +7,8 @@ from typing import Any
 
 import sympy
 
+import derive.expr as ex
 from derive.errors import UnsupportedError
-from derive.expr import (
-    Add,
-    Arg,
-    Entry,
-    Expr,
-    Extremum,
-    Fn,
-    Idx,
-    In,
-    Mul,
-    Num,
-    Pow,
-    Reduce,
-    SetApp,
-    Tuple,
-    open_binder,
-    walk,
-)
 from derive.functions import Table
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
@@ -46,25 +29,25 @@ def extremum(op: str, args: Sequence[sympy.Expr]) -> sympy.Expr:
     return EXTREMA[op](*args, evaluate=False)
 
 
-def lower(node: Expr, symbol: Callable[[Entry], sympy.Expr]) -> sympy.Expr:
+def lower(node: ex.Expr, symbol: Callable[[ex.Entry], sympy.Expr]) -> sympy.Expr:
     """A value without binders as a SymPy expression; ``symbol`` gives each tensor entry."""
-    def go(part: Expr) -> sympy.Expr:
+    def go(part: ex.Expr) -> sympy.Expr:
         return lower(part, symbol)
 
     match node:
-        case Num(value):
+        case ex.Num(value):
             return sympy.Rational(value.numerator, value.denominator)
-        case Entry():
+        case ex.Entry():
             return symbol(node)
-        case Add(terms):
+        case ex.Add(terms):
             return sympy.Add(*map(go, terms))
-        case Mul(factors):
+        case ex.Mul(factors):
             return sympy.Mul(*map(go, factors))
-        case Pow(base, exponent):
+        case ex.Pow(base, exponent):
             return sympy.Pow(go(base), go(exponent))
-        case Fn(name, args) if name in FUNCTIONS:
+        case ex.Fn(name, args) if name in FUNCTIONS:
             return FUNCTIONS[name](*map(go, args))
-        case Extremum(op, args):
+        case ex.Extremum(op, args):
             return extremum(op, [go(a) for a in args])
     raise UnsupportedError(f"`{type(node).__name__}` has no SymPy form at window level")
 
@@ -75,28 +58,29 @@ class WindowReduction:
     def __init__(self, module: Module) -> None:
         self.module = module
         entry, value = module.definition(module.output)
-        if not isinstance(value, Reduce) or value.op not in EXTREMA:
+        if not isinstance(value, ex.Reduce) or value.op not in EXTREMA:
             raise UnsupportedError("window cases are known for a maximum or minimum over a window")
         self.op = value.op
-        binder, self.body = open_binder(value)
-        if not (isinstance(binder.cond, In) and isinstance(binder.cond.set, SetApp)
+        binder, self.body = ex.open_binder(value)
+        if not (isinstance(binder.cond, ex.In) and isinstance(binder.cond.set, ex.SetApp)
                 and binder.cond.set.args == entry.indices):
             raise UnsupportedError("the reduction does not run over the window of its output")
         element = binder.cond.element
-        self.variables = element.items if isinstance(element, Tuple) else (element,)
+        self.variables = element.items if isinstance(element, ex.Tuple) else (element,)
         self.field: ReceptiveField = module.field(binder.cond.set.name)
         self.tensor = self._only_tensor()
 
     def _only_tensor(self) -> str:
-        inside = {n.tensor for n in walk(self.body) if isinstance(n, Entry) and n.indices == self.variables}
-        others = [n for n in walk(self.body) if isinstance(n, (Reduce, Arg, Idx)) and n not in self.variables]
+        inside = {n.tensor for n in ex.walk(self.body) if isinstance(n, ex.Entry) and n.indices == self.variables}
+        others = [n for n in ex.walk(self.body) if isinstance(n, (ex.Reduce, ex.Arg, ex.Idx))
+                  and n not in self.variables]
         if len(inside) != 1 or others:
             raise UnsupportedError("the window's values must be entries of one tensor at the window's places")
         return inside.pop()
 
     def term(self, symbol: sympy.Expr) -> sympy.Expr:
         """What is compared in the window, for one entry of the input."""
-        def place(entry: Entry) -> sympy.Expr:
+        def place(entry: ex.Entry) -> sympy.Expr:
             return symbol if entry.tensor == self.tensor else entry_symbol(entry.tensor, ())
 
         return lower(self.body, place)

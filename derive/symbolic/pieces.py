@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, reduce
+from operator import add, mul
+from typing import Any, Protocol
 
 import sympy
 
@@ -63,8 +64,7 @@ class Pieces:
         self.pieces: dict[sympy.Symbol, Piece] = {}
         self._names: dict[Any, sympy.Symbol] = {}
         self._forward: dict[str, Mapping[str, Tensor]] = {}
-        self._gradient = Gradient()
-        self._known: dict[tuple[sympy.Expr, sympy.Symbol], Cases] = {}
+        self.gradient = Gradient(self.pieces)
         self._signs: dict[sympy.Expr, Signs] = {}
         self._forks: list[tuple[sympy.Expr, Signs, Signs]] = []  # of one way: what was taken, what else there was
 
@@ -83,27 +83,16 @@ class Pieces:
     def _letters(self, names: Mapping[str, Iterable[Index]]) -> dict[str, Tensor]:
         return {name: {at: Cased(symbol(name, at), self) for at in found} for name, found in names.items()}
 
-    def slopes(self, expr: sympy.Expr, by: sympy.Symbol) -> Cases:
-        """∂expr/∂by as a sum: each term counts in its region, off the boundaries of the pieces."""
-        key = expr, by
-        if key not in self._known:
-            alone = self._gradient(expr, by)
-            found: list[tuple[Region, sympy.Expr]] = [((), alone)] if alone != 0 else []
-            for p in sorted(self._gradient.letters(expr) & self.pieces.keys(), key=str):
-                outer = self._gradient(expr, p)
-                for region, value in self.pieces[p].open_cases if outer != 0 else ():
-                    found += [((*region, *inner), outer * slope) for inner, slope in self.slopes(value, by)]
-            if len(found) > MOST_CASES:
-                raise UnsupportedError("too many cases for a proof")
-            self._known[key] = tuple(found)
-        return self._known[key]
+    def named(self, expr: sympy.Expr) -> list[sympy.Symbol]:
+        """The pieces that an expression names."""
+        return sorted(self.gradient.letters(expr) & self.pieces.keys(), key=str)
 
     def beneath(self, expr: sympy.Expr) -> set[sympy.Symbol]:
         """The pieces that an expression is made of, theirs too."""
         found: set[sympy.Symbol] = set()
         waiting = [expr]
         while waiting:
-            for p in (self._gradient.letters(waiting.pop()) & self.pieces.keys()) - found:
+            for p in (self.gradient.letters(waiting.pop()) & self.pieces.keys()) - found:
                 found.add(p)
                 waiting += [e for region, value in self.pieces[p].cases for e in (value, *(d for d, _ in region))]
         return found
@@ -295,31 +284,47 @@ def _evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any
 _U = sympy.Dummy("u", real=True)
 
 
+class Numbers(Protocol):
+    """What expressions and their derivatives are here, and the derivatives that are known."""
+
+    derived: dict[tuple[sympy.Expr, sympy.Symbol], Any]
+
+    def number(self, expr: sympy.Expr) -> Any: ...
+
+    def where(self, region: Region, value: Callable[[], Any]) -> Any:
+        """A number on its region, 0 elsewhere."""
+
+
 class Gradient:
-    """∂e/∂s of any expressions by any symbols.
+    """∂e/∂s of any expressions by any symbols, some of which stand for ``pieces``.
 
     SymPy differentiates powers and functions; sums and products are taken apart, and each part's
     derivative by a symbol is kept.  :meth:`sympy.Expr.diff` gives the same expression, much later.
     """
 
-    def __init__(self) -> None:
-        self._kept: dict[tuple[sympy.Expr, sympy.Symbol], sympy.Expr] = {}
+    def __init__(self, pieces: Mapping[sympy.Symbol, Piece]) -> None:
+        self._pieces = pieces
         self._letters: dict[sympy.Expr, frozenset[sympy.Symbol]] = {}
+        self._beneath: dict[sympy.Expr, frozenset[sympy.Symbol]] = {}
         self._slopes: dict[tuple[sympy.Expr, int], sympy.Expr] = {}
 
-    def __call__(self, expr: sympy.Expr, by: sympy.Symbol) -> sympy.Expr:
-        if by not in self.letters(expr):
-            return sympy.S.Zero
+    def __call__(self, expr: sympy.Expr, by: sympy.Symbol, within: Numbers) -> Any:
+        """∂expr/∂by off the boundaries of the pieces."""
+        if by not in self._below(expr):
+            return 0
         if expr is by:
-            return sympy.S.One
+            return 1
         key = expr, by
-        if key not in self._kept:
-            inside = [(n, self(a, by)) for n, a in enumerate(expr.args) if by in self.letters(a)]
-            if isinstance(expr, sympy.Add):
-                self._kept[key] = sympy.Add(*(d for _, d in inside))
+        if key not in within.derived:
+            if expr in self._pieces:
+                parts = [within.where(region, lambda value=value: self(value, by, within))  # type: ignore[misc]
+                         for region, value in self._pieces[expr].open_cases]
             else:
-                self._kept[key] = sympy.Add(*(self.slope(expr, n) * d for n, d in inside))
-        return self._kept[key]
+                inside = [(n, self(a, by, within)) for n, a in enumerate(expr.args)]
+                parts = [d if expr.is_Add else self._slope(expr, n, within) * d
+                         for n, d in inside if type(d) is not int or d]
+            within.derived[key] = reduce(add, parts, 0)
+        return within.derived[key]
 
     def letters(self, expr: sympy.Expr) -> frozenset[sympy.Symbol]:
         """The symbols of an expression."""
@@ -328,12 +333,19 @@ class Gradient:
             self._letters[expr] = own.union(*map(self.letters, expr.args))
         return self._letters[expr]
 
-    def slope(self, expr: sympy.Expr, n: int) -> sympy.Expr:
+    def _below(self, expr: sympy.Expr) -> frozenset[sympy.Symbol]:
+        """Its symbols and those of its pieces' values."""
+        if expr not in self._beneath:
+            own = self.letters(expr)
+            self._beneath[expr] = own.union(*(self._below(value) for p in own & self._pieces.keys()
+                                              for _, value in self._pieces[p].cases))
+        return self._beneath[expr]
+
+    def _slope(self, expr: sympy.Expr, n: int, within: Numbers) -> Any:
         """The derivative of a product, a power or a function by its n-th argument alone."""
-        key = expr, n
-        if key not in self._slopes:
-            before, after = expr.args[:n], expr.args[n + 1:]
-            alone = (*before, *after) if isinstance(expr, sympy.Mul) else None
-            self._slopes[key] = sympy.Mul(*alone) if alone is not None else \
-                expr.func(*before, _U, *after).diff(_U).xreplace({_U: expr.args[n]})
-        return self._slopes[key]
+        before, after = expr.args[:n], expr.args[n + 1:]
+        if expr.is_Mul:
+            return reduce(mul, map(within.number, (*before, *after)))
+        if (expr, n) not in self._slopes:
+            self._slopes[expr, n] = expr.func(*before, _U, *after).diff(_U).xreplace({_U: expr.args[n]})
+        return within.number(self._slopes[expr, n])

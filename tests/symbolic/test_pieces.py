@@ -1,6 +1,8 @@
 """SymPy's derivatives of a layer's instance, piece by piece."""
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import sympy
@@ -10,6 +12,23 @@ from derive.symbolic.pieces import Gradient, Pieces, symbol
 from tests.calculus.zoo import ZOO
 
 
+class Expressions:
+    """Expressions themselves; of one on a region it is noted that it is."""
+
+    def __init__(self) -> None:
+        self.derived: dict[tuple[sympy.Expr, sympy.Symbol], Any] = {}
+        self.on_regions: list[sympy.Expr] = []
+
+    def number(self, expr: sympy.Expr) -> sympy.Expr:
+        return expr
+
+    def where(self, region: Any, value: Callable[[], Any]) -> Any:
+        found = value()
+        if found != 0:
+            self.on_regions.append(found)
+        return found
+
+
 def pieces(name: str, **shapes: tuple[int, ...]) -> Pieces:
     module = with_axes(ZOO[name].module())
     given = {n: [*itertools.product(*map(range, shapes[n]))] for n in module.given}
@@ -17,9 +36,10 @@ def pieces(name: str, **shapes: tuple[int, ...]) -> Pieces:
 
 
 def slopes(found: Pieces, of: str, at: tuple[int, ...], wrt: str, by: tuple[int, ...]) -> set[sympy.Expr]:
-    """The terms of ∂of_at/∂wrt_by, each on its region."""
-    return {sympy.simplify(value) for _, value in
-            found.slopes(found.forward(wrt, [by])[of][at], symbol(wrt, by))}
+    """∂of_at/∂wrt_by on the regions where it is not 0."""
+    numbers = Expressions()
+    found.gradient(found.forward(wrt, [by])[of][at], symbol(wrt, by), numbers)
+    return set(map(sympy.simplify, numbers.on_regions))
 
 
 def test_a_maximum_has_a_slope_on_each_side() -> None:
@@ -50,7 +70,7 @@ S = sympy.exp(X) + sympy.exp(Y)
 ])
 @pytest.mark.parametrize("by", [X, Y])
 def test_a_derivative_is_sympy_s(expr: sympy.Expr, by: sympy.Symbol) -> None:
-    found = Gradient()(expr, by)
+    found = Gradient({})(expr, by, Expressions())
     at = {X: sympy.Rational(3, 10), Y: sympy.Rational(7, 10)}
     assert abs(sympy.N((found - expr.diff(by)).subs(at), 40)) < 1e-35
 
@@ -58,6 +78,6 @@ def test_a_derivative_is_sympy_s(expr: sympy.Expr, by: sympy.Symbol) -> None:
 def test_a_sum_of_many_products_is_quick() -> None:
     letters = sympy.symbols("a:400", real=True)
     total = sympy.Add(*(a * b for a, b in itertools.pairwise(letters)))
-    gradient = Gradient()
-    assert [gradient(total, a) for a in letters[1:-1]] == [
+    gradient, numbers = Gradient({}), Expressions()
+    assert [gradient(total, a, numbers) for a in letters[1:-1]] == [
         letters[n - 1] + letters[n + 1] for n in range(1, len(letters) - 1)]

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -37,6 +37,7 @@ class Layer:
         self._free: set[str] = set(point.given)
         self._values: dict[tuple[str, Index], Any] = {}
         self._slopes: dict[Any, Any] = {}
+        self.derived: dict[tuple[sympy.Expr, sympy.Symbol], Any] = {}
         self._smooth: set[sympy.Symbol] = set()
 
     def value(self, tensor: str, at: Index) -> Any:
@@ -81,7 +82,7 @@ class Layer:
         for p in sorted(self.pieces.beneath(expr) - self._smooth, key=str):
             self.smooth(p)
         spent, self.space.algebra.work = self.space.algebra.work, 0  # a derivative's is no part of its statement's
-        found = reduce(add, [self._where(region, value) for region, value in self.pieces.slopes(expr, letter)], 0)
+        found = self.pieces.gradient(expr, letter, self)
         self.space.algebra.work = spent
         return found
 
@@ -104,16 +105,17 @@ class Layer:
 
     def number(self, expr: sympy.Expr) -> Any:
         """A SymPy expression as a number with cases."""
-        for p in sorted(expr.free_symbols & self.pieces.pieces.keys(), key=str):
+        for p in self.pieces.named(expr):
             if p not in self._known:
                 piece = self.pieces.pieces[p]
                 self._known[p] = self.space.extremum(piece.extremum[0], [self.number(e) for e in piece.extremum[1]]) \
-                    if piece.extremum else reduce(add, [self._where(r, v) for r, v in piece.cases])
+                    if piece.extremum else reduce(add, [self.where(r, partial(self.number, v)) for r, v in piece.cases])
         return evaluated(expr, self._known, self.space.kind)
 
-    def _where(self, region: Region, value: sympy.Expr) -> Any:
+    def where(self, region: Region, value: Callable[[], Any]) -> Any:
+        """A number on its region, 0 elsewhere."""
         truth = self._truth(region)
-        return 0 if truth is False else self.space.lift(self.number(value)).where(ALWAYS if truth is True else truth)
+        return 0 if truth is False else self.space.lift(value()).where(ALWAYS if truth is True else truth)
 
     def _truth(self, region: Region) -> Truth:
         zero = self.space.algebra.number(0)

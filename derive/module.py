@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from derive.expr import Entry, Expr, Fn, Idx, In, Node, Partial, Rel, free_indices, subst, walk
+from derive.expr import Arg, Entry, Expr, Fn, Idx, In, Node, Partial, Reduce, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
 from derive.records import dataclass
@@ -95,10 +95,13 @@ class Module:
         yield from dict.fromkeys(n.tensor for n in walk(value) if isinstance(n, Entry))
 
     def parameters_of(self, node: Node) -> tuple[Idx, ...]:
-        """The free indices of a node: the output's letters in their order, then as they occur."""
+        """The free indices of a node: those of the tensor that it defines, else of the output, then as they occur."""
         free = free_indices(node)
+        part = Reduce(node.op, node.binder, node.body) if isinstance(node, Arg) else node
         output = self.table.named(self.output)
-        axes = [Idx(a) for a in (output.axes if output else ())]
+        heads = (head.indices for head, value in (q.terms for q in self.equations)
+                 if isinstance(head, Entry) and part in walk(value))
+        axes = next(heads, None) or [Idx(a) for a in (output.axes if output else ())]
         found = [n for n in walk(node) if isinstance(n, Idx) and n in free]
         return tuple(dict.fromkeys([a for a in axes if a in free] + found))
 

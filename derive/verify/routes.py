@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
+from derive.axes import axes
 from derive.calculus.derivation import Step
 from derive.calculus.messages import Messages
 from derive.expr import Entry, Expr, Partial
 from derive.module import Module
 from derive.numeric.point import Index, Undefined
+from derive.numeric.source import windows_of
 from derive.verify.kinks import borders, claims
 from derive.verify.points.claims import MOST, Compiler
 from derive.verify.points.point import Point
@@ -101,7 +103,22 @@ def adjointness(scope: Scope, messages: Messages, wrt: str) -> Check:
 
 def _misses(point: Point, out: Index) -> bool:
     """The window of this output has no entry: it does not depend on the input."""
-    return any(not point.elements(name, out) for name, field in point.module.fields if len(field.axes) == len(out))
+    return any(not point.elements(name, tuple(out[d] for d in places)) for name, places in _windows(point.module))
+
+
+@lru_cache(maxsize=64)
+def _windows(module: Module) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Each window set whose windows an output's indices number, and the places of these among them."""
+    known = axes(module)
+    symbol = module.table.named(module.output)
+    classes = [known.of(module.output, d) for d in range(len(symbol.axes) if symbol is not None else 0)]
+    found = []
+    for equation in module.equations:
+        own, head = windows_of(equation, module), equation.terms[0]
+        along = [known.of(head.tensor, d) for d in own[1]] if own is not None and isinstance(head, Entry) else []
+        if own is not None and along and all(c in classes for c in along):
+            found.append((own[0], tuple(map(classes.index, along))))
+    return tuple(found)
 
 
 def _formulas(scope: Scope, messages: Messages, wrt: str) -> tuple[Formula, Formula]:

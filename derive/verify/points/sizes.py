@@ -21,6 +21,7 @@ from derive.numeric.shapes import Extents, extents
 from derive.receptive_field import Axis
 from derive.records import dataclass
 from derive.verify.points.extents import LARGEST, Choice, allowed, distinct, fixed, rests
+from derive.verify.points.followed import Completed, completed, large_enough
 
 Shapes = dict[str, tuple[int, ...]]
 _TRIES = 60
@@ -61,17 +62,28 @@ def choices(module: Module, count: int) -> tuple[Sizes, ...]:
 
     Raises :class:`UnsupportedError` where no small sizes fit the formula.
     """
-    values = allowed(module, _names(module))
+    names = _names(module)
+    values = allowed(module, names)
+    found = _found(module, values, count, dict)
+    if not found and module.fields:
+        complete = completed(module, names)
+        values = large_enough(module, values, lambda chosen: (whole := complete(chosen)) is not None and
+                              _fits(module, whole) is not None)
+        found = _found(module, values, count, complete)
+    if not found:
+        why = _reason(module, names)
+        raise UnsupportedError(f"no small sizes fit the formula, so it cannot be checked{why}")
+    return tuple(found)
+
+
+def _found(module: Module, values: Mapping[str, Choice], count: int, complete: Completed) -> list[Sizes]:
     found: list[Sizes] = []
     for _ in range(max(count, *(c.period for c in values.values())) if values and count > 1 else 1):
-        best = _best(module, values, found)
+        best = _best(module, values, found, complete)
         if best is None:
             break
         found.append(best)
-    if not found:
-        why = _reason(module, tuple(values))
-        raise UnsupportedError(f"no small sizes fit the formula, so it cannot be checked{why}")
-    return tuple(found)
+    return found
 
 
 def over_windows(module: Module, one_more: int) -> Sizes | None:
@@ -125,11 +137,12 @@ def _names(module: Module) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for s in sizes if isinstance(s, str)))
 
 
-def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes]) -> Sizes | None:
+def _best(module: Module, values: Mapping[str, Choice], before: list[Sizes], complete: Completed) -> Sizes | None:
     """The smallest sizes that fit and leave new rests; those of other tensors differ too where they can."""
     waiting: list[tuple[tuple[int, int, int], int, dict[str, int], Sizes | None]] = []  # by cost, or by one below it
     taken, least, fits = [b.chosen for b in before], _least(module), False
-    for number, chosen in enumerate(c for c in _values(values) if c not in taken and not _alike(c, taken)):
+    every = (c for v in _values(values) if (c := complete(v)) is not None)
+    for number, chosen in enumerate(c for c in every if c not in taken and not _alike(c, taken)):
         new = sum(n != b[name] for b in taken for name, n in chosen.items())
         cost = sum(math.prod([n if isinstance(n, int) else chosen.get(n, 1) for n in shape]) for shape in least)
         waiting.append(((-rests(values, chosen, taken), cost, -new), number, chosen, None))

@@ -158,7 +158,7 @@ class _Writer:
         self.equals = rng.choice(("=", "=", ":=", r"\coloneqq", r"\equiv"))
         self.times = rng.choice((r"\odot", r"\circ"))
         self.turned: set[str] = set()
-        self.letters = iter("jilrt")
+        self.letters = iter("jiltod")
 
     def face(self, letter: Letter) -> str:
         if self.faces == "bold" and letter.shape or self.faces == "vectors" and len(letter.shape) == 1:
@@ -239,7 +239,7 @@ class _Writer:
         found = []
         for head, body in self.of.definitions:
             if self.faces == "indices":
-                self.letters = iter("jilrt")
+                self.letters = iter("jiltod")
                 at = ("k",) * len(head.shape)
                 found.append(f"{self.entry(head, at)} {self.equals} {self.index(body, at)}")
             elif self.style == "rows" and body.op in ("dot", "square"):

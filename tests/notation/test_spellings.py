@@ -104,7 +104,8 @@ def compare(formulas: list[str], turned: set[str], layer: spellings.Layer, of: d
                     found = evaluated(body, arrays, env)
                 except (IndexError, KeyError) as error:
                     raise Other(f"out of range: {error!r}") from None
-                if not math.isclose(found, array[at], rel_tol=1e-9, abs_tol=1e-9):
+                overflown = not math.isfinite(found) and not math.isfinite(array[at])
+                if not overflown and not math.isclose(found, array[at], rel_tol=1e-9, abs_tol=1e-9):
                     raise Other(f"{latex}: {found} and not {array[at]}")
 
 

@@ -2,7 +2,7 @@ r"""Lists: letters that stand for several or for their entries, samples, sums an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from derive.notation.rules.trees import (
     group,
     indexed,
     letter,
+    letters,
     mapped,
     name,
     sides,
@@ -32,6 +33,7 @@ from derive.notation.tree import (
     Token,
     base_of,
     has,
+    inside,
     is_group,
     is_token,
     is_transposed,
@@ -69,16 +71,11 @@ def _above(item: Item) -> tuple[str, str] | None:
     return (item.base.text, item.sups[0][0].text) if is_token(item.base, "NAME") else None
 
 
-def _all_above(items: Items) -> Iterable[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-
-    def keep(item: Item) -> Item:
-        above = _above(replace(item, subs=())) if isinstance(item, Scripted) else None
-        found.extend([above] if above else [])
-        return item
-
-    each(items, keep)
-    return found
+def _all_above(items: Items) -> Iterator[tuple[str, str]]:
+    for item in (i for top in items for i in inside(top) if isinstance(i, Scripted)):
+        above = _above(replace(item, subs=()))
+        if above is not None:
+            yield above
 
 
 def collected(tree: Items) -> list[Item]:
@@ -157,7 +154,7 @@ def entries(formulas: list[Formula]) -> list[Formula]:
         if found is None:
             return part
         other = found.letter.text != found.entry.text
-        used = other and any(_occurs(found.letter.text, f.tree or ()) for f in rest)
+        used = other and found.letter.text in letters(rest)
         if found.entry.bold:  # vectors side by side
             return part if used else (indexed(found.entry, name("i", found.entry)),)
         if used:
@@ -178,45 +175,34 @@ def entries(formulas: list[Formula]) -> list[Formula]:
 def _is_sample(part: Run) -> bool:
     """x^i = (x^i_1, …, x^i_n): a sample and its entries, as whoever writes x^i means."""
     two = sides(part)
-    inside = base_of(two[1][0]) if len(two) == 2 and len(two[0]) == len(two[1]) == 1 else None
-    if not isinstance(inside, Group) or _above(two[0][0]) is None:
+    listed = base_of(two[1][0]) if len(two) == 2 and len(two[0]) == len(two[1]) == 1 else None
+    if not isinstance(listed, Group) or _above(two[0][0]) is None:
         return False
-    parts = split(inside.items, "COMMA") if is_group(inside, "LPAREN") else []
+    parts = split(listed.items, "COMMA") if is_group(listed, "LPAREN") else []
     heads = [replace(i, subs=()) for p in parts for i in map(normal, p) if isinstance(i, Scripted) and i.subs]
-    return len(parts) > 1 and has(inside.items, "DOTS") and len(heads) == len(
+    return len(parts) > 1 and has(listed.items, "DOTS") and len(heads) == len(
         parts) - sum(is_token(p[0], "DOTS") for p in parts if p) and {spelt([h]) for h in heads} == {spelt(two[0])}
-
-
-def _occurs(own: str, items: Items) -> bool:
-    found: list[Item] = []
-
-    def keep(item: Item) -> Item:
-        found.extend([item] if letter(item) == own else [])
-        return item
-
-    each(items, keep)
-    return bool(found)
 
 
 def _entries(part: Run) -> _Entries | None:
     two = sides(part)
     own = base_of(two[0][0]) if len(two) == 2 and two[0] and two[1] else None
-    inside = base_of(two[1][0]) if own is not None else None
+    listed = base_of(two[1][0]) if own is not None else None
     shape = two[1][1:] if own is not None else ()
-    if not is_token(own, "NAME") or own is not normal(two[0][0]) or not is_group(inside, "LPAREN", "LBRACK") or not (
+    if not is_token(own, "NAME") or own is not normal(two[0][0]) or not is_group(listed, "LPAREN", "LBRACK") or not (
             len(two[0]) == 1 or (len(two[0]) == 2 and is_group(two[0][1], "LPAREN"))):
         return None
     if shape and not (len(shape) == 2 and is_token(shape[0], "IN")):
         return None
-    raised = normal(two[1][0]) is not inside and not is_transposed(two[1][0])
-    if raised or any(len(p) > 1 for p in split(inside.items, "COMMA")):
+    raised = normal(two[1][0]) is not listed and not is_transposed(two[1][0])
+    if raised or any(len(p) > 1 for p in split(listed.items, "COMMA")):
         return None  # (y_k - t_k)^2
-    heads = [normal(p[0]) for p in split(inside.items, "COMMA") if p and not is_token(p[0], "DOTS")]
+    heads = [normal(p[0]) for p in split(listed.items, "COMMA") if p and not is_token(p[0], "DOTS")]
     bases = [h.base for h in heads if isinstance(h, Scripted) and len(h.subs) == 1 and is_token(h.base, "NAME")]
     if not bases or len(bases) < len(heads) or len({b.text for b in bases}) > 1:
         return None
     subs = [unwrap(h.subs[0]) for h in heads if isinstance(h, Scripted)]
-    if not has(inside.items, "DOTS"):
+    if not has(listed.items, "DOTS"):
         plain = [i for i in subs[0] if not is_token(i, "COMMA")]
         single = len(heads) == 1 and all(is_token(i, "NAME") for i in plain)
         return _Entries(own, bases[0], len(plain), None, shape) if single else None
@@ -280,14 +266,7 @@ def dots(formulas: list[Formula]) -> list[Formula]:
 
 
 def _has_dots(items: Items) -> bool:
-    found: list[bool] = []
-
-    def keep(item: Item) -> Item:
-        found.append(is_token(item, "DOTS"))
-        return item
-
-    each(items, keep)
-    return any(found)
+    return any(is_token(i, "DOTS") for item in items for i in inside(item))
 
 
 @dataclass(frozen=True)

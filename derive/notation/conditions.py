@@ -77,6 +77,8 @@ def statement(r: Reader, items: Items) -> ex.Expr | ex.Cond:
         items = items[1:]  # a label: \text{Backward: }
     end = len(r.source.latex)
     items = without_declarations(r, items)
+    if len(items) == 1 and is_group(items[0], "LPAREN") and has(items[0].items, "REL"):
+        items = list(items[0].items)  # (k = 1, …, K)
     for n, item in enumerate(items):
         if vocabulary.kind(item) in ("IF", "ALL"):
             return _given(r, items, n, end)

@@ -323,4 +323,6 @@ def quotient(above: list[ex.Expr], below: ex.Expr) -> list[ex.Expr]:
 
 
 def mentions_index(node: ex.Expr) -> bool:
-    return any(isinstance(n, (ex.Idx, ex.Star)) for n in ex.walk(node))
+    """i of i + 1; not that of an entry p_i."""
+    below = {i for n in ex.walk(node) if isinstance(n, ex.Entry) for i in n.indices}
+    return any(isinstance(n, (ex.Idx, ex.Star)) and n not in below for n in ex.walk(node))

@@ -50,6 +50,7 @@ RULES = (
     Rule("[z]_+ is max(0, z)", signs.positive_parts),
     Rule("θ = (W, b) is a name of several", lists.names_of_several),
     *SPELLINGS,
+    Rule("h_j(a) = … is written out", functions.of_indices),
     Rule("a function of vectors is written out", functions.of_vectors),
     Rule("net is one letter", signs.words),
     Rule("a softmax and its argument have letters", softmax.with_letters),

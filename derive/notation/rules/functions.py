@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from derive.notation.rules.trees import (
     free,
     group,
     indexed,
+    indices,
     letter,
     mapped,
     name,
@@ -178,6 +179,27 @@ def _as_entries(run: Run, f: _Function) -> Run:
     return run
 
 
+def of_indices(formulas: list[Formula]) -> list[Formula]:
+    """h_j(a) = … of an index j that stands below other letters, too, is written out where it is applied."""
+    for f in list(_defined(formulas)):
+        own = _below(f.head)
+        within = indices((*f.body,))
+        others = changed(formulas, partial(_without, f.part))
+        calls = [run[n] for o in others for run, n, _ in f.calls(o.tree or ())]
+        plain = len(sides(f.part)) == 2 and None not in map(letter, f.arguments)
+        if own and {*own} <= within and plain and calls and all(len(_below(c)) == len(own) for c in calls):
+            formulas = _applied(others, f)
+    return formulas
+
+
+def _below(head: Item) -> list[str]:
+    """j of h_j, where nothing else stands at h."""
+    head = normal(head)
+    plain = isinstance(head, Scripted) and len(head.subs) == 1 and not head.sups and not head.primes
+    names = [letter(i) for i in unwrap(head.subs[0]) if not is_token(i, "COMMA")] if plain else []  # type: ignore[union-attr]
+    return [n for n in names if n is not None and len(n) == 1] if all(names) else []
+
+
 def of_vectors(formulas: list[Formula]) -> list[Formula]:
     """Functions of vectors are written out where they are applied to something else than their letter.
 
@@ -218,13 +240,15 @@ def _is_vector(argument: Item, body: Run) -> bool:
 def _applied(formulas: list[Formula], f: _Function) -> list[Formula]:
     """What f computes in place of each f(…); f itself where there is no body."""
     def written_out(run: Run) -> Run:
+        own = _below(f.head)
         for n, item in enumerate(run):
-            at = called(run, n) if spelt([item]) == f.name else None
+            same = spelt([item]) == f.name or (own and str(base_of(item)) == str(base_of(f.head)) and _below(item))
+            at = called(run, n) if same else None
             arguments = arguments_of(at) if at is not None else []
             if at is None or len(arguments) != len(f.arguments):
                 continue
             after = run[n + 1]
-            value: Item = group(_at(f, arguments)) if f.body else item
+            value: Item = group(_at(f, arguments, dict(zip(own, _below(item), strict=True)))) if f.body else item
             if isinstance(after, Scripted):
                 base = value if isinstance(value, (Token, Group)) else group((value,), "LBRACE")
                 value = replace(after, base=base)
@@ -234,8 +258,9 @@ def _applied(formulas: list[Formula], f: _Function) -> list[Formula]:
     return changed(formulas, lambda tree: mapped(tree, written_out))
 
 
-def _at(f: _Function, arguments: list[list[Item]]) -> Run:
-    """The body with the arguments in place of the parameters."""
+def _at(f: _Function, arguments: list[list[Item]], new: Mapping[str, str]) -> Run:
+    """The body with the arguments in place of the parameters, and ``new`` indices."""
+    body = each(f.body, lambda i: name(new[i.text], i) if is_token(i, "NAME") and i.text in new else i)
     values = {letter(p): unwrap(a) for p, a in zip(f.arguments, arguments, strict=True)}
 
     def value(item: Item) -> Item:
@@ -245,7 +270,7 @@ def _at(f: _Function, arguments: list[list[Item]]) -> Run:
         return found[0] if len(found) == 1 and isinstance(found[0], (Token, Group)) else group(
             found, "LBRACE" if len(found) == 1 else "LPAREN")
 
-    return each(f.body, value)
+    return each(body, value)
 
 
 

@@ -16,6 +16,7 @@ from derive.notation.rules.trees import (
     free,
     group,
     indexed,
+    indices,
     letter,
     letters,
     mapped,
@@ -221,7 +222,9 @@ def _count(first: str, last: Items) -> Items | None:
 
 
 def ranges(formulas: list[Formula]) -> list[Formula]:
-    r"""k \in [K] and k = 1:K as k = 1, \dots, K; q = 0, 1, 2, \dots as q \ge 0."""
+    r"""k \in [K] and k = 1:K as k = 1, \dots, K, so the index k = 1, 2, 3; q = 0, 1, 2, \dots as q \ge 0."""
+    below = {n for f in formulas for n in indices(f.tree or ())}
+
     def counted(run: Run) -> Run:
         for n, (own, at) in enumerate(pairwise(run)):
             rest = run[n + 2 :]
@@ -230,14 +233,16 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
                 continue
             if len(ends) == len(ends[0] if ends else ()) == 1 and letter(ends[0][0]) is not None:
                 return *run[: n + 1], *_to(own, sign("NUMBER", "1", at), ends[0][0]), *counted(rest[1:])
-            if not is_token(at, "REL") or at.text != "=" or not is_token(rest[0], "NUMBER"):
+            if not is_token(at, "REL") or at.text != "=" or not str(rest[0]).isdigit():
                 continue
             if len(rest) > 2 and is_token(rest[1], "COLON"):
                 return *run[: n + 1], *_to(own, rest[0], rest[2]), *counted(rest[3:])
             values = split(rest, "COMMA")
-            open_ = len(values) > 1 and [[str(i) for i in v] for v in values[:-1]] == [
-                [str(int(rest[0].text) + m)] for m in range(len(values) - 1)] and len(values[-1]) == 1
-            if open_ and rest[0].text.isdigit() and is_token(values[-1][0], "DOTS"):
+            listed = [str(v[0]) for v in values if len(v) == 1]
+            known = [str(int(str(rest[0])) + m) for m in range(len(values))]
+            if listed == known and len(values) > 2 and str(own) in below:
+                return *run[: n + 1], *_to(own, rest[0], values[-1][0])  # k = 0, 1, 2
+            if len(listed) == len(values) > 1 and listed[:-1] == known[:-1] and is_token(values[-1][0], "DOTS"):
                 return *run[: n + 1], sign("REL", "≥", at), rest[0]
         return run
 

@@ -184,6 +184,12 @@ def letters(formulas: Iterable[Formula]) -> set[str]:
     return {name for formula in formulas for name in names_in(formula.tree or ())}
 
 
+def indices(items: Items) -> set[str]:
+    """The letters that stand in subscripts."""
+    scripted = (i for item in items for i in inside(item) if isinstance(i, Scripted))
+    return {name for i in scripted for sub in i.subs for name in names_in(sub)}
+
+
 def bold(formulas: Iterable[Formula]) -> set[str]:
     """The letters that are set bold somewhere."""
     return {below.text for formula in formulas for item in formula.tree or () for below in inside(item)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -72,7 +71,6 @@ def _stride(term: Expr, outputs: list[Idx]) -> int | None:
     return None
 
 
-_AVERAGE = re.compile(r"\b(?:average|mean|avg)[- ]?pool\w*")
 Fields = tuple[tuple[str, ReceptiveField], ...]
 
 
@@ -110,8 +108,12 @@ def _refuse_contradiction(words: Words, used: Sequence[Definition]) -> None:
     """«max pooling» over a formula without a maximum."""
     ops = {node.op for d in used for node in walk(d.value) if isinstance(node, Reduce)}
     for found in words.about("pooling"):
-        named = [s for s in re.split(r"[.?!;¶]", words.plain.text) if found.quote.lower() in s]
-        if found.value in ("max", "min") and found.value not in ops and not (named and all(map(is_aside, named))):
+        text = words.plain.text
+        for end in "?!;¶":
+            text = text.replace(end, ".")
+        sentences = [s for s in text.split(".") if found.quote.lower() in s]
+        aside = bool(sentences) and all(map(is_aside, sentences))
+        if found.value in ("max", "min") and found.value not in ops and not aside:
             where = place(used[-1].formula)
             raise CardError(Problem(f"“{found.quote}” contradicts the formula ({where}), which has no \\{found.value}; "
                                     "change one of them", line=found.line))
@@ -120,7 +122,8 @@ def _refuse_contradiction(words: Words, used: Sequence[Definition]) -> None:
 def _refuse_other_count(words: Words, definition: Definition, name: str, field: ReceptiveField) -> None:
     """Raise :class:`CardError` where an average over windows of n entries is written as 1/m of their sum."""
     value = definition.value
-    if not (isinstance(value, Mul) and isinstance(field.axes[0], WindowAxis) and _AVERAGE.search(words.plain.text)):
+    if not (isinstance(value, Mul) and isinstance(field.axes[0], WindowAxis) and any(
+            f.value in ("average", "mean", "avg") for f in words.about("pooling"))):
         return
     sums = [f for f in value.factors if isinstance(f, Reduce) and f.op == "sum" and any(
         isinstance(n, SetApp) and n.name == name for n in walk(f.binder))]

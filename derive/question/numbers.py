@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -10,28 +9,12 @@ from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Idx, Mul, Node, Size, mul, subst, transform, walk
 from derive.notation.formulas import Formula
 from derive.notation.symbols import Symbol
-from derive.question.prose import Prose, one_of
+from derive.question.lexicon import named
+from derive.question.prose import Prose
 from derive.question.reading import Read, equated, with_sizes_known
 from derive.specify.layer import Computed
 from derive.specify.places import place
 from derive.specify.roles import Role
-
-_POINT = one_of(
-    r"\bevaluat\w*", r"\bnumeric\w*", r"\bat (?:the )?point", r"\bfor (?:the )?(?:inputs?|values?|numbers?)",
-    r"\binitial\w*", r"\bspočt\w*", r"\bvyčísl\w*", r"\bcompar\w*", r"\bcases?\b", r"\bshow\b", r"\bdiscuss\w*",
-    r"\bsketch\w*", r"\bplot\w*", r"\bderiv\w*", r"\breduc\w*", r"\bcorrespond\w*", r"\bobtain\w*", r"\brecover\w*",
-    r"\blimit\b", r"\bbecomes?\b", r"\bsame as\b", r"\bequals?\b", r"\bhappens\b", r"\bexplain\w*",
-)  # fmt: skip
-_CLAUSE = re.compile(r"(?:^|[,:(]|\b(?:and|but|while|or))\s*(?:with|using|taking|choosing)\s*$")
-_MAIN = re.compile(  # «with $T = 1$ it is the usual softmax», «with $p = 2$ we get the Euclidean norm»
-    r"(?:\s*(?:,|and|∎))*\s*(?:it|this|we|one|they|that|recovers?|yields?|gives?|is|are|dostaneme|je|jde)\b"
-    r"|\s*,?\s*the\b[^.?!;¶]*\b(?:is|are|becomes?|gives?|yields?|equals?)\b"
-)
-_SPECIAL = one_of(
-    r"\breduc\w*", r"\bbecomes?\b", r"\brecover\w*", r"\bobtain\w*", r"\bspecial case", r"\bsame as\b",
-    r"\bcorrespond\w*", r"\bwe get\b", r"\bit is (?:the|called)\b", r"\bequivalent\b",
-)  # fmt: skip
-_AT = re.compile(r"\b(?:at|when|if|for|setting|choosing)\s*$")
 
 
 def with_numbers(layer: Computed, roles: dict[str, Role], differentiated: Iterable[Expr],
@@ -62,15 +45,25 @@ def _is_point(formula: Formula, prose: Prose, of_size: bool = False) -> bool:
         whole = gap.formula
         if whole.line == formula.line and whole.column <= formula.column <= whole.column + len(whole.latex):
             start, stop = prose.sentence(gap.start)
-            if of_size or _CLAUSE.search(prose.text[start : gap.start]):
-                if (_SPECIAL if of_size else _MAIN).search(prose.text[gap.start + 1 : stop]):
+            before, behind = prose.text[start : gap.start], prose.text[gap.start + 1 : stop]
+            if of_size:
+                if named(behind, "point.special"):
                     return True
-                if of_size:
-                    continue
-            asking = prose.text[stop - 1 : stop] == "?" or _AT.search(prose.text, start, gap.start)
-            if asking or _POINT.search(prose.text, start, stop):
+            elif (_ends(before, "point.set") and _goes_on(behind)) or behind.endswith("?") or _ends(
+                    before, "point.at") or named(prose.text[start:stop], "point.value", "point.special"):
                 return True
     return False
+
+
+def _ends(words: str, concept: str) -> bool:
+    return any(span.stop == len(words.rstrip()) for span in named(words, concept))
+
+
+def _goes_on(words: str) -> bool:
+    """«with $T = 1$ it is the usual softmax», «with $p = 2$ we get the Euclidean norm»."""
+    first = next(iter(named(words, "point.main", "between.article")), None)
+    opens = first is not None and not words[: first.start].replace("and", "").strip(" ,∎")
+    return first is not None and opens and (first.of("point.main") or bool(named(words, "point.is")))
 
 
 def with_stated_factors(read: Read) -> tuple[Read, tuple[str, ...]]:

@@ -58,7 +58,7 @@ class PlainText:
         if self.source.count("$", first, last) % 2:  # a formula is quoted with both its signs
             before = self.source[first - 1 : first] == "$"
             first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
-        return " ".join(re.sub(r"\*\*|`|\|", " ", self.source[first:last]).split())
+        return " ".join(self.source[first:last].replace("**", " ").replace("`", " ").replace("|", " ").split())
 
     def line_of(self, words: str) -> int:
         """The line on which the source has these words first."""
@@ -112,7 +112,6 @@ _ABBREVIATION = re.compile(
     r"\b(?:w\.\s?r\.\s?t|e\.\s?g|i\.\s?e|s\.\s?t|resp|cf|eq|fig|no|vs|tzn|tj|např)\.|(?<=\d)\.(?=\d)"
     r"|(?<=[,:¶] \d)\.(?= )"  # 1. a linear layer, 2. PReLU
 )
-_END = re.compile(r"[.?!;¶]")
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class Prose:
     @cached_property
     def text(self) -> str:
         """The text without the full stops of abbreviations."""
-        return _ABBREVIATION.sub(lambda m: re.sub(r"\.", " ", m[0]), self.plain.text)
+        return _ABBREVIATION.sub(lambda m: m[0].replace(".", " "), self.plain.text)
 
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
@@ -147,7 +146,7 @@ class Prose:
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
-        return (0, *(m.end() for m in _END.finditer(self.text)), len(self.text))
+        return (0, *(n for n, char in enumerate(self.text, 1) if char in ".?!;¶"), len(self.text))
 
     def sentence(self, start: int) -> tuple[int, int]:
         """Where the sentence around a place begins and ends."""
@@ -165,7 +164,7 @@ class Prose:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(m.end() for m in re.finditer("\n", self.plain.source))]
+        return [0, *(n for n, char in enumerate(self.plain.source, 1) if char == "\n")]
 
     def place(self, formula: Formula) -> int:
         """Where the formula begins in the source."""

@@ -77,7 +77,15 @@ def _families(language: str) -> dict[str, _Phrases]:
 FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name)))
 
 
-@lru_cache(maxsize=4096)
+@cache
+def _known(family: str) -> tuple[list[_Phrases], frozenset[str], frozenset[str]]:
+    """The phrases of a family in each language, their first words, and how those begin that have any ending."""
+    known = [tables[family] for tables in map(_families, LANGUAGES) if family in tables]
+    return (known, frozenset(word for p in known for word in p.by_first),
+            frozenset(stem for p in known for stem in p.by_stem))
+
+
+@lru_cache(maxsize=16384)
 def spans(text: str, family: str) -> tuple[Span, ...]:
     """What a text in lower case names of a family, ``part`` or ``role``, in its order; the longest phrase counts.
 
@@ -91,9 +99,12 @@ def spans(text: str, family: str) -> tuple[Span, ...]:
 
 def phrases(words: Sequence[str], family: str) -> Iterator[tuple[int, int, str]]:
     """(first word, how many, concept) of each phrase of a family, the longest at its place."""
-    known = [tables[family] for tables in map(_families, LANGUAGES) if family in tables]
+    known, firsts, stems = _known(family)
     n = 0
-    while known and n < len(words):
+    while n < len(words):
+        if words[n] not in firsts and words[n][:2] not in stems:
+            n += 1
+            continue
         length, concepts = max((p.longest(words, n) for p in known), key=lambda item: item[0])
         yield from ((n, length, concept) for concept in concepts)
         n += length or 1

@@ -17,31 +17,14 @@ from derive.notation.rules.trees import letter
 from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon
 from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, normal, unwrap
 from derive.notation.vocabulary import kind
+from derive.question.lexicon import named, only
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
 from derive.specify.roles import tensor_of
 
-_JOINED = re.compile(r"[\s,&()]*(?:and|or|a|i|as well as|resp|respectively)?[\s,&()]*(?:the |its |a |an )?[\s]*")
-_IS = re.compile(
-    r"(?:\s+\(?(?=the |an? |its |their |(?:all |both |each )?(?:trainable|learn(?:able|ed|t)|fixed|constants?)\b)"
-    r"|[\s,)]*(?:both |all |each |here |also )*"
-    r"(?:is|are|(?:(?:shall|should|must|can|may|will|has to|have to) )?be|being"
-    r"|denotes?|represents?|stands? for|serves? as|contains?|holds?|as"
-    r"|je|jsou|značí|označuj\w*|představuj\w*|-|–|:)\s+)([^.?!;¶∎]*)"
-)
-_ONE = re.compile(r"[\s,)]*(?:here |also )*(?:is|denotes|represents|stands for|serves as|contains|holds|je|značí)\s")
-_SPACE = re.compile(r"\\in\s*\\mathbb")
-_FURTHER = re.compile(r"\b(?:and|by|from|to|of|between|in|at|for|with|on|that|which)\b")
-_AND = re.compile(r"\b(?:and|a)\b")
-_APART = r"where|with|for|given|such|let|so|which|when|if|then|kde|pro"
-_LISTED = re.compile(rf"\s*,?\s*(?:and|or|a|i)?\s*(?:(?:the|its|a|an) )?(?:(?!(?:{_APART})\b)[\w-]+ ){{0,3}}")
-_PLURAL = re.compile(r"\b(?:parameters|constants|inputs|targets|labels)\s*$")  # not «weights $w$, $x$»
-_ARE = re.compile(r"\s+(?:both |all )?(?:are|denote|jsou)\s+([^.?!;¶∎]*)")
-_NOUNS = re.compile(  # «$W$ is a matrix and $b$ a vector», «$T$ are weight matrices and $c$, $b$ bias vectors»
-    r"\s+((?:an? )?(?:[a-z-]+ ){0,2}(?:vectors?|matri(?:x|ces)|weights?|bias(?:es)?|parameters?|constants?"
-    r"|scalars?|numbers?|targets?|labels?|inputs?)\b[^.?!;¶∎]*)")
-_VERB = re.compile(r"∎[\s,)]*(?:both |all )?(?:is|are|denotes?)\s[^.?!;¶]*\band\s[^.?!;¶]*$")
-_BEFORE = re.compile(r"[^.?!;:,¶∎()]*$")
+_LAST = re.compile(r"\band\b|\bor\b|\bits (?=[a-z])|\bthe (?=[a-z ]*$)|\ba (?=[a-z]{2})")
+_PAUSES = str.maketrans(",&()", "    ")
+_STOPS = ".?!;¶∎"
 _FAR = 500  # characters that a noun may stand before its letter
 _LONGEST_LIST = 50  # letters of one list
 
@@ -57,18 +40,18 @@ class Mention:
     formula: Formula
 
 
-def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Iterator[Mention]:
-    """The places where the prose names letters; ``named`` says which a formula names."""
+def mentions(prose: Prose, called: Callable[[Formula], tuple[str, ...]]) -> Iterator[Mention]:
+    """The places where the prose names letters; ``called`` says which a formula names."""
     before, start = "", 0
     for n, gap in enumerate(prose.gaps):
         if not (n and _shares_noun(prose, prose.gaps[n - 1], gap, before)):
             before = _noun(prose, gap)
             start = gap.start - len(before)
-        found = named(gap.formula)
+        found = called(gap.formula)
         if found:
             after = _predicate(prose, n)
-            said = after[1].strip() if after else ""
-            stop = after.end() if after and said else gap.start + 1
+            said = prose.text[slice(*after)].strip() if after else ""
+            stop = after[1] if after and said else gap.start + 1
             yield Mention(found, before.strip(), said, prose.said(start, stop), gap.formula)
     for formula in prose.formulas:
         for own, words in roles(formula.tree or ()):
@@ -79,51 +62,90 @@ def mentions(prose: Prose, named: Callable[[Formula], tuple[str, ...]]) -> Itera
 def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
     """The noun in front of $w$ goes on for the $v$ of «weights $w$, $v$»."""
     between = prose.text[previous.start + 1 : gap.start]
-    listed = _JOINED.fullmatch(between) is not None and not equates(previous.formula)
-    shared = "and" in between or _SPACE.search(previous.formula.latex) is None or _PLURAL.search(noun) is not None
-    return listed and shared
+    several = any(span.stop == len(noun.rstrip()) for span in named(noun, "naming.several"))
+    bare = r"\in\mathbb" not in previous.formula.latex.replace(" ", "")
+    return _joins(between) and not equates(previous.formula) and ("and" in between or bare or several)
 
 
-def _predicate(prose: Prose, n: int) -> re.Match[str] | None:
-    """What is said behind the list in which gap n stands: «$W$ and the bias $b$ are trainable»."""
-    gaps = prose.gaps
-    for join, verb in ((_JOINED, _IS), (_LISTED, _ARE)):
-        last, most = n, min(len(gaps), n + _LONGEST_LIST)
-        while last + 1 < most and join.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
-            last += 1
-        between = [prose.text[a.start + 1 : b.start] for a, b in itertools.pairwise(gaps[n : last + 1])]
-        ands = [at for at, words in enumerate(between) if _AND.search(words)]
+def _joins(between: str) -> bool:
+    """«, and the»: nothing but what joins letters of a list."""
+    words = between.translate(_PAUSES)
+    return only(words, 0, len(words), "naming.and", "naming.article")
+
+
+def _lists(between: str) -> bool:
+    """«, and the output gate»: also up to three words of their own."""
+    rest = between.strip().removeprefix(",")
+    words = [w for w in rest.split() if not named(w, "naming.and", "naming.article")]
+    plain = all(word.replace("-", "").replace("_", "").isalnum() for word in words)
+    return len(words) <= 3 and plain and not named(rest, "naming.apart")
+
+
+def _predicate(prose: Prose, n: int) -> tuple[int, int] | None:
+    """Where it is said what the list is in which gap n stands: «$W$ and the bias $b$ are trainable»."""
+    for joins, verb in ((_joins, "naming.is"), (_lists, "naming.are")):
+        last = _end_of_list(prose, n, joins)
+        between = [prose.text[a.start + 1 : b.start] for a, b in itertools.pairwise(prose.gaps[n : last + 1])]
+        ands = [at for at, words in enumerate(between) if {"and", "a"} & {*words.translate(_PAUSES).split()}]
         if ands and ands[-1] < len(between) - 1:
             continue  # «$x \in \mathbb{R}^n$, and $W$, $b$ are trainable»: of W and b
-        if last > n and _ONE.match(prose.text, gaps[last].start + 1):
+        at = prose.gaps[last].start + 1
+        if last > n and _said(prose.text, at, "naming.one"):
             continue  # «$W \in \mathbb{R}^{m \times n}$, and $t$ is a target»: of t alone
-        found = verb.match(prose.text, gaps[last].start + 1)
-        if found and found[1].strip() and not _of_the_next(prose, found):
+        found = _said(prose.text, at, verb)
+        if found and prose.text[slice(*found)].strip() and not _of_the_next(prose.text, at, found):
             return found
     return _noun_alone(prose, n)
 
 
-def _of_the_next(prose: Prose, found: re.Match[str]) -> bool:
-    """«from $x$ a filter $w$ computes»: without a verb or a preposition, what is said is said of w."""
-    apposed = not found[0][: found.start(1) - found.start()].strip(" (") and not _FURTHER.search(found[1])
-    return apposed and prose.text[found.end() : found.end() + 1] == GAP
-
-
-def _noun_alone(prose: Prose, n: int) -> re.Match[str] | None:
-    """What is said behind letters whose verb stands with those before: «and $c$, $b$ bias vectors»."""
-    gaps, last, most = prose.gaps, n, min(len(prose.gaps), n + _LONGEST_LIST)
-    while last + 1 < most and _JOINED.fullmatch(prose.text[gaps[last].start + 1 : gaps[last + 1].start]):
+def _end_of_list(prose: Prose, n: int, joins: Callable[[str], bool]) -> int:
+    last, most = n, min(len(prose.gaps), n + _LONGEST_LIST)
+    while last + 1 < most and joins(prose.text[prose.gaps[last].start + 1 : prose.gaps[last + 1].start]):
         last += 1
-    start, _ = prose.sentence(gaps[n].start)
-    found = _NOUNS.match(prose.text, gaps[last].start + 1)
-    return found if found and _VERB.search(prose.text, start, gaps[n].start) else None
+    return last
+
+
+def _said(text: str, at: int, verb: str) -> tuple[int, int] | None:
+    """What follows a verb, both at this place: «, here also is trainable»; or an apposition, «, the bias»."""
+    stop = min((n for n in (text.find(sign, at) for sign in _STOPS) if n >= 0), default=len(text))
+    words = text[at:stop]
+    begins = {span.start: span for span in named(words, "naming")}
+    first = len(words) - len(words.lstrip(" ").removeprefix("("))
+    if verb == "naming.is" and words[:1] == " " and first in begins:
+        behind = begins.get(begins[first].stop + 1, begins[first]) if begins[first].of("naming.also") else begins[first]
+        if begins[first].of("naming.article") or behind.of("naming.fixed"):
+            return at + first, stop
+    n = len(words) - len(words.lstrip(" ,)"))
+    while n in begins and begins[n].of("naming.also"):
+        n = begins[n].stop + 1
+    if verb == "naming.is" and words[n : n + 2] in ("- ", "– ", ": "):
+        return at + n + 2, stop
+    verbs = [s for s in named(words, verb) if s.start == n and words[s.stop : s.stop + 1] == " "]
+    return (at + verbs[0].stop + 1, stop) if verbs else None
+
+
+def _of_the_next(text: str, at: int, said: tuple[int, int]) -> bool:
+    """«from $x$ a filter $w$ computes»: without a verb or a preposition, what is said is said of w."""
+    apposed = not text[at : said[0]].strip(" (") and not named(text[slice(*said)], "naming.further")
+    return apposed and text[said[1] : said[1] + 1] == GAP
+
+
+def _noun_alone(prose: Prose, n: int) -> tuple[int, int] | None:
+    """What is said behind letters whose verb stands with those before: «and $c$, $b$ bias vectors»."""
+    at = prose.gaps[_end_of_list(prose, n, _joins)].start + 1
+    stop = min((n for n in (prose.text.find(sign, at) for sign in _STOPS) if n >= 0), default=len(prose.text))
+    noun = next(iter(named(prose.text[at:stop], "naming.noun")), None)
+    if noun is None or len(prose.text[at : at + noun.start].split()) > 3 or prose.text[at : at + 1] != " ":
+        return None
+    start, here = prose.sentence(prose.gaps[n].start)[0], prose.gaps[n].start
+    verbs = [s for g in prose.gaps[:n] if g.start >= start and (s := _said(prose.text, g.start + 1, "naming.verb"))]
+    return (at + 1, stop) if any("and" in prose.text[s[0] : here].split() for s in verbs) else None
 
 
 def _noun(prose: Prose, gap: Gap) -> str:
     """The words between the last pause and the formula: «a trainable bias »."""
-    found = _BEFORE.search(prose.text, max(0, gap.start - _FAR), gap.start)
-    words = found[0] if found else ""
-    last = re.split(r"\band\b|\bor\b|\bits (?=[a-z])|\bthe (?=[a-z ]*$)|\ba (?=[a-z]{2})", words)[-1]
+    start = max(gap.start - _FAR, *(prose.text.rfind(sign, 0, gap.start) + 1 for sign in _STOPS + ":,()"))
+    last = _LAST.split(prose.text[max(0, start) : gap.start])[-1]
     return last if len(last) <= 70 else last[-70:].partition(" ")[2]
 
 

@@ -51,11 +51,12 @@ class Ring:
 class Poly:
     """A polynomial; it equals those of its own ring and numbers, and can be the key of a dictionary."""
 
-    __slots__ = ("_kept", "of", "ring")
+    __slots__ = ("_hash", "_kept", "of", "ring")
 
     def __init__(self, of: Any, ring: Ring) -> None:
         self.of, self.ring = of, ring
-        self._kept: dict[str, Any] | None = None  # its hash, its terms, its degrees: most are never asked for
+        self._hash: int | None = None
+        self._kept: dict[str, Any] | None = None  # its terms, its degrees: most are never asked for
 
     def _once(self, name: str, compute: Callable[[], Any]) -> Any:
         if self._kept is None:
@@ -94,13 +95,12 @@ class Poly:
         return bool(self.of == (other.of if isinstance(other, Poly) else exact(other)))  # type: ignore[arg-type]
 
     def __hash__(self) -> int:
-        return int(self._once("hash", self._hash))
-
-    def _hash(self) -> int:
-        n = len(self.of)
-        first, last = (self.of.coefficient(0), self.of.coefficient(n - 1)) if n else (_NONE, _NONE)
-        # of an fmpq the hash takes longer than all else here
-        return hash((n, n and self.of.monomial(0), first.p, first.q, last.p, last.q))
+        if self._hash is None:
+            n = len(self.of)
+            first, last = (self.of.coefficient(0), self.of.coefficient(n - 1)) if n else (_NONE, _NONE)
+            # of an fmpq the hash takes longer than all else here
+            self._hash = hash((n, n and self.of.monomial(0), first.p, first.q, last.p, last.q))
+        return self._hash
 
     def __len__(self) -> int:
         """How many terms it has."""

@@ -318,7 +318,7 @@ class Gradient:
         if key not in within.derived:
             if expr in self._pieces:
                 parts = [within.where(region, lambda value=value: self(value, by, within))  # type: ignore[misc]
-                         for region, value in self._pieces[expr].open_cases]
+                         for region, value in self._pieces[expr].open_cases if by in self._below(value)]
             else:
                 inside = [(n, self(a, by, within)) for n, a in enumerate(expr.args)]
                 parts = [d if expr.is_Add else self._slope(expr, n, within) * d

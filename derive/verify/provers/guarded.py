@@ -125,6 +125,7 @@ class Space:
         self.axioms: list[Any] = []
         self._conditions: dict[int, Any] = {}  # Z3's number of a condition → the condition
         self._truths: dict[Guard, Any] = {}
+        self._signed: dict[Poly, Poly] = {}
         self._made = 0
         self._extrema: dict[Any, Guarded] = {}
         self._plain: dict[Any, Poly] = {}  # the letters of numbers with cases
@@ -252,9 +253,12 @@ class Space:
             return ((poly.lead > 0) - (poly.lead < 0)) in signs
         if self.algebra.is_positive(poly):
             return 1 in signs
-        if poly.lead < 0:
-            poly, signs = -poly, frozenset(-s for s in signs)
-        return frozenset(((poly / poly.lead, signs),))
+        lead = poly.lead
+        if lead < 0:
+            signs = frozenset(-s for s in signs)
+        if lead != 1:
+            poly = poly / lead
+        return frozenset(((self._signed.setdefault(poly, poly), signs),))  # guards are compared often: by identity
 
     def condition(self, term: Any) -> Truth:
         """A Z3 condition as a guard."""

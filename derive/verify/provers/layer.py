@@ -39,6 +39,7 @@ class Layer:
         self._slopes: dict[Any, Any] = {}
         self.derived: dict[tuple[sympy.Expr, sympy.Symbol], Any] = {}
         self._smooth: set[sympy.Symbol] = set()
+        self._truths: dict[Region, Truth] = {}
 
     def value(self, tensor: str, at: Index) -> Any:
         """An entry; KeyError where there is none."""
@@ -118,6 +119,11 @@ class Layer:
         return 0 if truth is False else self.space.lift(value()).where(ALWAYS if truth is True else truth)
 
     def _truth(self, region: Region) -> Truth:
+        if region not in self._truths:
+            self._truths[region] = self._found_truth(region)
+        return self._truths[region]
+
+    def _found_truth(self, region: Region) -> Truth:
         zero = self.space.algebra.number(0)
         found = []
         for d, signs in region:

@@ -16,7 +16,7 @@ gallery: $(VENV)/.installed
 	$(BIN)/derive solve $(filter-out cards/declined/,$(wildcard cards/*/)) --format md -o output/gallery
 
 test: check
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

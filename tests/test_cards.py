@@ -27,12 +27,13 @@ class Typesetter:
 
     def error(self) -> str | None:
         """The first sheet that TeX stops at, and why."""
-        source, starts = self.head + "\\begin{document}\n", {}
+        # whether a letter is stretched and where a reference points is of no matter here
+        source, starts = "\\PassOptionsToPackage{draft}{microtype}\n" + self.head + "\\begin{document}\n", {}
         for name, body in self.pages.items():
             starts[name] = source.count("\n") + 1
             source += body
         try:
-            compile_latex(source + "\\end{document}\n", seconds=900)
+            compile_latex(source + "\\end{document}\n", seconds=900, runs=1)
         except RenderError as error:
             line = int(str(error).partition("sheet.tex:")[2].partition(":")[0] or 0)
             return f"{max((n for n in starts if starts[n] <= line), key=starts.__getitem__, default='?')}: {error}"

@@ -65,8 +65,8 @@ def engine() -> str | None:
     return found if len(listed.split("\n")) > len(files) else None
 
 
-def compile_latex(source: str, program: str | None = None, seconds: float = _SECONDS) -> Compiled:
-    """Run TeX on a document until its references stand, four times at most.
+def compile_latex(source: str, program: str | None = None, seconds: float = _SECONDS, runs: int = _RUNS) -> Compiled:
+    """Run TeX on a document until its references stand, ``runs`` times at most.
 
     The document reads and writes inside its own temporary folder only. Raises
     :class:`RenderError` with TeX's first error, past the time limit, or without a TeX.
@@ -80,7 +80,7 @@ def compile_latex(source: str, program: str | None = None, seconds: float = _SEC
     with tempfile.TemporaryDirectory(prefix="derive-") as name:
         folder = Path(name)
         (folder / f"{_JOB}.tex").write_text(source, "utf-8")
-        for _ in range(_RUNS):
+        for _ in range(runs):
             code = _run(program, folder, seconds)
             log = _read(folder / f"{_JOB}.log")
             pdf = folder / f"{_JOB}.pdf"

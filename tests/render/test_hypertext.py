@@ -31,13 +31,13 @@ def shown(macro: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("macro", sorted(allowed()["macros"] | allowed()["text"] - {"left", "right"}))
-def test_every_macro_of_the_allow_list_can_be_shown(macro: str) -> None:
-    made = shown(macro)
-    assert (made is None) == (macro in REFUSED)
-    if made is not None:
-        ElementTree.fromstring(made)
-        assert "merror" not in made
+def test_every_macro_of_the_allow_list_can_be_shown() -> None:
+    for macro in sorted(allowed()["macros"] | allowed()["text"] - {"left", "right"}):
+        made = shown(macro)
+        assert (made is None) == (macro in REFUSED), macro
+        if made is not None:
+            ElementTree.fromstring(made)
+            assert "merror" not in made, macro
 
 
 @pytest.mark.parametrize("environment", sorted(allowed()["environments"]))

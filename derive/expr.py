@@ -12,6 +12,7 @@ any subclass of :class:`Cond`.  This module imports nothing of ours.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from operator import is_
@@ -392,6 +393,9 @@ class Hull(Expr):
 
 
 BINDING = (Reduce, Arg, SetOf)
+HOLDS: dict[str, Callable[[Any, Any], Any]] = {  # what the signs of a chain of relations mean, of arrays too
+    "=": operator.eq, "≠": operator.ne, "<": operator.lt, "≤": operator.le, ">": operator.gt, "≥": operator.ge}
+PYTHON = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}  # how Python spells them
 _BOUND = "§"
 
 

@@ -14,6 +14,7 @@ from derive.figures import graph, receptive_fields, routing
 from derive.figures.grids import Letters, letter, say
 from derive.figures.windows import Example, picture_shape, shown
 from derive.numeric.point import Index
+from derive.receptive_field import ReceptiveField
 from derive.sheet import Trial
 from derive.verify.points.point import Point
 
@@ -46,8 +47,14 @@ def windows(b: Builder, subject: Subject) -> None:
     letters, operation = found
     field = module.field(letters.windows)
     shape = picture_shape(field, module.input_size)
-    scene = receptive_fields(field, shape, letters, operation) if shape else None
-    if scene is not None and shape is not None:
+    if shape is not None:
+        _fields(b, field, shape, letters, operation)
+
+
+def _fields(b: Builder, field: ReceptiveField, shape: Index, letters: Letters, operation: str) -> None:
+    """Two windows of an input of that shape, and the outputs that they give."""
+    scene = receptive_fields(field, shape, letters, operation)
+    if scene is not None:
         outputs = shown(field, shape)
         b.figure(scene, say("fields_caption", source=letters.tensor(letters.source),
                             windows=[letters.window(at) for at in outputs],
@@ -75,13 +82,7 @@ def letters(d: Story) -> Letters:
 
 def receptive_fields_of(b: Builder, d: Story, shape: Index) -> None:
     """Two windows of an input of that shape, and the outputs that they give."""
-    known = letters(d)
-    scene = receptive_fields(d.field, shape, known, d.op)
-    if scene is None:
-        return
-    outputs = shown(d.field, shape)
-    b.figure(scene, say("fields_caption", source=known.tensor(d.wrt), windows=[known.window(at) for at in outputs],
-                        outputs=[known.entry(d.module.output, at) for at in outputs]))
+    _fields(b, d.field, shape, letters(d), d.op)
 
 
 def gradients(b: Builder, d: Story, point: Point, gradient: Mapping[Index, Any]) -> None:

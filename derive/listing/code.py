@@ -13,7 +13,6 @@ from derive.module import Module
 from derive.records import dataclass
 
 CHOICE, AND, COMPARE, SUM, PRODUCT, SIGN, POWER, ATOM = range(8)
-_OPS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ class Printer:
             case ex.And(conds):
                 return self.joined(" and ", AND, list(map(self.condition, conds)), COMPARE)
             case ex.Rel(terms, ops):
-                return self.compared(list(map(self.value, _lowered(terms))), [_OPS[op] for op in ops])
+                return self.compared(list(map(self.value, _lowered(terms))), [ex.PYTHON[op] for op in ops])
         raise UnsupportedError(f"a condition of the kind `{type(node).__name__}` is not written as code yet")
 
     def compared(self, parts: list[Code], ops: list[str]) -> Code:

@@ -15,8 +15,6 @@ from derive.numeric.point import Definitions
 from derive.records import dataclass
 from derive.reductions import REDUCTIONS, is_middle
 
-RELATIONS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
-
 
 @lru_cache(maxsize=8192)
 def is_index_term(node: ex.Node) -> bool:
@@ -378,12 +376,12 @@ class Coder:
             return f"P.supports({first.of.tensor!r},{self.value(node.terms[1])})"
         if all(map(is_index_term, node.terms)):
             sides = [self.index(t) for t in node.terms]
-            rest = (f" {RELATIONS[op]} {t}" for op, t in zip(node.ops, sides[1:], strict=True))
+            rest = (f" {ex.PYTHON[op]} {t}" for op, t in zip(node.ops, sides[1:], strict=True))
             return f"({sides[0]}{''.join(rest)})"
         sides = [self.value(t) for t in node.terms]
         pairs = zip(sides, node.ops, sides[1:], strict=False)
         return "(" + " and ".join(f"SAME({a},{b})" if op == "=" else f"(not SAME({a},{b}))" if op == "≠" else
-                                  f"({a} {RELATIONS[op]} {b})" for a, op, b in pairs) + ")"
+                                  f"({a} {ex.PYTHON[op]} {b})" for a, op, b in pairs) + ")"
 
     def _in(self, node: ex.In) -> str:
         return f"({self.value(node.element)} in {self.value(node.set)})"

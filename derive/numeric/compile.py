@@ -43,7 +43,6 @@ from derive.reductions import REDUCTIONS, is_middle
 _FUNCTIONS: Table[Callable[..., Any]] = Table(
     lambda f: eval(f"lambda u: {f.numpy.format('u')}", {"np": np, "math": math}) if f.numpy else None,  # our own text
     {"floor": np.floor, "ceil": np.ceil, "mod": np.mod, "pi": lambda: np.float64(np.pi)})
-_COMPARE = {"=": np.equal, "≠": np.not_equal, "<": np.less, "≤": np.less_equal, ">": np.greater, "≥": np.greater_equal}
 
 
 @dataclass
@@ -248,7 +247,7 @@ class Evaluation:
             pairs = zip(items(left), items(right), strict=True)
             same = _joined(np.logical_and, [self.index(a, env) == self.index(b, env) for a, b in pairs])
             return same if op == "=" else ~same
-        return _COMPARE[op](self.value(left, env), self.value(right, env))
+        return ex.HOLDS[op](self.value(left, env), self.value(right, env))
 
     # --- maximisers ---------------------------------------------------------
 

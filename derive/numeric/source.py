@@ -18,7 +18,6 @@ from derive.reductions import REDUCTIONS
 
 Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis) whose extent its elements keep to
 
-_OPS = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
 
 
 
@@ -197,7 +196,7 @@ class _Source:
                 return "(" + " and ".join(map(self.cond, conds)) + ")"
             case ex.Rel(terms, ops):
                 pairs = zip(ops, terms[1:], strict=True)
-                return "(" + self.side(terms[0]) + "".join(f" {_OPS[op]} {self.side(t)}" for op, t in pairs) + ")"
+                return "(" + self.side(terms[0]) + "".join(f" {ex.PYTHON[op]} {self.side(t)}" for op, t in pairs) + ")"
             case ex.In(element, ex.SetApp(name, args)):
                 items = element.items if isinstance(element, ex.Tuple) else (element,)
                 tests = (f"{self.index(i)} in run.window({name!r}, {d}, {self.index(k)})"

@@ -27,8 +27,6 @@ from derive.symbolic.window import (
     entry_symbol,
     raw,
     slopes,
-    window_size,
-    window_symbols,
 )
 
 Entry = tuple[Index, Index, sympy.Expr]
@@ -151,19 +149,3 @@ def symbolic_jacobian(module: Module, shape: Index) -> list[Entry]:
                                          [keys[n] for n in window])
             found += [(out, places[n], entry) for n, entry in zip(window, entries, strict=True)]
     return found
-
-
-def instance_backward(module: Module, shape: Index, upstream: str = "g") -> dict[Index, sympy.Expr]:
-    """δ_x of every input entry: Σ over the windows that contain it of g_k · ∂f_k/∂x_i."""
-    messages: dict[Index, list[sympy.Expr]] = {at: [] for at in itertools.product(*map(range, shape))}
-    for out, at, entry in symbolic_jacobian(module, shape):
-        messages[at].append(sympy.Mul(entry_symbol(upstream, out), entry, evaluate=False))
-    return {at: sympy.Add(*parts, evaluate=False) if parts else sympy.S.Zero for at, parts in messages.items()}
-
-
-def window_gradient(module: Module, n: int | None = None) -> tuple[sympy.Expr, ...]:
-    """(∂f/∂z_1, …, ∂f/∂z_n) of one window under the module's tie rule, each entry a SymPy expression."""
-    reduction = WindowReduction(module)
-    symbols = window_symbols(n if n is not None else window_size(module))
-    terms = [reduction.term(z) for z in symbols]
-    return tuple(Indicators(reduction.op, module.tie_rule).entries(terms, slopes(terms, symbols), sort_keys(terms)))

@@ -13,13 +13,22 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derive.module import Module
 from derive.numeric.evaluator import jacobian_by_differences
 from derive.numeric.vectorised import backward
-from derive.symbolic.instance import entry_symbols, instance_backward, symbolic_jacobian
+from derive.symbolic.instance import entry_symbols, symbolic_jacobian
 from derive.symbolic.window import entry_symbol
 from tests.numeric.modules import message, pooling
 
 RULES = ("first", "last", "split")
+
+
+def instance_backward(module: Module, shape: tuple[int, ...]) -> dict[tuple[int, ...], sympy.Expr]:
+    """δ_x of every input entry: Σ over the windows that contain it of g_k · ∂f_k/∂x_i."""
+    messages: dict[tuple[int, ...], list[sympy.Expr]] = {at: [] for at in itertools.product(*map(range, shape))}
+    for out, at, entry in symbolic_jacobian(module, shape):
+        messages[at].append(sympy.Mul(entry_symbol("g", out), entry, evaluate=False))
+    return {at: sympy.Add(*parts, evaluate=False) if parts else sympy.S.Zero for at, parts in messages.items()}
 
 
 @settings(max_examples=40, deadline=None)

@@ -10,8 +10,8 @@ import sympy
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Idx, In, Num, Reduce, SetApp, eq, mul, over
 from derive.module import Module
-from derive.symbolic.instance import window_gradient
-from derive.symbolic.window import case_list, cases, raw, window_max
+from derive.symbolic.instance import symbolic_jacobian
+from derive.symbolic.window import case_list, cases, entry_symbol, raw, window_max
 from tests.numeric.modules import pooling
 
 
@@ -61,8 +61,8 @@ def test_cases_agree_with_max_off_ties_and_claim_nothing_at_one() -> None:
     ("first", ["1", "0", "0"]), ("last", ["0", "0", "1"]), ("split", ["1/3", "1/3", "1/3"]),
 ])
 def test_the_gradient_follows_the_tie_rule(tie_rule: str, shares: list[str]) -> None:
-    symbols, _ = window_max(pooling((3,)))
-    gradient = window_gradient(pooling((3,), tie_rule=tie_rule))
+    symbols = [entry_symbol("x", (n,)) for n in range(3)]
+    gradient = [entry for _, _, entry in symbolic_jacobian(pooling((3,), tie_rule=tie_rule), (3,))]
     assert [g.subs(dict.fromkeys(symbols, 7)) for g in gradient] == [sympy.Rational(s) for s in shares]
     at = dict(zip(symbols, (4, 9, 9), strict=True))
     partly = {"first": [0, 1, 0], "last": [0, 0, 1], "split": [0, sympy.Rational(1, 2), sympy.Rational(1, 2)]}
@@ -70,7 +70,7 @@ def test_the_gradient_follows_the_tie_rule(tie_rule: str, shares: list[str]) -> 
 
 
 def test_a_window_of_one_cell_passes_everything() -> None:
-    assert window_gradient(pooling((1, 1))) == (1,)
+    assert symbolic_jacobian(pooling((1, 1)), (1, 1)) == [((0, 0), (0, 0), 1)]
     (case,) = case_list(pooling((1,)))
     assert case.condition is sympy.true
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from derive.axes import stands
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
-from derive.expr import And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
+from derive.expr import HOLDS, And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, Arithmetic, close
 from derive.numeric.coder import Coder, Mark
@@ -136,8 +136,7 @@ def _related(left: Any, op: str, right: Any, same: Callable[[Any, Any], bool]) -
         return op == "≠"
     if op in ("=", "≠"):
         return same(left, right) == (op == "=")
-    strict = {"<": left < right, "≤": left <= right, ">": left > right, "≥": left >= right}[op]
-    return bool(strict) or (op in "≤≥" and same(left, right))
+    return bool(HOLDS[op](left, right)) or (op in "≤≥" and same(left, right))
 
 
 def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.errors import UnsupportedError
-from derive.expr import And, Entry, Idx, In, Listed, Node, Num, Reduce, Rel
+from derive.expr import HOLDS, And, Entry, Idx, In, Listed, Node, Num, Reduce, Rel
 from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
@@ -18,10 +18,6 @@ from derive.verify.points.point import Point
 
 _TRIES = 60
 Cells = list[tuple[int, ...]]
-_TESTS: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda a, b: a == b, "≠": lambda a, b: a != b, "<": lambda a, b: a < b, "≤": lambda a, b: a <= b,
-    ">": lambda a, b: a > b, "≥": lambda a, b: a >= b,
-}
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class Facts:
         def number(term: Node) -> Any:
             return term.value if isinstance(term, Num) else value
 
-        return all(_TESTS[op](number(a), number(b)) for fact in self.single.get(tensor, ())
+        return all(HOLDS[op](number(a), number(b)) for fact in self.single.get(tensor, ())
                    for a, op, b in zip(fact.terms, fact.ops, fact.terms[1:], strict=False))
 
 

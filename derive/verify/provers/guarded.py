@@ -16,6 +16,7 @@ from typing import Any
 import z3
 
 from derive.errors import UnsupportedError
+from derive.expr import HOLDS
 from derive.functions import elementary
 from derive.numeric.arithmetic import EXACT, Arithmetic
 from derive.ring import Poly
@@ -231,9 +232,7 @@ class Space:
             same = choice.equals(other)
             return same if op == "=" else self.negated(same)
         if not isinstance(left, Guarded) and not isinstance(right, Guarded):
-            return bool({"=": left == right, "≠": left != right, "<": left < right, "≤": left <= right,
-                         ">": left > right, "≥": left >= right}[op]) if not isinstance(left, tuple) else \
-                (left == right) is (op == "=")
+            return bool(HOLDS[op](left, right))
         difference = self.lift(left) - right
         difference = Guarded({g: r for g, p in difference.parts.items() if len(r := _where(g, p))}, self)
         if op in ("=", "≠"):

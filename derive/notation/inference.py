@@ -277,7 +277,7 @@ def _letter(node: Expr) -> str | None:
 def with_ranks(table: SymbolTable, found: Ranks) -> SymbolTable:
     """The table with the new axes; letters of axes are indices."""
     changed = []
-    taken = {s.name for s in table.symbols} | {s.name.rpartition("_")[2] for s in table.symbols}
+    taken = {part for s in table.symbols for part in (s.name, s.name.rpartition("_")[2], s.name.partition("_")[0])}
     for name, rank in found.items():
         symbol = table.named(name)
         if symbol is not None and rank:

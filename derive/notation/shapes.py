@@ -373,7 +373,7 @@ class Lowering:
 def axis_letters(rank: int, terms: Iterable[ex.Node], table: SymbolTable) -> tuple[ex.Idx, ...]:
     """Index letters for the entries of a claim: those of the first tensor of its rank."""
     taken = {i.name for t in terms for i in ex.free_indices(t)}
-    others = {s.name for s in table.symbols if s.kind is not Kind.INDEX}
+    others = {part for s in table.symbols if s.kind is not Kind.INDEX for part in (s.name, s.name.partition("_")[0])}
     for node in (n for t in terms for n in ex.walk(t) if isinstance(n, ex.Entry)):
         known = table.named(node.tensor)
         axes = known.axes[len(node.indices) :] if known is not None else ()

@@ -14,7 +14,7 @@ from derive.layers.families import find
 from derive.module import ROLES, Module
 from derive.notation.formulas import Formula, formulas
 from derive.notation.rules.kinds import Said, equates, kind_of
-from derive.notation.symbols import latex_of
+from derive.notation.symbols import latex_of, split_label
 from derive.question.catalogued import named_layer
 from derive.question.chain import Chain, Part
 from derive.question.claims import computes_nothing, is_claimed, without_claims
@@ -58,11 +58,13 @@ def _of_layer(module: Module, sources: Mapping[str, tuple[Source, ...]]) -> Stat
     found = statement_of(module)
     loss = found.loss if module.table.named("loss") is not None else None
     values: dict[str, Any] = {"derive": found.derive or None, "loss": loss}
-    defined = tuple(f"{symbol.latex} " for name in module.defined if (symbol := module.table.named(name)) is not None)
+    defined = tuple(f"{symbol.latex} " for name in module.defined if (symbol := module.table.named(name)) is not None
+                    and split_label(symbol.latex)[1] is None)
     values["shapes"] = tuple(text for text in found.shapes or () if not text.startswith(defined)) or None
     for role in ROLES:
         listed = zip(getattr(found, role) or (), sources.get(role, ()), strict=False)
-        said = [(letter, source) for letter, source in listed if "nothing says otherwise" not in source.words]
+        said = [(letter, source) for letter, source in listed
+                if split_label(letter)[1] is not None or "nothing says otherwise" not in source.words]
         values[role] = [letter for letter, _ in said] or None
         sources = {**sources, role: tuple(source for _, source in said)}
     return replace(found, **values, sources=sources)

@@ -92,3 +92,11 @@ def test_all_that_is_open_is_told_at_once() -> None:
         completed(question, "")
     assert [p.key for p in error.value.problems] == ["derive", "forward", "inputs"]
     assert isinstance(error.value.found, Module)
+
+
+def test_an_index_is_no_letter_with_a_label() -> None:
+    r"""Of $i_t$ no index is i, so that what is written can be read again."""
+    question = r"A cell with vectors computes $$ c_t = f_t \odot c_{t-1} + i_t \odot \tanh(W_c x_t). $$ Derive the backward and the blorp message."
+    text = opened(question).text
+    assert "i_{t,j}" in text
+    assert completed(question, text.replace("'?'", "'forward'")).table.named("i_t").axes == ("j",)  # type: ignore[union-attr]

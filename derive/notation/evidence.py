@@ -1,8 +1,7 @@
-"""What a card's formulas say of their letters without declaring them: functions, variances, labels, samples."""
+"""What a card's formulas say of their letters without declaring them: functions, variances, samples."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,17 +9,15 @@ from functools import cached_property
 
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, split_runs
-from derive.notation.symbols import Kind, Symbol, identifier, is_capital, labelled, latex_of
+from derive.notation.symbols import Kind, Symbol
 from derive.notation.tree import (
     Group,
     Item,
     Items,
     Scripted,
-    Token,
     arguments_of,
     base_of,
     has,
-    inside,
     is_token,
     label_of,
     labels_of,
@@ -28,13 +25,11 @@ from derive.notation.tree import (
     normal,
     parameter,
     split,
-    unwrap,
     variable,
 )
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
-_NUMBERING = frozenset("ijklmnpqruvabc")
 
 
 def called(o: Occurrence) -> str:
@@ -182,124 +177,6 @@ class Evidence:
                 self.seen.bounds += running.ends
         self.sizes |= {o.name for o in self.seen.all if o.limit and o.bare} - in_subs - other - self.indices
 
-    def constant_labels(self) -> None:
-        """B of μ_B = …, where no B stands on the right and none runs: a label."""
-        for d in self.seen.definitions:
-            head = normal(d.left[0])
-            if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 and len(head.subs[0]) == 1:
-                label = variable(head.subs[0][0])
-                if label is None or label in self.indices | self.tensors | self.sizes or label in names_in(d.right):
-                    continue
-                reduced = any(is_token(below, "BIG") for item in d.right for below in inside(item))
-                alone = reduced and all(o.in_index and o.sub is None for o in self.seen.all if o.name == label)
-                tensor = label_of(base_of(d.left[0]))
-                indexed = {o.name for o in self.seen.all if o.sub is not None and label in names_in(o.sub)}
-                if alone and indexed <= {tensor, f"{tensor}^2"} | self.squares | self.heads:
-                    self.labels.add(label)
-
-    def labels_at_rest(self) -> None:
-        """out of y_{\\text{out}}; o of W_o, W_{o,kj}, h of W_{hh}: they run nowhere, and no W has others."""
-        self.seen.all = [self.with_label(o) if _is_word(o.sub or ()) and not o.in_index else o for o in self.seen.all]
-        values = [o for o in self.seen.all if not o.in_index and not o.derived and o.name not in self.words]
-        plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
-        subs: dict[str, list[Items]] = {}
-        for o in values:
-            if o.sub is not None:
-                subs.setdefault(o.name, []).append(o.sub if o.right or o.declared or o.name in self.heads else ())
-        heads = {n for d in self.seen.definitions for item in d.left for n in _below(item)}
-        running = self.indices | self.sizes | heads
-        while True:
-            at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
-            moving = {n for o in values if o.sub is not None
-                      for n in names_in(_behind(o.sub) if o.name in at_rest else o.sub)}
-            new = {name for name in at_rest if {*itertools.chain(*map(_joined, subs[name]))} & (running | moving)}
-            if not new:
-                break
-            plain |= new
-        self.seen.all = [self.with_label(o) if o.name in at_rest and o.sub is not None else o for o in self.seen.all]
-        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
-
-    def labels_of_pairs(self) -> None:
-        """i and j of ℓ = f(s_i − s_j), p and n of z_p = W x_p, z_n = W x_n: they run nowhere, and ℓ has none."""
-        running = {*self.seen.bound, *self.indices, *(o.name for o in self.seen.all if o.bare and not o.in_index)}
-        running |= {n for o in self.seen.all if o.sub and not o.in_index and len(o.sub) > 1 for n in names_in(o.sub)}
-        labels: set[str] = set()
-        for d in self.seen.definitions:
-            if any(True for item in d.left for _ in _below(item)) or d.local:
-                continue
-            free: dict[str, set[str]] = {}
-            for i in (i for item in d.right for i in inside(item) if isinstance(i, Scripted)):
-                if is_token(i.base, "NAME"):
-                    free.setdefault(str(i.base), set()).update(n for s in i.subs for n in names_in(s))
-            labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
-        if not labels:
-            return
-        self.seen.all = [self.with_label(o) if o.sub and not o.in_index and {*names_in(o.sub)} & labels else o
-                         for o in self.seen.all if not (o.in_index and o.name in labels)]
-        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
-
-    def steps(self) -> None:
-        """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
-        for d in self.seen.definitions:
-            head = normal(d.left[0])
-            own = head.subs[0] if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 else ()
-            time = _time(split_runs(own, None)[0]) if own else None
-            base = label_of(base_of(d.left[0]))
-            if time is None or time in self.indices | self.sizes | self.tensors:
-                continue
-            timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in names_in(o.sub)]
-            firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
-            single = all(_step(runs[0], time) and not any(time in names_in(r) for r in runs[1:]) for _, runs in firsts)
-            later = len(split_runs(own, None)[0]) > 1  # h_{t+1} from h_t
-            back = any(o.name == base and o.right and (len(runs[0]) == 1) is later for o, runs in firsts)
-            written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
-            single = single and len(written) == len({identifier(f"{name}_{step}") for name, step in written})
-            plain = {o.name for o in self.seen.all if not o.in_index and o not in timed and not o.derived}
-            if single and back and self.leads(d) and not plain & {o.name for o in timed}:
-                self.seen.all = [self.at_step(o) if o in timed else o for o in self.seen.all]
-
-    def leads(self, d: Definition) -> bool:
-        """Whether the right-hand side, written out by the other definitions, has the letter that is defined."""
-        base = label_of(base_of(d.left[0]))
-        reached: set[str] = set()
-        found = {*names_in(d.right)}
-        while found - reached:
-            reached |= found
-            found = {n for e in self.seen.definitions if label_of(base_of(e.left[0])) in reached - {base}
-                     for n in names_in(e.right)}
-        return base in reached
-
-    def at_step(self, o: Occurrence) -> Occurrence:
-        """h_{t-1,i} as the entry i of the letter h_{t-1}."""
-        first, *rest = split_runs(o.sub or (), None)
-        step = "".join(map(str, first))
-        name = f"{o.name}_{step}"
-        self.latex[name] = _below_as_written(o.name, step)
-        self.unlabelled[name] = o.name
-        sub: list[Item] = []
-        for run in rest:
-            sub += [*([Token("COMMA", ",", run[0].start, run[0].start)] if sub else []), *run]
-        return replace(o, name=name, sub=tuple(sub) or None, bare=not rest)
-
-    def with_label(self, o: Occurrence) -> Occurrence:
-        """W_o as a letter of its own."""
-        label = self.label_in(o.sub or ())
-        name = f"{o.name}_{label}"
-        self.latex[name] = labelled(o.name, label) if _is_word(o.sub or ()) else _below_as_written(o.name, label)
-        self.unlabelled[name] = o.name
-        rest = _behind(o.sub or ()) or None
-        return replace(o, name=name, sub=rest, bare=rest is None)
-
-    def own_letter(self, name: str, sub: Items) -> str | None:
-        """W_o, where o labels it."""
-        own = f"{name}_{self.label_in(sub)}"
-        return own if own in self.unlabelled else None
-
-    @staticmethod
-    def label_in(sub: Items) -> str:
-        word = label_of(unwrap(sub)[0]) if _is_word(sub) else None
-        return word or "".join(_joined(sub))
-
     def constants_in_indices(self) -> None:
         """s of x_{sk+p}: a letter that runs nowhere and is no index by itself is a size, whatever number it equals."""
         single: set[str] = set()
@@ -379,49 +256,6 @@ def _indexed(group: Group) -> bool:
     """[i, j] and (m, n): places of entries."""
     parts = split(group.items, "COMMA")
     return len(parts) > 1 and all(len(p) == 1 and variable(p[0]) is not None for p in parts)
-
-
-def _below_as_written(name: str, label: str) -> str:
-    """W_o, W_{hh}, h_{t-1}."""
-    return f"{latex_of(name)}_{label}" if len(label) == 1 else f"{latex_of(name)}_{{{label}}}"
-
-
-def _time(run: Items) -> str | None:
-    """t of h_t and of h_{t+1}; not the k of h_{k+1}, as sheets number entries with such letters."""
-    further = len(run) == 3 and is_token(run[1], "PLUS") and str(run[2]) == "1" and str(run[0]) not in _NUMBERING
-    return variable(run[0]) if len(run) == 1 or further else None
-
-
-def _step(run: Items, time: str) -> bool:
-    """t, t − 1, t + 1."""
-    kinds = [i.type if isinstance(i, Token) else "" for i in run]
-    return kinds in (["NAME"], ["NAME", "MINUS", "NUMBER"], ["NAME", "PLUS", "NUMBER"]) and str(run[0]) == time
-
-
-def _is_word(sub: Items) -> bool:
-    """out of y_{\\text{out}}."""
-    items = unwrap(sub)
-    return len(items) == 1 and is_token(items[0], "TEXT")
-
-
-def _joined(sub: Items) -> list[str]:
-    """h, h of W_{hh} and of W_{hh,kj}; nothing where the subscript opens with more than letters side by side."""
-    items = split(unwrap(sub), "COMMA")[0]
-    return [item.text for item in items if isinstance(item, Token)] if items and all(
-        is_token(item, "NAME") for item in items) else []
-
-
-def _behind(sub: Items) -> Items:
-    """k, j of W_{hh,kj}."""
-    first, *_ = split(unwrap(sub), "COMMA")
-    return tuple(unwrap(sub)[len(first) + 1 :])
-
-
-def _below(item: Item) -> Iterable[str]:
-    """The letters in the subscripts of a head."""
-    item = normal(item)
-    for sub in item.subs if isinstance(item, Scripted) else ():
-        yield from names_in(sub)
 
 
 def _primes(item: Item) -> int:

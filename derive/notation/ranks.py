@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from derive.notation.evidence import Evidence
 from derive.notation.faces import Faces
+from derive.notation.labels import Labels
 from derive.notation.occurrences import Occurrences
 from derive.notation.pieces import split_runs
 from derive.notation.symbols import (
@@ -36,7 +36,7 @@ from derive.notation.tree import (
 SPARE = "ijklmnpqrstuvwab"
 
 
-class Ranks(Evidence):
+class Ranks(Labels):
     """How many axes each letter has, with the letters of its axes."""
 
     def __init__(self, seen: Occurrences, known: SymbolTable, faces: Faces) -> None:

@@ -19,6 +19,7 @@ import derive.expr as ex
 from derive.axes import stands
 from derive.numeric.point import Index
 from derive.numeric.source import window_places
+from derive.reductions import REDUCTIONS
 from derive.symbolic.pieces import KIND, expression
 from derive.verify.points.claims import Compiler, elements
 from derive.verify.provers.guarded import ALWAYS, Choice, Guard, Truth, both, conjunction, unsupported
@@ -208,8 +209,11 @@ class Lowering:
             unit = 0 if node.op == "sum" else 1
             values = [self.space.choose(truth, value, unit) for truth, value in parts]
             return reduce(add if node.op == "sum" else mul, values, unit)
-        if node.op not in ("max", "min") or not parts or any(truth is not True for truth, _ in parts):
+        loop = REDUCTIONS[node.op].loop
+        if (loop is None and node.op not in ("max", "min")) or not parts or any(t is not True for t, _ in parts):
             raise unsupported(f"this {node.op}")
+        if loop is not None:
+            return loop([value for _, value in parts], self.space.kind)
         return self.space.extremum(node.op, [value for _, value in parts])
 
     def _arg(self, node: ex.Arg, env: Env) -> Choice:

@@ -13,6 +13,7 @@ import z3
 from derive.axes import axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Node
+from derive.numeric.point import TwoCases
 from derive.symbolic.pieces import Pieces
 from derive.verify.points.draw import Draws
 from derive.verify.points.point import Point
@@ -47,7 +48,7 @@ class ByCases:
         found = Pieces(module, {name: cells(axes(module), name, shapes[name]) for name in module.given}, shapes)
         try:
             found.forward()
-        except (UnsupportedError, CardError, ArithmeticError, ValueError, TypeError, LookupError):
+        except (UnsupportedError, CardError, TwoCases, ArithmeticError, ValueError, TypeError, LookupError):
             return None
         return found
 
@@ -104,7 +105,7 @@ class ByCases:
                        in zip(self.scope.compiler.claims(node), parts_of(node), strict=True))
         except TooMany:
             raise
-        except (UnsupportedError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
+        except (UnsupportedError, TwoCases, LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
             return False
 
     def _proves(self, runs: Any, variables: Any, whole: Node) -> bool:

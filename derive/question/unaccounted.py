@@ -29,8 +29,6 @@ _JOINED = re.compile(
 # … and what does so in a sentence with a formula, or behind another part that is joined.
 _BESIDE = re.compile(rf"(?:\b(?:with|and|plus|then|uses?|using|has)|[,→:])\s+(?:{_ADJECTIVES}\s+)*$")
 _APPLIED = re.compile(r"(?:\s+\w+){0,2}?\s+(?:(?:is|are) (?:applied|used|added|minimi[sz]ed)\b|applied to ∎)")
-_CHAIN = re.compile(
-    r"∎|\bfollow(?:ed|s) by\b|\bpass\w* (?:through|to|into)\b|\bfed\b|\bnetwork\b|\bconsist\w*|\bcompos\w*")
 # Sentences that tell of habits, whatever joins the part there …
 _HABIT = one_of(
     r"\b(?:usually|commonly|typically|often|frequently|in practice|normally|generally|sometimes|popular|nowadays)\b",

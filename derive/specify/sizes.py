@@ -90,9 +90,15 @@ def _counted(node: ex.Node, name: str, module: Module) -> Slot | None:
             if isinstance(part, ex.Reduce) and part.op == "sum" and None in part.binder.upper:
                 binder, body = ex.open_binder(part)
                 slots = [s for v in binder.variables for s in stands(v, body)]
+                bare = [s for s in slots if not _is_sized(s, module)]  # the second of H W is that of the second sum
                 if slots:
-                    return slots[0]
+                    return (bare or slots)[0]
     return None
+
+
+def _is_sized(slot: Slot, module: Module) -> bool:
+    symbol = module.table.named(slot[0])
+    return symbol is not None and any(symbol.sizes[slot[1] : slot[1] + 1])
 
 
 def _has_size(factor: ex.Expr, name: str) -> bool:
@@ -123,23 +129,20 @@ def counts(nodes: Iterable[tuple[Formula, ex.Node]], said: set[str]) -> list[str
             if not isinstance(part, ex.Mul):
                 continue
             if any(isinstance(f, ex.Reduce) and f.op == "sum" and None in f.binder.upper for f in part.factors):
-                found |= dict.fromkeys(name for f in part.factors if (name := _divisor(f)) is not None)
-        divisors = {d for p in ex.walk(node) if isinstance(p, ex.Pow) and (d := _divided(p)) is not None}
+                found |= dict.fromkeys(d.tensor for f in part.factors if isinstance(f, ex.Pow) for d in _divided(f))
+        divisors = {d for p in ex.walk(node) if isinstance(p, ex.Pow) for d in _divided(p)}
         inside |= {n.tensor for n in ex.walk(node) if isinstance(n, ex.Entry) and n not in divisors}
     return [name for name in found if name not in heads | said | inside]
 
 
-def _divisor(factor: ex.Expr) -> str | None:
-    entry = _divided(factor) if isinstance(factor, ex.Pow) else None
-    return None if entry is None else entry.tensor
-
-
-def _divided(power: ex.Pow) -> ex.Entry | None:
-    """n of n^{−1} and of (n^{1/2})^{−1}."""
+def _divided(power: ex.Pow) -> tuple[ex.Entry, ...]:
+    """n of n^{−1} and of (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
     base = power.base
     if isinstance(base, ex.Pow) and base.exponent is ex.Num(Fraction(1, 2)):
         base = base.base
-    return base if power.exponent is ex.Num(-1) and isinstance(base, ex.Entry) and not base.indices else None
+    parts = base.factors if isinstance(base, ex.Mul) else (base,)
+    plain = tuple(part for part in parts if isinstance(part, ex.Entry) and not part.indices)
+    return plain if power.exponent is ex.Num(-1) and len(plain) == len(parts) else ()
 
 
 def refuse_overruns(used: Iterable[Definition], table: SymbolTable) -> None:

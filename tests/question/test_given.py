@@ -157,3 +157,9 @@ def test_kinds_beside_derivatives_are_those_by_all_letters() -> None:
 def test_an_unreadable_formula_names_its_key_and_line() -> None:
     with pytest.raises(CardError, match=r"q.md:5: `forward`: column"):
         read("forward:\n  - 'y_k = x_k'\n  - 'z_k = y_k^2^3'\nderive: [backward]\n")
+
+
+def test_two_sizes_whose_product_divides_are_those_of_two_sums() -> None:
+    module = read("forward: ['s_c = \\frac{1}{HW} \\sum_{i,j} u_{cij}']\nderive: [backward]\n")
+    assert module.inputs == ("u",)
+    assert module.table.named("u").sizes == ("", "H", "W")  # type: ignore[union-attr]

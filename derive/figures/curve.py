@@ -152,7 +152,7 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
     step = (np.abs(high - low) > _JUMP * (1 + np.abs(high))).reshape(-1)
     return [Kink(float(m), float(p), float(q), (float(u), float(v)) if jumps else None, bool(grows))
             for m, p, q, u, v, jumps, grows in zip(at, before, after, low, high, step, steep, strict=True)
-            if jumps or abs(q - p) > _JUMP]
+            if jumps or abs(q - p) > _JUMP * (1 + abs(p))]
 
 
 def _piece(function: Function, s: NDArray[np.float64], start: tuple[float, float],

@@ -26,7 +26,7 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     texts = list(_texts(sheet))
     derived = {m.name.partition("_")[2] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))}
     return [*_formulas(sheet, texts, module.readings), *_sayings(texts, module, scopes),
-            *_boundaries(texts, module, set() if module.wanted else derived)]
+            *_boundaries(texts, module, derived if texts and not module.wanted else set())]
 
 
 def _texts(sheet: Sheet) -> Iterator[str]:

@@ -16,7 +16,7 @@ from derive.calculus.brackets import possible
 from derive.calculus.derivation import differentiate
 from derive.calculus.extremum import letters
 from derive.calculus.form import simplified
-from derive.calculus.points import between, vanishes
+from derive.calculus.points import between, unbounded, vanishes
 from derive.calculus.ranges import Range, entry_ranges
 from derive.calculus.rules import taken
 from derive.functions import known
@@ -303,7 +303,7 @@ class _Here:
         for wrt in self.letters(part):
             slopes = self.at(self.slope(before, wrt), part), self.at(self.slope(beyond, wrt), part)
             same = self.is_zero(ex.sub(*slopes))
-            if same is None:
+            if same is None or any(map(unbounded, slopes)):
                 return None
             taken = _replaced(whole, {m.node: self.taken(m, wrt) for m in group})
             chosen = self.at(self.slope(taken, wrt), part)

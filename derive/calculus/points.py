@@ -22,8 +22,16 @@ def between(value: Expr, low: Expr, high: Expr) -> bool | None:
     return all(min(a, b) - _NEAR <= v <= max(a, b) + _NEAR for v, a, b in found) if found else None
 
 
-def _values(*nodes: Expr) -> list[tuple[float, ...]]:
-    """The values of the expressions at random points; none where they cannot be evaluated."""
+def unbounded(node: Expr) -> bool:
+    """Whether it has no value at any random point, as 1/√0 has none."""
+    try:
+        return not _values(node, strict=True)
+    except KeyError:
+        return False
+
+
+def _values(*nodes: Expr, strict: bool = False) -> list[tuple[float, ...]]:
+    """The values of the expressions at random points; none where they cannot be evaluated (``strict``: KeyError)."""
     source = random.Random(0)
     letters = [n for node in nodes for n in walk(node) if isinstance(n, (Entry, Size, Idx))]
     found = []
@@ -34,5 +42,7 @@ def _values(*nodes: Expr) -> list[tuple[float, ...]]:
         except (ArithmeticError, ValueError):
             continue
         except KeyError:
+            if strict:
+                raise
             return []
     return found

@@ -30,6 +30,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SPACE = re.compile(r"(?:\s|~|\\[,;:! ]|\\\n|%[^\n]*(?:\n|$))+")
 _INDICATOR = re.compile(r"\\(?:mathbb|mathds|mathbbm|mathbf|boldsymbol|bm|bf|mathrm)\s*(?:\{\s*1\s*\}|1)"
                         r"|\\(?:mathbb|mathds)\s*(?:\{\s*I\s*\}|I\b)")
+_OPERATOR = re.compile(rf"\s*\{{\s*\\mathrm\s*\{{\s*({'|'.join(reductions.SPELLINGS)})\s*\}}\s*\}}")
 _ARGUMENT = re.compile(r"\s*(?:\{\s*(\\?[A-Za-z]+|[^\W\d_])\s*\}|(\\[A-Za-z]+|[^\W\d_]))")
 _DEFINED = re.compile(r"\\(?:stackrel|overset)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\s*\{\s*:?=\s*\}")
 _MODULO = re.compile(r"mod(?![a-z])")
@@ -142,6 +143,8 @@ class _Lexer:
     def word(self, name: str, end: int) -> None:
         if name in ("left", "right", "middle"):
             self.delimiter(name, end)
+        elif name == "mathop" and (inner := _OPERATOR.match(self.text, end)):
+            self.emit("BIG", reductions.SPELLINGS[inner[1]], inner.end())
         elif name in ("quad", "qquad"):
             self.emit("QUAD", "", end)
         elif name in ("begin", "end"):
@@ -231,8 +234,7 @@ class _Lexer:
         content = self.text[braced.end() : close - 1]
         bare = re.sub(r"\\[,;! ]|\s|~|\\limits", "", content)
         reduction = reductions.SPELLINGS.get(bare)
-        operator = name == "operatorname" or self.text.endswith("\\mathop{", 0, self.at)
-        if reduction is not None and (operator or not reductions.is_short(reduction)):
+        if reduction is not None and (name == "operatorname" or not reductions.is_short(reduction)):
             return self.emit("BIG", reduction, close)
         if (bare in WORDS and not self.in_script()) or bare in SPELLINGS:
             return self.emit("FN" if bare in SPELLINGS else WORDS[bare], SPELLINGS.get(bare, bare), close)

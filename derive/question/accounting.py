@@ -50,13 +50,15 @@ def refuse_unaccounted_words(
     _refuse_reversed(chain)
     again = (place for part in chain.parts for place in chain.regions.get(part.start, ()))
     parts = sorted({*((p.start, p.end) for p in chain.parts), *again})
+    own = [place for p in chain.parts if p.name == "own"
+           for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     known = [place for place in (*_changing(chain), *_slots(chain)) if not any(
         a <= place[0] < b for a, b in chain.understood)]
     for start, stop in (*known, *beside_parts(chain.prose, parts)):
-        if not chain.aside(start):
+        if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))
-    written, own = (" ; ".join(_COMMAND.sub(" ", f.latex) for f in part) for part in ((*network, *used), network))
+    written, alone = (" ; ".join(_COMMAND.sub(" ", f.latex) for f in part) for part in ((*network, *used), network))
     taken = {start for a, b in chain.understood for start in range(a, b)}
     for gap in chain.prose.gaps:
         if gap.formula in used or (gap.start in taken and "=" in gap.formula.latex) or chain.aside(gap.start):
@@ -64,7 +66,7 @@ def refuse_unaccounted_words(
         if _VALUE.fullmatch(gap.formula.latex):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: write the number beside the name of its part, "
                                     "e.g. “PReLU with slope $0.2$”, or the forward formula", line=gap.formula.line))
-        if problem := _problem(chain, gap, (written, own), sizes, gap.start in taken):
+        if problem := _problem(chain, gap, (written, alone), sizes, gap.start in taken):
             raise CardError(Problem(f"{problem}; write the forward formula of the network with it",
                                     line=gap.formula.line))
 

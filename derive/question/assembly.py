@@ -90,18 +90,21 @@ class Assembly:
         if part.loss:
             return self.loss(part, source, axes), ""
         spec = next((spec for spec in LAYERS if spec.name == part.name), None)
+        own = self.applied(n, part)
         if isinstance(spec, Pooling):
             return self.pooled(n, part, spec, source, axes)
-        if spec is None or spec.kind != "activation" and spec.name != "softmax":
+        if (spec is None and (own is None or part.name != "own")) or (
+                spec is not None and spec.kind != "activation" and spec.name != "softmax"):
             raise self.chain.unclear(part, ": write the forward formulas of these layers")
         out = self.named_output(n, part) or self.between(n)
         if part.name == "softmax":
             axes = axes or "k"
             total = rf"\sum_{{j}} e^{{{source}_{{j}}}}"
             self.write(part, rf"{out}_{{{axes}}} = \frac{{e^{{{source}_{{{axes}}}}}}}{{{total}}}")
-        elif (own := self.applied(n, part)) is not None:
+        elif own is not None:
             self.by_function(part, own, out + _sub(axes), source + _sub(axes))
         else:
+            assert spec is not None
             self.write(part, f"{out}{_sub(axes)} = {self.body(part, spec, source, axes)}")
         return out, axes
 
@@ -235,7 +238,7 @@ class Assembly:
         """The card's own function: right behind the part's name, or anywhere where there is one for one activation."""
         near = [g.formula for g in self.chain.gaps_behind(part) if g.start <= part.end + 30]
         found = next((f for f in self.functions if any(f.formula.latex == near_.latex for near_ in near)), None)
-        alone = len(self.functions) == 1 == sum(p.name in ACTIVATIONS for p in self.parts)
+        alone = len(self.functions) == 1 == sum(p.name in (*ACTIVATIONS, "own") for p in self.parts)
         return found or (self.functions[0] if alone else None)
 
     def by_function(self, part: Part, own: Own, out: str, argument: str) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import Span, named
+from derive.question.lexicon import Span, named, spans
 from derive.question.naming import Mention, bare_letters, mentions, written_letters
 from derive.question.prose import Gap, Prose
 from derive.question.stated_loss import StatedLoss, stated_loss
@@ -25,6 +25,10 @@ _NEW = frozenset("second another further third".split())
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
                    r"|sklon\w*)\b")
+_MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
+_WHOLE = re.compile(r"\boutput of (?:the|this) (?:whole )?(?:module|network|model|chain)(?: (?:by|is|as|be|with))?\s*$")
+_NONLINEAR = ("nonlinear", "non linear", "non-linear")
+_FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
 _AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
 _OUTPUTS = re.compile(
     r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
@@ -104,7 +108,8 @@ class Chain:
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""
         found: list[Part] = []
-        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas()), key=lambda s: s.start):
+        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas(), *self._of_its_own()),
+                           key=lambda s: s.start):
             name = span.concept.partition(".")[2]
             denied = named(" ".join(self._before(span.start, 2)), "not.no")
             if name == "none" or denied or self._before_input(span) or self.aside(span.start):
@@ -115,6 +120,7 @@ class Chain:
                 self.understood.append((span.start, span.stop))
             elif not self._names_a_letter(span):
                 found.append(Part(name, span.start, span.stop))
+                self.understood += [(span.start, span.stop)] if name == "own" else []
         return found
 
     def _in_formulas(self) -> Iterator[Span]:
@@ -124,6 +130,20 @@ class Chain:
                 for known in named((word[1] or word[2]).lower(), "part"):
                     yield Span(known.concept, gap.start, gap.start + 1)
                     self.understood.append((gap.start, gap.start + 1))
+
+    def _of_its_own(self) -> Iterator[Span]:
+        """«a Zorb layer», «a nonlinear layer», where the card has a function f(s) = …: a part by that formula."""
+        if not any(_FUNCTION.match(f.latex) for f in self.prose.formulas):
+            return
+        text, parts = self.prose.text, named(self.prose.text, "part")
+        for noun in named(text, "head.layer"):
+            said = _MODIFIER.search(text, *sorted((self.prose.sentence(noun.start)[0], noun.start)))
+            if said is None or any(p.start < noun.stop and said.start(1) < p.stop and p.concept != "part.none"
+                                   for p in parts):
+                continue
+            known = (f for f in ("small", "common", "noun", "role", "size", "fact") if spans(said[1].lower(), f))
+            if said[1].lower() in _NONLINEAR or next(known, None) is None:
+                yield Span("part.own", said.start(1), noun.stop)
 
     def _before_input(self, span: Span) -> bool:
         """«the last convolutional layer outputs $A$»: the layer before the first."""
@@ -343,6 +363,18 @@ class Chain:
                 for n, letter in zip(lacking, free, strict=True):
                     self.parts[n] = replace(self.parts[n], letters={**self.parts[n].letters, what: letter})
                     self.bound.add(letter)
+
+        last = next((n for n in reversed(range(len(self.parts))) if not self.parts[n].loss), None)
+        whole = [m for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
+                 and _WHOLE.search(self.prose.text, *self._sentence_before(m))]
+        if last is not None and "output" not in self.parts[last].letters and len({m.letters[0] for m in whole}) == 1:
+            letters = {**self.parts[last].letters, "output": self._own(whole[0])}
+            self.parts[last] = replace(self.parts[last], letters=letters)
+            self.bound.add(letters["output"])
+
+    def _sentence_before(self, mention: Mention) -> tuple[int, int]:
+        at = self.places.get(id(mention.formula), 0)
+        return self.prose.sentence(at)[0], at
 
     def _target(self) -> str | None:
         """The letter that is called a target or a label; of several, the one in the sentence of the loss.

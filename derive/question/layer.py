@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -29,7 +29,7 @@ from derive.question.request import AskingInWords, differentiated_in_words
 from derive.question.roles import roles_of
 from derive.question.slots import refuse_open, refuse_requests
 from derive.question.stated import Reader
-from derive.question.unaccounted import refuse_computed, refuse_other_output, refuse_unaccounted
+from derive.question.unaccounted import refuse_computed, refuse_objective, refuse_other_output, refuse_unaccounted
 from derive.question.windows import tie_rule_of
 from derive.question.wording import words_of
 from derive.specify.applied import refuse_two_readings
@@ -86,6 +86,8 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     roles = roles_of(layer.given, named, card, layer.table)
     with doubts.over("forward"):
         refuse_open(prose, [m for m in named if m.before or m.after], roles, of_parts)
+    with doubts.over("inputs"):
+        _refuse_identity(layer, roles, {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)})
     before = layer.given
     layer, roles = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
     put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"
@@ -105,6 +107,14 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     return replace(module, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
 
 
+def _refuse_identity(layer: Computed, roles: Mapping[str, Role], asked: set[str]) -> None:
+    """Raise :class:`CardError` for a matrix I of which nothing is said: many a card means the identity by it."""
+    symbol = layer.table.named("I")
+    if symbol is not None and len(symbol.axes) == 2 and "I" in layer.given and not roles["I"].said and "I" not in asked:
+        raise CardError("`I`: is it the identity matrix, or an input? Write the formula without it, as in "
+                        "`x_i - 2 v_i \\sum_j v_j x_j`, or list `I` under `inputs` in the front matter")
+
+
 def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> None:
     """Raise an error of the card for what the formulas apply or the words name, and nothing computes."""
     given = layer.given
@@ -112,6 +122,7 @@ def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> N
     refuse_undefined(named, given)
     refuse_computed(named, given)
     refuse_other_output(prose, {*layer.letters, *(s.name for s in layer.table.symbols)})
+    refuse_objective(prose, {*layer.letters, *(f.name for f in layer.functions)}, given)
     refuse_unaccounted(prose, (*(d.value for d in layer.used), *(f.body for f in layer.functions)), named,
                        {*layer.letters, *(f.name for f in layer.functions)})
 

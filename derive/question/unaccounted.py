@@ -81,9 +81,10 @@ class _Formulas:
 
     @property
     def weighs(self) -> bool:
-        """A product of letters: w_j x_j."""
-        return any(isinstance(n, Mul) and sum(any(isinstance(e, Entry) for e in walk(f)) for f in n.factors) > 1
-                   for n in self.nodes)
+        """A product of two letters: w_j x_j."""
+        products = ([{e.tensor for e in walk(f) if isinstance(e, Entry)} for f in n.factors] for n in self.nodes
+                    if isinstance(n, Mul))
+        return any(len(set().union(*letters)) > 1 and sum(map(bool, letters)) > 1 for letters in products)
 
     @property
     def penalised(self) -> bool:
@@ -125,6 +126,7 @@ _COMPUTED = one_of(
     r"\b(?:normali[sz]ed|standardi[sz]ed) (?:input|value|version|activation)",
 )  # fmt: skip
 _HELD = re.compile(r"\b(?:fixed|constant|given|running|known|precomputed)\b")
+_OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)\)\s*")  # F(w, b)
 _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
 
@@ -138,6 +140,23 @@ def refuse_other_output(prose: Prose, letters: Iterable[str]) -> None:
             if name_of(latex) not in known and not _STATED.search(mention.formula.latex):
                 raise CardError(Problem(f"`{latex}` is called an output ({mention.said}), and no formula computes it: "
                                         f"write it, e.g. `{latex} = …`", line=mention.formula.line))
+
+
+def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -> None:
+    """Raise :class:`CardError` for «we minimise $F(w, b)$» of the layer's own letters, where no formula computes F.
+
+    With ∂F/∂w in the question it is a loss further on, of which nothing more need be known.
+    """
+    known, given = {*known}, {*given}
+    for gap in prose.gaps:
+        found = _OBJECTIVE.fullmatch(gap.formula.latex)
+        letters = [name_of(part) for part in found[2].split(",") if part.strip()] if found else []
+        if found is None or name_of(found[1]) in known or not letters or not {*letters} <= given:
+            continue
+        if not any(re.search(rf"\\(?:partial|nabla)[\s{{]*{re.escape(found[1])}", f.latex) for f in prose.formulas):
+            latex = gap.formula.latex.strip()
+            raise CardError(Problem(f"`{latex}` is named, and no formula computes it: write it, e.g. `{latex} = …`",
+                                    line=gap.formula.line))
 
 
 def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:

@@ -314,8 +314,14 @@ class _Text:
 
     def _compared(self, at: int) -> bool:
         """«unlike ordinary max pooling»: another layer."""
-        return any(c.stop <= at and only(self.text, c.stop, at, "small.article", "geometry.plain")
-                   for c in self.chunks if c.of("compared"))
+        last = bisect_right(self._comparisons, at) - 1
+        between = self.text[self._comparisons[last] : at] if last >= 0 else ""
+        return last >= 0 and only(between, 0, len(between), "small.article", "geometry.plain")
+
+    @cached_property
+    def _comparisons(self) -> list[int]:
+        """Where «unlike», «than» and the like end, in order."""
+        return sorted(c.stop for c in self.chunks if c.of("compared"))
 
     def of_pooling(self, said: Sequence[Said]) -> list[Said]:
         """Where a convolution's window is given besides the pooling's: what is said without that of the convolution."""

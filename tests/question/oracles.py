@@ -162,6 +162,8 @@ ORACLES: dict[str, Oracle] = {
     "linear_relu_b": Oracle(lambda b, w, x: np.maximum(0, w @ x + b), ((3,), M, V)),
     "linear_sigmoid": Oracle(lambda w, x, b: sigmoid(w @ x + b), (M, V, (3,))),
     "tanh_column": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
+    "linear_bent": Oracle(lambda w, x, b: (s := w @ x + b) / np.sqrt(1 + s * s), (M, V, (3,))),
+    "weighed_log": Oracle(lambda p, t, kappa: -t * (1 - p) ** kappa * np.log(p), (S, S, S), {0: "unit"}),
     "linear_tanh": Oracle(lambda w, x, b: np.tanh(w @ x + b), (M, V, (3,))),
     "mlp": Oracle(lambda w, x, b, u, c: u @ sigmoid(w @ x + b) + c, (M, V, (3,), (2, 3), (2,))),
     "mlp_squared": Oracle(lambda x, u, w, y: 0.5 * ((u @ np.tanh(w @ x) - y) ** 2).sum(), (V, (2, 3), M, (2,))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Collection
 from functools import cache
@@ -160,3 +161,11 @@ def test_mathematics_never_lives_in_a_template() -> None:
     for file in (ROOT / "templates").rglob("*"):
         if file.is_file() and file.name not in ("preamble.tex", "macros.tex") and file.parent.name != "font":
             assert not re.search(r"\$\$|\\\[|\\begin\{(equation|align|cases)", file.read_text("utf-8")), file
+
+
+def test_what_the_benchmark_imports_is_there() -> None:
+    tree = ast.parse((ROOT / "tests/benchmarks/bench.py").read_text(encoding="utf-8"))
+    found = [(node.module or "", name.name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+             and (node.module or "").startswith(("derive", "tests")) for name in node.names]
+    missing = [f"{module}.{name}" for module, name in found if not hasattr(importlib.import_module(module), name)]
+    assert found and not missing

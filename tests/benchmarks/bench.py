@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from derive.module import Module
 from tests.bank import CARDS, ROOT, SAMPLE, named
 from tests.numeric.modules import message, pooling
 
@@ -62,8 +63,14 @@ def window_rows() -> Iterator[Row]:
     """The gradient of one window, every entry an expression."""
     import sympy
 
-    from derive.symbolic.instance import window_gradient
-    from derive.symbolic.window import window_symbols
+    from derive.symbolic.instance import Indicators, WindowReduction, slopes, sort_keys
+    from derive.symbolic.window import window_size, window_symbols
+
+    def window_gradient(module: Module) -> tuple[sympy.Expr, ...]:
+        """(∂f/∂z_1, …, ∂f/∂z_n) of one window."""
+        reduction, symbols = WindowReduction(module), window_symbols(window_size(module))
+        terms = [reduction.term(z) for z in symbols]
+        return tuple(Indicators(reduction.op, module.tie_rule).entries(terms, slopes(terms, symbols), sort_keys(terms)))
 
     z = window_symbols(9)
     by_sympy = best(lambda: [sympy.Max(*z).diff(v) for v in z], 1)

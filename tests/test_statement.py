@@ -6,7 +6,7 @@ import re
 
 import pytest
 import yaml
-from hypothesis import assume, example, given
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from derive.card import Card
@@ -32,6 +32,7 @@ def statements(draw: st.DrawFn) -> Statement:
 
 @example(Statement(ceil_mode="null"))
 @given(statements())
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # no test depends on a machine's speed
 def test_text_and_back(statement: Statement) -> None:
     assert Statement.parse(statement.text) == statement
     assert Statement.parse(statement.text.replace("\n", "\r\n")) == statement

@@ -37,7 +37,7 @@ def routing(scene: Scene) -> list[Check]:
             if isinstance(line, Line) and line.smooth]
     if not ways:
         return []  # one arrow for all
-    evidence = f"The arrows of the picture, {len(ways)} in all, join each output and the entry that it selected"
+    evidence = f"The picture's {len(ways)} arrows join each output and the entry that it selected"
     wrong = next((f"an arrow from {line.points[0]} ends at no entry" for line, start, end in ways
                   if start is None or end is None), None)
     came: dict[Cell, list[Fraction]] = {}

@@ -41,7 +41,7 @@ def steps(derivations: Iterable[Step], module: Module) -> Check:
     """Every step of the derivation concludes again what it says."""
     found = list({id(step): step for derivation in derivations for step in derivation}.values())
     broken = [step.rule for step in found if step.recompute(module) is not step.after]
-    evidence = f"Each of the {len(found)} steps of the derivation follows again from its premises by its rule"
+    evidence = f"Each of the {len(found)} steps of the derivation follows again by its rule"
     if broken:
         return Check("derivation", "", Verdict.REFUTED, evidence, f"the step `{broken[0]}` does not follow")
     return Check("derivation", "", Verdict.PROVED, evidence)

@@ -107,8 +107,7 @@ def _clarke(module: Module) -> tuple[Check, ...]:
         return ()
     if not comparable(node):
         return ()
-    evidence = (f"Under the tie rule `{module.tie_rule}` the message is an element of the Clarke subdifferential of "
-                "the sum of the outputs, each times its upstream gradient")
+    evidence = f"Under `{module.tie_rule}` the message lies in the Clarke subdifferential"
     message, source, points = Message(module), random.Random(5), 0
     for _ in range(_TRIES):
         x = _tied_input(module, node, source)
@@ -129,7 +128,7 @@ def _clarke(module: Module) -> tuple[Check, ...]:
             break
     if points < ENOUGH:
         return (Check("ties", "", Verdict.NOT_READ, f"{evidence}: only {points} inputs say anything about it"),)
-    return (Check("ties", "", Verdict.TESTED, f"{evidence}, at {points} tied inputs", points=points),)
+    return (Check("ties", "", Verdict.TESTED, f"{evidence} at {points} tied inputs", points=points),)
 
 
 def _written(values: Values) -> str:
@@ -162,7 +161,7 @@ def apart() -> Check:
     one = (1,)
     windows = [Choice(Fraction(sign), tuple((n + k,) for n in range(3)), (one,) * 3) for k, sign in ((0, 1), (1, -1))]
     outside = not contains({(1,): 1, (2,): -1}, windows)
-    evidence = "Choices that overlapping windows make independently of each other can leave it, as in the example given"
+    evidence = "Choices made window by window can leave the subdifferential, as in the example"
     if outside:
         return Check("apart", "", Verdict.PROVED, evidence)
     return Check("apart", "", Verdict.REFUTED, evidence, "e_1 − e_2 lies in the subdifferential")

@@ -41,7 +41,7 @@ def window_routes(w: Windowed, layer: Scope, window: Scope) -> list[Check]:
 
 def three_routes(w: Windowed, layer: Scope) -> Check:
     """∂t_{kl}/∂u_{ij} by the derived formula, by SymPy's cases of each window, and by difference quotients."""
-    evidence = "Index calculus, SymPy's cases and exact difference quotients give the same Jacobian"
+    evidence = "Index calculus, SymPy's cases and difference quotients: one Jacobian"
     formula, points = _by_formula(w, layer), 0
     for point in islice(layer.points(), 2 * ENOUGH):
         try:
@@ -125,7 +125,7 @@ def _by_sympy(w: Windowed, point: Point) -> Derivatives:
 def tie_rule(w: Windowed, window: Scope) -> Check:
     """The printed subgradient is that of the tie rule at every tie pattern: first, last, or equal shares."""
     rule, points = w.layer.tie_rule, 0
-    evidence = f"The choice at ties is the rule `{rule}`, every tie pattern among the inputs,"
+    evidence = f"The choice at every tie pattern is the rule `{rule}`,"
     try:
         function = window.compiler.function(*window.definitions.tensors["subgradient"])
     except UnsupportedError as error:

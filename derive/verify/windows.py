@@ -18,8 +18,8 @@ def geometry(field: ReceptiveField, size: tuple[int, ...] | None) -> Check:
     sizes = [(n,) for n in size] if size else [tuple(sizes_of(axis)) for axis in field.axes]
     counted = of_axes(at_many(_counted(axis, n) for n in along) for axis, along in zip(field.axes, sizes, strict=True))
     runs = dict.fromkeys(f"{along[0]} to {along[-1]}" for along in sizes)
-    where = f"an input of size {'×'.join(map(str, size))}" if size else f"inputs of {' and '.join(runs)} entries a side"
-    evidence = f"How the windows lie was counted window by window for {where}"
+    where = f"size {'×'.join(map(str, size))}" if size else f"{' and '.join(runs)} entries a side"
+    evidence = f"How the windows lie, counted window by window at {where}"
     stated = window_facts(field, size)
     if counted != stated:
         return Check("geometry", "", Verdict.REFUTED, evidence, f"stated {stated}, counted {counted}")

@@ -240,7 +240,7 @@ def shown(step: Step, module: Module) -> Shown:
 _SILENT = frozenset(("constant", "entry", "definition", "linearity", "bracket"))
 
 
-def is_silent(rule: str, premises: tuple[Shown, ...]) -> bool:
+def is_silent(rule: str, premises: tuple[Shown, ...] | tuple[Step, ...]) -> bool:
     """Nothing is said of it: linearity, a constant factor, what does not depend on x."""
     return rule in _SILENT or (rule == "product" and sum(p.after is not ZERO for p in premises) < 2)
 

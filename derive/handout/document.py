@@ -201,11 +201,11 @@ def _plain(blocks: Iterable[Block]) -> list[Block]:
 
 def _marking(solution: Solution, points: int | None) -> dict[str, Any]:
     found = marking(solution, points)
-    steps = [{"points": half(step.points), "kinds": step.kinds,
-              "formulas": _checked(Sheet("", step.formulas, ())) if step.formulas else None}
-             for step in found.steps]  # fmt: skip
+    earned = [{"points": half(share.points), "parts": [
+        {"kind": item.kind, "formulas": _checked(Sheet("", item.formulas, ()))} for item in share.items]}
+              for share in found.shares]  # fmt: skip
     lost = [{"words": mistake.words, "cost": half(mistake.cost)} for mistake in found.mistakes]
-    return {"steps": steps, "mistakes": lost, "stated": points is not None, "total": found.points}
+    return {"shares": earned, "mistakes": lost, "stated": points is not None, "total": found.points}
 
 
 def half(points: Fraction) -> NoEscape:

@@ -1,89 +1,53 @@
-"""Points for the steps of an answer, which sum to those of the card, and what mistakes typical of the layer cost."""
+"""Points for what a question asks for, which sum to those of the card, and what mistakes typical of the layer cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
+from derive.calculus.derivation import Step, is_silent
 from derive.exposition.story import Story, whole
 from derive.exposition.window_example import example_point
-from derive.expr import Cases, Entry, Expr, Extremum, Fn, Mul, Num, Partial, Pow, Reduce, Rel, walk
+from derive.expr import ONE, ZERO, Add, Bracket, Cases, Entry, Expr, Extremum, Mul, Num, Partial, Reduce, Rel, walk
 from derive.records import dataclass
 from derive.sheet import Math
 from derive.solve import Solution
 from derive.verify.mistakes import jacobians, messages, values_of
 from derive.words import environment
 
-if TYPE_CHECKING:
-    from derive.solve import Solution
-
+UNSTATED = 5  # what a card that states no points is marked out of
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 
 
-def of(solution: Solution) -> Iterator[tuple[str, str, bool]]:
-    """(words, the kind of the step that it spoils, whether it is a slip)."""
-    story = whole(solution.messages)
-    yield from _of_formulas(solution) if story is None else _of_windows(story)
+@dataclass(frozen=True)
+class Item:
+    """What is asked for: of ``kind``, in the forms that the answer gives it, by these ``steps`` of the derivation.
 
+    Kinds: "forward", "jacobian", "message", and "either", a derivative or the message that it gives.
+    """
 
-def _of_windows(story: Story) -> Iterator[tuple[str, str, bool]]:
-    """The known mistakes that show in the worked example: where windows tile, no overlap can be lost."""
-    w, point = story.windowed, example_point(story)
-    pick = max if story.op == "max" else min
-    windows = {out: values_of(w, point, out) for out in point.tensor(story.module.output)}
-    wanted = {(out, pick(values, key=values.__getitem__)): 1 for out, values in windows.items() if values}
-    wrong = [words for words, entries in jacobians(w, point) if dict(entries) != wanted]
-    for words in wrong:
-        yield words, "jacobian", words.startswith(_SLIPS)
-    if "vjp" not in story.module.asked:
-        return
-    truth = point.tensor(f"delta_{story.wrt}")
-    found = [words for words, values in messages(w, point)
-             if words not in wrong and any(values.get(at, 0) != value for at, value in truth.items())]  # fmt: skip
-    for words in dict.fromkeys(found):
-        yield words, "message", words.startswith(_SLIPS)
+    kind: str
+    formulas: tuple[Math, ...]
+    steps: tuple[Step, ...] = ()
 
+    @property
+    def weight(self) -> int:
+        """One for writing it down, and one for each step; of the forward message one for each definition."""
+        return len(self.formulas) if self.kind == "forward" else 1 + len(self.steps)
 
-def _of_formulas(solution: Solution) -> Iterator[tuple[str, str, bool]]:
-    """What the layer's derivatives give occasion to."""
-    say: Any = environment("en").get_template("mistakes.j2").module
-    module = solution.messages.module
-    targets = (*module.inputs, *module.parameters)
-    after = [step for wrt in targets if isinstance(step := solution.messages.message(wrt).after, Expr)]
-    nodes = [node for value in after for node in walk(value)]
-    forward = [node for equation in module.equations for node in walk(equation)]
-    if any(isinstance(n, Reduce) and n.op == "sum" for n in nodes):
-        yield say.sum_lost(), "message", False
-    if len(module.equations) > 1:
-        yield say.factor_lost(), "message", False
-    if any(isinstance(n, Cases | Extremum) or (isinstance(n, Reduce) and n.op in ("max", "min")) for n in forward):
-        yield say.cases_wrong(), "jacobian", False
-    sums = [n for n in forward if isinstance(n, Reduce) and n.op == "sum"]
-    if any(isinstance(n, Fn) for total in sums for n in walk(total)):
-        yield say.diagonal_only(), "jacobian", False
-    if any(isinstance(n, Entry) and len(n.indices) > 1 for n in nodes):
-        yield say.indices_swapped(), "message", True
-    if any(isinstance(n, Mul) and any(isinstance(f, Num) and f.value < 0 for f in n.factors) for n in nodes):
-        yield say.sign(), "jacobian", True
-    if any(isinstance(n, Pow | Fn) for n in forward):
-        yield say.inner_derivative(), "jacobian", False
-
-
-UNSTATED = 5  # what a card that states no points is marked out of
-HALF = Fraction(1, 2)
-# what the parts of an answer weigh against each other
-_WEIGHTS = {"forward": 1, "reasons": 1, "again": 1, "jacobian": 2, "message": 2}
-
-_Group = tuple[tuple[str, ...], tuple[Math, ...], int]
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """The right sides of its formulas."""
+        return tuple(f.expr.terms[-1] for f in self.formulas if isinstance(f.expr, Rel))
 
 
 @dataclass(frozen=True)
-class Step:
-    """What earns ``points``: of a ``kind``, by its formulas; ``letters`` are those of its left side."""
+class Share:
+    """What earns ``points``: one item, or several where there are more of them than half points."""
 
-    kinds: tuple[str, ...]
-    formulas: tuple[Math, ...]
+    items: tuple[Item, ...]
     points: Fraction
 
 
@@ -97,76 +61,157 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Marking:
-    """Steps whose points sum to ``points``."""
+    """Shares whose points sum to ``points``."""
 
     points: int
-    steps: tuple[Step, ...]
+    shares: tuple[Share, ...]
     mistakes: tuple[Mistake, ...]
 
 
 def marking(solution: Solution, points: int | None) -> Marking:
-    """The marking guide of an answer: its formulas in order, then the reasons for them.
+    """The marking guide of an answer: all points are for what is asked, in proportion to the steps that each takes.
 
-    A mistake costs the points of the step that it spoils, a slip half of them.
+    A mistake costs its part of the points of the item that it spoils, and of several such the dearest.
     """
     total = UNSTATED if points is None else points
-    parts: list[tuple[str, tuple[Math, ...]]] = [(kind, (formula,)) for kind, formula in _kinds(solution)]
-    parts.append(("reasons", ()))
-    steps = tuple(_shared(parts, total))
-    costs = {kind: step.points for step in reversed(steps) for kind in step.kinds}
-    found = []
-    for words, kind, slip in of(solution):
-        cost = costs.get(kind) or costs.get("jacobian") or costs.get("message") or Fraction(0)
-        found.append(Mistake(words, _rounded(cost / 2) if slip else cost))
-    return Marking(total, steps, tuple(sorted(found, key=lambda m: -m.cost)))
+    asked = items(solution)
+    shares = tuple(_shared(asked, total))
+    worth = {item: share.points for share in shares for item in share.items}
+    costs: dict[str, Fraction] = {}
+    for words, item, part in mistakes(solution, asked):
+        costs[words] = max(costs.get(words, HALF), Fraction(round(worth[item] * part * 2), 2))
+    return Marking(total, shares, tuple(Mistake(w, c) for w, c in sorted(costs.items(), key=lambda c: -c[1])))
 
 
-def _kinds(solution: Solution) -> list[tuple[str, Math]]:
-    """The formulas of the answer that claim something, each with the kind of what it gives."""
-    found: list[tuple[str, Math]] = []
-    seen = set()
+def items(solution: Solution) -> tuple[Item, ...]:
+    """What the question asks for, in the answer's order; forms of the same are one item."""
+    module = solution.messages.module
+    apart = {"jacobian", "vjp"} <= {*module.asked} and not module.wanted
+    found: dict[tuple[str, ...], list[Math]] = {}
     for block in solution.sheet.answer:
-        if not isinstance(block, Math) or block.definition:
-            continue
-        left = block.expr.terms[0] if isinstance(block.expr, Rel) else None
-        kind = "forward"
+        left = block.expr.terms[0] if isinstance(block, Math) and isinstance(block.expr, Rel) else None
+        key: tuple[str, ...] | None = None
         if isinstance(left, Partial):
-            kind = "jacobian"
+            of, wrt = (cast(Entry, end).tensor for end in (left.of, left.wrt))
+            named = module.wanted or (apart and wrt in module.inputs)
+            key = ("either", wrt, *((of,) if named else ()))
         elif isinstance(left, Entry) and left.tensor.startswith("delta_"):
-            kind = "message"
-        found.append(("again" if left is not None and left in seen else kind, block))
-        seen.add(left)
-    return found
+            key = ("either", left.tensor.removeprefix("delta_"))
+        elif isinstance(left, Entry) and left.tensor in module.defined and "forward" in module.asked:
+            key = ("forward",)
+        if key is not None:
+            found.setdefault(key, []).append(cast(Math, block))
+    return tuple(_item(key, tuple(forms), solution, apart) for key, forms in found.items())
 
 
-def _shared(parts: Sequence[tuple[str, tuple[Math, ...]]], total: int) -> list[Step]:
-    """The points shared out by weight, in whole points or else in halves; no step gets none.
+def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apart: bool) -> Item:
+    if key == ("forward",):
+        return Item("forward", forms)
+    kinds = {"jacobian" if isinstance(cast(Rel, f.expr).terms[0], Partial) else "message" for f in forms}
+    kind = "either" if len(kinds) > 1 else kinds.pop()
+    _, wrt, *of = key
+    derivation, output = solution.messages, solution.module.output
+    known = derivation.jacobian(wrt, of[0] if of and of[0] in derivation.module.defined and of[0] != output else None)
+    total = derivation.message(wrt) if kind == "message" and apart else known
+    # beside the Jacobian that is asked for, too, the message takes but the steps from there
+    before = tuple(steps(known)) if total is not known and wrt in derivation.module.inputs else ()
+    return Item(kind, forms, tuple(s for s in steps(total) if s not in before))
 
-    Where there are more parts than half points, neighbours share theirs.
+
+def steps(derived: Step, seen: set[Step] | None = None) -> Iterator[Step]:
+    """The steps that a derivation would name, each once: none that is silent, only rearranges, or gives a number."""
+    seen = set() if seen is None else seen
+    if derived in seen:
+        return
+    seen.add(derived)
+    for premise in derived.premises:
+        yield from steps(premise, seen)
+    silent = is_silent(derived.rule, derived.premises)
+    if not silent and derived.rule != "form" and not isinstance(derived.after, Num):
+        yield derived
+
+
+def mistakes(solution: Solution, asked: Sequence[Item]) -> Iterator[tuple[str, Item, Fraction]]:
+    """(words, the item that it spoils, which part of its points it loses): such as this question gives occasion to."""
+    story = whole(solution.messages)
+    if story is not None:
+        yield from _of_windows(story, [item for item in asked if item.kind != "forward"])
+        return
+    for item in asked:
+        for words, part in _of_formulas(item) if item.kind != "forward" else ():
+            yield words, item, part
+
+
+def _of_windows(story: Story, asked: Sequence[Item]) -> Iterator[tuple[str, Item, Fraction]]:
+    """The known mistakes that show in the worked example: where windows tile, no overlap can be lost."""
+    w, point = story.windowed, example_point(story)
+    pick = max if story.op == "max" else min
+    windows = {out: values_of(w, point, out) for out in point.tensor(story.module.output)}
+    wanted = {(out, pick(values, key=values.__getitem__)): 1 for out, values in windows.items() if values}
+    truth = point.tensor(f"delta_{story.wrt}")
+    wrong = [words for words, entries in jacobians(w, point) if dict(entries) != wanted]
+    back = [words for words, values in messages(w, point)
+            if words not in wrong and any(values.get(at, 0) != value for at, value in truth.items())]  # fmt: skip
+    for item in asked:
+        for words in (*(wrong if item.kind != "message" or len(asked) == 1 else ()),
+                      *(back if item.kind != "jacobian" else ())):
+            yield words, item, HALF if words.startswith(_SLIPS) else ONE.value
+
+
+def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
+    """What an item's derivation and its formulas give occasion to."""
+    say: Any = environment("en").get_template("mistakes.j2").module
+    nodes = [node for value in item.values for node in walk(value)]
+    if any(isinstance(n, Reduce) and n.op == "sum" for n in nodes):
+        yield say.sum_lost(), HALF
+    if _factors(item.steps, 2, "composition", "reverse"):
+        yield say.factor_lost(), HALF
+    if any(isinstance(n, Cases | Extremum) for n in nodes):
+        yield say.cases_wrong(), HALF
+    if any(isinstance(n, Add) and 0 < sum(map(_has_delta, n.terms)) < len(n.terms)
+           for s in item.steps for n in walk(s.after)):
+        yield say.diagonal_only(), HALF
+    if any(isinstance(n, Entry) and len(n.indices) > 1 for n in nodes):
+        yield say.indices_swapped(), QUARTER
+    if any(isinstance(n, Mul) and any(isinstance(f, Num) and f.value < 0 for f in n.factors) for n in nodes):
+        yield say.sign(), QUARTER
+    if _factors(item.steps, 1, "elementwise", "power"):
+        yield say.inner_derivative(), HALF
+
+
+def _factors(taken: Iterable[Step], least: int, *rules: str) -> bool:
+    """By one of these rules so many derivatives are multiplied that are neither 0 nor 1, nor a delta alone."""
+    return any(sum(not isinstance(p.after, Num | Bracket) or p.after not in (ZERO, ONE) and isinstance(p.after, Num)
+                   for p in step.premises) >= least for step in taken if step.rule in rules)
+
+
+def _has_delta(value: Expr) -> bool:
+    return any(isinstance(n, Bracket) and isinstance(n.cond, Rel) and n.cond.ops == ("=",) for n in walk(value))
+
+
+def _shared(asked: Sequence[Item], total: int) -> list[Share]:
+    """The points shared out by weight, in whole points or else in halves; no item gets none.
+
+    Where there are more items than half points, neighbours share theirs.
     """
-    groups: list[_Group] = [((kind,), formulas, _WEIGHTS[kind]) for kind, formulas in parts]
+    groups: list[tuple[tuple[Item, ...], int]] = [((item,), item.weight) for item in asked]
     while len(groups) > max(1, 2 * total):
-        n = min(range(len(groups) - 1), key=lambda n: groups[n][2] + groups[n + 1][2])
-        (k1, f1, w1), (k2, f2, w2) = groups[n : n + 2]
-        groups[n : n + 2] = [((*k1, *k2), (*f1, *f2), w1 + w2)]
-    unit = Fraction(1) if total >= len(groups) else HALF
-    shares = apportioned([weight for _, _, weight in groups], int(total / unit))
-    return [Step(kinds, formulas, unit * share) for (kinds, formulas, _), share in zip(groups, shares, strict=True)]
+        n = min(range(len(groups) - 1), key=lambda n: groups[n][1] + groups[n + 1][1])
+        (first, mine), (second, theirs) = groups[n : n + 2]
+        groups[n : n + 2] = [((*first, *second), mine + theirs)]
+    unit = ONE.value if total >= len(groups) else HALF
+    shares = apportioned([weight for _, weight in groups], int(total / unit))
+    return [Share(group, unit * share) for (group, _), share in zip(groups, shares, strict=True)]
 
 
 def apportioned(weights: Sequence[int], units: int) -> list[int]:
     """Whole numbers that sum to ``units``, in proportion to the weights; each at least 1 if there are enough."""
     if units < len(weights):
         return [1] * units + [0] * (len(weights) - units)
-    rest = units - len(weights)
-    exact = [Fraction(rest * weight, sum(weights)) for weight in weights]
-    shares = [int(share) for share in exact]
-    largest = sorted(range(len(weights)), key=lambda n: (shares[n] - exact[n], n))
-    for n in largest[: rest - sum(shares)]:
-        shares[n] += 1
-    return [1 + share for share in shares]
-
-
-def _rounded(points: Fraction) -> Fraction:
-    """To half points, and no less than one of them."""
-    return max(HALF, Fraction(round(points * 2), 2)) if points else points
+    exact = [Fraction(units * weight, sum(weights)) for weight in weights]
+    shares = [max(1, int(share)) for share in exact]
+    while sum(shares) != units:
+        step = 1 if sum(shares) < units else -1
+        n = max((n for n in range(len(shares)) if shares[n] + step), key=lambda n: (step * (exact[n] - shares[n]), -n))
+        shares[n] += step
+    return shares

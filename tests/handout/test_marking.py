@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from derive.calculus.messages import Messages
 from derive.exposition.sheet import compose
-from derive.handout.marking import HALF, UNSTATED, apportioned, marking
+from derive.handout.marking import HALF, UNSTATED, apportioned, items, marking
 from derive.solve import Solution
 from derive.verify.report import Report
 from tests.bank import solved
@@ -34,22 +34,43 @@ def test_shares_sum_to_the_whole(weights: list[int], units: int) -> None:
     assert min(shares) >= (1 if units >= len(weights) else 0)
 
 
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 60))
+def test_a_share_is_near_its_proportion_or_least(weights: list[int], units: int) -> None:
+    for weight, share in zip(weights, apportioned(weights, units), strict=True):
+        assert share <= max(1, Fraction(units * weight, sum(weights)) + 1)
+
+
 @pytest.mark.parametrize("name", ["czech", "overlapping", "question_maxima", *ZOO])
-def test_the_points_of_the_steps_sum_to_those_of_the_card(name: str) -> None:
+def test_the_points_sum_to_those_of_the_card(name: str) -> None:
     for points in (*range(1, 13), 40):
         found = marking(solution(name), points)
-        assert sum(step.points for step in found.steps) == points == found.points
-        assert all(step.points >= HALF for step in found.steps)
+        assert sum(share.points for share in found.shares) == points == found.points
+        assert all(share.points >= HALF for share in found.shares)
         assert all(0 < mistake.cost <= points for mistake in found.mistakes)
-        shown = [f for step in found.steps for f in step.formulas]
-        assert len(shown) == len([b for b in solution(name).sheet.answer if getattr(b, "definition", True) is False])
+        assert tuple(item for share in found.shares for item in share.items) == items(solution(name))
+
+
+def kinds(name: str) -> list[str]:
+    return [item.kind for item in items(solution(name))]
+
+
+def test_points_are_for_what_is_asked_and_for_nothing_else() -> None:
+    assert kinds("overlapping") == ["jacobian", "message"]  # the forward message is shown, and was not asked for
+    assert kinds("logistic_regression") == ["jacobian", "jacobian"]
+    assert kinds("prelu_network") == ["forward", *["either"] * 4]
+
+
+def test_points_are_in_proportion_to_the_steps() -> None:
+    shares = marking(solution("batch_normalisation"), 8).shares
+    points = {item.formulas[0].name.removeprefix("jacobian_"): share.points for share in shares for item in share.items}
+    assert points["x"] >= 5 and points["beta"] == points["gamma"] == 1
 
 
 def test_whole_points_where_they_suffice_and_halves_where_they_do_not() -> None:
-    assert [step.points for step in marking(solution("overlapping"), 8).steps] == [2, 2, 2, 1, 1]
-    assert [step.points for step in marking(solution("overlapping"), 4).steps] == [1, 1, 1, HALF, HALF]
-    assert [step.kinds for step in marking(solution("overlapping"), 1).steps] == [
-        ("forward", "jacobian"), ("message", "again", "reasons")]  # fmt: skip
+    found = {points: [share.points for share in marking(solution("overlapping"), points).shares] for points in (8, 3, 1)}
+    assert found == {8: [3, 5], 3: [1, 2], 1: [HALF, HALF]}
+    shares = marking(solution("prelu_network"), 1).shares
+    assert [len(share.items) for share in shares] == [3, 2]
 
 
 def test_a_card_without_points_is_marked_out_of_a_usual_number() -> None:
@@ -76,7 +97,20 @@ def test_mistakes_are_listed_once_and_slips_cost_half() -> None:
     assert found["the sign is wrong"] == Fraction(found["no gradient is passed back at all"], 2)
 
 
+CASES = "the cases are not told apart, or their boundary is at the wrong place"
+INNER = "the inner derivative is left out"
+FACTOR = "a factor of the chain rule is left out"
+DIAGONAL = "only the term of the same index is differentiated, not the other terms in which the entry stands"
+
+
 def test_mistakes_follow_from_the_formulas() -> None:
     assert "a sum is lost" in words("linear")
-    assert "the cases are not told apart, or their boundary is at the wrong place" in words("prelu")
-    assert "the cases are not told apart, or their boundary is at the wrong place" not in words("softmax")
+    assert CASES in words("prelu") and CASES not in words("softmax")
+    assert DIAGONAL in words("softmax") and DIAGONAL not in words("linear")
+
+
+def test_nothing_can_be_left_out_that_is_1() -> None:
+    of_r = {mistake.words for mistake in marking(solved("huber"), 4).mistakes}  # r = y - t
+    assert CASES in of_r and not {INNER, FACTOR} & of_r
+    assert not {INNER, FACTOR} & words("elu_alpha")  # e^x
+    assert {INNER, FACTOR} <= words("logistic_regression")

@@ -8,39 +8,22 @@ from fractions import Fraction
 import derive.expr as ex
 from derive import reductions
 from derive.notation import conditions
+from derive.notation import tree as tr
 from derive.notation.formulas import NotationError
 from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values
 from derive.notation.reader import Reader, negated, product
 from derive.notation.shapes import EXTREMES
 from derive.notation.symbols import Kind
-from derive.notation.tree import (
-    Command,
-    Cursor,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    has,
-    inside,
-    is_group,
-    is_token,
-    split,
-    starts_factor,
-    unwrap,
-    variable,
-    variables,
-)
 
 
-def running_below(r: Reader, sub: Items, sup: Items | None, item: Item) -> tuple[ex.Binder, list[str]] | None:
+def running_below(r: Reader, sub: tr.Items, sup: tr.Items | None, item: tr.Item) -> tuple[ex.Binder, list[str]] | None:
     """The binder below a sum and its names; None where a set alone stands there."""
     items = lines(sub)
     if not items:
         raise r.error(item, "what runs here? Write it below")
     parts = divided(items)
     head, rest = parts if parts is not None else (items, [])
-    if parts is None and not has(head, "REL", "IN", "NI", "COMMA") and variables(head) is None:
+    if parts is None and not tr.has(head, "REL", "IN", "NI", "COMMA") and tr.variables(head) is None:
         return None
     found = Pieces(r.source)
     found.sort(head, item)
@@ -56,16 +39,16 @@ def of_members(over_set: ex.SetApp, letters: tuple[str, ...]) -> ex.Binder:
     return ex.over(variables_, ex.In(ex.tuple_of(variables_), over_set))
 
 
-def _conditions(r: Reader, found: Pieces, rest: Items, item: Item) -> None:
+def _conditions(r: Reader, found: Pieces, rest: tr.Items, item: tr.Item) -> None:
     """The conditions behind the colon; ``q \\in \\{1, \\dots, n\\}`` among them is a range."""
-    kept: list[Item] = []
-    for part in split(rest, "COMMA"):
-        names = variables(split(part, "IN")[0]) if has(part, "IN") else None
-        if names and set(names) <= set(found.names) and listed_values(split(part, "IN")[1]):
+    kept: list[tr.Item] = []
+    for part in tr.split(rest, "COMMA"):
+        names = tr.variables(tr.split(part, "IN")[0]) if tr.has(part, "IN") else None
+        if names and set(names) <= set(found.names) and listed_values(tr.split(part, "IN")[1]):
             found.member(part, [])
             continue
         if kept and part:
-            kept.append(Token("COMMA", ",", part[0].start, part[0].start))
+            kept.append(tr.Token("COMMA", ",", part[0].start, part[0].start))
         kept += part
     if kept:
         found.conditions.append(kept)
@@ -73,13 +56,13 @@ def _conditions(r: Reader, found: Pieces, rest: Items, item: Item) -> None:
         raise r.error(item, "a condition is missing here")
 
 
-def _last_values(r: Reader, found: Pieces, sup: Items | None, item: Item) -> None:
+def _last_values(r: Reader, found: Pieces, sup: tr.Items | None, item: tr.Item) -> None:
     """The values above: one for all of ``k = …``, or one each; of Σ_i^n, which runs over n values, the last."""
-    above = split(sup, "COMMA") if sup else []
+    above = tr.split(sup, "COMMA") if sup else []
     said = (found.lower, found.upper, found.members, found.listed, found.conditions)
-    if len(above) == len(found.names) == len(above[0] if above else ()) == 1 and variable(above[0][0]) is not None and (
-            not any(said)):
-        found.lower[found.names[0]] = ((Token("NUMBER", "1", item.start, item.start),), False)
+    if len(above) == len(found.names) == len(above[0] if above else ()) == 1 and not any(said) and (
+            tr.variable(above[0][0]) is not None):
+        found.lower[found.names[0]] = ((tr.Token("NUMBER", "1", item.start, item.start),), False)
         found.starts.append(found.names[0])
     if not found.starts:
         if above:
@@ -93,7 +76,7 @@ def _last_values(r: Reader, found: Pieces, sup: Items | None, item: Item) -> Non
         found.upper[name] = (above[n if len(above) > 1 else 0], False)
 
 
-def elaborated(r: Reader, found: Pieces, item: Item) -> ex.Binder:
+def elaborated(r: Reader, found: Pieces, item: tr.Item) -> ex.Binder:
     """The binder; its bounds and conditions may mention its variables."""
     _indices_only(r, found, item)
     inner = r.binding(found.names)
@@ -130,7 +113,7 @@ def _one_sided(found: Pieces, bounds: list[list[ex.Expr | None]]) -> list[ex.Con
     return conds
 
 
-def _bound(r: Reader, bound: Bound | None, step: ex.Expr, item: Item) -> ex.Expr | None:
+def _bound(r: Reader, bound: Bound | None, step: ex.Expr, item: tr.Item) -> ex.Expr | None:
     """An inclusive bound: a strict one moves by one."""
     if bound is None:
         return None
@@ -138,9 +121,9 @@ def _bound(r: Reader, bound: Bound | None, step: ex.Expr, item: Item) -> ex.Expr
     return ex.add(found, step) if bound[1] else found
 
 
-def _ends(r: Reader, values: list[Items], item: Item) -> tuple[ex.Expr, ex.Expr]:
+def _ends(r: Reader, values: list[tr.Items], item: tr.Item) -> tuple[ex.Expr, ex.Expr]:
     """First and last of whole numbers in a row."""
-    dots = [n for n, value in enumerate(values) if len(value) == 1 and is_token(value[0], "DOTS")]
+    dots = [n for n, value in enumerate(values) if len(value) == 1 and tr.is_token(value[0], "DOTS")]
     if dots and dots != [len(values) - 2]:
         raise r.error(item, r"a range is `\{a, \dots, b\}`")
     found = [r.value(value, item.end) for n, value in enumerate(values) if n not in dots]
@@ -162,7 +145,7 @@ def _terms(node: ex.Expr) -> dict[ex.Expr, Fraction]:
     return {rest: value for rest, value in found.items() if value}
 
 
-def _memberships(r: Reader, names: list[str], is_tuple: bool, right: Items, item: Item) -> list[ex.Cond]:
+def _memberships(r: Reader, names: list[str], is_tuple: bool, right: tr.Items, item: tr.Item) -> list[ex.Cond]:
     """``i, j \\in S``: the pair where S has pairs, each of them where it has not."""
     of = r.value(right, item.end)
     letters = tuple(map(ex.Idx, names))
@@ -176,7 +159,7 @@ def _memberships(r: Reader, names: list[str], is_tuple: bool, right: Items, item
     raise r.error(item, f"is ({', '.join(names)}) an element, or each of them? Write brackets, or one `\\in` each")
 
 
-def _indices_only(r: Reader, found: Pieces, item: Item) -> None:
+def _indices_only(r: Reader, found: Pieces, item: tr.Item) -> None:
     for name in found.names:
         known = r.words.get(name.rstrip("'"))
         if known is not None and known.kind is not Kind.INDEX:
@@ -185,15 +168,15 @@ def _indices_only(r: Reader, found: Pieces, item: Item) -> None:
         raise r.error(item, "which index runs here? Write `k : condition`")
 
 
-def set_builder(r: Reader, g: Group) -> tuple[ex.Binder, ex.Expr]:
+def set_builder(r: Reader, g: tr.Group) -> tuple[ex.Binder, ex.Expr]:
     r"""``\{ element : conditions \}``: the letters of the element are bound."""
     parts = divided(g.items)
     if parts is None or not parts[0]:
         raise r.error(g, r"a list in braces is outside the notation here; a set is `\lbrace q : condition \rbrace`")
     head, rest = parts
     found = Pieces(r.source)
-    element = split(head, "IN")[0]
-    if has(head, "IN"):
+    element = tr.split(head, "IN")[0]
+    if tr.has(head, "IN"):
         found.sort(head, g)
     else:
         found.bind(_set_variables(r, element, rest, g), g)
@@ -202,15 +185,15 @@ def set_builder(r: Reader, g: Group) -> tuple[ex.Binder, ex.Expr]:
     return binder, r.binding(found.names).value(element, g.end - 1)
 
 
-def _set_variables(r: Reader, element: Items, rest: Items, g: Group) -> list[str]:
+def _set_variables(r: Reader, element: tr.Items, rest: tr.Items, g: tr.Group) -> list[str]:
     """The element itself, else what the conditions say is in a set, else the letters that both share."""
-    own = variables(element)
+    own = tr.variables(element)
     if own is not None:
         return own
     inside_element = _indices_in(r, element)
     stated: list[str] = []
-    for part in split(rest, "COMMA"):
-        names = variables(split(part, "IN")[0]) if has(part, "IN") else None
+    for part in tr.split(rest, "COMMA"):
+        names = tr.variables(tr.split(part, "IN")[0]) if tr.has(part, "IN") else None
         stated += [n for n in names or () if n in inside_element and n not in stated]
     if stated:
         return stated
@@ -220,51 +203,51 @@ def _set_variables(r: Reader, element: Items, rest: Items, g: Group) -> list[str
     return shared
 
 
-def _indices_in(r: Reader, items: Items) -> list[str]:
+def _indices_in(r: Reader, items: tr.Items) -> list[str]:
     """The index letters of the items, in order."""
     found: list[str] = []
-    for item in (below for top in items for below in inside(top)):
-        base = item.base if isinstance(item, Scripted) else item
-        if isinstance(base, Token) and base.type == "NAME" and not (isinstance(item, Scripted) and item.subs):
+    for item in (below for top in items for below in tr.inside(top)):
+        base = item.base if isinstance(item, tr.Scripted) else item
+        if isinstance(base, tr.Token) and base.type == "NAME" and not (isinstance(item, tr.Scripted) and item.subs):
             known = r.words.get(base.text)
-            name = base.text + "'" * (item.primes if isinstance(item, Scripted) else 0)
+            name = base.text + "'" * (item.primes if isinstance(item, tr.Scripted) else 0)
             if (known.kind is Kind.INDEX if known is not None else base.text != "e") and name not in found:
                 found.append(name)
     return found
 
 
-def reduction(r: Reader, c: Cursor) -> ex.Expr:
+def reduction(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""\sum_{…}^{…} body, \max_{…} body, \arg\max_{…} body, \max(a, b), \min\{r : …\}."""
     item = c.take()
-    base = item.base if isinstance(item, Scripted) else item
-    assert isinstance(base, Token)
-    if not isinstance(item, Scripted):
+    base = item.base if isinstance(item, tr.Scripted) else item
+    assert isinstance(base, tr.Token)
+    if not isinstance(item, tr.Scripted):
         return _without_binder(r, base, c)
     if len(item.subs) != 1 or len(item.sups) > 1 or item.primes:
         raise r.error(item, f"`{r.shown(base)}` needs what it runs over below it")
     return _over(r, base, item.subs[0], item.sups[0] if item.sups else None, item, c)
 
 
-def underset(r: Reader, c: Cursor) -> ex.Expr:
+def underset(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""\underset{…}{\max} body."""
     command = c.take()
-    command = command.base if isinstance(command, Scripted) else command
-    assert isinstance(command, Command)
+    command = command.base if isinstance(command, tr.Scripted) else command
+    assert isinstance(command, tr.Command)
     below, above = command.arguments
-    base = unwrap(above)[0] if len(unwrap(above)) == 1 else None
-    if not isinstance(base, Token) or base.type != "BIG":
+    base = tr.unwrap(above)[0] if len(tr.unwrap(above)) == 1 else None
+    if not isinstance(base, tr.Token) or base.type != "BIG":
         raise r.error(command, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
     return _over(r, base, below, None, command, c)
 
 
-def _over(r: Reader, base: Token, sub: Items, sup: Items | None, item: Item, c: Cursor) -> ex.Expr:
+def _over(r: Reader, base: tr.Token, sub: tr.Items, sup: tr.Items | None, item: tr.Item, c: tr.Cursor) -> ex.Expr:
     found = running_below(r, sub, sup, item)
     if found is None:
         return _over_set(r, base, sub, item, c)
     binder, names = found
     c.opened += [(name, r.shown(base)) for name in names]
     inside = body(r, base, names, c)
-    if any(is_group(i, "LBRACK") for i in sub) and not _indexed(inside) >= {ex.Idx(name) for name in names}:
+    if any(tr.is_group(i, "LBRACK") for i in sub) and not _indexed(inside) >= {ex.Idx(name) for name in names}:
         raise r.error(item, r"whole numbers or all numbers between the two? Write `j \in \{1, \dots, n\}` for an index")
     return _node(base.text, binder, inside)
 
@@ -279,9 +262,9 @@ def _node(op: str, binder: ex.Binder, inside: ex.Expr) -> ex.Expr:
     return ex.Arg(op[3:], binder, inside) if op.startswith("arg") else ex.Reduce(op, binder, inside)
 
 
-def _over_set(r: Reader, base: Token, sub: Items, item: Item, c: Cursor) -> ex.Expr:
+def _over_set(r: Reader, base: tr.Token, sub: tr.Items, item: tr.Item, c: tr.Cursor) -> ex.Expr:
     r"""\max_{\Omega(k,l)} x_{ij}: the members' own letters are bound, or the body is a whole tensor."""
-    over = r.value(unwrap(sub), item.end)
+    over = r.value(tr.unwrap(sub), item.end)
     known = r.table.named(over.name) if isinstance(over, ex.SetApp) else None
     if not isinstance(over, ex.SetApp) or known is None or not known.members:
         raise r.error(item, "which index runs here? Write `(i, j) \\in …` or `k = 1`")
@@ -297,16 +280,16 @@ def _over_set(r: Reader, base: Token, sub: Items, item: Item, c: Cursor) -> ex.E
     return _node(base.text, binder, inside)
 
 
-def body(r: Reader, base: Token, names: list[str], c: Cursor, whole: bool = False) -> ex.Expr:
+def body(r: Reader, base: tr.Token, names: list[str], c: tr.Cursor, whole: bool = False) -> ex.Expr:
     """The product up to the next + or −; for max, min and argmax it must end with a bound variable."""
     inner = r.binding(names)
     negative = c.taken("MINUS")
     first = c.peek()
-    if not starts_factor(first):
+    if not tr.starts_factor(first):
         raise r.error(c.place, f"`{r.shown(base)}` of what?")
-    if isinstance(first, Group) and first.bracket == "LSET" and not starts_factor(c.peek(1)):
+    if isinstance(first, tr.Group) and first.bracket == "LSET" and not tr.starts_factor(c.peek(1)):
         c.take()  # \max_{…} \{ x_{ij} \}
-        if has(first.items, "COMMA", "COLON", "MID"):
+        if tr.has(first.items, "COMMA", "COLON", "MID"):
             raise r.error(first, f"`{r.shown(base)}` over an index and of a list: write one or the other")
         return inner.value(first.items, first.end - 1)
     factors = inner.factors(c)
@@ -319,17 +302,17 @@ def body(r: Reader, base: Token, names: list[str], c: Cursor, whole: bool = Fals
     return found
 
 
-def _without_binder(r: Reader, base: Token, c: Cursor) -> ex.Expr:
+def _without_binder(r: Reader, base: tr.Token, c: tr.Cursor) -> ex.Expr:
     r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}."""
     raised = c.peek()
-    g = raised.base if isinstance(raised, Scripted) and not raised.subs and not raised.primes else raised
-    if not reductions.is_pairwise(base.text) or not isinstance(g, Group):
+    g = raised.base if isinstance(raised, tr.Scripted) and not raised.subs and not raised.primes else raised
+    if not reductions.is_pairwise(base.text) or not isinstance(g, tr.Group):
         raise _nothing_below(r, base)
     if g.bracket == "LSET" and raised is g and divided(g.items):
         c.take()
         binder, element = set_builder(r, g)
         return ex.Reduce(base.text, binder, element)
-    parts = split(g.items, "COMMA")
+    parts = tr.split(g.items, "COMMA")
     if g.bracket not in ("LPAREN", "LSET", "LBRACK") or not all(parts):
         raise _nothing_below(r, base)
     if len(parts) < 2:
@@ -343,6 +326,6 @@ def _without_binder(r: Reader, base: Token, c: Cursor) -> ex.Expr:
     return r.raised(found, raised if raised is not g else None)
 
 
-def _nothing_below(r: Reader, base: Token) -> NotationError:
+def _nothing_below(r: Reader, base: tr.Token) -> NotationError:
     shown = r.shown(base)
     return r.error(base, f"`{shown}` over what? Write the indices below it, `{shown}_{{…}}`")

@@ -7,54 +7,33 @@ from dataclasses import replace
 from fractions import Fraction
 
 import derive.expr as ex
+from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.pieces import divided
 from derive.notation.reader import SETS, Reader
 from derive.notation.symbols import Kind
-from derive.notation.tree import (
-    Command,
-    Cursor,
-    Env,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    arguments_of,
-    base_of,
-    has,
-    is_group,
-    is_token,
-    labels_of,
-    normal,
-    parameter,
-    rows,
-    split,
-    unwrap,
-    variable,
-)
 from derive.notation.vocabulary import ALIGNED
 
 SEPARATORS = ("COMMA", "SEMI", "AND")
 
 
-def without_declarations(r: Reader, items: list[Item]) -> list[Item]:
+def without_declarations(r: Reader, items: list[tr.Item]) -> list[tr.Item]:
     """The items without «, where x, t ∈ R^n»: that says shapes, and claims nothing."""
-    segments: list[list[Item]] = [[]]  # each opens with its separator
+    segments: list[list[tr.Item]] = [[]]  # each opens with its separator
     for item in items:
-        if is_token(item, *SEPARATORS) or vocabulary.kind(item) in ("IF", "AND"):
+        if tr.is_token(item, *SEPARATORS) or vocabulary.kind(item) in ("IF", "AND"):
             segments.append([])
         segments[-1].append(item)
-    drop = [any(is_token(i, "IN") and _is_reals(after) for i, after in itertools.pairwise(s)) for s in segments]
+    drop = [any(tr.is_token(i, "IN") and _is_reals(after) for i, after in itertools.pairwise(s)) for s in segments]
     if not any(drop):
         return items
     for n in range(len(segments) - 1, 0, -1):
-        names = [i for i in segments[n - 1] if not is_token(i, *SEPARATORS) and vocabulary.kind(i) is None]
-        drop[n - 1] |= drop[n] and is_token(segments[n][0], "COMMA") and len(names) == 1  # the x of x, t ∈ R^n
+        names = [i for i in segments[n - 1] if not tr.is_token(i, *SEPARATORS) and vocabulary.kind(i) is None]
+        drop[n - 1] |= drop[n] and tr.is_token(segments[n][0], "COMMA") and len(names) == 1  # the x of x, t ∈ R^n
     kept = [item for segment, gone in zip(segments, drop, strict=True) if not gone for item in segment]
-    while kept and is_token(kept[0], *SEPARATORS):
+    while kept and tr.is_token(kept[0], *SEPARATORS):
         kept.pop(0)
-    while kept and (is_token(kept[-1], *SEPARATORS) or vocabulary.kind(kept[-1]) in ("IF", "AND")):
+    while kept and (tr.is_token(kept[-1], *SEPARATORS) or vocabulary.kind(kept[-1]) in ("IF", "AND")):
         kept.pop()
     if not kept:
         at = segments[drop.index(True)][-1]
@@ -62,66 +41,66 @@ def without_declarations(r: Reader, items: list[Item]) -> list[Item]:
     return kept
 
 
-def _is_reals(item: Item) -> bool:
-    item = normal(item)
-    return str(item.base if isinstance(item, Scripted) else item) == "R_bb"
+def _is_reals(item: tr.Item) -> bool:
+    item = tr.normal(item)
+    return str(item.base if isinstance(item, tr.Scripted) else item) == "R_bb"
 
 
 _UPWARD, _DOWNWARD = ("≤", "<"), ("≥", ">")
 
 
-def statement(r: Reader, items: Items) -> ex.Expr | ex.Cond:
+def statement(r: Reader, items: tr.Items) -> ex.Expr | ex.Cond:
     """A formula: claim [if condition], condition ⟺ condition, or a value."""
     items = _flat(list(items))
-    while items and isinstance(items[0], Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
+    while items and isinstance(items[0], tr.Token) and items[0].type == "TEXT" and items[0].text.rstrip().endswith(":"):
         items = items[1:]  # a label: \text{Backward: }
     end = len(r.source.latex)
     items = without_declarations(r, items)
-    if len(items) == 1 and is_group(items[0], "LPAREN") and has(items[0].items, "REL"):
+    if len(items) == 1 and tr.is_group(items[0], "LPAREN") and tr.has(items[0].items, "REL"):
         items = list(items[0].items)  # (k = 1, …, K)
     for n, item in enumerate(items):
         if vocabulary.kind(item) in ("IF", "ALL"):
             return _given(r, items, n, end)
     if any(vocabulary.kind(i) == "IFF" for i in items) or _is_condition(items):
         return _equivalence(r, items, end)
-    parts = split(items, "COMMA", "AND")
+    parts = tr.split(items, "COMMA", "AND")
     if len(parts) > 1 and all(part and _is_derivative(part[0]) for part in parts):
         return ex.Tuple(tuple(r.value(part, end) for part in parts))
     return r.value(items, end)
 
 
-def _is_derivative(item: Item) -> bool:
-    above = item.arguments[0] if isinstance(item, Command) and item.type == "FRAC" else (item,)
-    return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
+def _is_derivative(item: tr.Item) -> bool:
+    above = item.arguments[0] if isinstance(item, tr.Command) and item.type == "FRAC" else (item,)
+    return bool(tr.unwrap(above)) and tr.is_token(tr.unwrap(above)[0], "PARTIAL")
 
 
-def _is_condition(items: Items) -> bool:
-    return has(items, "REL", "IN") or any(vocabulary.kind(i) == "IN" or vocabulary.extremal(i) for i in items)
+def _is_condition(items: tr.Items) -> bool:
+    return tr.has(items, "REL", "IN") or any(vocabulary.kind(i) == "IN" or vocabulary.extremal(i) for i in items)
 
 
-def _flat(items: list[Item]) -> list[Item]:
+def _flat(items: list[tr.Item]) -> list[tr.Item]:
     """Aligned rows as one line: a row that opens with a relation goes on, others are joined by «and»."""
-    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
+    if len(items) == 1 and isinstance(items[0], tr.Env) and items[0].name in ALIGNED:
         items = list(items[0].items)
-    if not has(items, "AMP", "CR"):
+    if not tr.has(items, "AMP", "CR"):
         return items
-    found: list[Item] = []
-    for row in rows(items):
-        cells = [i for i in row if not is_token(i, "AMP")]
-        while cells and is_token(cells[-1], "COMMA", "DOT", "SEMI"):
+    found: list[tr.Item] = []
+    for row in tr.rows(items):
+        cells = [i for i in row if not tr.is_token(i, "AMP")]
+        while cells and tr.is_token(cells[-1], "COMMA", "DOT", "SEMI"):
             cells.pop()
         if not cells:
             continue
-        goes_on = is_token(cells[0], "REL", "PLUS", "MINUS", "TIMES") or vocabulary.kind(cells[0]) is not None
+        goes_on = tr.is_token(cells[0], "REL", "PLUS", "MINUS", "TIMES") or vocabulary.kind(cells[0]) is not None
         if found and not goes_on:
-            found.append(Token("AND", "and", cells[0].start, cells[0].start))
+            found.append(tr.Token("AND", "and", cells[0].start, cells[0].start))
         found += cells
     return found
 
 
-def _given(r: Reader, items: list[Item], n: int, end: int) -> ex.Cond:
+def _given(r: Reader, items: list[tr.Item], n: int, end: int) -> ex.Cond:
     claim, cond = items[:n], items[n + 1 :]
-    while claim and is_token(claim[-1], "COMMA", "SEMI"):
+    while claim and tr.is_token(claim[-1], "COMMA", "SEMI"):
         claim = claim[:-1]
     if not claim or not _is_condition(claim):
         raise r.error(items[n], f"`{r.shown(items[n])}` needs a claim before it")
@@ -154,7 +133,7 @@ def _all_define(claim: ex.Cond, given: ex.Cond) -> bool:
     return True
 
 
-def _equivalence(r: Reader, items: Items, end: int) -> ex.Cond:
+def _equivalence(r: Reader, items: tr.Items, end: int) -> ex.Cond:
     places = [n for n, item in enumerate(items) if vocabulary.kind(item) == "IFF"]
     if not places:
         return condition(r, items, end)
@@ -164,7 +143,7 @@ def _equivalence(r: Reader, items: Items, end: int) -> ex.Cond:
     return ex.Iff(condition(r, items[:n], items[n].start), condition(r, items[n + 1 :], end))
 
 
-def condition(r: Reader, items: Items, end: int) -> ex.Cond:
+def condition(r: Reader, items: tr.Items, end: int) -> ex.Cond:
     """All of the items as one condition; commas and «and» join conditions."""
     items = list(items)
     if items and vocabulary.kind(items[0]) in ("IF", "ALL"):
@@ -174,9 +153,9 @@ def condition(r: Reader, items: Items, end: int) -> ex.Cond:
     c = r.cursor(items, end)
     found = _listed_facts(r, c) or _units(r, c)
     commas = []
-    while is_token(c.peek(), *SEPARATORS) or vocabulary.kind(c.peek()) == "AND":
+    while tr.is_token(c.peek(), *SEPARATORS) or vocabulary.kind(c.peek()) == "AND":
         separator = c.take()
-        commas.append(is_token(separator, "COMMA"))
+        commas.append(tr.is_token(separator, "COMMA"))
         if vocabulary.kind(c.peek()) == "AND":
             c.take()
             commas[-1] = False
@@ -190,13 +169,13 @@ def condition(r: Reader, items: Items, end: int) -> ex.Cond:
     return found[0] if len(found) == 1 else ex.And(tuple(found))
 
 
-def _units(r: Reader, c: Cursor) -> list[ex.Cond]:
+def _units(r: Reader, c: tr.Cursor) -> list[ex.Cond]:
     """One condition; i, j = 1, …, n is one for each letter."""
     names = []
-    while (name := variable(item) if (item := c.peek()) is not None else None) and is_token(c.peek(1), "COMMA"):
+    while (name := tr.variable(item) if (item := c.peek()) is not None else None) and tr.is_token(c.peek(1), "COMMA"):
         names.append(name)
         c.at += 2
-    shared = bool(names) and is_token(c.peek(1), "REL") and any(is_token(i, "DOTS") for i in c.items[c.at :])
+    shared = bool(names) and tr.is_token(c.peek(1), "REL") and any(tr.is_token(i, "DOTS") for i in c.items[c.at :])
     if not shared or not all(r.is_index(n) for n in names):
         c.at -= 2 * len(names)
         return [_unit(r, c)]
@@ -206,18 +185,18 @@ def _units(r: Reader, c: Cursor) -> list[ex.Cond]:
     return [*(ex.Rel((found.terms[0], ex.Idx(n), found.terms[2]), found.ops) for n in names), found]
 
 
-def _listed_facts(r: Reader, c: Cursor) -> list[ex.Cond]:
+def _listed_facts(r: Reader, c: tr.Cursor) -> list[ex.Cond]:
     r"""y_i, \hat{y}_i \ge 0 is one fact for each letter; empty, and nothing taken, for anything else."""
     start, entries = c.at, 1
-    while (letter := c.peek()) is not None and is_token(base_of(letter), "NAME") and is_token(c.peek(1), "COMMA"):
+    while (i := c.peek()) is not None and tr.is_token(tr.base_of(i), "NAME") and tr.is_token(c.peek(1), "COMMA"):
         entries += 1
         c.at += 2
     item, sign = c.peek(), c.peek(1)
-    ends = is_token(c.peek(2), "NUMBER") and (c.peek(3) is None or is_token(c.peek(3), *SEPARATORS))
+    ends = tr.is_token(c.peek(2), "NUMBER") and (c.peek(3) is None or tr.is_token(c.peek(3), *SEPARATORS))
     c.at = start
-    if entries == 1 or item is None or not is_token(base_of(item), "NAME") or not ends:
+    if entries == 1 or item is None or not tr.is_token(tr.base_of(item), "NAME") or not ends:
         return []
-    if not isinstance(sign, Token) or sign.type != "REL" or sign.text not in (*_UPWARD, *_DOWNWARD):
+    if not isinstance(sign, tr.Token) or sign.type != "REL" or sign.text not in (*_UPWARD, *_DOWNWARD):
         return []
     heads = [r.value([c.items[start + 2 * n]], c.place) for n in range(entries)]
     if not all(isinstance(head, ex.Entry) for head in heads):
@@ -228,43 +207,43 @@ def _listed_facts(r: Reader, c: Cursor) -> list[ex.Cond]:
     return [ex.Rel((head, value), (sign.text,)) for head in heads]
 
 
-def _unit(r: Reader, c: Cursor) -> ex.Cond:
+def _unit(r: Reader, c: tr.Cursor) -> ex.Cond:
     """One chain, or a condition in brackets."""
     item, after = c.peek(), c.peek(1)
-    closed = after is None or is_token(after, *SEPARATORS) or vocabulary.kind(after) == "AND"
-    if isinstance(item, Group) and item.bracket in ("LPAREN", "LBRACE") and closed and has(item.items, "REL", "IN"):
+    closed = after is None or tr.is_token(after, *SEPARATORS) or vocabulary.kind(after) == "AND"
+    if tr.is_group(item, "LPAREN", "LBRACE") and closed and tr.has(item.items, "REL", "IN"):
         c.take()
         return condition(r, item.items, item.end - 1)
     return chain(r, c)
 
 
-def chain(r: Reader, c: Cursor) -> ex.Cond:
+def chain(r: Reader, c: tr.Cursor) -> ex.Cond:
     """t_0 op t_1 op t_2 …, element ∈ set, or «x_{ij} is the largest in Ω(k, l)»."""
     start = c.place
     r = _defining(r, c)
     first = r.sum(c)
     r = replace(r, outer=r.outer | {i.name for i in ex.free_indices(first)})
     following = c.peek()
-    if is_token(following, "IN") or vocabulary.kind(following) == "IN":
+    if tr.is_token(following, "IN") or vocabulary.kind(following) == "IN":
         c.take()
         listed = c.peek()
-        if is_group(listed, "LSET") and divided(listed.items) is None:
+        if tr.is_group(listed, "LSET") and divided(listed.items) is None:
             c.take()
             return _listed(r, first, listed)
         return ex.In(first, _set(r, c))
     if vocabulary.extremal(following):
         return _largest(r, first, c)
-    if not is_token(following, "REL"):
-        if following is not None and not is_token(following, *SEPARATORS):
+    if not tr.is_token(following, "REL"):
+        if following is not None and not tr.is_token(following, *SEPARATORS):
             r.finish(c)
         raise r.error(start, "a condition is expected here (`=`, `<`, `\\in` …); this is a value only")
     terms, ops = [first], []
-    while is_token(c.peek(), "REL"):
+    while tr.is_token(c.peek(), "REL"):
         op = c.take()
-        assert isinstance(op, Token)
+        assert isinstance(op, tr.Token)
         ops.append(op.text)
         terms.append(r.sum(c))
-    if is_token(c.peek(), "IN"):
+    if tr.is_token(c.peek(), "IN"):
         raise r.error(c.place, r"`\in` after a relation: part the two conditions by a comma")
     if ops == ["="] and (dots := _to_the_last(c, terms[1])):
         c.at += dots
@@ -272,36 +251,36 @@ def chain(r: Reader, c: Cursor) -> ex.Cond:
     return ex.Rel(tuple(terms), tuple(ops))
 
 
-def _to_the_last(c: Cursor, first: ex.Expr) -> int:
+def _to_the_last(c: tr.Cursor, first: ex.Expr) -> int:
     """How many items stand between the first and the last value of k = 1, …, K and k = 1, 2, …, K; 0 for none."""
     at = 0
-    while is_token(c.peek(at), "COMMA") and is_token(following := c.peek(at + 1), "NUMBER"):
+    while tr.is_token(c.peek(at), "COMMA") and tr.is_token(following := c.peek(at + 1), "NUMBER"):
         first = ex.add(first, ex.ONE)
         if first is not ex.Num(Fraction(following.text)):
             return 0
         at += 2
-    return at + 3 if all(is_token(c.peek(at + n), t) for n, t in enumerate(("COMMA", "DOTS", "COMMA"))) else 0
+    return at + 3 if all(tr.is_token(c.peek(at + n), t) for n, t in enumerate(("COMMA", "DOTS", "COMMA"))) else 0
 
 
-def _defining(r: Reader, c: Cursor) -> Reader:
+def _defining(r: Reader, c: tr.Cursor) -> Reader:
     """The reader of σ(s) = …, where s is the function's own."""
     head, group = c.peek(), c.peek(1)
-    name = head.base if isinstance(head, Scripted) and not head.sups else head
-    label = labels_of(head) if head is not None else None
-    known = r.words.get(name.text + label) if is_token(name, "NAME") and label is not None else None
+    name = head.base if isinstance(head, tr.Scripted) and not head.sups else head
+    label = tr.labels_of(head) if head is not None else None
+    known = r.words.get(name.text + label) if tr.is_token(name, "NAME") and label is not None else None
     of_card = known is not None and known.kind is Kind.FUNCTION
-    if known is None or not of_card or not is_group(group, "LPAREN") or not is_token(c.peek(2), "REL"):
+    if known is None or not of_card or not tr.is_group(group, "LPAREN") or not tr.is_token(c.peek(2), "REL"):
         return r
-    names = [parameter(p) for p in arguments_of(group)]
+    names = [tr.parameter(p) for p in tr.arguments_of(group)]
     if len(names) != len(known.axes) or any(n is None or (n not in known.axes and n in r.words) for n in names):
         return r
     return replace(r, local=frozenset(n for n in names if n is not None))
 
 
-def _listed(r: Reader, element: ex.Expr, g: Group) -> ex.Cond:
+def _listed(r: Reader, element: ex.Expr, g: tr.Group) -> ex.Cond:
     r"""y ∈ {−1, 1}; k ∈ {1, …, K} is a range."""
-    parts = split(g.items, "COMMA")
-    dots = [n for n, part in enumerate(parts) if has(part, "DOTS")]
+    parts = tr.split(g.items, "COMMA")
+    dots = [n for n, part in enumerate(parts) if tr.has(part, "DOTS")]
     values = [r.value(part, g.end - 1) for n, part in enumerate(parts) if n not in dots]
     if not dots:
         return ex.In(element, ex.Listed(tuple(values)))
@@ -312,7 +291,7 @@ def _listed(r: Reader, element: ex.Expr, g: Group) -> ex.Cond:
     return ex.Rel((values[0], element, values[-1]), ("≤", "≤"))
 
 
-def _set(r: Reader, c: Cursor) -> ex.Expr:
+def _set(r: Reader, c: tr.Cursor) -> ex.Expr:
     start = c.place
     found = r.sum(c)
     if not isinstance(found, SETS):
@@ -320,7 +299,7 @@ def _set(r: Reader, c: Cursor) -> ex.Expr:
     return found
 
 
-def _largest(r: Reader, first: ex.Expr, c: Cursor) -> ex.Cond:
+def _largest(r: Reader, first: ex.Expr, c: tr.Cursor) -> ex.Cond:
     words = c.take()
     op = vocabulary.extremal(words) or "max"
     if c.peek() is None or not isinstance(first, ex.Entry):
@@ -333,7 +312,7 @@ def _largest(r: Reader, first: ex.Expr, c: Cursor) -> ex.Cond:
     return ex.rel(first, "=", ex.Reduce(op, ex.over(variables, ex.In(ex.tuple_of(variables), window)), body))
 
 
-def _refuse_shared_bounds(r: Reader, first: ex.Cond, second: ex.Cond, at: Item) -> None:
+def _refuse_shared_bounds(r: Reader, first: ex.Cond, second: ex.Cond, at: tr.Item) -> None:
     """``0 \\le i, j < n``: both bounds for both, or one each?"""
     if not (isinstance(first, ex.Rel) and isinstance(second, ex.Rel) and len(first.ops) == len(second.ops) == 1):
         return

@@ -10,12 +10,12 @@ from typing import cast
 import derive.expr as ex
 from derive.functions import SPELLINGS
 from derive.notation import binders, conditions, forms, letters
+from derive.notation import tree as tr
 from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.grammar import parse, tree_of
 from derive.notation.reader import Part, Reader, infinity, number
 from derive.notation.shapes import MARKS, Lowering, ShapeError, Shapes, axis_letters
 from derive.notation.symbols import Kind, SymbolTable
-from derive.notation.tree import Items
 
 PARTS: Mapping[str, Part] = {
     "NAME": letters.symbol, "NUMBER": number, "INFTY": infinity, "FN": forms.function, "GROUP": forms.group,
@@ -25,7 +25,7 @@ PARTS: Mapping[str, Part] = {
 }
 
 
-def statement(table: SymbolTable, source: Source, items: Items) -> ex.Node:
+def statement(table: SymbolTable, source: Source, items: tr.Items) -> ex.Node:
     """What the items say in the letters as they stand: vectors stay whole."""
     return conditions.statement(Reader.of(table, source, PARTS), items)
 
@@ -54,7 +54,7 @@ def _read(source: Source, table: SymbolTable) -> ex.Node:
     return _of_tree(source, parse(source), table)
 
 
-def _of_tree(source: Source, items: Items, table: SymbolTable) -> ex.Node:
+def _of_tree(source: Source, items: tr.Items, table: SymbolTable) -> ex.Node:
     if not items:
         raise source.error(0, "the formula is empty")
     reader = Reader.of(table, source, PARTS)
@@ -153,7 +153,7 @@ def claims(node: ex.Node, table: SymbolTable) -> Iterable[ex.Rel]:
         yield from claims(node.claim, table)
 
 
-def stated(table: SymbolTable, source: Source, items: Items) -> ex.Node | None:
+def stated(table: SymbolTable, source: Source, items: tr.Items) -> ex.Node | None:
     """What the items say, or nothing where they are not read."""
     try:
         return statement(table, source, items)

@@ -7,26 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
+from derive.notation import tree as tr
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, split_runs
 from derive.notation.symbols import Kind, Symbol
-from derive.notation.tree import (
-    Group,
-    Item,
-    Items,
-    Scripted,
-    arguments_of,
-    base_of,
-    has,
-    is_token,
-    label_of,
-    labels_of,
-    names_in,
-    normal,
-    parameter,
-    split,
-    variable,
-)
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
@@ -34,7 +18,7 @@ _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 
 def called(o: Occurrence) -> str:
     r"""The function's name with its label: ``\ell_\delta(a)``."""
-    label = variable(o.sub[0]) if o.sub is not None and len(o.sub) == 1 else None
+    label = tr.variable(o.sub[0]) if o.sub is not None and len(o.sub) == 1 else None
     return o.name if label is None else f"{o.name}_{label}"
 
 
@@ -59,15 +43,15 @@ class Evidence:
     @cached_property
     def heads(self) -> set[str]:
         """The letters that an equation defines as they are."""
-        bases = [base_of(d.left[0]) for d in self.seen.definitions if not _is_square(d.left)]
-        return {base.text for base in bases if is_token(base, "NAME")}
+        bases = [tr.base_of(d.left[0]) for d in self.seen.definitions if not _is_square(d.left)]
+        return {base.text for base in bases if tr.is_token(base, "NAME")}
 
     def is_operator(self, name: str) -> bool:
         """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself."""
         if name not in OPERATORS or name in self.words:
             return False
         if name in LETTERS_TOO:
-            declared = {str(base_of(item)) for items, _ in self.seen.shapes for item in items}
+            declared = {str(tr.base_of(item)) for items, _ in self.seen.shapes for item in items}
             return name not in self.heads | declared and all(
                 o.following is not None and not _indexed(o.following) for o in self.seen.all if o.name == name)
         return name.endswith("_bb") or name not in self.heads
@@ -79,14 +63,14 @@ class Evidence:
     def squares(self) -> set[str]:
         """σ^2 of σ^2 = …"""
         known = {name for name in self.words if "^2" in name}
-        bases = [base_of(d.left[0]) for d in self.seen.definitions if _is_square(d.left)]
-        return known | {f"{base.text}^2" for base in bases if is_token(base, "NAME") and base.text not in self.words
+        bases = [tr.base_of(d.left[0]) for d in self.seen.definitions if _is_square(d.left)]
+        return known | {f"{base.text}^2" for base in bases if tr.is_token(base, "NAME") and base.text not in self.words
                         and (base.text not in self.heads or self.is_root(base.text))}
 
     def is_root(self, name: str) -> bool:
         """σ = √(σ^2 + ε)."""
-        return any(label_of(base_of(d.left[0])) == name and not _is_square(d.left) and name in names_in(d.right)
-                   for d in self.seen.definitions)
+        own = (d for d in self.seen.definitions if tr.label_of(tr.base_of(d.left[0])) == name)
+        return any(not _is_square(d.left) and name in tr.names_in(d.right) for d in own)
 
     def defined_functions(self) -> dict[str, tuple[str, ...]]:
         """Letters with a signature, applied elsewhere, whose parameters have no subscripts in the definition."""
@@ -99,22 +83,22 @@ class Evidence:
     def is_tensor(self, d: Definition) -> bool:
         """x_i in f(x) = …: f is no function of a number."""
         name, *parameters = d.local
-        running = {*self.seen.bound, *(n for items, _ in self.seen.sets for n in names_in(items))}
+        running = {*self.seen.bound, *(n for items, _ in self.seen.sets for n in tr.names_in(items))}
         if name in running or running & {*parameters}:
             return True  # Ω(k, l), y(m, n)
         if self.shaped & {*parameters}:
             return True  # s(x) of a vector x
-        label = labels_of(d.left[0])
+        label = tr.labels_of(d.left[0])
         if label and not self.is_value(label[1:]):
             return True
         subscripted = any(o.name in parameters and o.sub is not None and o.local == d.local for o in self.seen.all)
-        return subscripted or name in names_in(d.right) or any(
+        return subscripted or name in tr.names_in(d.right) or any(
             o.name == name and (o.sub is not None or o.above is not None) for o in self.seen.all)
 
     @cached_property
     def shaped(self) -> set[str]:
         """x of x ∈ R^n."""
-        return {str(base_of(item)) for items, extents in self.seen.shapes if extents for item in items}
+        return {str(tr.base_of(item)) for items, extents in self.seen.shapes if extents for item in items}
 
     def is_part(self, name: str) -> bool:
         """x^+ beside a bare x: a part of x or its inverse, unless an equation defines it; s^+ alone is a letter."""
@@ -131,11 +115,11 @@ class Evidence:
         for o in self.seen.all:
             if called(o) != d.local[0] or o.following is None or o.derived or o.following.bracket != "LPAREN":
                 continue
-            parts = arguments_of(o.following)
-            names = list(map(parameter, parts))
+            parts = tr.arguments_of(o.following)
+            names = list(map(tr.parameter, parts))
             if len(parts) == len(d.local) - 1 and not o.primes and (tuple(names) != d.local[1:] or o.right):
                 return True
-            if o.primes and has(o.following.items, "SEMI") is False and tuple(names) != d.local[1:]:
+            if o.primes and tr.has(o.following.items, "SEMI") is False and tuple(names) != d.local[1:]:
                 return True
         return False
 
@@ -155,8 +139,8 @@ class Evidence:
     @cached_property
     def primed(self) -> set[str]:
         """h of h' = …, where h itself is given, and o of an o'_j that is given; the prime of f'(x) is a derivative."""
-        plain = {str(base_of(d.left[0])) for d in self.seen.definitions if not _primes(d.left[0])}
-        heads = {str(base_of(d.left[0])) for d in self.seen.definitions if _primes(d.left[0]) == 1}
+        plain = {str(tr.base_of(d.left[0])) for d in self.seen.definitions if not _primes(d.left[0])}
+        heads = {str(tr.base_of(d.left[0])) for d in self.seen.definitions if _primes(d.left[0]) == 1}
         given = {o.name for o in self.seen.all if not o.primes} - plain - heads
         found = {o.name for o in self.seen.all if o.primes == 1 and not o.in_index and (
             o.name in heads - plain or (o.right and (o.sub is not None and o.name not in heads or o.name in given)))}
@@ -183,8 +167,8 @@ class Evidence:
         composite: set[str] = set()
         for o in self.seen.all:
             for run in split_runs(o.sub, None) if o.sub is not None else []:
-                (single if len(run) == 1 else composite).update(names_in(run))
-        left = {n for d in self.seen.definitions if not _is_whole_number(d.right) for n in names_in(d.left)}
+                (single if len(run) == 1 else composite).update(tr.names_in(run))
+        left = {n for d in self.seen.definitions if not _is_whole_number(d.right) for n in tr.names_in(d.left)}
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
 
     def samples(self) -> None:
@@ -224,13 +208,13 @@ class Evidence:
     @cached_property
     def declared_above(self) -> set[str]:
         """k of k^i ∈ R^d."""
-        items = [normal(item) for items, _ in self.seen.shapes for item in items]
-        return {str(i.base) for i in items if isinstance(i, Scripted) and i.sups and is_token(i.base, "NAME")}
+        items = [tr.normal(item) for items, _ in self.seen.shapes for item in items]
+        return {str(i.base) for i in items if isinstance(i, tr.Scripted) and i.sups and tr.is_token(i.base, "NAME")}
 
     def has_samples(self, name: str, letter: str) -> bool:
         """The letter is declared as k^i ∈ R^d, or has a subscript and this superscript wherever it stands."""
         return name in self.declared_above or all(
-            o.sub is not None and o.above is not None and letter not in names_in(o.sub)
+            o.sub is not None and o.above is not None and letter not in tr.names_in(o.sub)
             for o in self.seen.all if o.name == name)
 
     def is_letter(self, name: str) -> bool:
@@ -252,32 +236,32 @@ class Evidence:
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
 
-def _indexed(group: Group) -> bool:
+def _indexed(group: tr.Group) -> bool:
     """[i, j] and (m, n): places of entries."""
-    parts = split(group.items, "COMMA")
-    return len(parts) > 1 and all(len(p) == 1 and variable(p[0]) is not None for p in parts)
+    parts = tr.split(group.items, "COMMA")
+    return len(parts) > 1 and all(len(p) == 1 and tr.variable(p[0]) is not None for p in parts)
 
 
-def _primes(item: Item) -> int:
-    item = normal(item)
-    return item.primes if isinstance(item, Scripted) else 0
+def _primes(item: tr.Item) -> int:
+    item = tr.normal(item)
+    return item.primes if isinstance(item, tr.Scripted) else 0
 
 
-def _is_whole_number(items: Items) -> bool:
-    return len(items) == 1 and is_token(items[0], "NUMBER") and str(items[0]).isdigit()
+def _is_whole_number(items: tr.Items) -> bool:
+    return len(items) == 1 and tr.is_token(items[0], "NUMBER") and str(items[0]).isdigit()
 
 
-def _is_square(left: Items) -> bool:
+def _is_square(left: tr.Items) -> bool:
     """Whether a square stands left of =, and nothing else."""
-    item = normal(left[0])
-    return len(left) == 1 and isinstance(item, Scripted) and len(item.sups) == 1 and len(item.sups[0]) == 1 and (
-        is_token(item.sups[0][0], "NUMBER") and str(item.sups[0][0]) == "2" and is_token(item.base, "NAME"))
+    item = tr.normal(left[0])
+    return len(left) == 1 and isinstance(item, tr.Scripted) and len(item.sups) == 1 and len(item.sups[0]) == 1 and (
+        tr.is_token(item.sups[0][0], "NUMBER") and str(item.sups[0][0]) == "2" and tr.is_token(item.base, "NAME"))
 
 
-def _letters_above(left: Items) -> Iterable[str]:
+def _letters_above(left: tr.Items) -> Iterable[str]:
     """i of y^i, where it stands left of =."""
-    item = normal(left[0])
-    if len(left) == 1 and isinstance(item, Scripted) and len(item.sups) == 1 and len(item.sups[0]) == 1:
-        name = variable(item.sups[0][0])
+    item = tr.normal(left[0])
+    if len(left) == 1 and isinstance(item, tr.Scripted) and len(item.sups) == 1 and len(item.sups[0]) == 1:
+        name = tr.variable(item.sups[0][0])
         if name is not None:
             yield name

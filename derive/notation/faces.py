@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from derive.notation import tree as tr
 from derive.notation.formulas import Source
 from derive.notation.symbols import ACCENTS, is_capital, layered
-from derive.notation.tree import (
-    Command,
-    Env,
-    Group,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    inside,
-    is_token,
-    names_in,
-    normal,
-    sampled,
-    unwrap,
-)
 from derive.records import dataclass
 
 
@@ -31,15 +17,15 @@ class Face:
     name: str
     bold: bool
     arrow: bool
-    sub: Items
+    sub: tr.Items
     above: str | None  # n of x^{(n)}
     extent: bool
 
     @property
     def number(self) -> str | None:
         """1 of b_1, nothing of b."""
-        sub = unwrap(self.sub)
-        return "" if not sub else str(sub[0]) if len(sub) == 1 and is_token(sub[0], "NUMBER") else None
+        sub = tr.unwrap(self.sub)
+        return "" if not sub else str(sub[0]) if len(sub) == 1 and tr.is_token(sub[0], "NUMBER") else None
 
     @property
     def rank(self) -> int:
@@ -49,26 +35,26 @@ class Face:
     def key(self) -> str:
         """c̃_t with its label: a vector if t is a step, not if it is an index."""
         accented = self.name.rpartition("_")[2] in ACCENTS.values() and self.sub
-        return f"{self.name}_{''.join(map(str, unwrap(self.sub)))}" if accented else self.name
+        return f"{self.name}_{''.join(map(str, tr.unwrap(self.sub)))}" if accented else self.name
 
 
-def faces_in(source: Source, items: Items, extent: bool = False) -> Iterator[Face]:
+def faces_in(source: Source, items: tr.Items, extent: bool = False) -> Iterator[Face]:
     """All letters of a formula, scripts included."""
     for raw in items:
-        item = normal(raw)
-        base = base_of(item)
-        subs, sups = (item.subs, item.sups) if isinstance(item, Scripted) else ((), ())
-        if isinstance(base, Token) and base.type == "NAME":
-            name, above = sampled(base.text)
-            sample = unwrap(sups[0]) if sups else ()
-            inner = sample[0].items if len(sample) == 1 and isinstance(sample[0], Group) else sample
-            if above is None and len(inner) == 1 and is_token(inner[0], "NAME") and str(inner[0]).islower():
+        item = tr.normal(raw)
+        base = tr.base_of(item)
+        subs, sups = (item.subs, item.sups) if isinstance(item, tr.Scripted) else ((), ())
+        if isinstance(base, tr.Token) and base.type == "NAME":
+            name, above = tr.sampled(base.text)
+            sample = tr.unwrap(sups[0]) if sups else ()
+            inner = sample[0].items if len(sample) == 1 and isinstance(sample[0], tr.Group) else sample
+            if above is None and len(inner) == 1 and tr.is_token(inner[0], "NAME") and str(inner[0]).islower():
                 above = str(inner[0])
             arrow = source.latex.startswith("\\vec", base.start)
             yield Face(layered(name), base.bold, arrow, subs[0] if subs else (), above, extent)
-        elif isinstance(base, (Group, Env)):
+        elif isinstance(base, (tr.Group, tr.Env)):
             yield from faces_in(source, base.items, extent)
-        for run in (*(base.arguments if isinstance(base, Command) else ()), *subs):
+        for run in (*(base.arguments if isinstance(base, tr.Command) else ()), *subs):
             yield from faces_in(source, run, extent)
         for run in sups:
             yield from faces_in(source, run, extent or str(base) == "R_bb")
@@ -87,7 +73,7 @@ class Faces:
     unnamed: frozenset[str]  # sizes that a vector has the letter of
 
     @staticmethod
-    def of(trees: Sequence[tuple[Source, Items]], said: Mapping[str, int]) -> Faces:
+    def of(trees: Sequence[tuple[Source, tr.Items]], said: Mapping[str, int]) -> Faces:
         each = [(items, _faces(source, items)) for source, items in trees]
         found = [face for _, faces in each for face in faces]
         bold, plain = [f for f in found if f.bold], [f for f in found if not f.bold]
@@ -104,7 +90,7 @@ class Faces:
                      frozenset({f.name for f in bold} & {f.name for f in found if f.extent} - elsewhere))
 
 
-def _faces(source: Source, items: Items) -> tuple[Face, ...]:
+def _faces(source: Source, items: tr.Items) -> tuple[Face, ...]:
     """The letters of a formula; of one that is nested too deep to be read, none."""
     try:
         return tuple(faces_in(source, items))
@@ -126,9 +112,9 @@ def _plain_beside(bold: Iterable[Face], plain: Iterable[Face]) -> set[str]:
                      for number in own - numbers[name]}
 
 
-def _has_entries(source: Source, items: Items) -> bool:
+def _has_entries(source: Source, items: tr.Items) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
-    last = {names[-1] for face in _faces(source, items) if face.bold and len(names := [*names_in(face.sub)]) == 2}
-    sums = (i for item in items for i in inside(item) if isinstance(i, Scripted) and is_token(i.base, "BIG")
+    last = {names[-1] for face in _faces(source, items) if face.bold and len(names := [*tr.names_in(face.sub)]) == 2}
+    sums = (i for item in items for i in tr.inside(item) if isinstance(i, tr.Scripted) and tr.is_token(i.base, "BIG")
             and str(i.base) in ("sum", "prod") and i.subs)
-    return any(name in last for total in sums for name in [*names_in(total.subs[0])][:1])
+    return any(name in last for total in sums for name in [*tr.names_in(total.subs[0])][:1])

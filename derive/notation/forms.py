@@ -7,38 +7,20 @@ from fractions import Fraction
 
 import derive.expr as ex
 from derive.notation import binders, conditions, vocabulary
+from derive.notation import tree as tr
 from derive.notation.pieces import divided
 from derive.notation.reader import SETS, Reader, product
 from derive.notation.shapes import FROBENIUS, INNER, NORM, ONES
 from derive.notation.symbols import Kind
-from derive.notation.tree import (
-    Command,
-    Cursor,
-    Env,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    has,
-    is_group,
-    is_token,
-    normal,
-    rows,
-    split,
-    starts_factor,
-    unwrap,
-    variable,
-)
 
 
-def group(r: Reader, c: Cursor) -> ex.Expr:
+def group(r: Reader, c: tr.Cursor) -> ex.Expr:
     """A bracketed value, tuple, indicator, floor, ceiling, absolute value or set, with its scripts."""
     item = c.take()
-    g = item.base if isinstance(item, Scripted) else item
-    assert isinstance(g, Group)
-    if isinstance(item, Scripted) and g.bracket == "LPAREN" and any(is_token(s[0], "STAR") for s in item.sups if s):
+    g = item.base if isinstance(item, tr.Scripted) else item
+    assert isinstance(g, tr.Group)
+    starred = isinstance(item, tr.Scripted) and any(tr.is_token(s[0], "STAR") for s in item.sups if s)
+    if isinstance(item, tr.Scripted) and g.bracket == "LPAREN" and starred:
         return _starred(r, g, item)
     match g.bracket:
         case "LFLOOR" | "LCEIL":
@@ -49,60 +31,61 @@ def group(r: Reader, c: Cursor) -> ex.Expr:
         case "LNORM":
             return _norm(r, g, item)
         case "LANGLE":
-            parts = split(g.items, "COMMA", "MID")
+            parts = tr.split(g.items, "COMMA", "MID")
             if len(parts) != 2:
                 raise r.error(g, r"an inner product has two sides: `\langle w, x \rangle`")
             found = ex.Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
-        case "LSET" if isinstance(item, Scripted):
-            if item.subs or divided(g.items) is not None or has(g.items, "COMMA", "REL", "IN"):
+        case "LSET" if isinstance(item, tr.Scripted):
+            if item.subs or divided(g.items) is not None or tr.has(g.items, "COMMA", "REL", "IN"):
                 raise r.error(item, "a set carries no scripts here")
             found = r.value(g.items, g.end - 1)  # \{ w^T x - t \}^2
         case "LSET" if _encloses_factor(g, c):
             found = r.value(g.items, g.end - 1)
         case "LSET":
             found = ex.SetOf(*binders.set_builder(r, g))
-        case "LBRACK" if has(g.items, "REL", "IN"):
+        case "LBRACK" if tr.has(g.items, "REL", "IN"):
             found = ex.Bracket(conditions.condition(r, g.items, g.end - 1))
         case _:
             found = _parenthesised(r, g)
-            if isinstance(item, Scripted) and len(item.subs) == 1 and all(is_token(i, "PLUS") for i in item.subs[0]):
+            subs = item.subs if isinstance(item, tr.Scripted) else ()
+            if isinstance(item, tr.Scripted) and len(subs) == 1 and all(tr.is_token(i, "PLUS") for i in subs[0]):
                 found = ex.Extremum("max", (ex.ZERO, found))  # [u]_+
                 item = replace(item, subs=())
     return r.raised(found, item if item is not g else None)
 
 
-def _encloses_factor(g: Group, c: Cursor) -> bool:
+def _encloses_factor(g: tr.Group, c: tr.Cursor) -> bool:
     r"""-\{ t \ln y + … \}, \sum_n \{ a_n + b_n \}: braces as brackets around a sum, where no set can stand.
 
     Behind a letter they may hold its argument, behind a maximum its list, behind = a set: those are left.
     """
-    if divided(g.items) is not None or not has(g.items, "PLUS", "MINUS") or has(
+    if divided(g.items) is not None or not tr.has(g.items, "PLUS", "MINUS") or tr.has(
             g.items, "COMMA", "SEMI", "REL", "IN", "TEXT", "DOTS", "BAR", "MID", "COLON"):
         return False
-    before = base_of(c.items[c.at - 2]) if c.at > 1 else None
-    summed = is_token(before, "BIG") and before.text in ("sum", "prod")
-    number = isinstance(before, Command) and before.type == "FRAC"
-    return summed or number or is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
+    before = tr.base_of(c.items[c.at - 2]) if c.at > 1 else None
+    summed = tr.is_token(before, "BIG") and before.text in ("sum", "prod")
+    number = isinstance(before, tr.Command) and before.type == "FRAC"
+    return summed or number or tr.is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
 
 
-def _norm(r: Reader, g: Group, item: Item) -> ex.Expr:
+def _norm(r: Reader, g: tr.Group, item: tr.Item) -> ex.Expr:
     r"""\|w\|, \|w\|_1, \|W\|_F, \|w\|_2^2."""
     args: tuple[ex.Expr, ...] = (r.value(g.items, g.end - 1),)
-    if not isinstance(item, Scripted):
+    if not isinstance(item, tr.Scripted):
         return ex.Fn(NORM, args)
     if len(item.subs) == 1:
-        sub = unwrap(item.subs[0])
-        frobenius = len(sub) == 1 and is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and "F" not in r.words
+        sub = tr.unwrap(item.subs[0])
+        frobenius = len(sub) == 1 and tr.is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and "F" not in r.words
         order = FROBENIUS if frobenius else r.value(sub, item.end)
         args = args if order == ex.Num(2) else (*args, order)
     return r.raised(ex.Fn(NORM, args), replace(item, subs=item.subs[1:]))
 
 
-def _parenthesised(r: Reader, g: Group) -> ex.Expr:
-    if has(g.items, "REL", "IN"):
+def _parenthesised(r: Reader, g: tr.Group) -> ex.Expr:
+    if tr.has(g.items, "REL", "IN"):
         raise r.error(g, "a condition stands where a value is expected; for 1 where it holds and else 0 write "
                          r"`\mathbb{I}[…]`")
-    parts = split(g.items, "COMMA")
+    parts = tr.split(g.items, "COMMA")
     if len(parts) == 1:
         return r.value(g.items, g.end - 1)
     if g.bracket != "LPAREN":
@@ -110,10 +93,11 @@ def _parenthesised(r: Reader, g: Group) -> ex.Expr:
     return ex.Tuple(tuple(r.value(part, g.end - 1) for part in parts))
 
 
-def _starred(r: Reader, g: Group, item: Scripted) -> ex.Expr:
+def _starred(r: Reader, g: tr.Group, item: tr.Scripted) -> ex.Expr:
     """(i, j)^* is (i^*, j^*)."""
-    parts = [Scripted(p[0], (), item.sups, 0, p[0].start, p[-1].end) for p in split(g.items, "COMMA") if len(p) == 1]
-    if len(parts) != len(split(g.items, "COMMA")) or len(item.sups) != 1 or item.subs:
+    listed = tr.split(g.items, "COMMA")
+    parts = [tr.Scripted(p[0], (), item.sups, 0, p[0].start, p[-1].end) for p in listed if len(p) == 1]
+    if len(parts) != len(listed) or len(item.sups) != 1 or item.subs:
         raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
     found = tuple(r.value([part], g.end) for part in parts)
     if not all(isinstance(f, ex.Star) for f in found):
@@ -121,71 +105,71 @@ def _starred(r: Reader, g: Group, item: Scripted) -> ex.Expr:
     return found[0] if len(found) == 1 else ex.Tuple(found)
 
 
-def root(r: Reader, c: Cursor) -> ex.Expr:
+def root(r: Reader, c: tr.Cursor) -> ex.Expr:
     item = c.take()
-    assert isinstance(item, Command)
+    assert isinstance(item, tr.Command)
     return ex.Pow(r.value(item.arguments[0], item.end), ex.Num(Fraction(1, 2)))
 
 
-def fraction(r: Reader, c: Cursor) -> list[ex.Expr]:
+def fraction(r: Reader, c: tr.Cursor) -> list[ex.Expr]:
     """A quotient, or a derivative."""
     item = c.take()
-    assert isinstance(item, Command)
-    above, below = (unwrap(a) for a in item.arguments)
-    if above and isinstance(above[0], Scripted) and is_token(above[0].base, "PARTIAL"):
+    assert isinstance(item, tr.Command)
+    above, below = (tr.unwrap(a) for a in item.arguments)
+    if above and isinstance(above[0], tr.Scripted) and tr.is_token(above[0].base, "PARTIAL"):
         raise r.error(item, "a derivative of higher order is outside the notation")
     if is_total(r, above, below, item) or (
-        above and below and is_token(normal(above[0]), "PARTIAL") and is_token(normal(below[0]), "PARTIAL")
+        above and below and tr.is_token(tr.normal(above[0]), "PARTIAL") and tr.is_token(tr.normal(below[0]), "PARTIAL")
     ):
         of: ex.Expr
         if len(above) > 1:
             bare = bare_function(r, above[1:])
             of = bare if bare is not None else r.value(above[1:], item.end)
         else:
-            if not starts_factor(c.peek()):
+            if not tr.starts_factor(c.peek()):
                 raise r.error(item, "a derivative of what? Write it above, or in brackets behind")
             of = product(r.factor(c))
-            if starts_factor(c.peek()):
+            if tr.starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
         return [ex.Partial(of, differentiated_by(r, below[1:], item))]
-    if any(is_token(normal(i), "PARTIAL") for i in (*above, *below)):
+    if any(tr.is_token(tr.normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
     return r.quotient(r.spread(above, item.end - 1), r.value(below, item.end - 1), item)
 
 
-def function(r: Reader, c: Cursor) -> ex.Expr:
+def function(r: Reader, c: tr.Cursor) -> ex.Expr:
     """exp(a), log x, tanh^2(a): a bracketed argument, or one factor that ends the product."""
     item = c.take()
-    base = item.base if isinstance(item, Scripted) else item
-    assert isinstance(base, Token)
-    if base.text == "log" and isinstance(item, Scripted) and len(item.subs) == 1 and not item.sups:
-        rest = Cursor((base, *c.items[c.at :]), c.end)  # \log_2 x
+    base = item.base if isinstance(item, tr.Scripted) else item
+    assert isinstance(base, tr.Token)
+    if base.text == "log" and isinstance(item, tr.Scripted) and len(item.subs) == 1 and not item.sups:
+        rest = tr.Cursor((base, *c.items[c.at :]), c.end)  # \log_2 x
         of = function(r, rest)
         c.at += rest.at - 1
         return ex.Mul((of, ex.Pow(ex.Fn("log", (r.value(item.subs[0], item.end),)), ex.MINUS_ONE)))
     argument = c.peek()
-    if not starts_factor(argument):
+    if not tr.starts_factor(argument):
         raise r.error(item, f"`{r.shown(base)}` of what?")
-    raised = argument.base if isinstance(argument, Scripted) and not argument.subs else None
-    if is_group(argument, "LPAREN", "LBRACK", "LSET"):
+    raised = argument.base if isinstance(argument, tr.Scripted) and not argument.subs else None
+    if tr.is_group(argument, "LPAREN", "LBRACK", "LSET"):
         c.take()
         found = r.value(argument.items, argument.end - 1)
-    elif argument is not None and is_group(raised, "LPAREN", "LBRACK") and base.text == "log":
+    elif argument is not None and tr.is_group(raised, "LPAREN", "LBRACK") and base.text == "log":
         raise r.error(argument, f"`{r.shown(item, argument)}`: a power of the argument or of the logarithm? Write "
                                 r"`\log^2(x)` or `\log((x)^2)`")
-    elif is_group(raised, "LPAREN", "LBRACK") and not isinstance(item, Scripted):
+    elif tr.is_group(raised, "LPAREN", "LBRACK") and not isinstance(item, tr.Scripted):
         c.take()
         return r.raised(ex.Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
     else:
-        doubled = is_token(argument, "NUMBER")
+        doubled = tr.is_token(argument, "NUMBER")
         factors = r.factor(c)
-        while doubled and (behind := c.peek()) is not None and is_token(base_of(behind), "NAME"):
+        while doubled and (behind := c.peek()) is not None and tr.is_token(tr.base_of(behind), "NAME"):
             factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
-        summed = isinstance(argument, Command) and (behind := c.peek()) is not None and str(base_of(behind)) == "sum"
-        if summed and _is_share(factors):
+        behind = c.peek() if isinstance(argument, tr.Command) else None
+        if behind is not None and str(tr.base_of(behind)) == "sum" and _is_share(factors):
             factors = [*factors, *r.factor(c)]  # \log \frac{1}{n} \sum_i e^{x_i}: of the mean
         found = product(factors)
-        if starts_factor(c.peek()):
+        if tr.starts_factor(c.peek()):
             raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
     return r.raised(ex.Fn(base.text, (found,)), item)
 
@@ -201,52 +185,52 @@ def _is_share(factors: list[ex.Expr]) -> bool:
     return whole and all(map(counts, below)) and all(isinstance(f, ex.Num) for f in above)
 
 
-def indicator(r: Reader, c: Cursor) -> ex.Expr:
+def indicator(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""\mathbb{I}[…], \mathbb{1}\{…\}, \mathbf{1}_{…}; \mathbf{1} without a condition is the vector of ones."""
     item = c.take()
     if (ones := _ones(r, item, c)) is not None:
         return ones
-    if isinstance(item, Scripted):
+    if isinstance(item, tr.Scripted):
         if len(item.subs) != 1 or item.sups or item.primes:
             raise r.error(item, "an indicator carries its condition and nothing else")
-        sub = unwrap(item.subs[0])
-        if len(sub) == 1 and is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
+        sub = tr.unwrap(item.subs[0])
+        if len(sub) == 1 and tr.is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
             sub = sub[0].items
         return ex.Bracket(conditions.condition(r, sub, item.end))
     return ex.Bracket(bracketed_condition(r, c))
 
 
-def _ones(r: Reader, item: Item, c: Cursor) -> ex.Expr | None:
+def _ones(r: Reader, item: tr.Item, c: tr.Cursor) -> ex.Expr | None:
     r"""\mathbf{1}, \mathbf{1}^\top and \mathbf{1}_n; None for an indicator."""
-    sub = unwrap(item.subs[0]) if isinstance(item, Scripted) and item.subs else ()
-    size = r.words.get(variable(sub[0]) or "") if len(sub) == 1 else None
-    base = item.base if isinstance(item, Scripted) else item
-    if "1" not in r.shown(base) or isinstance(c.peek(), Group) or (sub and size is None):
+    sub = tr.unwrap(item.subs[0]) if isinstance(item, tr.Scripted) and item.subs else ()
+    size = r.words.get(tr.variable(sub[0]) or "") if len(sub) == 1 else None
+    base = item.base if isinstance(item, tr.Scripted) else item
+    if "1" not in r.shown(base) or isinstance(c.peek(), tr.Group) or (sub and size is None):
         return None
-    if isinstance(item, Scripted) and item.primes:
+    if isinstance(item, tr.Scripted) and item.primes:
         return None
     if size is not None and size.kind is not Kind.SIZE:
         return None
     known = () if size is None else (ex.Size(size.name),)
-    return r.raised(ex.Fn(ONES, known), replace(item, subs=()) if isinstance(item, Scripted) else None)
+    return r.raised(ex.Fn(ONES, known), replace(item, subs=()) if isinstance(item, tr.Scripted) else None)
 
 
-def bracketed_condition(r: Reader, c: Cursor) -> ex.Cond:
+def bracketed_condition(r: Reader, c: tr.Cursor) -> ex.Cond:
     """The condition in the brackets at the cursor."""
     g = c.peek()
-    if not isinstance(g, Group):
+    if not isinstance(g, tr.Group):
         raise r.error(c.place, r"an indicator needs its condition in brackets: `\mathbb{I}[a > b]`")
     c.take()
     return conditions.condition(r, g.items, g.end - 1)
 
 
-def hull(r: Reader, c: Cursor) -> ex.Expr:
+def hull(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""conv S."""
     item = c.take()
-    if not isinstance(item, Token) or not starts_factor(c.peek()):
+    if not isinstance(item, tr.Token) or not tr.starts_factor(c.peek()):
         raise r.error(item, r"`\operatorname{conv}` stands before a set")
     argument = c.peek()
-    if is_group(argument, "LPAREN"):
+    if tr.is_group(argument, "LPAREN"):
         c.take()
         found = r.value(argument.items, argument.end - 1)
     else:
@@ -256,23 +240,23 @@ def hull(r: Reader, c: Cursor) -> ex.Expr:
     return ex.Hull(found)
 
 
-def environment(r: Reader, c: Cursor) -> ex.Expr:
+def environment(r: Reader, c: tr.Cursor) -> ex.Expr:
     """cases, or a matrix of numbers."""
     env = c.take()
-    assert isinstance(env, Env)
+    assert isinstance(env, tr.Env)
     if env.name in ("cases", "dcases"):
-        return ex.Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(rows(env.items))))
+        return ex.Cases(tuple(_branch(r, row, env, n) for n, row in enumerate(tr.rows(env.items))))
     if env.name in ("pmatrix", "bmatrix", "matrix", "array", "smallmatrix"):
-        found = tuple(tuple(r.value(cell, env.end) for cell in split(row, "AMP")) for row in rows(env.items))
+        found = tuple(tuple(r.value(cell, env.end) for cell in tr.split(row, "AMP")) for row in tr.rows(env.items))
         if len({len(row) for row in found}) != 1:
             raise r.error(env, "the rows of this matrix are not equally long")
         return ex.Matrix(found)
     raise r.error(env, rf"`\begin{{{env.name}}}` is not a value")
 
 
-def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[ex.Expr, ex.Cond]:
+def _branch(r: Reader, row: list[tr.Item], env: tr.Env, number: int) -> tuple[ex.Expr, ex.Cond]:
     """value & if condition."""
-    cells = split(row, "AMP")
+    cells = tr.split(row, "AMP")
     if len(cells) == 1:
         start = next((n for n, i in enumerate(row) if vocabulary.kind(i) in ("IF", "ELSE", "ALL")), len(row))
         cells = [row[:start], row[start:]]
@@ -283,7 +267,7 @@ def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[ex.Expr,
     value, cond = (_trimmed(cell) for cell in cells)
     found = r.value(value, env.end)
     if cond and vocabulary.kind(cond[0]) == "ELSE":
-        if len(cond) > 1 or number != len(rows(env.items)) - 1:
+        if len(cond) > 1 or number != len(tr.rows(env.items)) - 1:
             raise r.error(cond[0], f"`{r.shown(cond[0])}` ends the cases; nothing follows it")
         return found, ex.OTHERWISE
     if not cond:
@@ -291,15 +275,15 @@ def _branch(r: Reader, row: list[Item], env: Env, number: int) -> tuple[ex.Expr,
     return found, conditions.condition(r, cond, env.end)
 
 
-def _trimmed(cell: list[Item]) -> list[Item]:
-    while cell and is_token(cell[-1], "COMMA", "DOT", "SEMI"):
+def _trimmed(cell: list[tr.Item]) -> list[tr.Item]:
+    while cell and tr.is_token(cell[-1], "COMMA", "DOT", "SEMI"):
         cell = cell[:-1]
     return cell
 
 
-def is_total(r: Reader, above: Items, below: Items, at: Item) -> bool:
+def is_total(r: Reader, above: tr.Items, below: tr.Items, at: tr.Item) -> bool:
     """df/dx, where d is no symbol of its own."""
-    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], Token) and i[0].type == "NAME"]
+    letters = [i[0].text for i in (above, below) if i and isinstance(i[0], tr.Token) and i[0].type == "NAME"]
     if letters != ["d", "d"] or len(below) < 2:
         return False
     if "d" in r.words:
@@ -307,42 +291,42 @@ def is_total(r: Reader, above: Items, below: Items, at: Item) -> bool:
     return True
 
 
-def bare_function(r: Reader, items: Items) -> ex.Expr | None:
+def bare_function(r: Reader, items: tr.Items) -> ex.Expr | None:
     """σ of dσ/ds: the card's function at its own arguments."""
-    known = r.words.get(items[0].text) if len(items) == 1 and isinstance(items[0], Token) else None
+    known = r.words.get(items[0].text) if len(items) == 1 and isinstance(items[0], tr.Token) else None
     if known is None or known.kind is not Kind.FUNCTION:
         return None
     return ex.Fn(known.name, tuple(ex.Entry(parameter, ()) for parameter in known.axes))
 
 
-def is_derivative_sign(item: Item) -> bool:
+def is_derivative_sign(item: tr.Item) -> bool:
     r"""\frac{d}{dx}, with what is differentiated behind it."""
-    if not isinstance(item, Command) or item.type != "FRAC":
+    if not isinstance(item, tr.Command) or item.type != "FRAC":
         return False
-    above = unwrap(item.arguments[0])
-    return len(above) == 1 and (is_token(above[0], "PARTIAL") or (is_token(above[0], "NAME") and above[0].text == "d"))
+    above = tr.unwrap(item.arguments[0])
+    return len(above) == 1 and (tr.is_token(above[0], "PARTIAL") or tr.variable(above[0]) == "d")
 
 
-def differentiated_by(r: Reader, items: Items, at: Item) -> ex.Expr:
+def differentiated_by(r: Reader, items: tr.Items, at: tr.Item) -> ex.Expr:
     found = r.value(items, at.end - 1)
     if not isinstance(found, ex.Entry):
         raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
     return found
 
 
-def partial(r: Reader, c: Cursor) -> ex.Expr:
+def partial(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""∂f_{kl} / ∂x_{ij}, \partial_{x_{ij}} f_{kl}, or ∂f alone: the subdifferential."""
     sign = c.take()
-    if isinstance(sign, Scripted) and len(sign.subs) == 1 and not sign.sups and not sign.primes:
+    if isinstance(sign, tr.Scripted) and len(sign.subs) == 1 and not sign.sups and not sign.primes:
         return _by(r, sign, c, "derivative")
-    if isinstance(sign, Scripted):
+    if isinstance(sign, tr.Scripted):
         raise r.error(sign, "a derivative of higher order, or without one letter, is outside the notation")
-    if not starts_factor(c.peek()):
+    if not tr.starts_factor(c.peek()):
         raise r.error(sign, r"`\partial` of what?")
     of = product(r.factor(c))
-    if is_token(c.peek(), "SLASH") and is_token(c.peek(1), "PARTIAL"):
+    if tr.is_token(c.peek(), "SLASH") and tr.is_token(c.peek(1), "PARTIAL"):
         c.at += 2
-        if not starts_factor(c.peek()):
+        if not tr.starts_factor(c.peek()):
             raise r.error(sign, "a derivative with respect to what?")
         wrt = product(r.factor(c))
         if not isinstance(wrt, ex.Entry):
@@ -351,17 +335,17 @@ def partial(r: Reader, c: Cursor) -> ex.Expr:
     return ex.Subdifferential(of)
 
 
-def gradient(r: Reader, c: Cursor) -> ex.Expr:
+def gradient(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""\nabla_w L: the derivatives by every entry of w."""
     sign = c.take()
-    if not isinstance(sign, Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
+    if not isinstance(sign, tr.Scripted) or len(sign.subs) != 1 or sign.sups or sign.primes:
         raise r.error(sign, r"a gradient with respect to what? Write `\nabla_w L`")
     return _by(r, sign, c, "gradient")
 
 
-def _by(r: Reader, sign: Scripted, c: Cursor, what: str) -> ex.Expr:
+def _by(r: Reader, sign: tr.Scripted, c: tr.Cursor, what: str) -> ex.Expr:
     """The derivative of the next factor by the letter in the subscript."""
     wrt = differentiated_by(r, sign.subs[0], sign)
-    if not starts_factor(c.peek()):
+    if not tr.starts_factor(c.peek()):
         raise r.error(sign, f"a {what} of what?")
     return ex.Partial(product(r.factor(c)), wrt)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import field
 
 from derive.errors import CardError, Problem
-from derive.notation.tree import Item
+from derive.notation import tree as tr
 from derive.records import dataclass
 
 _WIDTH = 88  # of the line that is quoted
@@ -57,7 +57,7 @@ class Formula:
     line: int
     column: int
     display: bool
-    tree: tuple[Item, ...] | None = field(default=None, compare=False, repr=False)
+    tree: tuple[tr.Item, ...] | None = field(default=None, compare=False, repr=False)
     origin: Source | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -65,7 +65,7 @@ class Formula:
         """What the places in the tree are places of."""
         return self.origin or Source(self.latex, self.line, self.column)
 
-    def part(self, items: tuple[Item, ...], display: bool) -> Formula:
+    def part(self, items: tuple[tr.Item, ...], display: bool) -> Formula:
         """Some of the items as a formula, with its own text and place."""
         source = self.source
         start, end = min(i.start for i in items), max(i.end for i in items)

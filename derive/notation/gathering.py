@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from derive.notation import tree as tr
 from derive.notation.elaboration import stated
 from derive.notation.faces import Faces
 from derive.notation.formulas import Formula, NotationError, Source
@@ -16,21 +17,6 @@ from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
 from derive.notation.ranks import SPARE, Ranks, letters_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, labelled, lexicon
-from derive.notation.tree import (
-    Group,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    has,
-    is_token,
-    label_of,
-    names_in,
-    normal,
-    sampled,
-    split,
-    variable,
-)
 
 EMPTY = SymbolTable(())
 _NONE: Mapping[str, int] = MappingProxyType({})
@@ -48,14 +34,14 @@ def gather(
     A formula that cannot be parsed declares nothing; reading it says why.
     """
     seen = Occurrences()
-    trees: list[tuple[Source, Items]] = []
-    lists: list[tuple[Source, Items]] = []
-    faced: list[tuple[Source, Items]] = []
+    trees: list[tuple[Source, tr.Items]] = []
+    lists: list[tuple[Source, tr.Items]] = []
+    faced: list[tuple[Source, tr.Items]] = []
     for formula in latexes:
         source = Source(formula) if isinstance(formula, str) else formula.source
         try:
             tree = parse(source) if isinstance(formula, str) else tree_of(formula)
-            if has(tree, "ARROW"):
+            if tr.has(tree, "ARROW"):
                 continue  # an update says nothing of its letters
             faced += [(source, tree)] if isinstance(formula, str) or formula.tree is None else _as_written(formula)
             if lists_letters(tree):
@@ -67,7 +53,7 @@ def gather(
         trees.append((source, tree))
     known = {o.name for o in seen.all}
     for source, named in lists:  # they say what letters there are, and nothing of those that stand elsewhere
-        if not known.issuperset(sampled(name)[0] for name in names_in(named)):
+        if not known.issuperset(tr.sampled(name)[0] for name in tr.names_in(named)):
             seen.formula(source, named)
             trees.append((source, named))
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
@@ -77,7 +63,7 @@ def gather(
     return replace(shaped, vectors=gathering.has_vectors(shaped), softmax=softmax or softmaxes(nodes, shaped))
 
 
-def _as_written(formula: Formula) -> list[tuple[Source, Items]]:
+def _as_written(formula: Formula) -> list[tuple[Source, tr.Items]]:
     """The text of a formula that a rule has changed: what the rule gave subscripts is still a whole vector in it."""
     source = Source(formula.latex)
     try:
@@ -86,10 +72,10 @@ def _as_written(formula: Formula) -> list[tuple[Source, Items]]:
         return []
 
 
-def lists_letters(items: Items) -> bool:
+def lists_letters(items: tr.Items) -> bool:
     """Letters alone, with scripts or without: $W, b$, $x_i$ or $x^1, \\dots, x^m$."""
-    return bool(items) and all(is_token(base_of(i), "NAME", "COMMA", "DOTS") for i in items) and all(
-        is_token(b, "COMMA") or is_token(a, "COMMA") for a, b in itertools.pairwise(items))
+    return bool(items) and all(tr.is_token(tr.base_of(i), "NAME", "COMMA", "DOTS") for i in items) and all(
+        tr.is_token(b, "COMMA") or tr.is_token(a, "COMMA") for a, b in itertools.pairwise(items))
 
 
 class _Gathering(Ranks):
@@ -132,7 +118,7 @@ class _Gathering(Ranks):
         """What stands in subscripts is an index; a letter has the axes that its subscripts show."""
         entries = [self.entry(o) for o in self.seen.all if o.sub is not None and o.name not in self.set_names]
         for _, _, runs in entries:
-            self.indices |= {n for run in runs for n in names_in(run)} - self.sizes - self.tensors
+            self.indices |= {n for run in runs for n in tr.names_in(run)} - self.sizes - self.tensors
         self.size_letters()
         self.wholes([(name, runs) for name, label, runs in entries if not label])
         entries.sort(key=lambda e: -len(e[2]) if e[0] in self.axes else 0)
@@ -147,17 +133,17 @@ class _Gathering(Ranks):
 
     def sets(self) -> None:
         for items, members in self.seen.sets:
-            head = normal(items[0])
-            base = head.base if isinstance(head, Scripted) else head
-            if not isinstance(base, Token) or base.type != "NAME" or base.text in self.words:
+            head = tr.normal(items[0])
+            base = head.base if isinstance(head, tr.Scripted) else head
+            if not isinstance(base, tr.Token) or base.type != "NAME" or base.text in self.words:
                 continue
-            runs: list[Items] = []
-            if isinstance(head, Scripted) and head.subs:
+            runs: list[tr.Items] = []
+            if isinstance(head, tr.Scripted) and head.subs:
                 runs = split_runs(head.subs[0], None)
-            elif len(items) > 1 and isinstance(items[1], Group) and items[1].bracket == "LPAREN":
-                runs = [tuple(p) for p in split(items[1].items, "COMMA") if p]
+            elif len(items) > 1 and isinstance(items[1], tr.Group) and items[1].bracket == "LPAREN":
+                runs = [tuple(p) for p in tr.split(items[1].items, "COMMA") if p]
             self.set_names.add(base.text)
-            self.indices |= {n for run in runs for n in names_in(run)}
+            self.indices |= {n for run in runs for n in tr.names_in(run)}
             old = self.symbols.get(base.text)
             axes = letters_of(runs)
             if old is None:
@@ -177,29 +163,29 @@ class _Gathering(Ranks):
         found: set[str] = set()
         for o in self.seen.all:
             if o.following is not None and o.right and o.sub is None and o.name not in self.functions:
-                for run in split(o.following.items, "COMMA"):
-                    names = {*names_in(run)}
+                for run in tr.split(o.following.items, "COMMA"):
+                    names = {*tr.names_in(run)}
                     if len(names) > 1 and names & bound and names <= bound | own:
                         found |= names & own
         return found
 
-    def entry(self, o: Occurrence) -> tuple[str, str | None, list[Items]]:
+    def entry(self, o: Occurrence) -> tuple[str, str | None, list[tr.Items]]:
         """The name, label and index terms of a subscripted letter."""
         assert o.sub is not None
         if o.name not in self.above and o.above in self.subscripted - self.indices and o.above is not None:
             return o.name, o.above, split_runs(o.sub, None)  # \delta^f_{kl}
-        first, *others = split(o.sub, "COMMA", "SEMI")
-        head = normal(first[0]) if first else None
-        if isinstance(head, Scripted) and len(first) == 1 and not others and head.subs and not head.sups:
-            return o.name, label_of(head.base), split_runs(head.subs[0], None)  # \delta_{f_{kl}}
-        label = label_of(head) if len(first) == 1 else None
+        first, *others = tr.split(o.sub, "COMMA", "SEMI")
+        head = tr.normal(first[0]) if first else None
+        if isinstance(head, tr.Scripted) and len(first) == 1 and not others and head.subs and not head.sups:
+            return o.name, tr.label_of(head.base), split_runs(head.subs[0], None)  # \delta_{f_{kl}}
+        label = tr.label_of(head) if len(first) == 1 else None
         if label is not None and self.is_label(o.name, label, head):
             rest = list(o.sub)[2:]
             return o.name, label, split_runs(rest, None) if rest else []
         return o.name, None, split_runs(o.sub, None)
 
     def is_label(self, name: str, label: str, head: object) -> bool:
-        if isinstance(head, Token) and head.type == "TEXT":
+        if isinstance(head, tr.Token) and head.type == "TEXT":
             return True
         if label in self.labels:
             return True
@@ -211,7 +197,7 @@ class _Gathering(Ranks):
 
     def size_letters(self) -> None:
         for items in self.seen.bounds:
-            for name in names_in(items):
+            for name in tr.names_in(items):
                 if name not in self.indices | self.tensors | self.set_names | self.subscripted:
                     self.sizes.add(name)
 
@@ -219,20 +205,20 @@ class _Gathering(Ranks):
         """y(m, n) with index letters is an entry of y; so is x[m] behind ∂, where m stands nowhere else."""
         for o in self.seen.all:
             if o.derived and o.sub is None and o.following is not None and o.following.bracket == "LBRACK":
-                names = {variable(item) for item in o.following.items}
+                names = {tr.variable(item) for item in o.following.items}
                 alone = [p for p in self.seen.all if p.name in names and p.bare]
                 if None not in names and len(alone) == len(names) and not names & (self.tensors | self.sizes):
                     self.indices |= {n for n in names if n is not None}
         for o in self.seen.all:
             if o.sub is not None or o.following is None or o.name in self.set_names | self.indices | self.functions:
                 continue
-            runs: list[Items] = [p for p in split(o.following.items, "COMMA") if p]
-            letters = [set(names_in(run)) for run in runs]
+            runs: list[tr.Items] = [p for p in tr.split(o.following.items, "COMMA") if p]
+            letters = [set(tr.names_in(run)) for run in runs]
             square = o.following.bracket == "LBRACK" and len(runs) > 1 and not any(
                 ls & (self.tensors | self.subscripted) for ls in letters)
             if square:
                 self.indices |= set().union(*letters)
-            if runs and all(ls and ls <= self.indices for ls in letters) and not has(o.following.items, "REL", "IN"):
+            if runs and all(ls and ls <= self.indices for ls in letters) and not tr.has(o.following.items, "REL", "IN"):
                 self.tensor(o.name, runs)
 
     def letters(self) -> None:
@@ -258,19 +244,19 @@ class _Gathering(Ranks):
         """e of e^x, π; I of I(a > b); a transposition's mark; the root of what is defined by its square."""
         if f"{o.name}^2" in self.squares and o.name not in self.heads:
             return True
-        indicator = o.name == "I" and o.following is not None and has(o.following.items, "REL", "IN")
+        indicator = o.name == "I" and o.following is not None and tr.has(o.following.items, "REL", "IN")
         return indicator or (o.name in ("e", "pi") and not self.is_letter(o.name))
 
     def stars(self) -> Iterable[tuple[str, tuple[str, ...]]]:
         known = dict(self.known.stars)
         for letters, items in self.seen.maximisers:
-            outer = [n for n in dict.fromkeys(names_in(items)) if n in self.indices and n not in self.inner(items)]
+            outer = [n for n in dict.fromkeys(tr.names_in(items)) if n in self.indices and n not in self.inner(items)]
             for letter in letters:
                 if letter not in known:
                     known[letter] = tuple(outer)
                     yield letter, tuple(outer)
 
-    def inner(self, items: Items) -> set[str]:
+    def inner(self, items: tr.Items) -> set[str]:
         """The names that are bound in the items."""
         found = Occurrences()
         found.run(Source(""), items, False)

@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from derive.notation import tree as tr
 from derive.notation.formulas import Formula, Source
 from derive.notation.tokens import tokenise
-from derive.notation.tree import Command, Env, Group, Item, Scripted, Token, inside, is_token, unwrap
 from derive.notation.vocabulary import CLOSING, OPERATORS, beyond
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -134,36 +134,36 @@ _TERMINALS = {
 }
 
 
-def _terminal(token: Token) -> str:
+def _terminal(token: tr.Token) -> str:
     return _TERMINALS.get(token.type, "OP")
 
 
-def _group(parts: list[Any]) -> Group | Env:
+def _group(parts: list[Any]) -> tr.Group | tr.Env:
     opening, *items, closing = parts
     if opening.type == "BEGIN":
-        return Env(opening.text, tuple(items), opening.start, closing.end)
-    return Group(opening.type, tuple(items), opening.start, closing.end)
+        return tr.Env(opening.text, tuple(items), opening.start, closing.end)
+    return tr.Group(opening.type, tuple(items), opening.start, closing.end)
 
 
-def _command(parts: list[Any]) -> Command:
+def _command(parts: list[Any]) -> tr.Command:
     head, *arguments = parts
-    return Command(head.type, tuple(map(_items, arguments)), head.start, arguments[-1].end)
+    return tr.Command(head.type, tuple(map(_items, arguments)), head.start, arguments[-1].end)
 
 
-def _scripted(parts: list[Any]) -> Item:
+def _scripted(parts: list[Any]) -> tr.Item:
     base, *scripts = parts
     subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
     sups = [sup for s in scripts if s[0].type == "SUP" for sup in _marked(_items(s[1]))]
-    if subs and not is_token(subs[0][0], "PLUS"):
+    if subs and not tr.is_token(subs[0][0], "PLUS"):
         base, subs = _entry_of(_named(base), subs)
-    if subs or not is_token(base, "NAME") or base.text != "e":  # e^{(a)} is a power
+    if subs or not tr.is_token(base, "NAME") or base.text != "e":  # e^{(a)} is a power
         base, sups = _symbol(base, sups)
-    primed = [s for s in sups if s and all(isinstance(i, Token) and i.type == "PRIME" for i in s)]
+    primed = [s for s in sups if s and all(isinstance(i, tr.Token) and i.type == "PRIME" for i in s)]
     primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
     marks = tuple(s for s in sups if s not in primed)
     if not (subs or marks or primes):
         return base
-    return Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
+    return tr.Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
 
 
 # The nodes of tree.py that the grammar's rules build.
@@ -172,8 +172,8 @@ _BUILD: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def _items(argument: Item) -> tuple[Item, ...]:
-    return argument.items if isinstance(argument, Group) and argument.bracket == "LBRACE" else (argument,)
+def _items(argument: tr.Item) -> tuple[tr.Item, ...]:
+    return argument.items if isinstance(argument, tr.Group) and argument.bracket == "LBRACE" else (argument,)
 
 
 _SCRIPTS = r"a script or an argument is expected here, as in `x_{ij}` or `\frac{a}{b}`"
@@ -181,43 +181,43 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
 
-def _marked(sup: tuple[Item, ...]) -> list[tuple[Item, ...]]:
+def _marked(sup: tuple[tr.Item, ...]) -> list[tuple[tr.Item, ...]]:
     r"""(1) and ⊤ of w^{(1)\top}."""
-    layer = len(sup) == 2 and isinstance(sup[0], Group) and (is_token(sup[1], "TOP") or str(sup[1]) == "T")
+    layer = len(sup) == 2 and isinstance(sup[0], tr.Group) and (tr.is_token(sup[1], "TOP") or str(sup[1]) == "T")
     return [sup[:1], sup[1:]] if layer else [sup]
 
 
-def _named(base: Item) -> Item:
+def _named(base: tr.Item) -> tr.Item:
     """H of [H]_{ij}."""
-    alone = isinstance(base, Group) and base.bracket == "LBRACK" and len(base.items) == 1
-    return base.items[0] if alone and is_token(base.items[0], "NAME") else base  # type: ignore[union-attr]
+    alone = isinstance(base, tr.Group) and base.bracket == "LBRACK" and len(base.items) == 1
+    return base.items[0] if alone and tr.is_token(base.items[0], "NAME") else base  # type: ignore[union-attr]
 
 
-def _entry_of(base: Item, subs: tuple[tuple[Item, ...], ...]) -> tuple[Item, tuple[tuple[Item, ...], ...]]:
+def _entry_of(base: tr.Item, subs: tuple[tuple[tr.Item, ...], ...]) -> tuple[tr.Item, tuple[tuple[tr.Item, ...], ...]]:
     r"""x_{\text{c},ij} of (x_{\text{c}})_{ij}."""
-    inner = base.items[0] if isinstance(base, Group) and base.bracket in ("LPAREN", "LBRACK") and len(
+    inner = base.items[0] if isinstance(base, tr.Group) and base.bracket in ("LPAREN", "LBRACK") and len(
         base.items) == 1 else None
-    if not isinstance(inner, Scripted) or not is_token(inner.base, "NAME") or inner.sups or inner.primes or len(
-            inner.subs) != 1 or not is_token(inner.subs[0][0], "TEXT"):
+    if not isinstance(inner, tr.Scripted) or not tr.is_token(inner.base, "NAME") or inner.sups or inner.primes or len(
+            inner.subs) != 1 or not tr.is_token(inner.subs[0][0], "TEXT"):
         return base, subs
-    comma = Token("COMMA", ",", inner.end, inner.end)
+    comma = tr.Token("COMMA", ",", inner.end, inner.end)
     return inner.base, ((*inner.subs[0], comma, *subs[0]), *subs[1:])
 
 
-def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[Item, ...]]]:
+def _symbol(base: tr.Item, sups: list[tuple[tr.Item, ...]]) -> tuple[tr.Item, list[tuple[tr.Item, ...]]]:
     r"""A word with scripts is a symbol; so are h^{(l-1)}, c^{\text{old}}, s^+ and s^- with these superscripts."""
-    if is_token(base, "TEXT") and base.text.strip().isalpha():
-        base = Token("NAME", base.text.strip(), base.start, base.end, base.bold)
+    if tr.is_token(base, "TEXT") and base.text.strip().isalpha():
+        base = tr.Token("NAME", base.text.strip(), base.start, base.end, base.bold)
     for sup in sups:
         group = sup[0] if len(sup) == 1 else None
-        if is_token(base, "NAME") and is_token(group, "PLUS", "MINUS"):  # s^+ and s^-
+        if tr.is_token(base, "NAME") and tr.is_token(group, "PLUS", "MINUS"):  # s^+ and s^-
             sign = "+" if group.type == "PLUS" else "-"
             return replace(base, text=f"{base.text}^{sign}"), [s for s in sups if s is not sup]
-        if is_token(base, "NAME") and is_token(group, "TEXT") and _WORD.fullmatch(group.text.strip()):
+        if tr.is_token(base, "NAME") and tr.is_token(group, "TEXT") and _WORD.fullmatch(group.text.strip()):
             text = f"{base.text}^<{group.text.strip()}>"
             return replace(base, text=text), [s for s in sups if s is not sup]
-        if is_token(base, "NAME") and isinstance(group, Group) and group.bracket in ("LPAREN", "LBRACK"):
-            inner = [i for i in group.items if isinstance(i, Token)]
+        if tr.is_token(base, "NAME") and isinstance(group, tr.Group) and group.bracket in ("LPAREN", "LBRACK"):
+            inner = [i for i in group.items if isinstance(i, tr.Token)]
             if len(inner) == len(group.items) and [i.type for i in inner] in _LAYERS:
                 opening, closing = ("(", ")") if group.bracket == "LPAREN" else ("[", "]")
                 text = f"{base.text}^{opening}{''.join(i.text for i in inner)}{closing}"
@@ -225,12 +225,12 @@ def _symbol(base: Item, sups: list[tuple[Item, ...]]) -> tuple[Item, list[tuple[
     return base, sups
 
 
-def tree_of(formula: Formula) -> tuple[Item, ...]:
+def tree_of(formula: Formula) -> tuple[tr.Item, ...]:
     """The tree that a rule made of the formula, or that of its text; raises as :func:`parse`."""
     return parse(formula.source) if formula.tree is None else _known(formula.source, formula.tree)
 
 
-def parse(source: Source) -> tuple[Item, ...]:
+def parse(source: Source) -> tuple[tr.Item, ...]:
     """The flat tree of a formula.
 
     Raises :class:`NotationError` for signs outside the notation, and where tokens do not fit together.
@@ -238,8 +238,8 @@ def parse(source: Source) -> tuple[Item, ...]:
     return _known(source, skeleton(source))
 
 
-def _known(source: Source, tree: tuple[Item, ...]) -> tuple[Item, ...]:
-    unknown = next((i for item in tree for i in inside(item) if is_token(i, "UNKNOWN")), None)
+def _known(source: Source, tree: tuple[tr.Item, ...]) -> tuple[tr.Item, ...]:
+    unknown = next((i for item in tree for i in tr.inside(item) if tr.is_token(i, "UNKNOWN")), None)
     if unknown is not None:
         name = str(unknown).removeprefix("\\")
         raise source.error(unknown.start, beyond(str(unknown), name) if name in OPERATORS else (
@@ -248,10 +248,10 @@ def _known(source: Source, tree: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 @lru_cache(maxsize=512)
-def skeleton(source: Source) -> tuple[Item, ...]:
+def skeleton(source: Source) -> tuple[tr.Item, ...]:
     """The tree of a formula in which signs outside the notation may stand; raises where tokens do not fit."""
     try:
-        tree: tuple[Item, ...] = run([(_terminal(token), token) for token in tokenise(source)], _BUILD)
+        tree: tuple[tr.Item, ...] = run([(_terminal(token), token) for token in tokenise(source)], _BUILD)
     except UnexpectedToken as error:
         found = error.token
         if found is None:
@@ -260,4 +260,4 @@ def skeleton(source: Source) -> tuple[Item, ...]:
         what = (r"has nothing to stand on: a letter or a bracket is expected before it, as in `x_{ij}`"
                 if found.type in ("SUB", "SUP", "PRIME") else f"does not belong here: {_SCRIPTS}")
         raise source.error(found.start, f"`{shown}` {what}") from None
-    return tuple(unwrap(tree))  # \boxed{…} is what stands in it
+    return tuple(tr.unwrap(tree))  # \boxed{…} is what stands in it

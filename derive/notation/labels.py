@@ -6,25 +6,11 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
+from derive.notation import tree as tr
 from derive.notation.evidence import Evidence
 from derive.notation.occurrences import Occurrence
 from derive.notation.pieces import Definition, split_runs
 from derive.notation.symbols import identifier, is_capital, labelled, latex_of
-from derive.notation.tree import (
-    Item,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    inside,
-    is_token,
-    label_of,
-    names_in,
-    normal,
-    split,
-    unwrap,
-    variable,
-)
 
 _NUMBERING = frozenset("ijklmnpqruvabc")
 
@@ -35,15 +21,15 @@ class Labels(Evidence):
     def constant_labels(self) -> None:
         """B of μ_B = …, where no B stands on the right and none runs: a label."""
         for d in self.seen.definitions:
-            head = normal(d.left[0])
-            if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 and len(head.subs[0]) == 1:
-                label = variable(head.subs[0][0])
-                if label is None or label in self.indices | self.tensors | self.sizes or label in names_in(d.right):
+            head = tr.normal(d.left[0])
+            if len(d.left) == 1 and isinstance(head, tr.Scripted) and len(head.subs) == 1 and len(head.subs[0]) == 1:
+                label = tr.variable(head.subs[0][0])
+                if label is None or label in self.indices | self.tensors | self.sizes or label in tr.names_in(d.right):
                     continue
-                reduced = any(is_token(below, "BIG") for item in d.right for below in inside(item))
+                reduced = any(tr.is_token(below, "BIG") for item in d.right for below in tr.inside(item))
                 alone = reduced and all(o.in_index and o.sub is None for o in self.seen.all if o.name == label)
-                tensor = label_of(base_of(d.left[0]))
-                indexed = {o.name for o in self.seen.all if o.sub is not None and label in names_in(o.sub)}
+                tensor = tr.label_of(tr.base_of(d.left[0]))
+                indexed = {o.name for o in self.seen.all if o.sub is not None and label in tr.names_in(o.sub)}
                 if alone and indexed <= {tensor, f"{tensor}^2"} | self.squares | self.heads:
                     self.labels.add(label)
 
@@ -52,7 +38,7 @@ class Labels(Evidence):
         self.seen.all = [self.with_label(o) if _is_word(o.sub or ()) and not o.in_index else o for o in self.seen.all]
         values = [o for o in self.seen.all if not o.in_index and not o.derived and o.name not in self.words]
         plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
-        subs: dict[str, list[Items]] = {}
+        subs: dict[str, list[tr.Items]] = {}
         for o in values:
             if o.sub is not None:
                 subs.setdefault(o.name, []).append(o.sub if o.right or o.declared or o.name in self.heads else ())
@@ -61,7 +47,7 @@ class Labels(Evidence):
         while True:
             at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
             moving = {n for o in values if o.sub is not None
-                      for n in names_in(_behind(o.sub) if o.name in at_rest else o.sub)}
+                      for n in tr.names_in(_behind(o.sub) if o.name in at_rest else o.sub)}
             new = {name for name in at_rest if {*itertools.chain(*map(_joined, subs[name]))} & (running | moving)}
             if not new:
                 break
@@ -72,34 +58,35 @@ class Labels(Evidence):
     def labels_of_pairs(self) -> None:
         """i and j of ℓ = f(s_i − s_j), p and n of z_p = W x_p, z_n = W x_n: they run nowhere, and ℓ has none."""
         running = {*self.seen.bound, *self.indices, *(o.name for o in self.seen.all if o.bare and not o.in_index)}
-        running |= {n for o in self.seen.all if o.sub and not o.in_index and len(o.sub) > 1 for n in names_in(o.sub)}
+        running |= {n for o in self.seen.all if o.sub and not o.in_index and len(o.sub) > 1 for n in tr.names_in(o.sub)}
         labels: set[str] = set()
         for d in self.seen.definitions:
             if any(True for item in d.left for _ in _below(item)) or d.local:
                 continue
             free: dict[str, set[str]] = {}
-            for i in (i for item in d.right for i in inside(item) if isinstance(i, Scripted)):
-                if is_token(i.base, "NAME"):
-                    free.setdefault(str(i.base), set()).update(n for s in i.subs for n in names_in(s))
+            for i in (i for item in d.right for i in tr.inside(item) if isinstance(i, tr.Scripted)):
+                if tr.is_token(i.base, "NAME"):
+                    free.setdefault(str(i.base), set()).update(n for s in i.subs for n in tr.names_in(s))
             labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
         if not labels:
             return
-        self.seen.all = [self.with_label(o) if o.sub and not o.in_index and {*names_in(o.sub)} & labels else o
+        self.seen.all = [self.with_label(o) if o.sub and not o.in_index and {*tr.names_in(o.sub)} & labels else o
                          for o in self.seen.all if not (o.in_index and o.name in labels)]
         self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
     def steps(self) -> None:
         """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
         for d in self.seen.definitions:
-            head = normal(d.left[0])
-            own = head.subs[0] if len(d.left) == 1 and isinstance(head, Scripted) and len(head.subs) == 1 else ()
+            head = tr.normal(d.left[0])
+            own = head.subs[0] if len(d.left) == 1 and isinstance(head, tr.Scripted) and len(head.subs) == 1 else ()
             time = _time(split_runs(own, None)[0]) if own else None
-            base = label_of(base_of(d.left[0]))
+            base = tr.label_of(tr.base_of(d.left[0]))
             if time is None or time in self.indices | self.sizes | self.tensors:
                 continue
-            timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in names_in(o.sub)]
+            timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in tr.names_in(o.sub)]
             firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
-            single = all(_step(runs[0], time) and not any(time in names_in(r) for r in runs[1:]) for _, runs in firsts)
+            single = all(_step(runs[0], time) and time not in tr.names_in([*itertools.chain(*runs[1:])])
+                         for _, runs in firsts)
             later = len(split_runs(own, None)[0]) > 1  # h_{t+1} from h_t
             back = any(o.name == base and o.right and (len(runs[0]) == 1) is later for o, runs in firsts)
             written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
@@ -110,13 +97,13 @@ class Labels(Evidence):
 
     def leads(self, d: Definition) -> bool:
         """Whether the right-hand side, written out by the other definitions, has the letter that is defined."""
-        base = label_of(base_of(d.left[0]))
+        base = tr.label_of(tr.base_of(d.left[0]))
         reached: set[str] = set()
-        found = {*names_in(d.right)}
+        found = {*tr.names_in(d.right)}
         while found - reached:
             reached |= found
-            found = {n for e in self.seen.definitions if label_of(base_of(e.left[0])) in reached - {base}
-                     for n in names_in(e.right)}
+            found = {n for e in self.seen.definitions if tr.label_of(tr.base_of(e.left[0])) in reached - {base}
+                     for n in tr.names_in(e.right)}
         return base in reached
 
     def at_step(self, o: Occurrence) -> Occurrence:
@@ -126,9 +113,9 @@ class Labels(Evidence):
         name = f"{o.name}_{step}"
         self.latex[name] = _below_as_written(o.name, step)
         self.unlabelled[name] = o.name
-        sub: list[Item] = []
+        sub: list[tr.Item] = []
         for run in rest:
-            sub += [*([Token("COMMA", ",", run[0].start, run[0].start)] if sub else []), *run]
+            sub += [*([tr.Token("COMMA", ",", run[0].start, run[0].start)] if sub else []), *run]
         return replace(o, name=name, sub=tuple(sub) or None, bare=not rest)
 
     def with_label(self, o: Occurrence) -> Occurrence:
@@ -140,14 +127,14 @@ class Labels(Evidence):
         rest = _behind(o.sub or ()) or None
         return replace(o, name=name, sub=rest, bare=rest is None)
 
-    def own_letter(self, name: str, sub: Items) -> str | None:
+    def own_letter(self, name: str, sub: tr.Items) -> str | None:
         """W_o, where o labels it."""
         own = f"{name}_{self.label_in(sub)}"
         return own if own in self.unlabelled else None
 
     @staticmethod
-    def label_in(sub: Items) -> str:
-        word = label_of(unwrap(sub)[0]) if _is_word(sub) else None
+    def label_in(sub: tr.Items) -> str:
+        word = tr.label_of(tr.unwrap(sub)[0]) if _is_word(sub) else None
         return word or "".join(_joined(sub))
 
 
@@ -156,39 +143,39 @@ def _below_as_written(name: str, label: str) -> str:
     return f"{latex_of(name)}_{label}" if len(label) == 1 else f"{latex_of(name)}_{{{label}}}"
 
 
-def _time(run: Items) -> str | None:
+def _time(run: tr.Items) -> str | None:
     """t of h_t and of h_{t+1}; not the k of h_{k+1}, as sheets number entries with such letters."""
-    further = len(run) == 3 and is_token(run[1], "PLUS") and str(run[2]) == "1" and str(run[0]) not in _NUMBERING
-    return variable(run[0]) if len(run) == 1 or further else None
+    further = len(run) == 3 and tr.is_token(run[1], "PLUS") and str(run[2]) == "1" and str(run[0]) not in _NUMBERING
+    return tr.variable(run[0]) if len(run) == 1 or further else None
 
 
-def _step(run: Items, time: str) -> bool:
+def _step(run: tr.Items, time: str) -> bool:
     """t, t − 1, t + 1."""
-    kinds = [i.type if isinstance(i, Token) else "" for i in run]
+    kinds = [i.type if isinstance(i, tr.Token) else "" for i in run]
     return kinds in (["NAME"], ["NAME", "MINUS", "NUMBER"], ["NAME", "PLUS", "NUMBER"]) and str(run[0]) == time
 
 
-def _is_word(sub: Items) -> bool:
+def _is_word(sub: tr.Items) -> bool:
     """out of y_{\\text{out}}."""
-    items = unwrap(sub)
-    return len(items) == 1 and is_token(items[0], "TEXT")
+    items = tr.unwrap(sub)
+    return len(items) == 1 and tr.is_token(items[0], "TEXT")
 
 
-def _joined(sub: Items) -> list[str]:
+def _joined(sub: tr.Items) -> list[str]:
     """h, h of W_{hh} and of W_{hh,kj}; nothing where the subscript opens with more than letters side by side."""
-    items = split(unwrap(sub), "COMMA")[0]
-    return [item.text for item in items if isinstance(item, Token)] if items and all(
-        is_token(item, "NAME") for item in items) else []
+    items = tr.split(tr.unwrap(sub), "COMMA")[0]
+    return [item.text for item in items if isinstance(item, tr.Token)] if items and all(
+        tr.is_token(item, "NAME") for item in items) else []
 
 
-def _behind(sub: Items) -> Items:
+def _behind(sub: tr.Items) -> tr.Items:
     """k, j of W_{hh,kj}."""
-    first, *_ = split(unwrap(sub), "COMMA")
-    return tuple(unwrap(sub)[len(first) + 1 :])
+    first, *_ = tr.split(tr.unwrap(sub), "COMMA")
+    return tuple(tr.unwrap(sub)[len(first) + 1 :])
 
 
-def _below(item: Item) -> Iterable[str]:
+def _below(item: tr.Item) -> Iterable[str]:
     """The letters in the subscripts of a head."""
-    item = normal(item)
-    for sub in item.subs if isinstance(item, Scripted) else ():
-        yield from names_in(sub)
+    item = tr.normal(item)
+    for sub in item.subs if isinstance(item, tr.Scripted) else ():
+        yield from tr.names_in(sub)

@@ -6,36 +6,20 @@ from dataclasses import replace
 
 from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit
 from derive.notation import arguments, forms
+from derive.notation import tree as tr
 from derive.notation.reader import Reader
 from derive.notation.symbols import Kind, Symbol, name_of
-from derive.notation.tree import (
-    Cursor,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    has,
-    is_group,
-    is_token,
-    is_transposed,
-    label_of,
-    normal,
-    split,
-    unwrap,
-)
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond
 
 
-def symbol(r: Reader, c: Cursor) -> Expr:
+def symbol(r: Reader, c: tr.Cursor) -> Expr:
     """The letter at the cursor, with its scripts and arguments."""
-    at_start = c.at == 0 or (is_token(c.items[c.at - 1], "REL") and is_token(c.peek(2), "REL")) or (
+    at_start = c.at == 0 or (tr.is_token(c.items[c.at - 1], "REL") and tr.is_token(c.peek(2), "REL")) or (
         forms.is_derivative_sign(c.items[c.at - 1]))
     item = c.take()
-    scripts = item if isinstance(item, Scripted) else None
+    scripts = item if isinstance(item, tr.Scripted) else None
     token = scripts.base if scripts is not None else item
-    assert isinstance(token, Token)
+    assert isinstance(token, tr.Token)
     if scripts is not None and len(scripts.subs) > 1:
         raise r.error(item, "two subscripts; write one, parted by commas")
     if r.local & {token.text, f"{token.text}^2"}:
@@ -63,8 +47,8 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         return arguments.sample(r, found, rest, item, c)
     base, inner = arguments.raised_in(name, token)
     if found is None and inner and base in r.words and r.words[base].above:
-        above = (Group("LPAREN", inner, token.start, token.end),)
-        scripts = Scripted(token, scripts.subs if scripts else (), (above, *(scripts.sups if scripts else ())),
+        above = (tr.Group("LPAREN", inner, token.start, token.end),)
+        scripts = tr.Scripted(token, scripts.subs if scripts else (), (above, *(scripts.sups if scripts else ())),
                            scripts.primes if scripts else 0, item.start, item.end)
         return arguments.sample(r, r.words[base], sub, scripts, c)
     if found is None or (found.axes and _is_pi(item, c)):
@@ -77,29 +61,29 @@ def symbol(r: Reader, c: Cursor) -> Expr:
         case Kind.SIZE:
             if rest is not None:
                 raise r.error(item, f"`{r.shown(token)}` is a size; it has no subscript")
-            return r.raised(Size(found.name), replace(item, subs=()) if isinstance(item, Scripted) else item)
+            return r.raised(Size(found.name), replace(item, subs=()) if isinstance(item, tr.Scripted) else item)
         case Kind.INDEX:
             return index(r, token, scripts, c)
     return entry(r, found, rest, item, c, at_start)
 
 
-def is_euler(r: Reader, item: Item, scripts: Scripted) -> bool:
+def is_euler(r: Reader, item: tr.Item, scripts: tr.Scripted) -> bool:
     """Whether e^x is the exponential function; of a number e of the card, e^2 is the square, of a vector e^⊤ a row."""
-    if is_transposed(scripts):
+    if tr.is_transposed(scripts):
         return False
     known = r.words.get("e")
     if known is None or known.kind is not Kind.TENSOR or known.axes:
         return not r.bound & {"e"}
-    if all(is_token(i, "NUMBER") for i in unwrap(scripts.sups[0])):
+    if all(tr.is_token(i, "NUMBER") for i in tr.unwrap(scripts.sups[0])):
         return False
     raise r.error(item, f"`{r.shown(item)}`: the exponential function, or a power of the number `e`? Write `\\exp(…)`, "
                         "or give the number another letter")
 
 
-def _is_pi(item: Item, c: Cursor) -> bool:
+def _is_pi(item: tr.Item, c: tr.Cursor) -> bool:
     r"""The number of 2\pi, beside the entries \pi_k of a vector."""
     before = c.items[c.at - 2] if c.at > 1 else None
-    return is_token(item, "NAME") and str(item) == "pi" and is_token(before, "NUMBER")
+    return tr.is_token(item, "NAME") and str(item) == "pi" and tr.is_token(before, "NUMBER")
 
 
 def _primed_index(r: Reader, name: str, primes: int) -> bool:
@@ -108,10 +92,10 @@ def _primed_index(r: Reader, name: str, primes: int) -> bool:
     return known is not None and known.kind is Kind.INDEX
 
 
-def index(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
+def index(r: Reader, token: tr.Token, scripts: tr.Scripted | None, c: tr.Cursor) -> Expr:
     """i, i', i^*, i^*(k, l), i^2."""
     name = token.text + "'" * (scripts.primes if scripts is not None else 0)
-    starred = scripts is not None and any(is_token(s[0], "STAR") for s in scripts.sups if len(s) == 1)
+    starred = scripts is not None and any(tr.is_token(s[0], "STAR") for s in scripts.sups if len(s) == 1)
     if not starred:
         if scripts is None:
             return Idx(name)
@@ -124,7 +108,7 @@ def index(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
     if scripts.subs:
         return Star(name, arguments.natural(r, scripts.subs[0], scripts.end))
     following = c.peek()
-    if isinstance(following, Group) and following.bracket == "LPAREN":
+    if isinstance(following, tr.Group) and following.bracket == "LPAREN":
         c.take()
         return Star(name, arguments.arguments(r, following))
     at = dict(r.table.stars).get(name)
@@ -135,14 +119,14 @@ def index(r: Reader, token: Token, scripts: Scripted | None, c: Cursor) -> Expr:
 
 
 def labelled(
-    r: Reader, name: str, sub: Items | None, scripts: Scripted | None
-) -> tuple[Symbol | None, Items | None]:
+    r: Reader, name: str, sub: tr.Items | None, scripts: tr.Scripted | None
+) -> tuple[Symbol | None, tr.Items | None]:
     """The symbol, and the subscript left when a label (``\\delta_{f,kl}``: f) is taken off."""
     if scripts is not None and len(scripts.sups) == 1:
-        up = list(unwrap(scripts.sups[0]))
-        if len(up) == 1 and is_group(up[0], "LPAREN"):
+        up = list(tr.unwrap(scripts.sups[0]))
+        if len(up) == 1 and tr.is_group(up[0], "LPAREN"):
             up = list(up[0].items)
-        label = label_of(up[0]) if len(up) == 1 else None
+        label = tr.label_of(up[0]) if len(up) == 1 else None
         if label is not None and f"{name}_{label}" in r.words:
             return r.words[f"{name}_{label}"], sub
     if name not in r.words and name.endswith(")") and "^(" in name:
@@ -150,18 +134,18 @@ def labelled(
     plain = r.words.get(name)
     if sub is None:
         return plain, None
-    first, *others = split(sub, "COMMA", "SEMI")
-    head = normal(first[0]) if first else None
-    if isinstance(head, Scripted) and len(first) == 1 and (own := f"{name}_{name_of(r.shown(head))}") in r.words:
+    first, *others = tr.split(sub, "COMMA", "SEMI")
+    head = tr.normal(first[0]) if first else None
+    if isinstance(head, tr.Scripted) and len(first) == 1 and (own := f"{name}_{name_of(r.shown(head))}") in r.words:
         return r.words[own], list(sub)[2:] or None  # \delta_{\sigma^2}
-    if isinstance(head, Scripted) and len(first) == 1 and not others and len(head.subs) == 1 and not head.sups:
-        label = label_of(head.base)  # \delta_{f_{kl}}
+    if isinstance(head, tr.Scripted) and len(first) == 1 and not others and len(head.subs) == 1 and not head.sups:
+        label = tr.label_of(head.base)  # \delta_{f_{kl}}
         if label is not None and f"{name}_{label}" in r.words:
             return r.words[f"{name}_{label}"], head.subs[0]
-    together = "".join(map(str, first)) if len(first) > 1 and all(isinstance(i, Token) for i in first) else None
+    together = "".join(map(str, first)) if len(first) > 1 and all(isinstance(i, tr.Token) for i in first) else None
     if together is not None and f"{name}_{together}" in r.words:
         return r.words[f"{name}_{together}"], list(sub)[len(first) + 1 :] or None  # W_{hh,kj}, h_{t-1,i}
-    label = str(head) if is_token(head, "NUMBER") else label_of(head)
+    label = str(head) if tr.is_token(head, "NUMBER") else tr.label_of(head)
     known = r.words.get(f"{name}_{label}") if label is not None else None
     if known is None or (plain is not None and known.kind is not Kind.SIZE and r.is_index(label or "")):
         return plain, sub
@@ -174,21 +158,21 @@ def labelled(
 _STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a matrix": r"\in \mathbb{R}^{m \times n}"}
 
 
-def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at_start: bool) -> Expr:
+def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor, at_start: bool) -> Expr:
     """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
     if readings := dict(r.table.open).get(found.name):
         raise r.error(item, f"`{found.latex}` is {' or '.join(readings)}: the formulas fit both ways. Write "
                             + " or ".join(rf"`{found.latex} {_STATED[reading]}`" for reading in readings))
     indices = None if sub is None else arguments.indices(r, sub, len(found.axes), found, item)
-    primes = item.primes if isinstance(item, Scripted) else 0
+    primes = item.primes if isinstance(item, tr.Scripted) else 0
     raised = _superscript(r, found, item)
     following = c.peek()
-    group = following.base if isinstance(following, Scripted) else following
+    group = following.base if isinstance(following, tr.Scripted) else following
     if primes:
         return arguments.directional(r, Entry(found.name, indices or ()), item, primes, c)
-    if not isinstance(group, Group) or group.bracket not in ("LPAREN", "LBRACK"):
+    if not isinstance(group, tr.Group) or group.bracket not in ("LPAREN", "LBRACK"):
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
-    signature = at_start and len(indices or ()) == len(found.axes) and is_token(c.peek(1), "REL")
+    signature = at_start and len(indices or ()) == len(found.axes) and tr.is_token(c.peek(1), "REL")
     if signature and group.bracket == "LPAREN" and (
         arguments.lists_entries(r, group) or arguments.lists_arguments(r, group)
     ):
@@ -197,13 +181,13 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
     if group.bracket == "LPAREN" and arguments.dependency(r, group):
         arguments.refuse_scalars(r, found, group, indices, c, at_start)
         c.take()
-        if isinstance(following, Scripted):
+        if isinstance(following, tr.Scripted):
             if indices is not None and following.subs:
                 raise r.error(following, "two subscripts")
             if following.subs:
                 indices = arguments.indices(r, following.subs[0], len(found.axes), found, item)
             return r.power(Entry(found.name, indices or ()), following)
-    elif indices is None and found.axes and not isinstance(following, Scripted) and not raised and (
+    elif indices is None and found.axes and not isinstance(following, tr.Scripted) and not raised and (
         arguments.lists_indices(r, group)
     ):
         c.take()
@@ -214,29 +198,29 @@ def entry(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor, at
     return r.power(node, raised) if raised else node
 
 
-def _superscript(r: Reader, found: Symbol, item: Item) -> Scripted | None:
+def _superscript(r: Reader, found: Symbol, item: tr.Item) -> tr.Scripted | None:
     """The item where its superscript is not the symbol's own label."""
-    if not isinstance(item, Scripted) or not item.sups:
+    if not isinstance(item, tr.Scripted) or not item.sups:
         return None
     base = item.base
-    assert isinstance(base, Token)
-    up = list(unwrap(item.sups[0]))
-    if len(up) == 1 and is_group(up[0], "LPAREN"):
+    assert isinstance(base, tr.Token)
+    up = list(tr.unwrap(item.sups[0]))
+    if len(up) == 1 and tr.is_group(up[0], "LPAREN"):
         up = list(up[0].items)
-    label = label_of(up[0]) if len(up) == 1 else None
+    label = tr.label_of(up[0]) if len(up) == 1 else None
     own = label is not None and r.words.get(f"{base.text}_{label}") is found
     return None if own and len(item.sups) == 1 else item
 
 
-def set_applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Cursor) -> Expr:
+def set_applied(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor) -> Expr:
     """Ω(k, l), Ω_{kl}, or a plain set A."""
     following = c.peek()
     args: tuple[Expr, ...] = ()
-    if isinstance(item, Scripted) and (item.sups or item.primes):
+    if isinstance(item, tr.Scripted) and (item.sups or item.primes):
         raise r.error(item, f"`{r.shown(item)}`: a set carries no superscript")
     if sub is not None:
         args = arguments.indices(r, sub, len(found.axes), found, item)
-    elif isinstance(following, Group) and following.bracket == "LPAREN":
+    elif isinstance(following, tr.Group) and following.bracket == "LPAREN":
         c.take()
         args = arguments.arguments(r, following, len(found.axes), found)
     elif found.axes:
@@ -245,20 +229,20 @@ def set_applied(r: Reader, found: Symbol, sub: Items | None, item: Item, c: Curs
     return SetApp(found.name, args)
 
 
-def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
+def undeclared(r: Reader, token: tr.Token, item: tr.Item, c: tr.Cursor) -> Expr:
     """e^x, e_q (with a hat where the card has an e), I(a > b); any other letter without a declaration is an error."""
     following = c.peek()
     shown = r.shown(token)
-    applied = isinstance(following and base_of(following), Group)
+    applied = isinstance(following and tr.base_of(following), tr.Group)
     if token.text in OPERATORS and (token.text not in LETTERS_TOO or applied):
         raise r.error(token, beyond(shown, token.text))
-    if token.text == "pi" and not (isinstance(item, Scripted) and (item.subs or item.primes)):
+    if token.text == "pi" and not (isinstance(item, tr.Scripted) and (item.subs or item.primes)):
         return r.raised(PI, item)
-    if token.text in ("I", "I_bb") and item is token and isinstance(following, Group) and has(
+    if token.text in ("I", "I_bb") and item is token and isinstance(following, tr.Group) and tr.has(
         following.items, "REL", "IN"
     ):
         return Bracket(forms.bracketed_condition(r, c))
-    if token.text in ("e", "e_hat") and isinstance(item, Scripted) and not item.primes:
+    if token.text in ("e", "e_hat") and isinstance(item, tr.Scripted) and not item.primes:
         if len(item.sups) == 1 and not item.subs and token.text == "e":
             return Fn("exp", (r.value(item.sups[0], item.end),))
         if len(item.subs) == 1 and not item.sups:
@@ -266,7 +250,7 @@ def undeclared(r: Reader, token: Token, item: Item, c: Cursor) -> Expr:
             return Unit(at[0] if len(at) == 1 else Tuple(at))
     if token.text.endswith("_bb"):
         raise r.error(token, f"`{shown}` declares a shape and claims nothing")
-    if isinstance(following, Group) and following.bracket == "LPAREN" and item is token:
+    if isinstance(following, tr.Group) and following.bracket == "LPAREN" and item is token:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")
     raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, state its "

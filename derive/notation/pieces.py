@@ -5,77 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
+from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import Source
-from derive.notation.tree import (
-    Env,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    arguments_of,
-    has,
-    is_group,
-    is_token,
-    labels_of,
-    normal,
-    parameter,
-    split,
-    unwrap,
-    variable,
-    variables,
-)
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass
 
-DOTS = Token("DOTS", "…", 0, 0)
-Bound = tuple[Items, bool]  # the bound's items, and whether it is strict
+DOTS = tr.Token("DOTS", "…", 0, 0)
+Bound = tuple[tr.Items, bool]  # the bound's items, and whether it is strict
 _UP, _DOWN = ("≤", "<"), ("≥", ">")
 
 
-def divided(items: Items) -> tuple[list[Item], list[Item]] | None:
+def divided(items: tr.Items) -> tuple[list[tr.Item], list[tr.Item]] | None:
     """The items before and after ``:``, ``|`` or «such that»."""
     places = [n for n, item in enumerate(items) if vocabulary.such_that(item)]
     return (list(items[: places[0]]), list(items[places[0] + 1 :])) if places else None
 
 
-def lines(items: Items) -> list[Item]:
+def lines(items: tr.Items) -> list[tr.Item]:
     r"""``\substack`` rows as one line."""
-    out: list[Item] = []
-    for item in unwrap(items):
-        if not is_token(item, "CR"):
+    out: list[tr.Item] = []
+    for item in tr.unwrap(items):
+        if not tr.is_token(item, "CR"):
             out.append(item)
-        elif out and not is_token(out[-1], "COMMA") and not vocabulary.such_that(out[-1]):
-            out.append(Token("COMMA", ",", item.start, item.end))
+        elif out and not tr.is_token(out[-1], "COMMA") and not vocabulary.such_that(out[-1]):
+            out.append(tr.Token("COMMA", ",", item.start, item.end))
     return out
 
 
-def listed_values(items: Items) -> list[Items] | None:
+def listed_values(items: tr.Items) -> list[tr.Items] | None:
     r"""The members of ``\{0, 1, 2\}`` or ``\{0, \dots, K-1\}``; None for any other set."""
-    items = unwrap(items)
-    if len(items) != 1 or not isinstance(items[0], Group) or items[0].bracket != "LSET" or divided(items[0].items):
+    items = tr.unwrap(items)
+    if len(items) != 1 or not isinstance(items[0], tr.Group) or items[0].bracket != "LSET" or divided(items[0].items):
         return None
-    return list(split(items[0].items, "COMMA"))
+    return list(tr.split(items[0].items, "COMMA"))
 
 
-def interval(items: Items) -> list[Items] | None:
+def interval(items: tr.Items) -> list[tr.Items] | None:
     r"""First and last of the whole numbers in [1, k]; None for any other set."""
-    items = unwrap(items)
-    if len(items) != 1 or not isinstance(items[0], Group) or items[0].bracket != "LBRACK":
+    items = tr.unwrap(items)
+    if len(items) != 1 or not isinstance(items[0], tr.Group) or items[0].bracket != "LBRACK":
         return None
-    ends = split(items[0].items, "COMMA", "SEMI")
+    ends = tr.split(items[0].items, "COMMA", "SEMI")
     return [ends[0], [DOTS], ends[1]] if len(ends) == 2 and all(ends) else None
 
 
-def _run_on(first: Items, following: list[list[Item]]) -> list[Items] | None:
+def _run_on(first: tr.Items, following: list[list[tr.Item]]) -> list[tr.Items] | None:
     r"""First and last of ``1, \dots, n``, or all of ``2i, 2i+1``, behind ``k =``; their pieces are taken."""
-    if len(following) >= 2 and following[1] and len(following[0]) == 1 and is_token(following[0][0], "DOTS"):
+    if len(following) >= 2 and following[1] and len(following[0]) == 1 and tr.is_token(following[0][0], "DOTS"):
         last = following[1]
         del following[:2]
         return [first, [DOTS], last]
     values = [first]
-    while following and variables(following[0]) is None and not has(following[0], "REL", "IN", "NI", "DOTS"):
+    while following and tr.variables(following[0]) is None and not tr.has(following[0], "REL", "IN", "NI", "DOTS"):
         values.append(following.pop(0))
     return values if len(values) > 1 else None
 
@@ -88,47 +70,47 @@ class Pieces:
     names: list[str] = field(default_factory=list)
     lower: dict[str, Bound] = field(default_factory=dict)
     upper: dict[str, Bound] = field(default_factory=dict)
-    members: list[tuple[list[str], bool, Items]] = field(default_factory=list)  # names ∈ set; whether a tuple
-    contains: list[tuple[Items, Items]] = field(default_factory=list)  # set ∋ element
-    conditions: list[Items] = field(default_factory=list)
-    listed: list[tuple[str, list[Items]]] = field(default_factory=list)  # k ∈ {2i, 2i+1}, k = 1, …, n
+    members: list[tuple[list[str], bool, tr.Items]] = field(default_factory=list)  # names ∈ set; whether a tuple
+    contains: list[tuple[tr.Items, tr.Items]] = field(default_factory=list)  # set ∋ element
+    conditions: list[tr.Items] = field(default_factory=list)
+    listed: list[tuple[str, list[tr.Items]]] = field(default_factory=list)  # k ∈ {2i, 2i+1}, k = 1, …, n
     starts: list[str] = field(default_factory=list)  # given by k = …: the last value stands above
 
-    def bind(self, names: list[str], at: Item) -> None:
+    def bind(self, names: list[str], at: tr.Item) -> None:
         for name in names:
             if name in self.names:
                 raise self.source.error(at.start, f"`{name}` is bound twice here")
             self.names.append(name)
 
-    def sort(self, head: Items, at: Item) -> None:
+    def sort(self, head: tr.Items, at: tr.Item) -> None:
         """Sort the pieces that commas part."""
-        for run in split(head, "SEMI"):
+        for run in tr.split(head, "SEMI"):
             self.sort_run(run, at)
 
-    def sort_run(self, head: Items, at: Item) -> None:
+    def sort_run(self, head: tr.Items, at: tr.Item) -> None:
         pending: list[str] = []
-        parts = split(head, "COMMA")
+        parts = tr.split(head, "COMMA")
         while parts:
             part = parts.pop(0)
             if not part:
                 raise self.source.error(at.start, "an index is missing here")
-            names = variables(part)
+            names = tr.variables(part)
             if names is not None:
                 pending += names
-            elif has(part, "IN"):
+            elif tr.has(part, "IN"):
                 pending = self.member(part, pending)
-            elif has(part, "NI"):
+            elif tr.has(part, "NI"):
                 self.container(part)
-            elif has(part, "REL"):
+            elif tr.has(part, "REL"):
                 pending = self.relation(part, parts, pending)
             else:
                 shown = self.source.latex[part[0].start : part[-1].end]
                 raise self.source.error(part[0].start, f"`{shown}` does not say which index runs where")
         self.bind(pending, at)
 
-    def member(self, part: Items, pending: list[str]) -> list[str]:
-        left, right = split(part, "IN")[0], list(part)[[is_token(i, "IN") for i in part].index(True) + 1 :]
-        own = variables(left)
+    def member(self, part: tr.Items, pending: list[str]) -> list[str]:
+        left, right = tr.split(part, "IN")[0], list(part)[[tr.is_token(i, "IN") for i in part].index(True) + 1 :]
+        own = tr.variables(left)
         if own is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `k : condition`, or `(k, l) \in …`")
         names = pending + own
@@ -138,24 +120,24 @@ class Pieces:
         if values is not None:
             self.listed += [(name, values) for name in names]
         else:
-            self.members.append((names, not pending and is_group(unwrap(left)[0], "LPAREN"), right))
+            self.members.append((names, not pending and tr.is_group(tr.unwrap(left)[0], "LPAREN"), right))
         return []
 
-    def container(self, part: Items) -> None:
-        left, right = split(part, "NI")[:2]
+    def container(self, part: tr.Items) -> None:
+        left, right = tr.split(part, "NI")[:2]
         last = left[-1] if left else None
-        subs = last.subs[0] if isinstance(last, Scripted) and last.subs else ()
-        arguments = last.items if isinstance(last, Group) else subs
-        names = variables(arguments)
+        subs = last.subs[0] if isinstance(last, tr.Scripted) and last.subs else ()
+        arguments = last.items if isinstance(last, tr.Group) else subs
+        names = tr.variables(arguments)
         if names is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `(k, l) : (i, j) \in …`")
         self.bind(names, part[0])
         self.contains.append((left, right))
 
-    def relation(self, part: Items, following: list[list[Item]], pending: list[str]) -> list[str]:
+    def relation(self, part: tr.Items, following: list[list[tr.Item]], pending: list[str]) -> list[str]:
         """k = a; lo ≤ k ≤ hi; r ≠ q; 0 ≤ a, b < 2 (over several pieces). What is still pending comes back."""
-        terms, ops = split(part, "REL"), [i.text for i in part if isinstance(i, Token) and i.type == "REL"]
-        first, last = variables(terms[0]), variables(terms[-1])
+        terms, ops = tr.split(part, "REL"), [i.text for i in part if isinstance(i, tr.Token) and i.type == "REL"]
+        first, last = tr.variables(terms[0]), tr.variables(terms[-1])
         if ops == ["="] and first is not None and not set(first) & set(self.names):
             self.bind(pending + first, part[0])
             values = _run_on(terms[1], following)
@@ -166,7 +148,7 @@ class Pieces:
                 self.lower[name] = (terms[1], False)
                 self.starts.append(name)
             return []
-        middle = variables(terms[1]) if len(ops) == 2 else None
+        middle = tr.variables(terms[1]) if len(ops) == 2 else None
         if middle is not None and len(middle) == 1 and not set(middle) & set(self.names):
             self.bounded(part, terms, ops, middle)
             return pending
@@ -186,7 +168,7 @@ class Pieces:
         self.conditions.append(part)
         return pending
 
-    def bounded(self, part: Items, terms: list[list[Item]], ops: list[str], middle: list[str]) -> None:
+    def bounded(self, part: tr.Items, terms: list[list[tr.Item]], ops: list[str], middle: list[str]) -> None:
         if not (all(op in _UP for op in ops) or all(op in _DOWN for op in ops)):
             raise self.source.error(part[0].start, "this chain does not bound an index from both sides")
         ends = [(terms[0], ops[0] in ("<", ">")), (terms[2], ops[1] in ("<", ">"))]
@@ -196,16 +178,16 @@ class Pieces:
         self.lower[middle[0]], self.upper[middle[0]] = ends
 
     def opened(
-        self, part: Items, terms: list[list[Item]], op: str, last: list[str], following: list[list[Item]]
+        self, part: tr.Items, terms: list[list[tr.Item]], op: str, last: list[str], following: list[list[tr.Item]]
     ) -> None:
         """``0 \\le a, b < 2``: the bounds hold for all the letters between."""
         between = 0
-        while between < len(following) and variables(following[between]) is not None:
+        while between < len(following) and tr.variables(following[between]) is not None:
             between += 1
-        names = [*last, *(n for p in following[:between] for n in variables(p) or ())]
+        names = [*last, *(n for p in following[:between] for n in tr.variables(p) or ())]
         closing = following[between] if between < len(following) else []
-        ends, signs = split(closing, "REL"), [i.text for i in closing if isinstance(i, Token) and i.type == "REL"]
-        close = variables(ends[0]) if len(signs) == 1 and signs[0] in _UP else None
+        ends, signs = tr.split(closing, "REL"), [i.text for i in closing if isinstance(i, tr.Token) and i.type == "REL"]
+        close = tr.variables(ends[0]) if len(signs) == 1 and signs[0] in _UP else None
         if close is None or len(close) != 1:
             self.bind(last, part[0])
             self.lower[last[0]] = (terms[0], op == "<")
@@ -226,66 +208,66 @@ class Running:
     """Letters that run (none in 0 ≤ i − k < n), the items that say so, and the ends."""
 
     names: tuple[str, ...]
-    items: Items
-    ends: tuple[Items, ...]
+    items: tr.Items
+    ends: tuple[tr.Items, ...]
     listed: bool  # with dots
 
 
-def running(items: Items) -> Iterator[Running]:
+def running(items: tr.Items) -> Iterator[Running]:
     """The letters that a formula says to run: in chains between two ends, and in enumerations with dots."""
-    for block in split(items, *_PARTED):
-        pieces = split(block, "COMMA")
+    for block in tr.split(items, *_PARTED):
+        pieces = tr.split(block, "COMMA")
         yield from _enumerated(pieces)
         for chain in _chains(pieces):
             yield from _bounded(chain)
 
 
-def _chains(pieces: list[list[Item]]) -> Iterator[Items]:
+def _chains(pieces: list[list[tr.Item]]) -> Iterator[tr.Items]:
     """1 ≤ i ≤ n by itself; the pieces 1 ≤ i and j ≤ n as one chain."""
-    open_: list[Item] = []
+    open_: list[tr.Item] = []
     for piece in pieces:
-        if has(piece, "REL"):
+        if tr.has(piece, "REL"):
             yield piece
             if open_:
                 yield [*open_, *piece]
             open_ = piece
-        elif len(piece) == 1 and variable(piece[0]) is not None and open_:
+        elif len(piece) == 1 and tr.variable(piece[0]) is not None and open_:
             open_ = [*open_, *piece]  # the j of 1 ≤ i, j, k ≤ n
         else:
             open_ = []
 
 
-def _bounded(chain: Items) -> Iterator[Running]:
-    signs = {i.text for i in chain if isinstance(i, Token) and i.type == "REL"}
-    first, *middle, last = split(chain, "REL")
-    own = variable(first[0]) if len(first) == len(last) == 1 and not middle else None
-    if own is not None and signs <= _FALLING and is_token(last[0], "NUMBER") and last[0].text.isdigit():
+def _bounded(chain: tr.Items) -> Iterator[Running]:
+    signs = {i.text for i in chain if isinstance(i, tr.Token) and i.type == "REL"}
+    first, *middle, last = tr.split(chain, "REL")
+    own = tr.variable(first[0]) if len(first) == len(last) == 1 and not middle else None
+    if own is not None and signs <= _FALLING and tr.is_token(last[0], "NUMBER") and last[0].text.isdigit():
         yield Running((own,), chain, (last,), False)  # q ≥ 0
         return
     between = [item for term in middle for item in term]
     if not first or not last or not between or not (signs <= _RISING or signs <= _FALLING):
         return
-    names = [name for item in between if (name := variable(item)) is not None]
+    names = [name for item in between if (name := tr.variable(item)) is not None]
     plain = len(names) == len(between)
-    if plain or all(variable(i) is not None or is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
+    if plain or all(tr.variable(i) is not None or tr.is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
         yield Running(tuple(names) if plain else (), chain, (first, last), False)
 
 
-def _enumerated(pieces: list[list[Item]]) -> Iterator[Running]:
+def _enumerated(pieces: list[list[tr.Item]]) -> Iterator[Running]:
     """k = 1, …, K; i, j = 0, 1, …, n − 1."""
     for n, piece in enumerate(pieces):
-        sides = split(piece, "REL")
-        name = variable(sides[-2][-1]) if len(sides) > 1 and sides[-2] else None
-        dots = next((m for m in range(n + 1, len(pieces)) if len(pieces[m]) != 1 or not is_token(
+        sides = tr.split(piece, "REL")
+        name = tr.variable(sides[-2][-1]) if len(sides) > 1 and sides[-2] else None
+        dots = next((m for m in range(n + 1, len(pieces)) if len(pieces[m]) != 1 or not tr.is_token(
             pieces[m][0], "NUMBER")), len(pieces))
-        if name is None or dots == len(pieces) or not is_token(pieces[dots][0] if pieces[dots] else None, "DOTS"):
+        if name is None or dots == len(pieces) or not tr.is_token(pieces[dots][0] if pieces[dots] else None, "DOTS"):
             continue
         first = n
         alone = len(sides) == 2 and len(sides[0]) == 1  # not the i of y_i = x_i \quad i = 1, …, n
-        while alone and first and len(pieces[first - 1]) == 1 and variable(pieces[first - 1][0]) is not None:
+        while alone and first and len(pieces[first - 1]) == 1 and tr.variable(pieces[first - 1][0]) is not None:
             first -= 1
         shared = pieces[first:n]
-        names = [variable(p[0]) for p in shared]
+        names = [tr.variable(p[0]) for p in shared]
         ends = tuple(pieces[dots + 1 : dots + 2])
         said = [item for p in (*shared, sides[-2][-1:], *ends) for item in p]
         yield Running((*(n for n in names if n is not None), name), said, ends, True)
@@ -295,71 +277,71 @@ def _enumerated(pieces: list[list[Item]]) -> Iterator[Running]:
 class Definition:
     """left = right; ``local`` is a function and its parameters, where it defines one."""
 
-    left: Items
-    right: Items
+    left: tr.Items
+    right: tr.Items
     local: tuple[str, ...]
 
 
-def definitions(items: Items) -> list[Definition]:
+def definitions(items: tr.Items) -> list[Definition]:
     """The equations of a formula."""
     found = []
-    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
-        return [d for row in split(items[0].items, "CR") for d in definitions(row)]
-    for part in split([i for i in items if not is_token(i, "AMP")], "COMMA", "SEMI", "TEXT", "AND", "IFF", "CR"):
-        sides = split(part, "REL")
+    if len(items) == 1 and isinstance(items[0], tr.Env) and items[0].name in ALIGNED:
+        return [d for row in tr.split(items[0].items, "CR") for d in definitions(row)]
+    for part in tr.split([i for i in items if not tr.is_token(i, "AMP")], "COMMA", "SEMI", "TEXT", "AND", "IFF", "CR"):
+        sides = tr.split(part, "REL")
         if len(sides) < 2 or not sides[0] or not sides[1]:
             continue
         local: tuple[str, ...] = ()
-        head = normal(sides[0][0])
-        name = head.base if isinstance(head, Scripted) and not head.sups else head
-        label = labels_of(head)
+        head = tr.normal(sides[0][0])
+        name = head.base if isinstance(head, tr.Scripted) and not head.sups else head
+        label = tr.labels_of(head)
         group = sides[0][1] if len(sides[0]) == 2 else None
-        if is_token(name, "NAME") and is_group(group, "LPAREN") and label is not None:
-            parameters = [parameter(p) for p in arguments_of(group)]
+        if tr.is_token(name, "NAME") and tr.is_group(group, "LPAREN") and label is not None:
+            parameters = [tr.parameter(p) for p in tr.arguments_of(group)]
             if None not in parameters and len(set(parameters)) == len(parameters):
                 local = (name.text + label, *(p for p in parameters if p is not None))
         found.append(Definition(sides[0], [i for side in sides[1:] for i in side], local))
     return found
 
 
-def _simple(item: Item) -> bool:
+def _simple(item: tr.Item) -> bool:
     """A letter (with primes or a star), a number, a floor or a ceiling: one index by itself."""
-    item = normal(item)
-    if isinstance(item, Scripted):
-        stars = all(len(s) == 1 and is_token(s[0], "STAR") for s in item.sups)
-        return is_token(item.base, "NAME") and not item.subs and stars
-    return is_token(item, "NAME", "NUMBER") or (isinstance(item, Group) and item.bracket in ("LFLOOR", "LCEIL"))
+    item = tr.normal(item)
+    if isinstance(item, tr.Scripted):
+        stars = all(len(s) == 1 and tr.is_token(s[0], "STAR") for s in item.sups)
+        return tr.is_token(item.base, "NAME") and not item.subs and stars
+    return tr.is_token(item, "NAME", "NUMBER") or (isinstance(item, tr.Group) and item.bracket in ("LFLOOR", "LCEIL"))
 
 
-def _units(part: Items) -> list[Items]:
+def _units(part: tr.Items) -> list[tr.Items]:
     """The items of a subscript; a star and its arguments are one."""
-    found: list[Items] = []
+    found: list[tr.Items] = []
     for item in part:
         before = found[-1] if found else ()
-        starred = len(before) == 1 and isinstance(before[0], Scripted) and bool(before[0].sups)
-        if isinstance(item, Group) and item.bracket == "LPAREN" and starred:
+        starred = len(before) == 1 and isinstance(before[0], tr.Scripted) and bool(before[0].sups)
+        if isinstance(item, tr.Group) and item.bracket == "LPAREN" and starred:
             found[-1] = [*before, item]
         else:
             found.append([item])
     return found
 
 
-def _juxtaposed(part: Items) -> bool:
+def _juxtaposed(part: tr.Items) -> bool:
     units = _units(part)
     return len(units) > 1 and all(_simple(unit[0]) for unit in units)
 
 
-def _leads_with_number(part: Items) -> bool:
-    return is_token(normal(part[0]), "NUMBER")
+def _leads_with_number(part: tr.Items) -> bool:
+    return tr.is_token(tr.normal(part[0]), "NUMBER")
 
 
-def split_runs(sub: Items, rank: int | None) -> list[Items]:
+def split_runs(sub: tr.Items, rank: int | None) -> list[tr.Items]:
     """The items of each index; a leading number makes one index of what follows, unless the rank says two."""
-    sub = unwrap(sub)
-    parts = split(sub, "COMMA", "SEMI")
+    sub = tr.unwrap(sub)
+    parts = tr.split(sub, "COMMA", "SEMI")
     if len(parts) == 1 and _juxtaposed(parts[0]) and len(_units(parts[0])) == rank:
         return _units(parts[0])
-    found: list[Items] = []
+    found: list[tr.Items] = []
     for part in parts:
         if _juxtaposed(part) and not _leads_with_number(part):
             found += _units(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from derive.notation import tree as tr
 from derive.notation.faces import Faces
 from derive.notation.labels import Labels
 from derive.notation.occurrences import Occurrences
@@ -18,19 +19,6 @@ from derive.notation.symbols import (
     latex_of,
     layered,
     lexicon,
-)
-from derive.notation.tree import (
-    Item,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    is_token,
-    label_of,
-    normal,
-    sampled,
-    unwrap,
-    variable,
 )
 
 SPARE = "ijklmnpqrstuvwab"
@@ -53,7 +41,7 @@ class Ranks(Labels):
 
     def numbered_alone(self) -> set[str]:
         """The letters of W_1 and W_2, where no W has another subscript, or none if it is no capital."""
-        subs: dict[str, list[Items]] = {}
+        subs: dict[str, list[tr.Items]] = {}
         for o in self.seen.all:
             if not o.in_index:
                 subs.setdefault(o.name, []).append(o.sub or ())
@@ -74,21 +62,21 @@ class Ranks(Labels):
             sizes = tuple("" if (size := _extent(e)) in self.faces.unnamed else size for e in extents)
             self.sizes |= {s for s in sizes if isinstance(s, str) and s}
             for item in items:
-                base = item.base if isinstance(item, Scripted) else item
-                if not is_token(base, "NAME") or base.text in self.words or base.text in self.indices or None in sizes:
+                base = item.base if isinstance(item, tr.Scripted) else item
+                if not tr.is_token(base, "NAME") or base.text in {*self.words, *self.indices} or None in sizes:
                     continue
                 known = tuple(s for s in sizes if s is not None)
                 if len(known) == 2 and 1 in known and not is_capital(base.text):
                     known = tuple(s for s in known if s != 1) or (1,)  # a row x ∈ R^{1×n}, a column
-                if isinstance(item, Scripted) and item.subs and (own := self.own_letter(base.text, item.subs[0])):
+                if isinstance(item, tr.Scripted) and item.subs and (own := self.own_letter(base.text, item.subs[0])):
                     self.tensors.add(own)
                     self.add(own, Kind.TENSOR, self.along(known), (), known)
                     continue
-                leading = len(split_runs(item.subs[0], None)) if isinstance(item, Scripted) and item.subs else 0
-                if leading == 1 and isinstance(item, Scripted) and base.text in alone and _is_number(item.subs[0]):
-                    self.add(f"{base.text}_{unwrap(item.subs[0])[0]}", Kind.TENSOR, self.along(known), (), known)
+                leading = len(split_runs(item.subs[0], None)) if isinstance(item, tr.Scripted) and item.subs else 0
+                if leading == 1 and isinstance(item, tr.Scripted) and base.text in alone and _is_number(item.subs[0]):
+                    self.add(f"{base.text}_{tr.unwrap(item.subs[0])[0]}", Kind.TENSOR, self.along(known), (), known)
                     continue
-                name, sample = sampled(base.text)
+                name, sample = tr.sampled(base.text)
                 name = name if sample is not None and name in self.above else base.text
                 leading += name in self.above
                 self.tensors.add(name)
@@ -102,7 +90,7 @@ class Ranks(Labels):
     def number_labels(self) -> None:
         """W_1 and W_2 are letters of their own, where no W has another subscript; b_1 and b_2 beside them too."""
         single = self.numbered_alone()
-        subs: dict[str, list[Items]] = {}
+        subs: dict[str, list[tr.Items]] = {}
         for o in self.seen.all:
             if not o.in_index:
                 subs.setdefault(o.name, []).append(o.sub or ())
@@ -116,19 +104,19 @@ class Ranks(Labels):
         if not shaped and not any(is_capital(name) for name in single):
             single = {name for name in single if name in self.faces.ranks}
         if single:
-            self.seen.all = [replace(o, name=f"{o.name}_{unwrap(o.sub or ())[0]}", sub=None, bare=True)
+            self.seen.all = [replace(o, name=f"{o.name}_{tr.unwrap(o.sub or ())[0]}", sub=None, bare=True)
                              if o.name in single and o.sub and not o.in_index else o for o in self.seen.all]
         if biases or single:
             self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
-    def is_bias(self, subs: list[Items]) -> bool:
+    def is_bias(self, subs: list[tr.Items]) -> bool:
         """w_0 + Σ_j w_j x_j: beside the w_j a letter of its own, where nothing counts from 0."""
         zero = [s for s in subs if _is_zero(s)]
-        rest = [unwrap(s) for s in subs if s and not _is_zero(s)]
-        letters = bool(rest) and all(len(s) == 1 and is_token(s[0], "NAME") for s in rest)
+        rest = [tr.unwrap(s) for s in subs if s and not _is_zero(s)]
+        letters = bool(rest) and all(len(s) == 1 and tr.is_token(s[0], "NAME") for s in rest)
         return bool(zero) and letters and not any(_is_zero(items) for items in self.seen.lowest)
 
-    def is_offset(self, name: str, subs: list[Items]) -> bool:
+    def is_offset(self, name: str, subs: list[tr.Items]) -> bool:
         """θ^⊤x + θ_0: beside the whole θ a letter of its own."""
         values = [o for o in self.seen.all if o.name == name and o.right and not o.in_index]
         whole = any(o.sub is None for o in values)
@@ -162,7 +150,7 @@ class Ranks(Labels):
                     self.tensors.add(name)
                     self.unwritten[name] = rank
 
-    def labelled_rank(self, base: str, name: str, runs: list[Items]) -> None:
+    def labelled_rank(self, base: str, name: str, runs: list[tr.Items]) -> None:
         """W_z h of a W_z beside a W: a matrix as well."""
         rank = self.faces.ranks.get(name, 2 if self.faces.ranks.get(base) == 2 else 0)
         if rank and not runs and name not in self.symbols and name not in self.words:
@@ -177,7 +165,7 @@ class Ranks(Labels):
             if runs in ({0}, {0, 1}):
                 self.unwritten[name], self.extents[name] = 1, ("", "")
 
-    def wholes(self, entries: list[tuple[str, list[Items]]]) -> None:
+    def wholes(self, entries: list[tuple[str, list[tr.Items]]]) -> None:
         """x_n beside x_{ni}: what stands in a product of vectors leaves its last axes out."""
         vectors = self.faces.ranks.keys() | self.seen.marked | self.seen.beside
         counts: dict[str, set[int]] = {}
@@ -192,9 +180,9 @@ class Ranks(Labels):
     def is_limit(self, name: str) -> bool:
         """K of Σ_{k=1}^K, whatever «the vectors of $K$ words» says."""
         return name not in self.subscripted and any(
-            len(items) == 1 and is_token(items[0], "NAME") and str(items[0]) == name for items in self.seen.bounds)
+            len(items) == 1 and tr.is_token(items[0], "NAME") and str(items[0]) == name for items in self.seen.bounds)
 
-    def tensor(self, name: str, runs: list[Items]) -> None:
+    def tensor(self, name: str, runs: list[tr.Items]) -> None:
         if name in self.words or name in self.set_names or name in self.indices or name in self.functions:
             return
         if self.is_part(name):
@@ -203,7 +191,7 @@ class Ranks(Labels):
             return
         style = self.above.get(name) or self.above.get(name.split("_")[0])
         if style:
-            runs = [(Token("NAME", style.strip("()"), 0, 0),), *runs]
+            runs = [(tr.Token("NAME", style.strip("()"), 0, 0),), *runs]
         self.tensors.add(name)
         old, axes = self.symbols.get(name), letters_of(runs)
         if not runs and old is not None:
@@ -267,32 +255,32 @@ class Ranks(Labels):
         self.symbols[key] = Symbol(identifier(key), latex, kind, axes, members, sizes, above, unwritten)
 
 
-def _is_number(items: Items) -> bool:
-    items = unwrap(items)
-    return len(items) == 1 and is_token(items[0], "NUMBER")
+def _is_number(items: tr.Items) -> bool:
+    items = tr.unwrap(items)
+    return len(items) == 1 and tr.is_token(items[0], "NUMBER")
 
 
-def label_size(item: Item) -> str | None:
+def label_size(item: tr.Item) -> str | None:
     """d_k of d_k, where it is a size: a letter with a label."""
-    item = normal(item)
-    label = label_of(item.subs[0][0]) if isinstance(item, Scripted) and len(item.subs) == 1 and len(
+    item = tr.normal(item)
+    label = tr.label_of(item.subs[0][0]) if isinstance(item, tr.Scripted) and len(item.subs) == 1 and len(
         item.subs[0]) == 1 and not item.sups else None
-    return None if label is None or not is_token(base_of(item), "NAME") else f"{base_of(item)}_{label}"
+    return None if label is None or not tr.is_token(tr.base_of(item), "NAME") else f"{tr.base_of(item)}_{label}"
 
 
-def _is_zero(items: Items) -> bool:
-    return _is_number(items) and str(unwrap(items)[0]) == "0"
+def _is_zero(items: tr.Items) -> bool:
+    return _is_number(items) and str(tr.unwrap(items)[0]) == "0"
 
 
-def letters_of(runs: list[Items]) -> list[str | None]:
-    return [variable(run[0]) if len(run) == 1 and "'" not in (variable(run[0]) or "'") else None for run in runs]
+def letters_of(runs: list[tr.Items]) -> list[str | None]:
+    return [tr.variable(run[0]) if len(run) == 1 and "'" not in (tr.variable(run[0]) or "'") else None for run in runs]
 
 
-def _extent(items: Items) -> int | str | None:
-    item = normal(items[0]) if len(items) == 1 else None
-    if isinstance(item, Scripted):
+def _extent(items: tr.Items) -> int | str | None:
+    item = tr.normal(items[0]) if len(items) == 1 else None
+    if isinstance(item, tr.Scripted):
         return label_size(item) or ""
-    if not isinstance(item, Token):
+    if not isinstance(item, tr.Token):
         return "" if items else None  # 2n, K + 1
     if item.type == "NUMBER" and item.text.isdigit():
         return int(item.text)

@@ -7,28 +7,15 @@ from dataclasses import field, replace
 from fractions import Fraction
 
 import derive.expr as ex
+from derive.notation import tree as tr
 from derive.notation.formulas import NotationError, Source
 from derive.notation.shapes import HADAMARD, INNER, TRANSPOSE
 from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
-from derive.notation.tree import (
-    Command,
-    Cursor,
-    Env,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    is_group,
-    is_token,
-    split,
-    starts_factor,
-)
 from derive.records import dataclass
 
 _MISSING = "something is missing here: a value is expected, as in `x_k` or `2`"
 SETS = (ex.SetApp, ex.SetOf, ex.Without, ex.Hull, ex.Subdifferential)
-Part = Callable[["Reader", Cursor], ex.Expr | list[ex.Expr]]
+Part = Callable[["Reader", tr.Cursor], ex.Expr | list[ex.Expr]]
 
 
 @dataclass(frozen=True)
@@ -52,16 +39,16 @@ class Reader:
     def binding(self, names: list[str]) -> Reader:
         return replace(self, bound=self.bound | set(names), in_index=False)
 
-    def error(self, at: Item | int, message: str) -> NotationError:
+    def error(self, at: tr.Item | int, message: str) -> NotationError:
         return self.source.error(at if isinstance(at, int) else at.start, message)
 
-    def shown(self, *items: Item) -> str:
+    def shown(self, *items: tr.Item) -> str:
         return self.source.latex[items[0].start : items[-1].end].strip()
 
-    def cursor(self, items: Items, end: int) -> Cursor:
-        return Cursor(items, items[-1].end if items else end)
+    def cursor(self, items: tr.Items, end: int) -> tr.Cursor:
+        return tr.Cursor(items, items[-1].end if items else end)
 
-    def value(self, items: Items, end: int) -> ex.Expr:
+    def value(self, items: tr.Items, end: int) -> ex.Expr:
         """All of the items as one value; ``end`` places the error where there are none."""
         if not items:
             raise self.error(end, _MISSING)
@@ -70,23 +57,23 @@ class Reader:
         self.finish(cursor)
         return found
 
-    def finish(self, c: Cursor) -> None:
+    def finish(self, c: tr.Cursor) -> None:
         """An error where items are left."""
         item = c.peek()
         if item is None:
             return
-        if is_token(item, "TEXT"):
+        if tr.is_token(item, "TEXT"):
             raise self.error(item, f"the words `{self.shown(item)}` are outside the notation")
-        if is_token(item, "DOTS"):
+        if tr.is_token(item, "DOTS"):
             raise self.error(item, r"dots are outside the notation here; write a range, `\sum_{k=1}^{n}` or `1 \le k`")
-        if is_token(item, "QUAD"):
+        if tr.is_token(item, "QUAD"):
             raise self.error(item, "a wide space parts two formulas here; put a comma between them")
-        if is_token(item, "COMMA"):
+        if tr.is_token(item, "COMMA"):
             raise self.error(item, "a comma does not belong here: one value is expected")
         raise self.error(item, f"`{self.shown(item)}` does not belong here: an operator or the end is expected, as in "
                                "`a + b`")
 
-    def sum(self, c: Cursor) -> ex.Expr:
+    def sum(self, c: tr.Cursor) -> ex.Expr:
         """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""
         first, start = c.place, len(c.opened)
         terms: list[ex.Expr] = []
@@ -99,21 +86,21 @@ class Reader:
             terms.append(product(negated(factors) if negative else factors))
             self.places.setdefault(terms[-1], at)
             self.within_reach(known, terms[-1], c)
-            if not is_token(c.peek(), "PLUS", "MINUS"):
+            if not tr.is_token(c.peek(), "PLUS", "MINUS"):
                 break
-            negative = is_token(c.take(), "MINUS")
+            negative = tr.is_token(c.take(), "MINUS")
         found = terms[0] if len(terms) == 1 else ex.Add(tuple(terms))
         self.places.setdefault(found, first)
         following = c.peek()
-        if is_token(following, "BMOD"):
+        if tr.is_token(following, "BMOD"):
             if signed or len(terms) > 1:
                 raise self.error(first, r"what is taken `\bmod`: the last term or the whole sum? Put brackets")
             return self.modulo(found, c)
-        if is_token(following, "SETMINUS"):
+        if tr.is_token(following, "SETMINUS"):
             return self.without(found, c)
         return found
 
-    def within_reach(self, opened: list[tuple[str, str]], term: ex.Expr, c: Cursor) -> None:
+    def within_reach(self, opened: list[tuple[str, str]], term: ex.Expr, c: tr.Cursor) -> None:
         """max_r a_r + b_r: the b_r stands outside, where no r runs."""
         free = {i.name for i in ex.free_indices(term)} - self.bound - self.outer
         for name, sign in opened:
@@ -121,37 +108,38 @@ class Reader:
                 raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the "
                                           f"next + or −, and stands behind it too; put brackets around the whole body")
 
-    def modulo(self, left: ex.Expr, c: Cursor) -> ex.Expr:
+    def modulo(self, left: ex.Expr, c: tr.Cursor) -> ex.Expr:
         last = left.factors[-1] if isinstance(left, ex.Mul) else left
-        if isinstance(last, (ex.Reduce, ex.Arg)) and not isinstance(c.items[c.at - 1], Group):
+        if isinstance(last, (ex.Reduce, ex.Arg)) and not isinstance(c.items[c.at - 1], tr.Group):
             raise self.error(c.place, r"what is taken `\bmod`: the body or all of it? Put brackets")
         c.take()
         right = self.factor(c)
-        if len(right) != 1 or starts_factor(c.peek()) or is_token(c.peek(), "PLUS", "MINUS", "TIMES", "SLASH", "BMOD"):
+        goes_on = tr.is_token(c.peek(), "PLUS", "MINUS", "TIMES", "SLASH", "BMOD")
+        if len(right) != 1 or tr.starts_factor(c.peek()) or goes_on:
             raise self.error(c.place, r"how far does `\bmod` reach? Put brackets")
         return ex.Fn("mod", (left, right[0]))
 
-    def factors(self, c: Cursor) -> list[ex.Expr]:
+    def factors(self, c: tr.Cursor) -> list[ex.Expr]:
         """The factors of a product, as written; a quotient a/b is a, b^{-1}."""
         found: list[ex.Expr] = []
-        operator: Item | None = None
+        operator: tr.Item | None = None
         parts: list[ex.Expr] = []  # what stands before each ⊙
         whole = 0
         while True:
             item = c.peek()
-            if starts_factor(item):
-                if is_token(item, "NUMBER") and found and operator is None:
+            if tr.starts_factor(item):
+                if tr.is_token(item, "NUMBER") and found and operator is None:
                     assert item is not None
                     raise self.error(item, rf"a number after a factor: write `\cdot {self.shown(item)}`, or move it")
                 found = self.dotted(found, self.factor(c), operator)
                 operator = None
-            elif is_token(item, "ODOT") and found and operator is None:
+            elif tr.is_token(item, "ODOT") and found and operator is None:
                 operator = c.take()
                 parts.append(product(found[whole:]))
                 whole = len(found)
-            elif is_token(item, "TIMES", "STAR") and found and operator is None:
+            elif tr.is_token(item, "TIMES", "STAR") and found and operator is None:
                 operator = c.take()
-            elif is_token(item, "SLASH") and found and operator is None:
+            elif tr.is_token(item, "SLASH") and found and operator is None:
                 return self.slash(found, c)
             else:
                 break
@@ -161,55 +149,55 @@ class Reader:
             self.multipliable(found, c)
         return [ex.Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
 
-    def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: Item | None) -> list[ex.Expr]:
+    def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: tr.Item | None) -> list[ex.Expr]:
         r"""w \cdot x of two vectors is their inner product; of anything else a product."""
         def is_vector(node: ex.Expr) -> bool:
             return isinstance(node, ex.Entry) and self.rank(node) - len(node.indices) == 1
 
-        if is_token(operator, "TIMES") and found and len(new) == 1 and is_vector(found[-1]) and is_vector(new[0]):
+        if tr.is_token(operator, "TIMES") and found and len(new) == 1 and is_vector(found[-1]) and is_vector(new[0]):
             return [*found[:-1], ex.Fn(INNER, (found[-1], new[0]))]
         return [*found, *new]
 
-    def multipliable(self, factors: list[ex.Expr], c: Cursor) -> None:
+    def multipliable(self, factors: list[ex.Expr], c: tr.Cursor) -> None:
         for factor in factors:
             if isinstance(factor, (ex.Tuple, ex.SetApp, ex.SetOf, ex.Without, ex.Star)) and (
                     not isinstance(factors[0], ex.Num)):
                 raise self.error(c.place, "a tuple or a set cannot be a factor")
 
-    def missing(self, c: Cursor) -> NotationError:
+    def missing(self, c: tr.Cursor) -> NotationError:
         item = c.peek()
         if item is None:
             return self.error(c.place, _MISSING)
-        if is_token(item, "TEXT", "DOTS"):
+        if tr.is_token(item, "TEXT", "DOTS"):
             c.at = c.items.index(item) if item in c.items else c.at
             self.finish(c)
         return self.error(item, f"a value is expected before `{self.shown(item)}`, as in `a + b`")
 
-    def slash(self, numerator: list[ex.Expr], c: Cursor) -> list[ex.Expr]:
+    def slash(self, numerator: list[ex.Expr], c: tr.Cursor) -> list[ex.Expr]:
         slash = c.take()
-        if not starts_factor(c.peek()):
+        if not tr.starts_factor(c.peek()):
             raise self.missing(c)
         denominator = product(self.factor(c))
-        if starts_factor(c.peek()) or is_token(c.peek(), "TIMES", "STAR", "SLASH"):
+        if tr.starts_factor(c.peek()) or tr.is_token(c.peek(), "TIMES", "STAR", "SLASH"):
             raise self.error(slash, r"`a/b c` is `(a/b) c` or `a/(b c)`; write `\frac{…}{…}` or brackets")
         return self.quotient(numerator, denominator, slash)
 
-    def quotient(self, above: list[ex.Expr], below: ex.Expr, at: Item) -> list[ex.Expr]:
+    def quotient(self, above: list[ex.Expr], below: ex.Expr, at: tr.Item) -> list[ex.Expr]:
         if isinstance(below, ex.Num) and below.value == 0:
             raise self.error(at, "a division by zero")
         return quotient(above, below)
 
-    def spread(self, items: Items, end: int) -> list[ex.Expr]:
+    def spread(self, items: tr.Items, end: int) -> list[ex.Expr]:
         """A value as factors; a product in brackets stays one factor."""
         found = self.value(items, end)
-        if isinstance(found, ex.Mul) and not (len(items) == 1 and isinstance(items[0], Group)):
+        if isinstance(found, ex.Mul) and not (len(items) == 1 and isinstance(items[0], tr.Group)):
             return list(found.factors)
         return [found]
 
-    def factor(self, c: Cursor) -> list[ex.Expr]:
+    def factor(self, c: tr.Cursor) -> list[ex.Expr]:
         """One factor (a fraction can be several)."""
         item = c.peek()
-        if item is None or not starts_factor(item):
+        if item is None or not tr.starts_factor(item):
             raise self.missing(c)
         part = self.parts.get(_kind(item))
         if part is None:
@@ -220,14 +208,14 @@ class Reader:
             self.places.setdefault(node, item.start)
         return found
 
-    def without(self, base: ex.Expr, c: Cursor) -> ex.Expr:
+    def without(self, base: ex.Expr, c: tr.Cursor) -> ex.Expr:
         r"""S \setminus \{(i, j)\}."""
         sign = c.take()
         g = c.peek()
-        if not isinstance(base, SETS) or not is_group(g, "LSET"):
+        if not isinstance(base, SETS) or not tr.is_group(g, "LSET"):
             raise self.error(sign, r"`\setminus` stands between a set and `\lbrace … \rbrace`")
         c.take()
-        return ex.Without(base, tuple(self.value(part, g.end - 1) for part in split(g.items, "COMMA")))
+        return ex.Without(base, tuple(self.value(part, g.end - 1) for part in tr.split(g.items, "COMMA")))
 
     def is_index(self, name: str) -> bool:
         if any(b.rstrip("'") == name for b in self.bound):
@@ -244,9 +232,9 @@ class Reader:
         known = self.table.named(node.tensor) if isinstance(node, ex.Entry) else None
         return isinstance(node, ex.Entry) and known is not None and len(known.sizes) > len(node.indices)
 
-    def raised(self, base: ex.Expr, item: Item | None) -> ex.Expr:
+    def raised(self, base: ex.Expr, item: tr.Item | None) -> ex.Expr:
         """The base to the power that the item carries, if any."""
-        if not isinstance(item, Scripted):
+        if not isinstance(item, tr.Scripted):
             return base
         if item.subs:
             raise self.error(item.subs[0][0], "this subscript is outside the notation")
@@ -254,19 +242,19 @@ class Reader:
             raise self.error(item, "this prime is outside the notation")
         return self.power(base, item)
 
-    def power(self, base: ex.Expr, item: Scripted) -> ex.Expr:
+    def power(self, base: ex.Expr, item: tr.Scripted) -> ex.Expr:
         if not item.sups:
             return base
         if len(item.sups) > 1:
             raise self.error(item, "two superscripts; put brackets")
         script = item.sups[0]
-        if len(script) == 1 and (is_token(script[0], "TOP") or str(script[0]) == "T" and (
+        if len(script) == 1 and (tr.is_token(script[0], "TOP") or str(script[0]) == "T" and (
                 "T" not in self.words or self.is_whole(base))):
             return ex.Fn(TRANSPOSE, (base,))
-        if len(script) == 1 and str(script[0]) == "T" and is_token(item.base, "NAME"):
+        if len(script) == 1 and str(script[0]) == "T" and tr.is_token(item.base, "NAME"):
             raise self.error(script[0], f"`{self.shown(item)}`: transposed, or to the power `T`? Write `^\\top`, or "
                                         f"brackets around what has the power")
-        if not script or is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
+        if not script or tr.is_token(script[0], "STAR", "TOP", "TEXT", "PRIME"):
             raise self.error(item, f"the superscript of `{self.shown(item)}` is outside the notation")
         exponent = replace(self, in_index=False).value(script, item.end)
         if isinstance(exponent, ex.Entry) and self.rank(exponent) != len(exponent.indices):
@@ -276,25 +264,25 @@ class Reader:
         return ex.Pow(base, exponent)
 
 
-def _kind(item: Item) -> str:
+def _kind(item: tr.Item) -> str:
     """The kind of a factor that opens with the item: a token's type, GROUP, ENV, FRAC, SQRT or UNDER."""
-    base = item.base if isinstance(item, Scripted) else item
+    base = item.base if isinstance(item, tr.Scripted) else item
     match base:
-        case Token(type="INFTY") | Env() | Command(type="FRAC" | "SQRT") if item is not base:
+        case tr.Token(type="INFTY") | tr.Env() | tr.Command(type="FRAC" | "SQRT") if item is not base:
             return ""
-        case Token() | Command():
+        case tr.Token() | tr.Command():
             return base.type
-    return "GROUP" if isinstance(base, Group) else "ENV"
+    return "GROUP" if isinstance(base, tr.Group) else "ENV"
 
 
-def infinity(r: Reader, c: Cursor) -> ex.Expr:
+def infinity(r: Reader, c: tr.Cursor) -> ex.Expr:
     c.take()
     return ex.Infinity(1)
 
 
-def number(r: Reader, c: Cursor) -> ex.Expr:
+def number(r: Reader, c: tr.Cursor) -> ex.Expr:
     item = c.take()
-    return r.raised(ex.Num(Fraction(str(item.base if isinstance(item, Scripted) else item))), item)
+    return r.raised(ex.Num(Fraction(str(item.base if isinstance(item, tr.Scripted) else item))), item)
 
 
 def product(factors: list[ex.Expr]) -> ex.Expr:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from derive import reductions
 from derive.functions import SPELLINGS
+from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
-from derive.notation.tree import Token
 from derive.notation.vocabulary import (
     ALIGNED,
     CLOSING,
@@ -55,7 +55,7 @@ _LONGEST = 20_000
 class _Lexer:
     def __init__(self, source: Source) -> None:
         self.source, self.text, self.at = source, source.latex, 0
-        self.out: list[Token] = []
+        self.out: list[tr.Token] = []
         self.environments: list[tuple[str, str]] = []  # (name, what it is read as)
         self.heavy = False  # behind a \mathbf without braces
         self.digits = 0  # how many arguments that may be one bare digit are still to come
@@ -64,10 +64,10 @@ class _Lexer:
         return self.source.error(self.at if at is None else at, message)
 
     def emit(self, type_: str, text: str, end: int, bold: bool = False) -> None:
-        self.out.append(Token(type_, text, self.at, end, type_ == "NAME" and (bold or self.heavy)))
+        self.out.append(tr.Token(type_, text, self.at, end, type_ == "NAME" and (bold or self.heavy)))
         self.at, self.heavy = end, False
 
-    def run(self) -> list[Token]:
+    def run(self) -> list[tr.Token]:
         while self.at < len(self.text):
             if space := _SPACE.match(self.text, self.at):
                 self.at = space.end()
@@ -85,7 +85,7 @@ class _Lexer:
         elif char in "0123456789":
             self.number()
         elif char in "²³":
-            self.out.append(Token("SUP", "^", self.at, self.at))
+            self.out.append(tr.Token("SUP", "^", self.at, self.at))
             self.emit("NUMBER", {"²": "2", "³": "3"}[char], self.at + 1)
         elif self.text.startswith("||", self.at) and not self.between_factors():
             self.emit("NBAR", "||", self.at + 2)
@@ -246,13 +246,13 @@ class _Lexer:
             return None
         symbol = _APPLIED.match(self.text, close) or self.defined_word(name, close)
         if _FUNCTION.match(content) and symbol and vocabulary.kind(
-            word := Token("TEXT", content, self.at, close)
+            word := tr.Token("TEXT", content, self.at, close)
         ) is None and not vocabulary.such_that(word):
             return self.emit("NAME", content, close)
         for n, piece in enumerate(content.split("$")):
             if n % 2 == 0:
                 if piece.strip(" ~\t\n,"):
-                    self.out.append(Token("TEXT", piece, self.at, close))
+                    self.out.append(tr.Token("TEXT", piece, self.at, close))
             else:
                 inner = Source(self.text[: braced.end() + content.index(piece)] + piece, self.source.line,
                                self.source.column)
@@ -263,7 +263,7 @@ class _Lexer:
         return None
 
 
-def tokenise(source: Source) -> list[Token]:
+def tokenise(source: Source) -> list[tr.Token]:
     """The tokens of a formula without its layout: quads, equation number, closing punctuation.
 
     Raises :class:`NotationError` where something is outside the notation.
@@ -280,7 +280,7 @@ _AROUND_QUAD = frozenset(
 )
 
 
-def tidy(tokens: list[Token], source: Source) -> list[Token]:
+def tidy(tokens: list[tr.Token], source: Source) -> list[tr.Token]:
     """What is left when the layout is gone."""
     tokens = _cut_end(_join_arg(tokens))
     tokens = _intervals(_without_quads(_without_columns(tokens)))
@@ -289,17 +289,17 @@ def tidy(tokens: list[Token], source: Source) -> list[Token]:
     return tokens
 
 
-def _join_arg(tokens: list[Token]) -> list[Token]:
-    out: list[Token] = []
+def _join_arg(tokens: list[tr.Token]) -> list[tr.Token]:
+    out: list[tr.Token] = []
     for token in tokens:
         if out and out[-1].type == "ARG" and token.type == "BIG" and reductions.selects(token.text):
-            out[-1] = Token("BIG", f"arg{token.text}", out[-1].start, token.end)
+            out[-1] = tr.Token("BIG", f"arg{token.text}", out[-1].start, token.end)
         else:
             out.append(token)
     return out
 
 
-def _cut_end(tokens: list[Token]) -> list[Token]:
+def _cut_end(tokens: list[tr.Token]) -> list[tr.Token]:
     """Without ``, \\quad (2).`` at the end."""
     while tokens:
         kinds = [t.type for t in tokens[-4:]]
@@ -312,9 +312,9 @@ def _cut_end(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _without_quads(tokens: list[Token]) -> list[Token]:
+def _without_quads(tokens: list[tr.Token]) -> list[tr.Token]:
     """A wide space between two relations is a comma; one beside words or signs says nothing."""
-    out: list[Token] = []
+    out: list[tr.Token] = []
     for n, token in enumerate(tokens):
         if token.type != "QUAD":
             out.append(token)
@@ -324,13 +324,13 @@ def _without_quads(tokens: list[Token]) -> list[Token]:
         around = {t.type for t in (*tokens[max(n - 1, 0) : n], *tokens[n + 1 : n + 2])}
         if n and not around & (_AROUND_QUAD | {"QUAD"}) and _depth(tokens[:n]) == 0:
             both = _relates(out) and _relates(tokens[n:])
-            out.append(Token("COMMA", "quad", token.start, token.end) if both else token)
+            out.append(tr.Token("COMMA", "quad", token.start, token.end) if both else token)
     return out
 
 
-def _without_columns(tokens: list[Token]) -> list[Token]:
+def _without_columns(tokens: list[tr.Token]) -> list[tr.Token]:
     """Two column signs, and one between two relations, are a comma: y = x && x > 0."""
-    out: list[Token] = []
+    out: list[tr.Token] = []
     row = 0  # where the row begins in out
     names: list[str] = []
     for n, token in enumerate(tokens):
@@ -342,7 +342,7 @@ def _without_columns(tokens: list[Token]) -> list[Token]:
             cell = tokens[n + 1 : end]
             opens = cell[0].type if cell else ""
             if _relates(out[row:]) and _relates(cell) and opens not in ("REL", "IN", "PLUS", "MINUS", "TIMES", "TEXT"):
-                out.append(Token("COMMA", "quad", token.start, token.end))
+                out.append(tr.Token("COMMA", "quad", token.start, token.end))
                 continue
         out.append(token)
     return out
@@ -352,7 +352,7 @@ _HALF = {("LPAREN", "RBRACK"): "OPEN", ("RBRACK", "RBRACK"): "OPEN", ("LBRACK", 
          ("LBRACK", "LBRACK"): "SHUT", ("RBRACK", "LBRACK"): "PAREN"}
 
 
-def _intervals(tokens: list[Token]) -> list[Token]:
+def _intervals(tokens: list[tr.Token]) -> list[tr.Token]:
     """(0, 1], [0, 1) and ]0, 1[ behind ∈ as brackets of their own."""
     out = list(tokens)
     for n, token in enumerate(tokens):
@@ -368,15 +368,15 @@ def _intervals(tokens: list[Token]) -> list[Token]:
 _ENDS = frozenset("LPAREN RPAREN LBRACK RBRACK LBRACE RBRACE LSET RSET".split())
 
 
-def _relates(tokens: list[Token]) -> bool:
+def _relates(tokens: list[tr.Token]) -> bool:
     return any(t.type in ("REL", "IN") for t in tokens)
 
 
-def _depth(tokens: list[Token]) -> int:
+def _depth(tokens: list[tr.Token]) -> int:
     return sum((t.type in CLOSING) - (t.type in _OPENING) for t in tokens)
 
 
-def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
+def _pair_bars(tokens: list[tr.Token], source: Source) -> list[tr.Token]:
     """``|`` becomes LBAR, RBAR, or MID where one stands alone between its brackets; ‖ LNORM or RNORM."""
     out = _pair_norms(tokens)
     open_bars: list[list[int]] = [[]]
@@ -387,7 +387,7 @@ def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
             raise source.error(tokens[bars[-1]].start, r"these bars do not pair; write \left| … \right|, or \mid")
         for place, n in enumerate(bars):
             kind = "MID" if len(bars) == 1 else "RBAR" if place % 2 else "LBAR"
-            out[n] = Token(kind, "|", tokens[n].start, tokens[n].end)
+            out[n] = tr.Token(kind, "|", tokens[n].start, tokens[n].end)
 
     for n, token in enumerate(tokens):
         if token.type == "BAR":
@@ -401,23 +401,23 @@ def _pair_bars(tokens: list[Token], source: Source) -> list[Token]:
     return out
 
 
-def _pair_norms(tokens: list[Token]) -> list[Token]:
+def _pair_norms(tokens: list[tr.Token]) -> list[tr.Token]:
     """‖ opens and closes by turns; one alone in its brackets is the bar of D(p ‖ q)."""
     out = list(tokens)
     open_: list[list[int]] = [[]]
     for n, token in enumerate(tokens):
         if token.type == "NBAR":
             open_[-1].append(n)
-            out[n] = Token("LNORM" if len(open_[-1]) % 2 else "RNORM", "‖", token.start, token.end)
+            out[n] = tr.Token("LNORM" if len(open_[-1]) % 2 else "RNORM", "‖", token.start, token.end)
         elif token.type in CLOSING:
             open_.append([])
         elif token.type in _OPENING and len(open_) > 1 and len(alone := open_.pop()) == 1:
-            out[alone[0]] = Token("MID", "|", tokens[alone[0]].start, tokens[alone[0]].end)
+            out[alone[0]] = tr.Token("MID", "|", tokens[alone[0]].start, tokens[alone[0]].end)
     return out
 
 
-def _balanced(tokens: list[Token], source: Source) -> None:
-    stack: list[Token] = []
+def _balanced(tokens: list[tr.Token], source: Source) -> None:
+    stack: list[tr.Token] = []
     for token in tokens:
         if token.type in CLOSING:
             stack.append(token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from derive.notation.tree import Item, Token
+from derive.notation import tree as tr
 
 SIGNS = {
     "+": "PLUS", "-": "MINUS", "−": "MINUS", "*": "STAR", "∗": "STAR", "⋆": "STAR", "/": "SLASH", "·": "TIMES",
@@ -100,18 +100,18 @@ def plain(text: str) -> str:
     return re.sub(r"(?:\s|~)+", " ", text).strip(" ,.;").lower()
 
 
-def kind(item: Item | None) -> str | None:
+def kind(item: tr.Item | None) -> str | None:
     """IF, ELSE, AND, IFF, ALL or IN, where the item is such a word."""
-    if not isinstance(item, Token):
+    if not isinstance(item, tr.Token):
         return None
     return {"AND": "AND", "IFF": "IFF", "FORALL": "ALL"}.get(item.type) if item.type != "TEXT" else _KIND_OF.get(
         plain(item.text)
     )
 
 
-def defining(item: Item) -> bool:
+def defining(item: tr.Item) -> bool:
     """«where», «with»: what follows may be a definition."""
-    return isinstance(item, Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
+    return isinstance(item, tr.Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")
 
 
 _REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|point)[- ]?wise\)?")
@@ -120,36 +120,36 @@ _REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|poi
 _ROLE = re.compile(r"\(?(?:is |are )?(?:kept |held )?(?:fixed|constant|given|known|trainable|learnable|learned)\)?")
 
 
-def is_role(item: Item) -> bool:
+def is_role(item: tr.Item) -> bool:
     """«fixed», «given»: who is who."""
-    return isinstance(item, Token) and item.type == "TEXT" and _ROLE.fullmatch(plain(item.text)) is not None
+    return isinstance(item, tr.Token) and item.type == "TEXT" and _ROLE.fullmatch(plain(item.text)) is not None
 
 
-def is_remark(item: Item) -> bool:
+def is_remark(item: tr.Item) -> bool:
     """«(elementwise)»: nothing new of a function of numbers."""
-    return isinstance(item, Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None
+    return isinstance(item, tr.Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None
 
 
 _ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)[- ]?wise"
                     r"|(?:(?:over|of|for|to|in) )?(?:each|every) (row|column)|by (row|column)s?)\)?")
 
 
-def along(item: Item) -> str | None:
+def along(item: tr.Item) -> str | None:
     """rows or columns of «(row-wise)», «over each column»."""
-    found = _ALONG.fullmatch(plain(item.text)) if isinstance(item, Token) and item.type == "TEXT" else None
+    found = _ALONG.fullmatch(plain(item.text)) if isinstance(item, tr.Token) and item.type == "TEXT" else None
     return None if found is None else f"{found[1] or found[2] or found[3]}s"
 
 
-def such_that(item: Item) -> bool:
+def such_that(item: tr.Item) -> bool:
     """``:``, ``|`` or «such that» in a set or under a sum."""
-    return isinstance(item, Token) and (
+    return isinstance(item, tr.Token) and (
         item.type in ("COLON", "MID") or (item.type == "TEXT" and plain(item.text) in _SUCH_THAT)
     )
 
 
-def extremal(item: Item | None) -> str | None:
+def extremal(item: tr.Item | None) -> str | None:
     """'max' or 'min' where the words are «is the largest in its window» and the like."""
-    if not isinstance(item, Token) or item.type != "TEXT":
+    if not isinstance(item, tr.Token) or item.type != "TEXT":
         return None
     match = _EXTREMAL.fullmatch(plain(item.text))
     return None if match is None else "max" if match["max"] else "min"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from derive.notation.formulas import Formula
-from derive.notation.rules import columns, functions, letters, lists, signs, softmax
-from derive.notation.rules.trees import with_trees
+from derive.notation.rules import columns, functions, letters, lists, signs, softmax, trees
 from derive.records import dataclass
 
 
@@ -59,7 +58,7 @@ RULES = (
 
 def rewritten(formulas: Iterable[Formula], rules: Iterable[Rule] = (*LETTERS, *RULES)) -> list[Formula]:
     """The formulas after each rule in its turn; those without a tree stay as they are."""
-    found = with_trees(formulas)
+    found = trees.with_trees(formulas)
     for rule in rules:
         found = rule.result(found)
     return found

@@ -5,31 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from derive.notation import tree as tr
 from derive.notation.formulas import Formula
-from derive.notation.rules.trees import (
-    Run,
-    all_statements,
-    by_statement,
-    called,
-    changed,
-    each,
-    letter,
-    letters,
-    mapped,
-    name,
-    sides,
-)
-from derive.notation.tree import Item, Items, Scripted, Token, has, inside, is_group, is_token, names_in, split
+from derive.notation.rules import trees
 
 _STEPS = (["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
 
-def _above(item: Item) -> tuple[str, Items] | None:
+def _above(item: tr.Item) -> tuple[str, tr.Items] | None:
     """z and l of z^l_j, a and l − 1 of a^{l-1}."""
-    if not isinstance(item, Scripted) or not item.sups or not is_token(item.base, "NAME"):
+    if not isinstance(item, tr.Scripted) or not item.sups or not tr.is_token(item.base, "NAME"):
         return None
     above = item.sups[0]
-    kinds = [i.type if isinstance(i, Token) else "" for i in above]
+    kinds = [i.type if isinstance(i, tr.Token) else "" for i in above]
     return (item.base.text.partition("_")[0], above) if kinds in (["NAME"], ["NUMBER"], *_STEPS) else None
 
 
@@ -40,34 +28,34 @@ def layers(formulas: list[Formula]) -> list[Formula]:
     above too, and l is no subscript.  Of digits, those of letters that an equation defines so,
     or that some 0 or 1 stands above: nobody writes a first power.
     """
-    found = [(f, i) for f in formulas for top in f.tree or () for i in inside(top)]
+    found = [(f, i) for f in formulas for top in f.tree or () for i in tr.inside(top)]
     raised = [(f, i, *above) for f, i in found if (above := _above(i)) is not None]
-    heads = {(above[0], _text(above[1])) for part in all_statements(formulas) if len(part) > 1 and (
-        is_token(part[1], "IN", "REL") and str(part[1]) in ("=", "in")) and (above := _above(part[0])) is not None}
-    below = {n for _, i, _, _ in raised if isinstance(i, Scripted) for s in i.subs for n in names_in(s)}
+    heads = {(above[0], _text(above[1])) for part in trees.all_statements(formulas) if len(part) > 1 and (
+        tr.is_token(part[1], "IN", "REL") and str(part[1]) in ("=", "in")) and (above := _above(part[0])) is not None}
+    below = {n for _, i, _, _ in raised if isinstance(i, tr.Scripted) for s in i.subs for n in tr.names_in(s)}
     steps = {str(above[0]) for _, _, _, above in raised if len(above) == 3}
     numbering = {c for c in steps - below if any(c in script for _, script in heads)}
-    listed = {base for f, _, base, _ in raised if has(f.tree or (), "DOTS")}  # x^1, \dots, x^m: samples
+    listed = {base for f, _, base, _ in raised if tr.has(f.tree or (), "DOTS")}  # x^1, \dots, x^m: samples
     firsts = {base for _, _, base, above in raised if _text(above) in ("0", "1")}
     digits = firsts | {base for base, script in heads if script.isdigit()}
     if not any(script.isdigit() for _, script in heads) or not firsts - listed:
         digits = set()
     numbered = digits - {base for _, _, base, above in raised if _text(above)[0].isalpha()} - listed - {"e"}
 
-    def named(item: Item) -> Item:
+    def named(item: tr.Item) -> tr.Item:
         above = _above(item)
         own = above is not None and (str(above[1][0]) in numbering or (
             above[0] in numbered and _text(above[1]).isdigit()))
-        if not own or above is None or not isinstance(item, Scripted) or not isinstance(item.base, Token):
+        if not own or above is None or not isinstance(item, tr.Scripted) or not isinstance(item.base, tr.Token):
             return item
         base = replace(item.base, text=f"{item.base.text}^({_text(above[1])})")
         rest = replace(item, base=base, sups=item.sups[1:])
         return rest if rest.subs or rest.sups or rest.primes else base
 
-    return changed(formulas, lambda tree: each(tree, named)) if numbering or numbered else formulas
+    return trees.changed(formulas, lambda tree: trees.each(tree, named)) if numbering or numbered else formulas
 
 
-def _text(items: Items) -> str:
+def _text(items: tr.Items) -> str:
     return "".join(map(str, items))
 
 
@@ -79,29 +67,30 @@ def likelihoods(formulas: list[Formula]) -> list[Formula]:
     head = _likelihood(formulas)
     if head is None:
         return formulas
-    own = letter(head[1])
+    own = trees.letter(head[1])
 
-    def short(run: Run) -> Run:
+    def short(run: trees.Run) -> trees.Run:
         for n, item in enumerate(run[1:], 1):
-            if letter(item) == own and _is_log(run[n - 1]):
-                rest = run[n + 2 :] if called(run, n) is not None else run[n + 1 :]
-                return *run[: n - 1], name(_LOGARITHM, item), *short(rest)
+            if trees.letter(item) == own and _is_log(run[n - 1]):
+                rest = run[n + 2 :] if trees.called(run, n) is not None else run[n + 1 :]
+                return *run[: n - 1], trees.name(_LOGARITHM, item), *short(rest)
         return run
 
-    return changed(formulas, lambda tree: mapped(tree, short))
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, short))
 
 
-def _is_log(item: Item) -> bool:
-    return is_token(item, "FN") and item.text == "log"
+def _is_log(item: tr.Item) -> bool:
+    return tr.is_token(item, "FN") and item.text == "log"
 
 
-def _likelihood(formulas: list[Formula]) -> Run | None:
+def _likelihood(formulas: list[Formula]) -> trees.Run | None:
     """log L(w) as it stands left of =; nothing where two are defined, or a letter is called ℓ."""
-    heads = [sides(part)[0] for part in all_statements(formulas) if len(sides(part)) > 1]
-    found = [h for h in heads if len(h) > 1 and _is_log(h[0]) and (own := letter(h[1])) is not None and own[0].isupper()
+    heads = [trees.sides(part)[0] for part in trees.all_statements(formulas) if len(trees.sides(part)) > 1]
+    found = [h for h in heads if len(h) > 1 and _is_log(h[0]) and (own := trees.letter(h[1])) and own[0].isupper()
              and own.partition("_")[2] in ("", "cal", "scr") and len(own.partition("_")[0]) == 1
-             and (len(h) == 2 or (len(h) == 3 and is_group(h[2], "LPAREN")))]
-    return found[0] if len({letter(h[1]) for h in found}) == 1 and _LOGARITHM not in letters(formulas) else None
+             and (len(h) == 2 or (len(h) == 3 and tr.is_group(h[2], "LPAREN")))]
+    one = len({trees.letter(h[1]) for h in found}) == 1
+    return found[0] if one and _LOGARITHM not in trees.letters(formulas) else None
 
 
 def posteriors(formulas: list[Formula]) -> list[Formula]:
@@ -113,41 +102,41 @@ def posteriors(formulas: list[Formula]) -> list[Formula]:
     if head is None:
         return formulas
     part = head
-    if len(sides(part)) > 2:
-        return changed(formulas, lambda tree: by_statement(tree, lambda p: p[3:] if p == part else p))
-    return changed(formulas, lambda tree: mapped(tree, _without_probabilities))
+    if len(trees.sides(part)) > 2:
+        return trees.changed(formulas, lambda tree: trees.by_statement(tree, lambda p: p[3:] if p == part else p))
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, _without_probabilities))
 
 
-def _without_probabilities(run: Run) -> Run:
-    found: list[Item] = []
+def _without_probabilities(run: trees.Run) -> trees.Run:
+    found: list[tr.Item] = []
     for n, item in enumerate(run):
         if n and _is_probability(run, n - 1):
-            found[-1] = name("p", run[n - 1])
+            found[-1] = trees.name("p", run[n - 1])
         else:
             found.append(item)
     return tuple(found)
 
 
-def _is_probability(run: Run, n: int) -> bool:
-    group = called(run, n) if letter(run[n]) in ("p", "P", "P_bb", "Pr") else None
-    return group is not None and run[n + 1] is group and has(group.items, "MID")
+def _is_probability(run: trees.Run, n: int) -> bool:
+    group = trees.called(run, n) if trees.letter(run[n]) in ("p", "P", "P_bb", "Pr") else None
+    return group is not None and run[n + 1] is group and tr.has(group.items, "MID")
 
 
-def _posterior(formulas: list[Formula]) -> Run | None:
+def _posterior(formulas: list[Formula]) -> trees.Run | None:
     """The one equation that begins with such a probability, where a letter for it is free."""
     found = []
-    for part in all_statements(formulas):
-        head = sides(part)[0]
-        if len(sides(part)) > 1 and len(head) == 2 and _is_probability(head, 0):
-            of = split(head[1].items, "MID")[0] if is_group(head[1], "LPAREN") else []
-            if of and letter(of[0]) is not None and (len(of) == 1 or is_token(of[1], "REL")):
+    for part in trees.all_statements(formulas):
+        head = trees.sides(part)[0]
+        if len(trees.sides(part)) > 1 and len(head) == 2 and _is_probability(head, 0):
+            of = tr.split(head[1].items, "MID")[0] if tr.is_group(head[1], "LPAREN") else []
+            if of and trees.letter(of[0]) is not None and (len(of) == 1 or tr.is_token(of[1], "REL")):
                 found.append(part)
-    rest = changed(formulas, lambda tree: mapped(tree, lambda run: tuple(_other(run))))
-    taken = "p" in letters(rest)
-    return found[0] if len(found) == 1 and (len(sides(found[0])) > 2 or not taken) else None
+    rest = trees.changed(formulas, lambda tree: trees.mapped(tree, lambda run: tuple(_other(run))))
+    taken = "p" in trees.letters(rest)
+    return found[0] if len(found) == 1 and (len(trees.sides(found[0])) > 2 or not taken) else None
 
 
-def _other(run: Run) -> Iterator[Item]:
+def _other(run: trees.Run) -> Iterator[tr.Item]:
     return (item for n, item in enumerate(run) if not _is_probability(run, n))
 
 
@@ -155,13 +144,13 @@ def short(formulas: list[Formula]) -> list[str]:
     """What the letters of these rules are short for."""
     head, part = _likelihood(formulas), _posterior(formulas)
     said = [] if head is None else [f"$\\ell$ is short for ${_written(formulas, head)}$"]
-    if part is not None and len(sides(part)) == 2:
+    if part is not None and len(trees.sides(part)) == 2:
         said.append(f"$p$ is short for ${_written(formulas, part[:2])}$")
     return said
 
 
-def _written(formulas: list[Formula], items: Run) -> str:
-    formula = next(f for f in formulas if any(i is items[0] for top in f.tree or () for i in inside(top)))
+def _written(formulas: list[Formula], items: trees.Run) -> str:
+    formula = next(f for f in formulas if any(i is items[0] for top in f.tree or () for i in tr.inside(top)))
     return formula.source.latex[items[0].start : items[-1].end].strip()
 
 

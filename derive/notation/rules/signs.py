@@ -6,42 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from derive.notation import tree as tr
 from derive.notation.formulas import Formula
-from derive.notation.rules.trees import (
-    Run,
-    all_runs,
-    all_statements,
-    bold,
-    by_statement,
-    called,
-    changed,
-    each,
-    equals,
-    group,
-    letter,
-    mapped,
-    name,
-    sides,
-    sign,
-    spelt,
-    stated,
-    statements,
-)
-from derive.notation.tree import (
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    is_group,
-    is_token,
-    names_in,
-    normal,
-    split,
-    starts_factor,
-    unwrap,
-)
+from derive.notation.rules import trees
 
 _BELOW = {"LPAREN": "<", "LOPEN": "<", "LBRACK": "≤", "LSHUT": "≤"}
 _ABOVE = {"LPAREN": "<", "LSHUT": "<", "LBRACK": "≤", "LOPEN": "≤"}
@@ -50,42 +17,42 @@ _OTHER_WAY = {"<": ">", "≤": "≥"}
 
 def intervals(formulas: list[Formula]) -> list[Formula]:
     r"""\alpha \in (0, 1] as 0 < \alpha \le 1, \varepsilon \in \mathbb{R}_{>0} as \varepsilon > 0."""
-    return changed(formulas, lambda tree: by_statement(tree, _bounded))
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, _bounded))
 
 
-def _bounded(part: Run) -> Run:
-    if len(part) < 3 or not is_token(part[1], "IN") or not is_token(base_of(part[0]), "NAME"):
+def _bounded(part: trees.Run) -> trees.Run:
+    if len(part) < 3 or not tr.is_token(part[1], "IN") or not tr.is_token(tr.base_of(part[0]), "NAME"):
         return part
     element, at, *rest = part
     above = _half_line(rest)
     if above is not None:
-        return element, sign("REL", above, at), sign("NUMBER", "0", at)
+        return element, trees.sign("REL", above, at), trees.sign("NUMBER", "0", at)
     space = rest[0] if len(rest) == 1 else None
-    ends = split(space.items, "COMMA") if isinstance(space, Group) and space.bracket in _BELOW else []
+    ends = tr.split(space.items, "COMMA") if isinstance(space, tr.Group) and space.bracket in _BELOW else []
     if len(ends) != 2 or not all(_is_number(end) for end in ends) or all(_is_infinite(end) for end in ends):
         return part
-    assert isinstance(space, Group)
-    low, high = sign("REL", _BELOW[space.bracket], at), sign("REL", _ABOVE[space.bracket], at)
+    assert isinstance(space, tr.Group)
+    low, high = trees.sign("REL", _BELOW[space.bracket], at), trees.sign("REL", _ABOVE[space.bracket], at)
     if _is_infinite(ends[1]):
         return element, replace(low, text=_OTHER_WAY[low.text]), *ends[0]
     return (element, high, *ends[1]) if _is_infinite(ends[0]) else (*ends[0], low, element, high, *ends[1])
 
 
-def _is_number(end: Items) -> bool:
-    return bool(end) and is_token(end[-1], "NUMBER", "INFTY") and (
-        len(end) == 1 or (len(end) == 2 and is_token(end[0], "MINUS", "PLUS")))
+def _is_number(end: tr.Items) -> bool:
+    return bool(end) and tr.is_token(end[-1], "NUMBER", "INFTY") and (
+        len(end) == 1 or (len(end) == 2 and tr.is_token(end[0], "MINUS", "PLUS")))
 
 
-def _is_infinite(end: Items) -> bool:
-    return is_token(end[-1], "INFTY")
+def _is_infinite(end: tr.Items) -> bool:
+    return tr.is_token(end[-1], "INFTY")
 
 
-def _half_line(space: Items) -> str | None:
+def _half_line(space: tr.Items) -> str | None:
     r"""> of \mathbb{R}_+, \mathbb{R}^+ and \mathbb{R}_{>0}, ≥ of \mathbb{R}_{\ge 0}."""
-    item = normal(space[0]) if len(space) == 1 else None
-    if is_token(item, "NAME") and item.text == "R_bb^+":
+    item = tr.normal(space[0]) if len(space) == 1 else None
+    if tr.is_token(item, "NAME") and item.text == "R_bb^+":
         return ">"
-    if not isinstance(item, Scripted) or str(item.base) not in ("R_bb", "R_bb^+") or item.sups:
+    if not isinstance(item, tr.Scripted) or str(item.base) not in ("R_bb", "R_bb^+") or item.sups:
         return None
     below = [str(i) for i in item.subs[0]]
     return {">0": ">", "≥0": "≥", "+": ">", "++": ">"}.get("".join(below))
@@ -93,96 +60,95 @@ def _half_line(space: Items) -> str | None:
 
 def positive_parts(formulas: list[Formula]) -> list[Formula]:
     """[z]_+ = max(0, z) is left out: the notation knows it."""
-    def kept(part: Run) -> Run:
-        head = normal(part[0])
-        own = isinstance(head, Scripted) and is_group(head.base, "LBRACK", "LPAREN") and any(
-            len(s) == 1 and is_token(s[0], "PLUS") for s in head.subs)
-        return () if own and len(sides(part)) == 2 and len(sides(part)[0]) == 1 else part
+    def kept(part: trees.Run) -> trees.Run:
+        head = tr.normal(part[0])
+        own = isinstance(head, tr.Scripted) and tr.is_group(head.base, "LBRACK", "LPAREN") and any(
+            len(s) == 1 and tr.is_token(s[0], "PLUS") for s in head.subs)
+        return () if own and len(trees.sides(part)) == 2 and len(trees.sides(part)[0]) == 1 else part
 
-    return changed(formulas, lambda tree: by_statement(tree, kept))
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, kept))
 
 
 def shaped_values(formulas: list[Formula]) -> list[Formula]:
     r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K."""
-    known = {name for name, axes in stated(formulas).items() if axes}
+    known = {name for name, axes in trees.stated(formulas).items() if axes}
 
-    def apart(part: Run) -> Run:
-        head = sides(part)[0]
-        alone = len(sides(part)) > 1 and len(head) == 1 and is_token(part[-2], "IN") and len(sides(part)[-1]) > 2
-        if not alone or not is_token(base_of(head[0]), "NAME") or not str(base_of(part[-1])).endswith("_bb"):
+    def apart(part: trees.Run) -> trees.Run:
+        head, *values = trees.sides(part)
+        alone = values and len(head) == 1 and tr.is_token(part[-2], "IN") and len(values[-1]) > 2
+        if not alone or not tr.is_token(tr.base_of(head[0]), "NAME") or not str(tr.base_of(part[-1])).endswith("_bb"):
             return part
-        if letter(head[0]) is None and isinstance(part[-1], Scripted) and not any(
-                spelt([i]) in known for i in sides(part)[1]):
+        if trees.letter(head[0]) is None and isinstance(part[-1], tr.Scripted) and not any(
+                trees.spelt([i]) in known for i in trees.sides(part)[1]):
             return part  # of y_k = … \in \mathbb{R}^K, y_k may be the whole
-        return *part[:-2], sign("COMMA", ",", part[-2]), *head, *part[-2:]
+        return *part[:-2], trees.sign("COMMA", ",", part[-2]), *head, *part[-2:]
 
-    return changed(formulas, lambda tree: by_statement(tree, apart))
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, apart))
 
 
 def cells(formulas: list[Formula]) -> list[Formula]:
     r"""m \in \{0, 1\}^n as m \in \mathbb{R}^n: of what its entries are, nothing is used."""
-    def shaped(part: Run) -> Run:
-        space = part[2] if len(part) == 3 and is_token(part[1], "IN") else None
-        base = base_of(space) if space is not None else None
-        if not isinstance(space, Scripted) or len(space.sups) != 1 or space.subs or not isinstance(base, Group):
+    def shaped(part: trees.Run) -> trees.Run:
+        space = part[2] if len(part) == 3 and tr.is_token(part[1], "IN") else None
+        base = tr.base_of(space) if space is not None else None
+        if not isinstance(space, tr.Scripted) or len(space.sups) != 1 or space.subs or not isinstance(base, tr.Group):
             return part
-        ends = split(base.items, "COMMA")
+        ends = tr.split(base.items, "COMMA")
         numbers = base.bracket in ("LSET", *_BELOW) and len(ends) > 1 and all(map(_is_number, ends))
-        return (*part[:2], replace(space, base=name("R_bb", space))) if numbers else part
+        return (*part[:2], replace(space, base=trees.name("R_bb", space))) if numbers else part
 
-    return changed(formulas, lambda tree: by_statement(tree, shaped))
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, shaped))
 
 
 def kroneckers(formulas: list[Formula]) -> list[Formula]:
     r"""\delta_{ik} as [i = k], where δ always stands so, and never by itself: no equation or word says what it is."""
-    own = [i for f in formulas for run in all_runs(f.tree or ()) for i in run if str(base_of(i)) == "delta"]
-    heads = [i for part in all_statements(formulas) for i in (part[0], *(part if len(sides(part)) < 2 else ()))]
-    signs = [run[n + 1] for f in formulas for run in all_runs(f.tree or ()) for n in range(len(run) - 1)
-             if is_token(base_of(run[n]), "PARTIAL", "NABLA")]
-    if not own or not all(map(_two_indices, own)) or any(str(base_of(i)) == "delta" for i in (*heads, *signs)):
+    own = [i for f in formulas for run in trees.all_runs(f.tree or ()) for i in run if str(tr.base_of(i)) == "delta"]
+    heads = [i for part in trees.all_statements(formulas)
+             for i in (part[0], *(part if len(trees.sides(part)) < 2 else ()))]
+    signs = [run[n + 1] for f in formulas for run in trees.all_runs(f.tree or ()) for n in range(len(run) - 1)
+             if tr.is_token(tr.base_of(run[n]), "PARTIAL", "NABLA")]
+    if not own or not all(map(_two_indices, own)) or any(str(tr.base_of(i)) == "delta" for i in (*heads, *signs)):
         return formulas
 
-    def indicated(item: Item) -> Item:
-        two = _two_indices(item) if str(base_of(item)) == "delta" else None
+    def indicated(item: tr.Item) -> tr.Item:
+        two = _two_indices(item) if str(tr.base_of(item)) == "delta" else None
         if two is None:
             return item
-        return group((group((two[0], equals(item), two[1]), "LBRACK"),), "LBRACE")
+        return trees.group((trees.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE")
 
-    return changed(formulas, lambda tree: each(tree, indicated))
+    return trees.changed(formulas, lambda tree: trees.each(tree, indicated))
 
 
-def _two_indices(item: Item) -> tuple[Item, Item] | None:
+def _two_indices(item: tr.Item) -> tuple[tr.Item, tr.Item] | None:
     """i and k of δ_{ik}."""
-    item = normal(item)
-    plain = isinstance(item, Scripted) and len(item.subs) == 1 and not item.sups and not item.primes
-    two = [i for i in unwrap(item.subs[0]) if not is_token(i, "COMMA")] if plain else []  # type: ignore[union-attr]
-    names = [letter(i) for i in two]
+    two = [i for i in trees.below(item) if not tr.is_token(i, "COMMA")]
+    names = [trees.letter(i) for i in two]
     return (two[0], two[1]) if len(two) == 2 and None not in names and names[0] != names[1] and not getattr(
-        base_of(item), "bold", False) else None
+        tr.base_of(item), "bold", False) else None
 
 
 def circled(formulas: list[Formula]) -> list[Formula]:
     r"""a \otimes b as a \odot b where the value is a vector, as a b^\top where it is a matrix of two vectors."""
-    axes = {name: 1 + (name[:1].isupper()) for name in bold(formulas)} | stated(formulas)
+    axes = {name: 1 + (name[:1].isupper()) for name in trees.bold(formulas)} | trees.stated(formulas)
 
-    def rank(item: Item) -> int | None:
-        return axes.get(spelt([item]), axes.get(str(base_of(item)) if not getattr(item, "subs", ()) else ""))
+    def rank(item: tr.Item) -> int | None:
+        return axes.get(trees.spelt([item]), axes.get(str(tr.base_of(item)) if not getattr(item, "subs", ()) else ""))
 
-    def read(part: Run) -> Run:
-        head = rank(part[0]) if len(sides(part)) > 1 and len(sides(part)[0]) == 1 else None
+    def read(part: trees.Run) -> trees.Run:
+        head = rank(part[0]) if len(trees.sides(part)) > 1 and len(trees.sides(part)[0]) == 1 else None
         found = list(part)
         for n, item in enumerate(part):
-            if is_token(item, "UNKNOWN") and item.text == r"\otimes" and 0 < n < len(part) - 1:
+            if tr.is_token(item, "UNKNOWN") and item.text == r"\otimes" and 0 < n < len(part) - 1:
                 ranks = {rank(part[n - 1]), rank(part[n + 1])}
                 if head == 1 or ranks == {2}:
-                    found[n] = sign("ODOT", "odot", item)
+                    found[n] = trees.sign("ODOT", "odot", item)
                 elif head == 2 and ranks == {1}:
-                    found[n : n + 2] = [Scripted(part[n + 1], (), ((sign("TOP", "top", item),),), 0, item.start,
-                                                 part[n + 1].end)]
+                    top = trees.sign("TOP", "top", item)
+                    found[n : n + 2] = [tr.Scripted(part[n + 1], (), ((top,),), 0, item.start, part[n + 1].end)]
                     return read(tuple(found))
         return tuple(found)
 
-    return changed(formulas, lambda tree: by_statement(tree, read))
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, read))
 
 
 _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
@@ -190,14 +156,14 @@ _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
 
 def arrows(formulas: list[Formula]) -> list[Formula]:
     r"""\mu \leftarrow … as \mu = …, unless the letter stands on the right too: then it is an update."""
-    def assigned(part: Run) -> Run:
-        at = next((n for n, i in enumerate(part) if is_token(i, "ARROW") and i.text in _ASSIGNS), 0)
-        head = base_of(part[0])
-        if not at or not is_token(head, "NAME") or head.text in names_in(part[at + 1 :]):
+    def assigned(part: trees.Run) -> trees.Run:
+        at = next((n for n, i in enumerate(part) if tr.is_token(i, "ARROW") and i.text in _ASSIGNS), 0)
+        head = tr.base_of(part[0])
+        if not at or not tr.is_token(head, "NAME") or head.text in tr.names_in(part[at + 1 :]):
             return part
-        return *part[:at], equals(part[at]), *part[at + 1 :]
+        return *part[:at], trees.equals(part[at]), *part[at + 1 :]
 
-    return changed(formulas, lambda tree: by_statement(tree, assigned))
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, assigned))
 
 
 _LABELS = frozenset("out new old pred true target hid hidden max min total prev next data reg avg".split())
@@ -205,70 +171,72 @@ _LABELS = frozenset("out new old pred true target hid hidden max min total prev 
 
 def labels(formulas: list[Formula]) -> list[Formula]:
     r"""y_{out} as y_{\text{out}}, and y_{in} beside such an output."""
-    scripts = [s for f in formulas for run in all_runs(f.tree or ()) for i in run if isinstance(i, Scripted)
+    scripts = [s for f in formulas for run in trees.all_runs(f.tree or ()) for i in run if isinstance(i, tr.Scripted)
                for s in (*i.subs, *i.sups)]
-    known = _LABELS | {"in"} if any("".join(map(str, unwrap(s))) == "out" for s in scripts) else _LABELS
+    known = _LABELS | {"in"} if any("".join(map(str, tr.unwrap(s))) == "out" for s in scripts) else _LABELS
 
-    def label(run: Run) -> Run:
+    def label(run: trees.Run) -> trees.Run:
         word = "".join(map(str, run))
-        if len(run) < 2 or word not in known or not all(is_token(i, "NAME") for i in run):
+        if len(run) < 2 or word not in known or not all(tr.is_token(i, "NAME") for i in run):
             return run
-        return (Token("TEXT", word, run[0].start, run[-1].end),)
+        return (tr.Token("TEXT", word, run[0].start, run[-1].end),)
 
-    def labelled(item: Item) -> Item:
-        if not isinstance(item, Scripted):
+    def labelled(item: tr.Item) -> tr.Item:
+        if not isinstance(item, tr.Scripted):
             return item
         return replace(item, subs=tuple(map(label, item.subs)), sups=tuple(map(label, item.sups)))
 
-    return changed(formulas, lambda tree: each(tree, labelled))
+    return trees.changed(formulas, lambda tree: trees.each(tree, labelled))
 
 
 def diagonals(formulas: list[Formula]) -> list[Formula]:
     r"""\mathrm{diag}(\gamma) x as \gamma \odot x."""
-    def multiplied(run: Run) -> Run:
+    def multiplied(run: trees.Run) -> trees.Run:
         for n, item in enumerate(run):
-            group = called(run, n) if letter(item) == "diag" else None
+            group = trees.called(run, n) if trees.letter(item) == "diag" else None
             rest = run[n + 2 :]
-            rest = rest[1:] if rest and is_token(rest[0], "TIMES") else rest
-            if group is not None and rest and starts_factor(rest[0]) and len(group.items) == 1:
-                return *run[:n], *group.items, sign("ODOT", "odot", item), *multiplied(rest)
+            rest = rest[1:] if rest and tr.is_token(rest[0], "TIMES") else rest
+            if group is not None and rest and tr.starts_factor(rest[0]) and len(group.items) == 1:
+                return *run[:n], *group.items, trees.sign("ODOT", "odot", item), *multiplied(rest)
         return run
 
-    return changed(formulas, lambda tree: mapped(tree, multiplied))
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, multiplied))
 
 
 def words(formulas: list[Formula]) -> list[Formula]:
     """The net of net = … as one letter, wherever it stands."""
-    known = {word for part in all_statements(formulas) if (word := _word(sides(part)[0])) and len(sides(part)) > 1}
+    heads = [own[0] for part in trees.all_statements(formulas) if len(own := trees.sides(part)) > 1]
+    known = {word for head in heads if (word := _word(head))}
 
-    def joined(run: Run) -> Run:
-        found: list[Item] = []
+    def joined(run: trees.Run) -> trees.Run:
+        found: list[tr.Item] = []
         for item in run:
             found.append(item)
             word = next((w for w in known if _spells(found, w)), None)
             if word is not None:
                 first, last = found[-len(word)], found[-1]
-                one = Token("NAME", word, first.start, last.end)
-                found[-len(word) :] = [replace(last, base=one) if isinstance(last, Scripted) else one]
+                one = tr.Token("NAME", word, first.start, last.end)
+                found[-len(word) :] = [replace(last, base=one) if isinstance(last, tr.Scripted) else one]
         return tuple(found)
 
-    return changed(formulas, lambda tree: mapped(tree, joined)) if known else formulas
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, joined)) if known else formulas
 
 
-def _word(side: Items) -> str | None:
+def _word(side: tr.Items) -> str | None:
     r"""net of net and of net_j: three plain letters or more, one close upon the other."""
-    found = "".join(str(base_of(i)) for i in side)
+    found = "".join(str(tr.base_of(i)) for i in side)
     return found if len(side) > 2 and _spells(side, found) else None
 
 
-def _spells(items: Items, word: str) -> bool:
+def _spells(items: tr.Items, word: str) -> bool:
     last = items[-len(word) :]
-    bases = [base_of(i) for i in last]
-    plain = all(is_token(i, "NAME") for i in last[:-1]) and all(len(str(b)) == 1 for b in bases if is_token(b, "NAME"))
+    bases = [tr.base_of(i) for i in last]
+    single = all(len(str(b)) == 1 for b in bases if tr.is_token(b, "NAME"))
+    plain = single and all(tr.is_token(i, "NAME") for i in last[:-1])
     close = all(a.end == b.start for a, b in pairwise(bases))
     before = items[-len(word) - 1] if len(items) > len(word) else None
-    apart = before is None or before.end != last[0].start or not is_token(before, "NAME")
-    letters = plain and is_token(bases[-1], "NAME") and "".join(map(str, bases)) == word
+    apart = before is None or before.end != last[0].start or not tr.is_token(before, "NAME")
+    letters = plain and tr.is_token(bases[-1], "NAME") and "".join(map(str, bases)) == word
     return len(last) == len(word) and close and apart and letters
 
 
@@ -276,33 +244,33 @@ def brackets(formulas: list[Formula]) -> list[Formula]:
     r"""a[z] as a(z), for what is defined with such brackets or shown so, a[\bullet], and for words."""
     known = {*_with_brackets(formulas)}
 
-    def round_(run: Run) -> Run:
+    def round_(run: trees.Run) -> trees.Run:
         found = list(run)
         for n in range(len(run) - 1):
-            group = called(run, n, "LBRACK")
-            name = str(base_of(run[n]))
+            group = trees.called(run, n, "LBRACK")
+            name = str(tr.base_of(run[n]))
             if group is not None and name in known:
                 after, paren = run[n + 1], replace(group, bracket="LPAREN")
-                found[n + 1] = replace(after, base=paren) if isinstance(after, Scripted) else paren
+                found[n + 1] = replace(after, base=paren) if isinstance(after, tr.Scripted) else paren
         return tuple(found)
 
-    return changed(formulas, lambda tree: mapped(tree, round_)) if known else formulas
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, round_)) if known else formulas
 
 
 def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
     for formula in formulas:
-        for part in statements(formula.tree or ()):
-            head = sides(part)[0]
-            group = called(head, 0, "LBRACK") if len(head) == 2 else None
-            if group is not None and len(sides(part)) > 1 and all(
-                    len(p) == 1 and is_token(base_of(p[0]), "NAME", "TEXT") for p in split(group.items, "COMMA")):
-                yield str(base_of(head[0]))
-        run = tuple(i for i in formula.tree or () if not is_token(i, "DOT", "COMMA"))
-        held = called(run, 0, "LBRACK") if len(run) == 2 else None
-        if held is not None and len(held.items) == 1 and is_token(held.items[0], "TIMES", "BULLET"):
-            yield str(base_of(run[0]))
-        for run in all_runs(formula.tree or ()):
-            yield from (str(base_of(run[n])) for n in range(len(run)) if len(str(base_of(run[n]))) > 2
-                        and base_of(run[n]).end - base_of(run[n]).start > len(str(base_of(run[n])))
-                        and run[n + 1 : n + 2] and is_group(base_of(run[n + 1]), "LBRACK")
-                        and is_token(base_of(run[n]), "NAME") and "_" not in str(base_of(run[n])))
+        for part in trees.statements(formula.tree or ()):
+            head = trees.sides(part)[0]
+            group = trees.called(head, 0, "LBRACK") if len(head) == 2 else None
+            parts = tr.split(group.items, "COMMA") if group is not None and len(trees.sides(part)) > 1 else []
+            if parts and all(len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "TEXT") for p in parts):
+                yield str(tr.base_of(head[0]))
+        run = tuple(i for i in formula.tree or () if not tr.is_token(i, "DOT", "COMMA"))
+        held = trees.called(run, 0, "LBRACK") if len(run) == 2 else None
+        if held is not None and len(held.items) == 1 and tr.is_token(held.items[0], "TIMES", "BULLET"):
+            yield str(tr.base_of(run[0]))
+        for run in trees.all_runs(formula.tree or ()):
+            yield from (str(tr.base_of(run[n])) for n in range(len(run)) if len(str(tr.base_of(run[n]))) > 2
+                        and tr.base_of(run[n]).end - tr.base_of(run[n]).start > len(str(tr.base_of(run[n])))
+                        and run[n + 1 : n + 2] and tr.is_group(tr.base_of(run[n + 1]), "LBRACK")
+                        and tr.is_token(tr.base_of(run[n]), "NAME") and "_" not in str(tr.base_of(run[n])))

@@ -5,53 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from derive.notation import tree as tr
 from derive.notation.formulas import Formula
-from derive.notation.rules.trees import (
-    Run,
-    all_statements,
-    by_statement,
-    called,
-    equals,
-    free,
-    is_sum,
-    name,
-    sides,
-    spelt,
-)
-from derive.notation.tree import Group, Item, Items, Scripted, Token, base_of, is_token, normal, split
+from derive.notation.rules import trees
 
 
-def _is_softmax(run: Items, n: int) -> Group | None:
+def _is_softmax(run: tr.Items, n: int) -> tr.Group | None:
     """The bracket of the softmax at n."""
-    return called(tuple(run), n) if str(base_of(run[n])).lower() == "softmax" else None
+    return trees.called(tuple(run), n) if str(tr.base_of(run[n])).lower() == "softmax" else None
 
 
 def with_letters(formulas: list[Formula]) -> list[Formula]:
     r"""c = V^\top softmax(Wx) as z = W x, a = softmax(z), c = V^\top a, with letters that nothing else has."""
-    if any(_is_softmax(head, 0) for part in all_statements(formulas) for head in sides(part)[:-1] if head):
+    if any(_is_softmax(head, 0) for part in trees.all_statements(formulas) for head in trees.sides(part)[:-1] if head):
         return formulas
-    known = {_key(two[1]): two[0] for part in all_statements(formulas) if len(two := sides(part)) == 2 and len(
-        two[0]) == 1 and is_token(two[0][0], "NAME")}
-    small, capital = (free(formulas, letters) for letters in ("zasuvopr", "SAUTGHP"))
+    equations = (two for part in trees.all_statements(formulas) if len(two := trees.sides(part)) == 2)
+    known = {_key(two[1]): two[0] for two in equations if len(two[0]) == 1 and tr.is_token(two[0][0], "NAME")}
+    small, capital = (trees.free(formulas, letters) for letters in ("zasuvopr", "SAUTGHP"))
     return [new for formula in formulas for new in _named(formula, known, small, capital)]
 
 
-def _key(items: Items) -> str:
+def _key(items: tr.Items) -> str:
     """Q K^\\top / d as \\frac{Q K^\\top}{d} is spelt."""
-    parts = split(items, "SLASH")
-    return f"FRAC[{spelt(parts[0])}][{spelt(parts[1])}]" if len(parts) == 2 and not is_sum(items) else spelt(items)
+    parts = tr.split(items, "SLASH")
+    quotient = len(parts) == 2 and not trees.is_sum(items)
+    return f"FRAC[{trees.spelt(parts[0])}][{trees.spelt(parts[1])}]" if quotient else trees.spelt(items)
 
 
 def _named(
-    formula: Formula, known: Mapping[str, Run], small: Iterator[str], capital: Iterator[str]
+    formula: Formula, known: Mapping[str, trees.Run], small: Iterator[str], capital: Iterator[str]
 ) -> Iterator[Formula]:
     new: list[Formula] = []
 
-    def letter(at: Item, like: Item) -> Token:
-        return name(next(capital if str(base_of(like))[:1].isupper() else small), at)
+    def letter(at: tr.Item, like: tr.Item) -> tr.Token:
+        return trees.name(next(capital if str(tr.base_of(like))[:1].isupper() else small), at)
 
-    def named(part: Run) -> Run:
-        *heads, value = sides(part)
+    def named(part: trees.Run) -> trees.Run:
+        *heads, value = trees.sides(part)
         at = next((n for n in range(len(value) - 1) if _is_softmax(value, n)), None)
         bracket = _is_softmax(value, at) if at is not None else None
         if not heads or not heads[0] or bracket is None or at is None:
@@ -60,27 +50,27 @@ def _named(
         if not _is_letter(bracket.items):
             own = known.get(_key(bracket.items)) or (letter(bracket, heads[0][0]),)
             if own not in known.values():
-                new.append(replace(formula, tree=(*own, equals(bracket), *bracket.items)))
+                new.append(replace(formula, tree=(*own, trees.equals(bracket), *bracket.items)))
             inner = replace(bracket, items=own)
-            call = call[0], replace(call[1], base=inner) if isinstance(call[1], Scripted) else inner
+            call = call[0], replace(call[1], base=inner) if isinstance(call[1], tr.Scripted) else inner
         before = part[: len(part) - len(value) + at]
         if _joins(before[-1]) or (after and _joins(after[0])):
             a = letter(call[0], heads[0][0])
-            new.append(replace(formula, tree=(a, equals(call[0]), *call)))
+            new.append(replace(formula, tree=(a, trees.equals(call[0]), *call)))
             return *before, a, *after
         return *before, *call, *after
 
-    tree = None if formula.tree is None else by_statement(tuple(formula.tree), named)
+    tree = None if formula.tree is None else trees.by_statement(tuple(formula.tree), named)
     yield from new
     yield replace(formula, tree=tree)
 
 
-def _joins(item: Item) -> bool:
+def _joins(item: tr.Item) -> bool:
     """Whether the item is a factor beside what follows or precedes it."""
-    return not is_token(item, "REL", "PLUS", "MINUS", "TIMES", "ODOT", "STAR", "COMMA", "SEMI", "BIG", "FN", "SLASH")
+    return not tr.is_token(item, "REL", "PLUS", "MINUS", "TIMES", "ODOT", "STAR", "COMMA", "SEMI", "BIG", "FN", "SLASH")
 
 
-def _is_letter(items: Items) -> bool:
+def _is_letter(items: tr.Items) -> bool:
     """z, z_t and z^{(2)}."""
-    item = normal(items[0]) if len(items) == 1 else None
-    return item is not None and is_token(base_of(item), "NAME") and not getattr(item, "primes", 0)
+    item = tr.normal(items[0]) if len(items) == 1 else None
+    return item is not None and tr.is_token(tr.base_of(item), "NAME") and not getattr(item, "primes", 0)

@@ -6,31 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from derive.errors import DeriveError
+from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.grammar import skeleton
-from derive.notation.tree import (
-    Command,
-    Env,
-    Group,
-    Item,
-    Items,
-    Scripted,
-    Token,
-    base_of,
-    depth,
-    has,
-    inside,
-    is_group,
-    is_token,
-    names_in,
-    normal,
-    split,
-    unwrap,
-)
 from derive.notation.vocabulary import ALIGNED
 
-Run = tuple[Item, ...]
-Change = Callable[[Run], Items]
+Run = tuple[tr.Item, ...]
+Change = Callable[[Run], tr.Items]
 SPARE = "uvrzqa"  # for the argument of a function
 BETWEEN = ("COMMA", "SEMI", "QUAD", "CR", "TEXT", "AND")
 
@@ -48,7 +30,7 @@ def _tree(formula: Formula) -> Run | None:
         tree = skeleton(formula.source)
     except (DeriveError, RecursionError):
         return None
-    return tree if depth(tree) <= _DEEPEST else None
+    return tree if tr.depth(tree) <= _DEEPEST else None
 
 
 def changed(formulas: Iterable[Formula], change: Change) -> list[Formula]:
@@ -61,18 +43,18 @@ def changed(formulas: Iterable[Formula], change: Change) -> list[Formula]:
     return found
 
 
-def mapped(items: Items, change: Change, scripts: bool = True) -> Run:
+def mapped(items: tr.Items, change: Change, scripts: bool = True) -> Run:
     """The items with every run of them changed, the innermost first; without ``scripts`` none in sub- and superscripts.
     """
     return tuple(change(tuple(_below(item, change, scripts) for item in items)))
 
 
-def _below(item: Item, change: Change, scripts: bool) -> Item:
-    if isinstance(item, (Group, Env)):
+def _below(item: tr.Item, change: Change, scripts: bool) -> tr.Item:
+    if isinstance(item, (tr.Group, tr.Env)):
         return replace(item, items=mapped(item.items, change, scripts))
-    if isinstance(item, Command):
+    if isinstance(item, tr.Command):
         return replace(item, arguments=tuple(mapped(a, change, scripts) for a in item.arguments))
-    if isinstance(item, Scripted):
+    if isinstance(item, tr.Scripted):
         base = _below(item.base, change, scripts)
         if not scripts:
             return replace(item, base=base)
@@ -81,41 +63,41 @@ def _below(item: Item, change: Change, scripts: bool) -> Item:
     return item
 
 
-def each(items: Items, change: Callable[[Item], Item]) -> Run:
+def each(items: tr.Items, change: Callable[[tr.Item], tr.Item]) -> Run:
     """The items, every one at any depth changed, the innermost first."""
     def below(run: Run) -> Run:
         return tuple(change(_with_base(item)) for item in run)
 
-    def _with_base(item: Item) -> Item:
-        return replace(item, base=change(item.base)) if isinstance(item, Scripted) else item
+    def _with_base(item: tr.Item) -> tr.Item:
+        return replace(item, base=change(item.base)) if isinstance(item, tr.Scripted) else item
 
     return mapped(items, below)
 
 
 def by_statement(items: Run, change: Change) -> Run:
     """The items with each statement among them changed: what stands between commas, wide spaces, rows and words."""
-    if len(items) == 1 and isinstance(items[0], Env) and items[0].name in ALIGNED:
+    if len(items) == 1 and isinstance(items[0], tr.Env) and items[0].name in ALIGNED:
         inner = by_statement(items[0].items, change)
         return (replace(items[0], items=inner),) if inner else ()
-    found: list[Item] = []
-    part: list[Item] = []
+    found: list[tr.Item] = []
+    part: list[tr.Item] = []
     for item in (*items, None):
-        if item is not None and not is_token(item, *BETWEEN):
+        if item is not None and not tr.is_token(item, *BETWEEN):
             part.append(item)
             continue
-        bare = tuple(i for i in part if not is_token(i, "AMP"))
+        bare = tuple(i for i in part if not tr.is_token(i, "AMP"))
         new = tuple(change(bare)) if bare else ()
         found += part if new == bare else new
         gone = bool(bare) and not new
         if item is not None and not gone:
             found.append(item)
-        elif gone and item is None and found and is_token(found[-1], *BETWEEN):
+        elif gone and item is None and found and tr.is_token(found[-1], *BETWEEN):
             found.pop()
         part = []
     return tuple(found)
 
 
-def statements(items: Items) -> list[Run]:
+def statements(items: tr.Items) -> list[Run]:
     """The statements of a formula, each without the marks of columns."""
     found: list[Run] = []
 
@@ -132,7 +114,7 @@ def all_statements(formulas: Iterable[Formula]) -> Iterator[Run]:
         yield from statements(formula.tree or ())
 
 
-def all_runs(items: Items, scripts: bool = True) -> Iterator[Run]:
+def all_runs(items: tr.Items, scripts: bool = True) -> Iterator[Run]:
     """Every run of items, at any depth."""
     found: list[Run] = []
 
@@ -144,36 +126,36 @@ def all_runs(items: Items, scripts: bool = True) -> Iterator[Run]:
     return iter(found)
 
 
-def sides(part: Items) -> list[Run]:
+def sides(part: tr.Items) -> list[Run]:
     """What stands between the equality signs; one run where other relations stand there too."""
-    found: list[list[Item]] = [[]]
+    found: list[list[tr.Item]] = [[]]
     for item in part:
-        if is_token(item, "REL") and item.text == "=":
+        if tr.is_token(item, "REL") and item.text == "=":
             found.append([])
-        elif is_token(item, "REL"):
+        elif tr.is_token(item, "REL"):
             return [tuple(part)]
         else:
             found[-1].append(item)
     return [tuple(side) for side in found]
 
 
-def is_sum(items: Items) -> bool:
+def is_sum(items: tr.Items) -> bool:
     """More than one term, or a statement."""
-    return any(is_token(item, "PLUS", "MINUS", "REL", "COMMA") for item in items)
+    return any(tr.is_token(item, "PLUS", "MINUS", "REL", "COMMA") for item in items)
 
 
-def spelt(items: Items) -> str:
+def spelt(items: tr.Items) -> str:
     """The items as one text, wherever they stand: equal for equal trees."""
     return " ".join(map(_spelt, items))
 
 
-def _spelt(item: Item) -> str:
-    item = normal(item)
-    if isinstance(item, Token):
+def _spelt(item: tr.Item) -> str:
+    item = tr.normal(item)
+    if isinstance(item, tr.Token):
         return item.text
-    if isinstance(item, (Group, Env)):
-        return f"{item.bracket if isinstance(item, Group) else item.name}[{spelt(item.items)}]"
-    if isinstance(item, Command):
+    if isinstance(item, (tr.Group, tr.Env)):
+        return f"{item.bracket if isinstance(item, tr.Group) else item.name}[{spelt(item.items)}]"
+    if isinstance(item, tr.Command):
         return item.type + "".join(f"[{spelt(a)}]" for a in item.arguments)
     scripts = "".join(f"_[{spelt(s)}]" for s in item.subs) + "".join(f"^[{spelt(s)}]" for s in item.sups)
     return _spelt(item.base) + "'" * item.primes + scripts
@@ -181,30 +163,31 @@ def _spelt(item: Item) -> str:
 
 def letters(formulas: Iterable[Formula]) -> set[str]:
     """All letters that stand in the formulas."""
-    return {name for formula in formulas for name in names_in(formula.tree or ())}
+    return {name for formula in formulas for name in tr.names_in(formula.tree or ())}
 
 
-def indices(items: Items) -> set[str]:
+def indices(items: tr.Items) -> set[str]:
     """The letters that stand in subscripts."""
-    scripted = (i for item in items for i in inside(item) if isinstance(i, Scripted))
-    return {name for i in scripted for sub in i.subs for name in names_in(sub)}
+    scripted = (i for item in items for i in tr.inside(item) if isinstance(i, tr.Scripted))
+    return {name for i in scripted for sub in i.subs for name in tr.names_in(sub)}
 
 
 def bold(formulas: Iterable[Formula]) -> set[str]:
     """The letters that are set bold somewhere."""
-    return {below.text for formula in formulas for item in formula.tree or () for below in inside(item)
-            if isinstance(below, Token) and below.bold}
+    return {below.text for formula in formulas for item in formula.tree or () for below in tr.inside(item)
+            if isinstance(below, tr.Token) and below.bold}
 
 
 def stated(formulas: Iterable[Formula]) -> dict[str, int]:
     r"""The numbers of axes of the letters in front of \in \mathbb{R}^{m \times n}, those of x_i with the subscript."""
     found: dict[str, int] = {}
     for part in all_statements(formulas):
-        left, *spaces = split(part, "IN")
-        space = normal(spaces[0][0]) if len(spaces) == 1 and len(spaces[0]) == 1 else None
-        if space is not None and str(base_of(space)) == "R_bb" and not has(left, "REL"):
-            axes = len(split(unwrap(space.sups[0]), "TIMES")) if isinstance(space, Scripted) and space.sups else 0
-            found |= {spelt([item]): axes for item in left if is_token(base_of(item), "NAME")}
+        left, *spaces = tr.split(part, "IN")
+        space = tr.normal(spaces[0][0]) if len(spaces) == 1 and len(spaces[0]) == 1 else None
+        if space is not None and str(tr.base_of(space)) == "R_bb" and not tr.has(left, "REL"):
+            sup = space.sups[0] if isinstance(space, tr.Scripted) and space.sups else None
+            axes = 0 if sup is None else len(tr.split(tr.unwrap(sup), "TIMES"))
+            found |= {spelt([item]): axes for item in left if tr.is_token(tr.base_of(item), "NAME")}
     return found
 
 
@@ -214,42 +197,49 @@ def free(formulas: Iterable[Formula], among: str = SPARE) -> Iterator[str]:
     return (c for c in among if c not in taken)
 
 
-def name(text: str, at: Item) -> Token:
+def name(text: str, at: tr.Item) -> tr.Token:
     """A letter at the place of an item."""
-    return Token("NAME", text, at.start, at.end)
+    return tr.Token("NAME", text, at.start, at.end)
 
 
-def sign(type_: str, text: str, at: Item) -> Token:
-    return Token(type_, text, at.start, at.end)
+def sign(type_: str, text: str, at: tr.Item) -> tr.Token:
+    return tr.Token(type_, text, at.start, at.end)
 
 
-def equals(at: Item) -> Token:
+def equals(at: tr.Item) -> tr.Token:
     return sign("REL", "=", at)
 
 
-def group(items: Items, bracket: str = "LPAREN") -> Group:
-    return Group(bracket, tuple(items), items[0].start, items[-1].end)
+def group(items: tr.Items, bracket: str = "LPAREN") -> tr.Group:
+    return tr.Group(bracket, tuple(items), items[0].start, items[-1].end)
 
 
-def indexed(base: Token, *indices: Item) -> Scripted:
+def indexed(base: tr.Token, *indices: tr.Item) -> tr.Scripted:
     """x_{ij}."""
-    return Scripted(base, (indices,), (), 0, base.start, base.end)
+    return tr.Scripted(base, (indices,), (), 0, base.start, base.end)
 
 
-def letter(item: Item | None) -> str | None:
+def letter(item: tr.Item | None) -> str | None:
     """The name of a letter that carries nothing."""
-    item = None if item is None else normal(item)
-    return item.text if is_token(item, "NAME") else None
+    item = None if item is None else tr.normal(item)
+    return item.text if tr.is_token(item, "NAME") else None
 
 
-def bracket(item: Item | None, *brackets: str) -> Group | None:
+def below(item: tr.Item) -> tr.Items:
+    """What stands below a letter that carries nothing else; empty for all other items."""
+    item = tr.normal(item)
+    plain = isinstance(item, tr.Scripted) and len(item.subs) == 1 and not item.sups and not item.primes
+    return tr.unwrap(item.subs[0]) if plain and isinstance(item, tr.Scripted) else ()
+
+
+def bracket(item: tr.Item | None, *brackets: str) -> tr.Group | None:
     """The bracket, with a script on it or none."""
-    base = None if item is None else base_of(item)
-    return base if is_group(base, *brackets) else None
+    base = None if item is None else tr.base_of(item)
+    return base if tr.is_group(base, *brackets) else None
 
 
-def called(run: Run, n: int, *brackets: str) -> Group | None:
+def called(run: Run, n: int, *brackets: str) -> tr.Group | None:
     """The bracket behind the letter at n."""
-    if not is_token(base_of(run[n]), "NAME"):
+    if not tr.is_token(tr.base_of(run[n]), "NAME"):
         return None
     return bracket(run[n + 1] if n + 1 < len(run) else None, *(brackets or ("LPAREN",)))

@@ -180,10 +180,14 @@ class Coder:
                 raise UnsupportedError(f"`{name}` takes {len(own.parameters)} arguments")
             return self.value(own.at(node.args))
         if function is not None and function.corners:
-            above, below = (self.mark(f"the {side} side of its {name}", needed=False) for side in ("upper", "lower"))
-            return f"side(HITS,{above},{below},{self.value(node.args[0])},FUNCTIONS[{name!r}])"
+            return self._applied(name, self.value(node.args[0]))
         first = len(self.marks)
         return self.remembered(node, f"FUNCTIONS[{name!r}]({','.join(map(self.value, node.args))})", first)
+
+    def _applied(self, name: str, argument: str) -> str:
+        """|v| or sign v, and on which side of 0 the argument lies."""
+        above, below = (self.mark(f"the {side} side of its {name}", needed=False) for side in ("upper", "lower"))
+        return f"side(HITS,{above},{below},{argument},FUNCTIONS[{name!r}])"
 
     def _rounded(self, node: ex.Fn) -> str:
         """⌊t/d⌋ by whole division, which is much faster than a fraction rounded."""
@@ -284,34 +288,35 @@ class Coder:
     def clauses(self, binder: ex.Binder, body: ex.Expr) -> str:
         """``for`` clauses for the variables and an ``if`` for the condition."""
         conds = binder.cond.conds if isinstance(binder.cond, ex.And) else (binder.cond,) if binder.cond else ()
-        text, left = "", list(binder.variables)
+        text, left, told = "", list(binder.variables), set[ex.Cond]()
         for cond in conds:
             if isinstance(cond, ex.In) and left:
-                text += self._through(cond, left)
+                loop, holds = self._through(cond, left)
+                text, told = text + loop, told | ({cond} if holds else set())
         for variable in left[:]:
             place = binder.variables.index(variable)
             low, high = binder.lower[place], binder.upper[place]
             text += f"for {self.name(variable)} in {self._range(variable, low, high, conds, body)} "
-        test = " and ".join(map(self.value, conds))
+        test = " and ".join(self.value(c) for c in conds if c not in told)
         return text + (f"if {test}" if test else "")
 
-    def _through(self, cond: ex.In, left: list[ex.Idx]) -> str:
-        """The loop that a membership gives: over a set's elements, or over the windows themselves."""
+    def _through(self, cond: ex.In, left: list[ex.Idx]) -> tuple[str, bool]:
+        """The loop that a membership gives, and whether it then holds: over a set's elements, or over the windows."""
         element = cond.element.items if isinstance(cond.element, ex.Tuple) else (cond.element,)
         own = [e for e in element if isinstance(e, ex.Idx) and e in left]
         if len(own) == len(element):
             names = ",".join(map(self.name, own))
             for variable in own:
                 left.remove(variable)
-            return f"for {names if len(own) == 1 else f'({names})'} in {self.value(cond.set)} "
+            return f"for {names if len(own) == 1 else f'({names})'} in {self.value(cond.set)} ", True
         if isinstance(cond.set, ex.SetApp) and cond.set.args and _distinct(cond.set.args, left):
             text = ""
             for place, argument in enumerate(cond.set.args):
                 assert isinstance(argument, ex.Idx)
                 left.remove(argument)
                 text += f"for {self.name(argument)} in range(P.outputs({cond.set.name!r})[{place}]) "
-            return text
-        return ""
+            return text, False
+        return "", False
 
     def _range(self, variable: ex.Idx, low: ex.Expr | None, high: ex.Expr | None, conds: tuple[ex.Cond, ...],
                body: ex.Expr) -> str:

@@ -12,23 +12,24 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from types import CodeType
+from functools import cached_property, lru_cache, partial
+from operator import eq
 from typing import Any
 
-from derive.axes import with_axes
+from derive.axes import Slot, with_axes
 from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Rel, walk
 from derive.module import Module
-from derive.numeric.arithmetic import Arithmetic, arithmetic, in_full
+from derive.numeric.arithmetic import Arithmetic, arithmetic
+from derive.numeric.shapes import Extents, extents
 from derive.numeric.source import Places, equation_source, window_places, windows_of
+from derive.numeric.statements import made, names
 from derive.receptive_field import AdaptiveAxis, Axis, WindowAxis
 
 Index = tuple[int, ...]
 Values = dict[Index, Any]
 
 
-_STEPS = 1000  # values of an output's index for each entry along an axis: of ⌊i/s⌋ s
 NOTHING = math.nan  # the value of a formula that has none over a window without entries
 
 
@@ -69,31 +70,42 @@ class _Run:
         self.module = with_axes(self.module)
         self.axes = {name: f.axes for name, f in self.module.fields}
 
-    def extent(self, tensor: str, axis: int) -> int:
-        return self.shapes[tensor][axis]
+    @cached_property
+    def reach(self) -> Extents:
+        return _extents(self.module, tuple(self.shapes.items()))
 
-    def size(self, name: str) -> int:
-        """The extent that arrays' shapes give to a size such as ``n``."""
-        for symbol in self.module.table.symbols:
-            if name in symbol.sizes and symbol.name in self.shapes:
-                return self.shapes[symbol.name][symbol.sizes.index(name)]
-        raise CardError(f"no array's shape tells the size `{name}`")
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self.reach.sizes
+
+    def elements(self, name: str, at: Index) -> list[Any]:
+        """Ω(k, l); an index alone where there is one axis."""
+        cells = [self.window(name, axis, k) for axis, k in enumerate(at)]
+        return list(cells[0] if len(cells) == 1 else itertools.product(*cells))
+
+    def span(self, slots: tuple[Slot, ...]) -> range:
+        """Where every one of these axes has coordinates."""
+        starts = [(self.reach.axes.origin(*slot), self.shapes[slot[0]][slot[1]]) for slot in slots]
+        return range(max(start for start, _ in starts), min(start + n for start, n in starts))
+
+    def outputs(self, name: str) -> list[int]:
+        """How many windows a set has along each axis."""
+        return [self.windows(name, axis) for axis in range(len(self.axes[name]))]
 
     def window(self, name: str, axis: int, k: int) -> tuple[int, ...]:
         """{s k − p + d a : 0 ≤ a < K} ∩ [0, n); adaptive: the cells that meet the k-th of m equal parts of [0, n)."""
-        return _window(self.axes[name][axis], self.extent(*self.places[name, axis]), k)
+        return _window(self.axes[name][axis], self._extent(name, axis), k)
 
-    def counted(self, start: int) -> Iterator[int]:
-        """start, start + 1, …: an output's index, which the extents of what is read must end."""
-        yield from range(start, start + _STEPS * max((n for shape in self.shapes.values() for n in shape), default=1))
-        raise UnsupportedError("an index has no range: what is read at it never ends it")
+    def _extent(self, name: str, axis: int) -> int:
+        tensor, d = self.places[name, axis]
+        return self.shapes[tensor][d]
 
     def windows(self, name: str, axis: int) -> int:
         """How many windows lie within the padded input: s k − p + d (K − 1) < n + p'.
 
         With ``ceil_mode`` as many as it takes to reach its end, without the last if that starts behind the input.
         """
-        w, n = self.axes[name][axis], self.extent(*self.places[name, axis])
+        w, n = self.axes[name][axis], self._extent(name, axis)
         if not isinstance(w, WindowAxis):
             return w.output_size(n)
         count, end = 0, n + w.padding_after
@@ -120,26 +132,19 @@ def median(values: Iterable[Any]) -> Any:
     return ordered[len(ordered) // 2]
 
 
-@lru_cache(maxsize=256)
-def _code(equation: Rel, module: Module) -> CodeType:
-    """The same for every arithmetic."""
-    return compile(equation_source(equation, module), "<equation>", "exec")
+_coded = lru_cache(maxsize=256)(equation_source)  # the same for every arithmetic
+_extents = lru_cache(maxsize=256)(lambda module, shapes: extents(module, dict(shapes)))
 
 
 @lru_cache(maxsize=256)
-def _compiled(equation: Rel, module: Module,
-              kind: Arithmetic) -> Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]]:
-    names: dict[str, Any] = {"num": kind.number, "power": kind.power, "fn": kind.functions,
-                             "prod": kind.product, "undefined": undefined, "median": median, "reduced": in_full(kind),
-                             "product": itertools.product, "takewhile": itertools.takewhile}
-    names |= kind.index_functions
-    names |= {op: kind.functions[op] for op in ("max", "min") if op in kind.functions}
-    exec(_code(equation, module), names)
-    made: Callable[[_Run], tuple[Iterable[Index], Callable[[Index], Any]]] = names["equation"]
-    return made
+def _compiled(equation: Rel, module: Module, kind: Arithmetic) -> Callable[[_Run], Callable[[Index], Any]]:
+    known = {**names(kind, eq), "undefined": undefined, "median": median}
+    known |= {op: kind.functions[op] for op in ("max", "min") if op in kind.functions}
+    entry: Callable[[_Run], Callable[[Index], Any]] = made(*_coded(equation, module), known, kind)["entry"]
+    return entry
 
 
-def _steps(run: _Run, kind: Arithmetic | None = None) -> Iterable[tuple[str, Iterable[Index], Callable[[Index], Any]]]:
+def _steps(run: _Run, kind: Arithmetic | None = None) -> Iterator[tuple[str, list[Index], Callable[[Index], Any]]]:
     """(tensor defined, its indices, its entry function) for each equation in order; a given tensor stays as it is."""
     kind = kind or arithmetic(next((v for t in run.tensors.values() for v in t.values()), 0))
     given = set(run.tensors)
@@ -149,10 +154,10 @@ def _steps(run: _Run, kind: Arithmetic | None = None) -> Iterable[tuple[str, Ite
             raise UnsupportedError("a forward equation must define one tensor entry")
         if entry.tensor in given:
             continue
-        indices, function = _compiled(equation, run.module, kind)(run)
-        ranges = list(indices)
-        yield entry.tensor, ranges, function
-        run.shapes[entry.tensor] = tuple(max(c) - min(c) + 1 for c in zip(*ranges, strict=True))
+        function = _compiled(equation, run.module, kind)(run)
+        run.shapes[entry.tensor] = shape = run.reach.shapes[entry.tensor]
+        ranges = (run.span(((entry.tensor, d),)) for d in range(len(shape)))
+        yield entry.tensor, list(itertools.product(*ranges)), function
 
 
 def _prepare(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: Mapping[str, Index]) -> _Run:

@@ -318,7 +318,8 @@ def _bound(binder: ex.Binder, body: ex.Expr, runs: Mapping[ex.Idx, Run], reach: 
     for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
         if low is not None and high is not None:
             known = {**runs, **found}
-            found[v] = interval(low, known, reach.sizes)[0], interval(high, known, reach.sizes)[1]
+            if ex.free_indices(low) | ex.free_indices(high) <= known.keys():  # else it moves with the output's index
+                found[v] = interval(low, known, reach.sizes)[0], interval(high, known, reach.sizes)[1]
         else:
             start = Fraction(reach.start(v, body))
             found[v] = start, start + span(v, body, reach) - 1

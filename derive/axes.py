@@ -157,7 +157,10 @@ def _end(term: ex.Expr, highest: dict[ex.Idx, ex.Expr]) -> tuple[ex.Size, Fracti
 
 
 def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
-    """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0."""
+    """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0.
+
+    Where no range says it, an entry u_{2j-1} that is there from j = 1 on only does.
+    """
     found: dict[Slot, int] = {}
     for low, _, slots in _runs(module):
         if isinstance(low, ex.Num):
@@ -171,21 +174,42 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
                 of = classes.get((entry.tensor, d))
                 if least is not None and of is not None:
                     found[of] = min(found.get(of, 1), max(0, int(least)))
-    if found and set(found.values()) == {1} and not module.fields:
+    first = 1 if module.first is None and not found and _needs_one(module) else module.first
+    if not module.fields and (set(found.values()) == {1} or (not found and first == 1)):
         return dict.fromkeys(classes.values(), 1)
     return found
 
 
+def _needs_one(module: Module) -> bool:
+    """Whether some entry is not there where an output's index is 0, and all are where it is 1."""
+    stepped = [steps for equation in module.equations if isinstance(head := equation.terms[0], ex.Entry)
+               for v in head.indices if isinstance(v, ex.Idx) for steps in stepping(v, equation.terms[1])]
+    return any(c < 0 for _, c in stepped) and all(a + c > 0 for a, c in stepped)
+
+
+def stepping(v: ex.Idx, value: ex.Node) -> list[tuple[Fraction, Fraction]]:
+    """a and c of each index term a v + c in the value, but v itself."""
+    entries = (e for e in ex.walk(value) if isinstance(e, ex.Entry))
+    found = (affine(t) for e in entries for t in e.indices if t is not v and v in ex.free_indices(t))
+    return [(a, c) for w, a, c in filter(None, found) if w is v]
+
+
+def affine(term: ex.Expr) -> tuple[ex.Idx, Fraction, Fraction] | None:
+    """v, a and c of a v + c."""
+    first, *rest = term.terms if isinstance(term, ex.Add) else (term,)
+    step, v = first.factors if isinstance(first, ex.Mul) and len(first.factors) == 2 else (ex.ONE, first)
+    numbers = [_number(t) for t in (step, *rest)]
+    if not isinstance(v, ex.Idx) or None in numbers:
+        return None
+    return v, numbers[0] or Fraction(0), sum((n for n in numbers[1:] if n is not None), Fraction(0))
+
+
 def _least(term: ex.Expr, lowest: dict[ex.Idx, Fraction]) -> Fraction | None:
-    """The least value of v + c while v runs from a written number on; of a number, 0 or 1."""
-    match term:
-        case ex.Num(value):
-            return min(value, Fraction(1))
-        case ex.Idx():
-            return lowest.get(term)
-        case ex.Add((ex.Idx() as v, *rest)) if v in lowest and all(_number(t) is not None for t in rest):
-            return lowest[v] + sum((_number(t) or Fraction(0) for t in rest), Fraction(0))
-    return None
+    """The least value of a v + c while v runs from a written number on; of a number, 0 or 1."""
+    if isinstance(term, ex.Num):
+        return min(term.value, Fraction(1))
+    found = affine(term)
+    return lowest[found[0]] * found[1] + found[2] if found is not None and found[0] in lowest and found[1] > 0 else None
 
 
 def _number(term: ex.Expr) -> Fraction | None:

@@ -59,6 +59,7 @@ class Module:
     held: tuple[str, ...] = ()
     wanted: tuple[Partial, ...] = ()  # derivatives that the question names: ∂ℓ/∂w_i
     recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
+    first: int | None = None  # where the question begins to count, where a range of an output says so
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import derive.expr as ex
-from derive.axes import Slot, axes, reaches_on, stands
+from derive.axes import Slot, axes, reaches_on, stands, stepping
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.module import Module
 from derive.notation.formulas import Formula
@@ -163,7 +163,7 @@ def refuse_overruns(used: Iterable[Definition], table: SymbolTable) -> None:
                             f"{size} along that axis; change the range or the shape", line=definition.formula.line))
 
 
-Stated = tuple[str, int, ex.Expr, ex.Expr]  # tensor, axis, first and last value
+Stated = tuple[str, int, ex.Expr, ex.Expr | None]  # tensor, axis, first and last value
 _LIST = re.compile(  # u_0, \dots, u_{N-1}
     r"(?P<letter>\\?[A-Za-z]+(?:\{\w\})?)\s*_\s*\{?(?P<low>[01])\}?\s*,(?:[^=]*,)?\s*\\[cl]?dots\s*,\s*(?P=letter)\s*_\s*"
     r"(?:\{\s*(?P<high>[A-Za-z])\s*(?P<less>-\s*1)?\s*\}|(?P<last>[A-Za-z]))")
@@ -179,6 +179,9 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         entry, value = module.definition(tensor)
         variable = entry.indices[axis]
         assert isinstance(variable, ex.Idx)
+        module = _counted_from(module, entry, variable, low)
+        if high is None:
+            continue
         if stands(variable, value) and not reaches_on(variable, value):
             continue  # it runs along that axis
         length = ex.add(high, ex.ONE,
@@ -188,6 +191,22 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
     sizes = {n.name for _, _, length in module.ranges for n in ex.walk(length) if isinstance(n, ex.Size)}
     return _with_extents(module, sizes, [*_lengths(nodes), *_listed(latexes)]) if sizes else module
+
+
+def _counted_from(module: Module, entry: ex.Entry, variable: ex.Idx, low: ex.Expr) -> Module:
+    """The module counted from 1 where u_{2j-1} or x_{t-2} is 1 or more all along a range that begins later than at 0.
+
+    Raises :class:`CardError` where an index begins at 0, and an entry is there from 1 on only.
+    """
+    steps = stepping(variable, module.definition(entry.tensor)[1])
+    if not steps or not isinstance(low, ex.Num) or module.fields:
+        return module
+    if low.value > 0 and all(a * low.value + c > 0 for a, c in steps):
+        return replace(module, first=1)
+    if low.value == 0 and any(c < 0 for _, c in steps):
+        raise CardError(f"the question lets `{variable.name}` start at 0, where an entry of index "
+                        f"{min(c for _, c in steps)} is used: state another range of `{variable.name}`")
+    return module
 
 
 def with_known_ranges(module: Module) -> Module:
@@ -212,6 +231,8 @@ def _stated(module: Module, nodes: Iterable[tuple[Formula, ex.Node]]) -> Iterato
                     case ex.Rel((low, ex.Idx() as v, high), ("≤", ("≤" | "<") as op)) if v in head.indices and (
                             own.indices == head.indices):
                         yield head.tensor, head.indices.index(v), low, high if op == "≤" else ex.add(high, ex.MINUS_ONE)
+                    case ex.Rel((ex.Idx() as v, low), ("≥",)) if v in own.indices and own.indices == head.indices:
+                        yield head.tensor, head.indices.index(v), low, None
 
 
 def _shifted(module: Module, entry: ex.Entry, variable: ex.Idx, first: ex.Expr) -> Module:

@@ -6,8 +6,26 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from derive.axes import axes, unused, with_axes
-from derive.expr import MINUS_ONE, ONE, Add, And, Entry, Expr, Fn, Mul, Node, Num, Rel, add, eq, mul, subst, transform
+from derive.axes import axes, stepping, unused, with_axes
+from derive.expr import (
+    MINUS_ONE,
+    ONE,
+    Add,
+    And,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Rel,
+    add,
+    eq,
+    mul,
+    subst,
+    transform,
+)
 from derive.module import ROLES, Module
 from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
@@ -87,6 +105,9 @@ def _ranged(module: Module, equation: Rel) -> Node:
             low = _collected(add(origin, first.get(axis, Num(0))))
             high = add(low, length, MINUS_ONE)
             bounds.append(Rel((low, head.indices[axis], _collected(high) if first else high), ("≤", "≤")))
+    if module.first is not None and not bounds:
+        stepped = (v for v in head.indices if isinstance(v, Idx) and stepping(v, value))
+        bounds = [Rel((v, Num(module.first)), ("≥",)) for v in stepped]
     return And((eq(head, value), *bounds)) if bounds else eq(head, value)
 
 

@@ -30,7 +30,7 @@ class Renaming:
             tuple(map(self, m.equations)), names(m.inputs), names(m.parameters), names(m.constants), names((m.output,)),
             tuple((self._name(name), field) for name, field in m.fields), m.tie_rule, m.input_size, names(m.held),
             tuple((f.name, names(f.parameters), self(f.body)) for f in m.functions), tuple(map(self, m.facts)),
-            tuple((self._name(name), axis, self(size)) for name, axis, size in m.ranges),
+            tuple((self._name(name), axis, self(size)) for name, axis, size in m.ranges), m.first,
             tuple((self(pair), self(term)) for pair, term in m.at_ties),
         )
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import derive
-from derive.errors import UnsupportedError
+from derive.card import Card
+from derive.errors import CardError, UnsupportedError
+from derive.question import module_of
+from derive.specify.writing import statement_of
 
 FORMULA = r"""---
 id: filter
@@ -47,3 +50,30 @@ def test_outputs_that_begin_later_are_counted_from_the_first(tmp_path: Path) -> 
     assert solution.module.recounted is not None
     x = np.arange(8.0) ** 2
     assert np.allclose(solution.forward(w=np.ones(3), x=x), [x[n:n + 3].sum() for n in range(2, 6)])
+
+
+COUNTED = "---\nid: counted\n---\n\n# Question\nA layer computes\n$$ %s $$\nDerive the backward message.\n"
+
+
+@pytest.mark.parametrize(("formula", "expected"), [
+    (r"y_j = u_{2j-1} u_{2j}, \qquad j = 1, \dots, m.", [2, 12, 30]),
+    (r"y_j = u_{2j}, \qquad j = 1, \dots, m.", [2, 4, 6]),  # from 0 it would be 1, 3, 5
+    (r"y_j = u_{2j-1} - u_{2j}.", [-1, -1, -1]),
+    (r"y_t = u_t + 10 u_{t-2}, \qquad t = 3, \dots, n.", [13, 24, 35, 46]),
+])  # fmt: skip
+def test_what_begins_at_1_is_counted_from_1(tmp_path: Path, formula: str, expected: list[int]) -> None:
+    path = tmp_path / "counted.md"
+    path.write_text(COUNTED % formula)
+    solution = derive.solve(path)
+    assert solution.report.ok
+    assert np.allclose(solution.forward(u=np.arange(1.0, 7.0)), expected)
+    again = module_of(Card.parse(f"---\nid: q\n{statement_of(solution.module).text}---\n# Question\nDerive.\n", "q.md"))
+    assert again.equations == solution.module.equations
+    assert again.first == solution.module.first
+
+
+def test_an_entry_in_front_of_the_first_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "counted.md"
+    path.write_text(COUNTED % r"y_j = u_{2j-1} u_{2j}, \qquad j = 0, \dots, m.")
+    with pytest.raises(CardError, match="start at 0, where an entry of index -1 is used"):
+        derive.solve(path)

@@ -60,6 +60,7 @@ LAYERS = (
     _activation("tanh", "tanh", _each(r"\tanh(u)"), "hyperbolic_tangent"),
     _activation("softplus", "softplus", _of("softplus"), "soft_plus", source="Dugas et al. 2001"),
     _activation("softsign", "softsign", _of("softsign"), "soft_sign", source="Bergstra et al. 2009"),
+    _activation("identity", "identity", _each("u"), "linear_activation"),
     _activation("modulus", "absolute value", "y_{\\I} = |x_{\\I}|", "absolute_value", "abs"),
     _activation("gelu", "GELU", _gelu, "gaussian_error_linear_unit", options={"approximate": False},
                 source="Hendrycks and Gimpel 2016"),

@@ -134,12 +134,14 @@ class Letter:
 class Forward:
     r"""The forward formulas of a layer in their order, the last that of its output.
 
-    ``shapes`` and ``ranges`` say what the formulas leave open: ``W \in \mathbb{R}^{10 \times n}``, ``0 \le i < n``.
+    ``shapes`` and ``ranges`` say what the formulas leave open: ``W \in \mathbb{R}^{10 \times n}``, ``0 \le i < n``;
+    ``axes`` is the number of the output's where its formula writes it whole: y = W x + b.
     """
 
     formulas: tuple[str, ...]
     shapes: tuple[str, ...] = ()
     ranges: tuple[str, ...] = ()
+    axes: int | None = None
 
 
 @dataclass(frozen=True)

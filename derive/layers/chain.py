@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.errors import CardError
+from derive.layers.catalogue import Layer
 from derive.records import dataclass
 
 _TOKEN = re.compile(r"\s*(?:(?P<arrow>->|→)|(?P<sizes>\d+(?:\s*[x×]\s*\d+)+)|(?P<number>-?\d+(?:\.\d+)?(?:/\d+)?)"
@@ -24,11 +25,15 @@ _WORDS: Mapping[str, Any] = {"true": True, "false": False, "none": None}
 
 @dataclass(frozen=True)
 class Part:
-    """A layer by its name, what stands in its brackets without a name, and its options and letters by theirs."""
+    """A layer by its name, what stands in its brackets without a name, and its options and letters by theirs.
+
+    A ``spec`` is one that the catalogue does not have: a formula of the card as a part.
+    """
 
     name: str
     plain: tuple[Any, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    spec: Layer | None = None
 
 
 def parse(text: str) -> tuple[Part, ...]:

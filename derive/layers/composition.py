@@ -30,17 +30,18 @@ from derive.records import dataclass
 
 Given = Mapping[str, str | Sequence[str]]
 _SETS = (r"\Omega", r"\Lambda", r"\Gamma", r"\Phi")
-_POOLED = {c: Letter("", (c, "H", "D", "Q"), "sizes") for c in "nmNMPC"}
+_POOLED = {c: Letter(f"size {c}", (c, "H", "D", "Q"), "sizes") for c in "nmNMPC"}
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A layer in its place: its formulas, its letters by what they are called, and where the formulas are from."""
+    """A layer in its place: its formulas, its letters by what they are called, where the formulas are from, facts."""
 
     spec: Layer | Pooling
     formulas: tuple[str, ...]
     letters: Mapping[str, str]
     source: str
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,20 @@ class Composed:
 
 
 def compose(chain: str | Sequence[Part], *, letters: Given | None = None, taken: Collection[str] = (),
-            rank: int | None = None) -> Composed:
+            rank: int | None = None, channels: bool = False, settled: bool = False) -> Composed:
     """The formulas of a chain of layers by name.
 
     ``letters`` binds by what letters are called (``input``, ``output``, ``preactivation``, ``outputs``, ``weights``,
     ``bias``, ``slope``, ``target``, ``loss``, …); of several, each part that has such a letter takes the next.  The
     brackets of a part bind its letters alone: ``prelu(slope=a, output=h)``; ``prelu(function=f)`` applies the card's f.
     ``taken`` are letters that stand for something else; ``rank`` is the number of the input's axes where the parts
-    leave it open.  Raises :class:`CardError` for unknown names and options, and for parts that do not fit.
+    leave it open, the first one of ``channels`` or not; ``settled``: a linear layer is one unit where it is said alone.
+    Raises :class:`CardError` for unknown names and options, and for parts that do not fit.
     """
     parts = parse(chain) if isinstance(chain, str) else tuple(chain)
     if not parts:
         raise CardError("the chain has no layers; write e.g. `linear -> relu`")
-    return _Lettering(laid_out(parts, rank), letters or {}, taken).composed()
+    return _Lettering(laid_out(parts, rank, channels, settled), letters or {}, taken).composed()
 
 
 class _Lettering:
@@ -91,7 +93,6 @@ class _Lettering:
         self.indices = self.index_letters()
         self.taken = {*self.bound, *taken, *self.indices.values()}
         self.roles: dict[str, str] = {}
-        self.facts: dict[str, None] = {}
         self.passed: list[str] = []  # what goes into each part
 
     def index_letters(self) -> dict[str, str]:
@@ -117,19 +118,18 @@ class _Lettering:
             names, called = self.names(part, n)
             said["shapes"] += _in_letters(part.forward.shapes, names)
             said["ranges"] += _in_letters(part.forward.ranges, names)
-            if isinstance(part.spec, Layer):
-                self.facts |= dict.fromkeys(self.facts_of(part.spec, part.rank, names))
+            facts = tuple(self.facts_of(part.spec, part.rank, names)) if isinstance(part.spec, Layer) else ()
             if part.windows is not None:
                 fields.append((names[r"\Omega"], part.windows))
             origin = "the card's function" if "function" in part.given else f"`{part.spec.name}` of the catalogue"
-            parts.append(Placed(part.spec, tuple(_in_letters(part.forward.formulas, names)), called, origin))
+            parts.append(Placed(part.spec, tuple(_in_letters(part.forward.formulas, names)), called, origin, facts))
             source = called["output"]
         self.refuse_twice([p.letters["output"] for p in parts])
         said["shapes"] += _of_labelled(self.roles, [f for p in parts for f in p.formulas], said["shapes"])
         by_role = {role: tuple(n for n, r in self.roles.items() if r == role) for role in ROLES}
         return Composed(tuple(parts), tuple(f for p in parts for f in p.formulas), source, **by_role,
-                        facts=tuple(self.facts), shapes=tuple(said["shapes"]), ranges=tuple(said["ranges"]),
-                        fields=tuple(fields))
+                        facts=tuple(dict.fromkeys(f for p in parts for f in p.facts)), shapes=tuple(said["shapes"]),
+                        ranges=tuple(said["ranges"]), fields=tuple(fields))
 
     def refuse_twice(self, outputs: Sequence[str]) -> None:
         """Raise :class:`CardError` for a letter that is computed, and given or computed again."""
@@ -226,8 +226,9 @@ def _of_labelled(letters: Iterable[str], formulas: Sequence[str], shapes: Sequen
                               if "_" in c and not any(s.startswith(c) for s in shapes)):
         place = re.search(rf"(?<![A-Za-z\\]){re.escape(letter)}_\{{{re.escape(label.strip('{}'))}(?:,([^{{}}]*))?\}}",
                           " ".join(formulas))
-        axes = r" \times ".join([r"\cdot"] * len([*indices(f"_{{{place[1]}}}")])) if place and place[1] else ""
-        found.append(rf"{letter}_{label} \in \mathbb{{R}}" + (f"^{{{axes}}}" if axes else ""))
+        if place is not None and place[1]:
+            axes = r" \times ".join([r"\cdot"] * len([*indices(f"_{{{place[1]}}}")]))
+            found.append(rf"{letter}_{label} \in \mathbb{{R}}^{{{axes}}}")
     return found
 
 

@@ -41,13 +41,14 @@ class Laid:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """A part's layer, options, letters and windows."""
+    """A part's layer, options, letters and windows; ``said`` is the number of axes of windows that stand elsewhere."""
 
     spec: Layer | Pooling
     options: Mapping[str, Any]
     given: Mapping[str, Any]
     windows: ReceptiveField | None = None
     behind: int = 0
+    said: int | None = None
     geometry: Mapping[str, Any] = field(default_factory=dict, hash=False)  # of a pooling, as it was given
 
     def over(self, axes: int) -> _Chosen:
@@ -56,6 +57,11 @@ class _Chosen:
         if not isinstance(self.spec, Pooling) or not isinstance(sizes, int) or axes < 1:
             return self
         return replace(self, windows=pooling_of(self.spec, {**self.geometry, "dims": axes})[1])
+
+    @property
+    def axes(self) -> int | None:
+        """How many axes its windows have; None without windows."""
+        return len(self.windows.axes) if self.windows is not None else self.said
 
     @property
     def of_entries(self) -> bool:
@@ -70,15 +76,15 @@ class _Chosen:
         return self.spec.ranks(self.options) if isinstance(self.spec, Layer) else ()
 
 
-def laid_out(parts: Sequence[Part], rank: int | None) -> list[Laid]:
-    """The parts in their places; ``rank`` is the number of the input's axes where the parts leave it open.
+def laid_out(parts: Sequence[Part], rank: int | None, channels: bool = False, settled: bool = False) -> list[Laid]:
+    """The parts in their places; ``rank``, ``channels`` and ``settled`` as in :func:`derive.layers.compose`.
 
     Raises :class:`CardError` for unknown names and options, and for parts that do not fit.
     """
     chosen = _chosen(parts)
-    scalar = _scalar_from(chosen)
+    scalar = len(chosen) if settled else _scalar_from(chosen)
     now = _first_rank(chosen, scalar) if rank is None else rank
-    channels = bool(chosen[0].windows and now > len(chosen[0].windows.axes))
+    channels = channels or bool(chosen[0].axes and now > chosen[0].axes)
     passed = [now]
     laid: list[Laid] = []
     for n, part in enumerate(chosen):
@@ -92,7 +98,7 @@ def laid_out(parts: Sequence[Part], rank: int | None) -> list[Laid]:
                             f"`{laid[-1].spec.name}` gives")
         forward = _forward(part, now, channels)
         laid.append(Laid(part.spec, forward, now, part.given, part.windows, part.behind))
-        now = _axes(forward.formulas[-1])
+        now = _axes(forward.formulas[-1]) if forward.axes is None else forward.axes
         passed.append(now)
         channels = part.spec.name.startswith("conv") and now > 1 or channels and now > 0 and (
             part.of_entries or isinstance(part.spec, Pooling) or "norm" in part.spec.name or "conv" in part.spec.name)
@@ -104,7 +110,7 @@ def _chosen(parts: Sequence[Part]) -> list[_Chosen]:
     for part, behind in _branches(parts):
         before = found[-1].spec.name if found else ""
         name = _meant(part.name.strip().replace("-", "_").replace(" ", "_").lower(), before)
-        found.append(replace(_with_options(part, find(name)), behind=behind))
+        found.append(replace(_with_options(part, part.spec or find(name)), behind=behind))
         if len(found) > 1 and found[-2].loss:
             raise CardError(f"`{found[-1].spec.name}` behind `{before}`: a loss stands at the end of the chain")
     return found
@@ -144,6 +150,9 @@ def _with_options(part: Part, spec: Layer | Pooling) -> _Chosen:
         given[first] = part.plain[0]
     bound: dict[str, Any] = {k: given.pop(k) for k in ("input", "output", "function") if k in given}
     if isinstance(spec, Pooling):
+        bound |= {k: given.pop(k) for k in list(given) if k.startswith("size_")}
+        if "axes" in given:
+            return _Chosen(spec, spec.options, bound, said=given["axes"])
         own, windows = pooling_of(spec, given)
         return _Chosen(spec, own, bound, windows, geometry=given)
     called = {letter.what.replace(" ", "_") for letter in spec.letters.values() if letter.what}
@@ -155,6 +164,8 @@ def _with_options(part: Part, spec: Layer | Pooling) -> _Chosen:
         if key == "bias" and isinstance(value, str):  # there is one, and this is its letter
             bound[key], given[key] = value, True
     _refuse_values(spec, given)
+    if "whole" in spec.options:
+        given["whole"] = any("_" in str(bound.get(what, "")) for what in ("weights", "bias"))
     return _Chosen(spec, {**spec.options, **given}, bound)
 
 
@@ -185,8 +196,8 @@ def _first_rank(parts: Sequence[_Chosen], scalar: int) -> int:
     least = 0
     for part in parts:
         if isinstance(part.spec, Pooling):
-            least = least or (len(part.windows.axes) if part.windows is not None else 2)
-            if part.windows is None:
+            least = least or part.axes or 2
+            if part.axes is None:
                 return least
         elif part.ranks:
             return next((r for r in part.ranks if r >= least), part.ranks[0])
@@ -199,7 +210,7 @@ def _refuse_axes(before: Laid | None, part: _Chosen, rank: int, channels: bool) 
     """Raise :class:`CardError` where a part does not take what the one before gives."""
     fitting = part.ranks
     if isinstance(part.spec, Pooling):
-        axes = len(part.windows.axes) if part.windows is not None else rank - channels
+        axes = part.axes or rank - channels
         fitting = (axes, axes + 1) if axes > 0 else (1, 2, 3)
         wanted = f"{fitting[0]} axes, or {fitting[0] + 1} with channels" if axes > 0 else "a grid"
     else:
@@ -219,7 +230,7 @@ def _called(rank: int) -> str:
 
 def _forward(part: _Chosen, rank: int, channels: bool) -> Forward:
     if isinstance(part.spec, Pooling):
-        axes = len(part.windows.axes) if part.windows is not None else rank - channels
+        axes = part.axes or rank - channels
         formula = part.spec.latex(axes, {**part.options, "field": part.windows}, rank > axes)
         sizes = Letters(axes).sizes
         if not set(sizes) & {*letters(formula)}:
@@ -231,8 +242,9 @@ def _forward(part: _Chosen, rank: int, channels: bool) -> Forward:
             raise CardError(f"`function: {part.given['function']}`: `{part.spec.name}` is no function of each entry")
         return Forward((written_out(rf"y_{{\I}} = {part.given['function']}(x_{{\I}})", rank),))
     found = part.spec.written(rank, part.options)
-    return Forward(*(tuple(written_out(t, rank) for t in texts)
-                     for texts in (found.formulas, found.shapes, found.ranges)))
+    formulas, shapes, ranges = (tuple([written_out(t, rank) for t in texts])
+                                for texts in (found.formulas, found.shapes, found.ranges))
+    return Forward(formulas, shapes, ranges, found.axes)
 
 
 def _axes(formula: str) -> int:

@@ -14,8 +14,14 @@ _ENDING = {True: r" + b_{\K}", False: ""}
 
 
 def _linear(rank: int, options: Options) -> Forward:
-    r"""y_k = \sum_j W_{kj} x_j + b_k; one unit has weights w, and no bias unless one is named."""
+    r"""y_k = \sum_j W_{kj} x_j + b_k; one unit has weights w, and no bias unless one is named.
+
+    A ``whole`` matrix is one with a label, W_1, which no index stands beside.
+    """
     units, bias = options["units"], options["bias"]
+    if options["whole"] and rank == 1:
+        product, ending = (r"w^\top", " + b" * bool(bias)) if units == 1 else ("W", " + b" * (bias is not False))
+        return Forward((f"y = {product} x{ending}",), axes=int(units != 1))
     if units == 1:
         return Forward((r"y = \sum_{\J} w_{\J} x_{\J}" + " + b" * bool(bias),))
     bias = bias is not False
@@ -44,7 +50,8 @@ def _glu(rank: int, options: Options) -> Forward:
 
 LAYERS = (
     Layer("linear", "linear layer", _linear, {"W": WEIGHTS, "w": UNIT, "b": BIAS, **_SIZES},
-          ("affine", "dense", "fully_connected", "fc"), options={"units": None, "bias": None}, first="units"),
+          ("affine", "dense", "fully_connected", "fc"), options={"units": None, "bias": None, "whole": False},
+          first="units"),
     Layer("maxout", "maxout layer", _maxout, {"W": WEIGHTS, "b": BIAS}, options={"pieces": None, "bias": None},
           first="pieces", source="Goodfellow et al. 2013"),
     Layer("glu", "gated linear unit", _glu,

@@ -9,7 +9,7 @@ from derive.layers.catalogue import Forward, Layer, Letter, Options
 
 _BINARY, _SIGN, _ONE_HOT = r"t_{\I} \in \{0, 1\}", r"t_{\I} \in \{-1, 1\}", r"\sum_{\M} t_{\L} = 1"
 _PROBABILITY = r"0 < x_{\I} < 1"
-_TARGET = {"t": Letter("target", ("y", "t", "d"), "constants"),
+TARGET = {"t": Letter("target", ("y", "t", "d"), "constants"),
            "L": Letter("loss", (r"\ell", "L", "E"))}
 
 
@@ -24,7 +24,7 @@ def _total(body: str) -> Callable[[int, Options], Forward]:
 
 
 def _loss(name: str, words: str, body: str, *aliases: str, **more: Any) -> Layer:
-    letters = {**_TARGET, **more.pop("letters", {})}
+    letters = {**TARGET, **more.pop("letters", {})}
     return Layer(name, words, _total(body), letters, aliases, "loss", **more)
 
 
@@ -48,18 +48,18 @@ LAYERS = (
           facts=(_SIGN,)),
     _loss("logistic_loss", "logistic loss", r"\log(1 + e^{-t_{\I} x_{\I}})", "log_loss", facts=(_SIGN,)),
     Layer("binary_cross_entropy", "binary cross-entropy",
-          r"L = -\sum_{\I} (t_{\I} \log(x_{\I}) + (1 - t_{\I}) \log(1 - x_{\I}))", _TARGET, ("bce",), "loss",
+          r"L = -\sum_{\I} (t_{\I} \log(x_{\I}) + (1 - t_{\I}) \log(1 - x_{\I}))", TARGET, ("bce",), "loss",
           facts=(_BINARY, _PROBABILITY)),
-    Layer("categorical_cross_entropy", "categorical cross-entropy", r"L = -\sum_{\I} t_{\I} \log(x_{\I})", _TARGET,
+    Layer("categorical_cross_entropy", "categorical cross-entropy", r"L = -\sum_{\I} t_{\I} \log(x_{\I})", TARGET,
           ("cce",), "loss", 1, facts=(_ONE_HOT, _PROBABILITY)),
-    Layer("negative_log_likelihood", "negative log-likelihood", r"L = -\sum_{\I} t_{\I} x_{\I}", _TARGET,
+    Layer("negative_log_likelihood", "negative log-likelihood", r"L = -\sum_{\I} t_{\I} x_{\I}", TARGET,
           ("nll", "nll_loss"), "loss", 1, facts=(_ONE_HOT,), source="of log-probabilities, as PyTorch has it"),
     Layer("focal", "focal loss", r"L = -\sum_{\I} t_{\I} (1 - x_{\I})^{\gamma} \log(x_{\I})",
-          {**_TARGET, r"\gamma": Letter("focusing", (r"\gamma",), "constants")}, ("focal_loss",), "loss", 1,
+          {**TARGET, r"\gamma": Letter("focusing", (r"\gamma",), "constants")}, ("focal_loss",), "loss", 1,
           first="focusing", facts=(_ONE_HOT, _PROBABILITY, r"\gamma > 0"), source="Lin et al. 2017"),
     Layer("binary_focal", "binary focal loss",
           r"L = -\sum_{\I} (t_{\I} (1 - x_{\I})^{\gamma} \log(x_{\I}) + (1 - t_{\I}) x_{\I}^{\gamma} \log(1 - x_{\I}))",
-          {**_TARGET, r"\gamma": Letter("focusing", (r"\gamma",), "constants")}, kind="loss", first="focusing",
+          {**TARGET, r"\gamma": Letter("focusing", (r"\gamma",), "constants")}, kind="loss", first="focusing",
           facts=(_BINARY, _PROBABILITY, r"\gamma > 0"), source="Lin et al. 2017"),
     _loss("squared_logarithmic", "squared logarithmic error",
           r"(\log(1 + x_{\I}) - \log(1 + t_{\I}))^2", "squared_logarithmic_error", "sle",

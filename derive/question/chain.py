@@ -411,14 +411,12 @@ class Chain:
         return next(iter(found), None)
 
     @property
-    def axes(self) -> str:
-        """The letters of the input's indices: of windows as many as their sizes or the words give, else one."""
+    def rank(self) -> int:
+        """The number of the input's axes: of windows as many as their sizes or the words give, else one."""
         if any("pool" in p.name and p.options.get("channels") for p in self.parts):
-            return "kij"
-        pooled = next((p for p in self.parts if "pool" in p.name), None)
-        if pooled is None:
-            return "k"
-        return "klm"[: rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line))]
+            return 3
+        pooled = any("pool" in p.name for p in self.parts)
+        return rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line)) if pooled else 1
 
     # -- what is not clear ---------------------------------------------------------------------------------------
 

@@ -77,13 +77,12 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
     new, letters = keyed(card, bool(defined.tensors or defined.functions))
-    sizes: list[str] = []
     if not new:
-        new, letters, sizes = stated_parts(prose, found, defined, doubts, derived)
+        new, letters = stated_parts(prose, found, defined, doubts, derived)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
     again = [*found, *with_named(rewritten(new), prose)] if new else []
-    return (_read_all(again, prose, [*own.counted, *sizes]) if new else read_), prose, letters
+    return (_read_all(again, prose, own.counted) if new else read_), prose, letters
 
 
 def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:

@@ -10,11 +10,11 @@ from derive.expr import Entry, Expr, Mul, walk
 from derive.notation.formulas import Formula
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.accounting import refuse_mixed, refuse_unaccounted_words
-from derive.question.assembly import Assembly, Own
 from derive.question.chain import Chain, Part
 from derive.question.doubts import Doubts
 from derive.question.lexicon import named
 from derive.question.naming import Mention, written_letters
+from derive.question.network import Own, network
 from derive.question.prose import Gap, Prose
 from derive.question.roles import sizes_said
 from derive.question.unaccounted import shown
@@ -31,8 +31,8 @@ _OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*
 
 def stated_parts(
     prose: Prose, written: Sequence[Formula], defined: Definitions, doubts: Doubts, derived: bool = False
-) -> tuple[list[Formula], list[Mention], list[str]]:
-    """The formulas of parts that only words name, in the order named, what their letters are, and which are sizes.
+) -> tuple[list[Formula], list[Mention]]:
+    """The formulas of parts that only words name, in the order named, and what their letters are.
 
     Nothing where the formulas define the layer (``derived``: and name derivatives); a function f(s) = … of the
     card is the part behind whose name it stands.  Raises :class:`UnsupportedError` for
@@ -40,20 +40,19 @@ def stated_parts(
     """
     chain = Chain(prose)
     if not chain.asked:
-        return [], [], []
+        return [], []
     if not chain.parts or not _in_words(chain, defined):
         if not derived:
             _refuse_linear(chain, defined)
-        return [], [], []
+        return [], []
     refuse_mixed(chain.parts, chain)
     functions = [_own(formula) for _, formula in defined.functions.values()]
     losses = [loss.formula for loss in chain.losses.values()]
     functions += [_own(d.formula) for d in defined.tensors.values() if d.formula not in losses]
-    assembly = Assembly(chain, written, functions, _SEVERAL.search(prose.text) is not None)
-    found = assembly.formulas(chain.letter("input") or "x", chain.axes)
+    found = network(chain, written, functions, several=_SEVERAL.search(prose.text) is not None)
     with doubts.over("forward"):
-        refuse_unaccounted_words(chain, found, assembly.used, [*sizes_said(prose), *_units(chain)])
-    return found, assembly.mentions, assembly.sizes
+        refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *_units(chain)])
+    return found.formulas, found.mentions
 
 
 def _units(chain: Chain) -> list[str]:
@@ -139,20 +138,18 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     if loss is not None and loss.prediction(chain.letter("target"))[0] in taken:
         return [], []  # «a sigmoid behind $s$ and the error $(s - y)^2$»: which s?
     chain.bound |= taken
-    assembly = Assembly(chain, written, [], False)
-    assembly.taken |= used
     asked = {m[1].strip() for f in written for m in _OF.finditer(f.latex)} - taken
     if len(asked) == 1:
         chain.loss_letter = asked.pop()
     rank = len(last.entry.indices) or (len(symbol.axes) if symbol else 0)
-    found = assembly.formulas(source, "klm"[:rank])
+    found = network(chain, written, [], source=source, rank=rank, taken=used)
     if not plainly:
         refuse_mixed(parts, chain)
         chain.understood.append((0, parts[0].start))  # what leads to the formulas' output
         with doubts.over("forward"):
-            refuse_unaccounted_words(chain, [*found, *written], [*assembly.used, *written],
+            refuse_unaccounted_words(chain, [*found.formulas, *written], [*found.used, *written],
                                      [*sizes_said(prose), *_units(chain)])
-    return found, assembly.mentions
+    return found.formulas, found.mentions
 
 
 def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:

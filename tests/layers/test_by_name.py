@@ -94,6 +94,7 @@ CASES = [
     Case("tanh", VECTOR, lambda torch, F, t: torch.tanh(t["x"])),
     Case("softplus", VECTOR, lambda torch, F, t: F.softplus(t["x"])),
     Case("softsign", VECTOR, lambda torch, F, t: F.softsign(t["x"])),
+    Case("identity", VECTOR, lambda torch, F, t: t["x"]),
     Case("modulus", VECTOR, lambda torch, F, t: t["x"].abs()),
     Case("gelu", VECTOR, lambda torch, F, t: F.gelu(t["x"])),
     Case("gelu(approximate=true)", VECTOR, lambda torch, F, t: F.gelu(t["x"], approximate="tanh"), ""),

@@ -1,0 +1,305 @@
+"""A chain in words as a chain of the catalogue: the options and letters of each part, as the words give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from derive.errors import CardError
+from derive.layers import LAYERS, compose
+from derive.layers.catalogue import Layer, Letters, Pooling
+from derive.layers.chain import Part as Named
+from derive.layers.composition import Composed
+from derive.layers.losses import TARGET
+from derive.notation.formulas import Formula
+from derive.notation.symbols import name_of
+from derive.question.chain import SLOPED, Chain, Part
+from derive.question.naming import Mention, bare_letters
+from derive.question.stated_loss import StatedLoss
+from derive.records import dataclass
+
+ACTIVATIONS = frozenset(s.name for s in LAYERS if isinstance(s, Layer) and (
+    s.kind == "activation" or s.name == "softmax"))
+_SPOKEN_LOSSES = {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cross_entropy"}
+# Sets of labels that the losses are not written for.
+_SIGNS = re.compile(r"-\s*1|\\pm")
+_NOT_LABELS = {"binary_cross_entropy": _SIGNS, "categorical_cross_entropy": _SIGNS,
+               "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
+_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*\{([^{}]*)\}")
+_MATRIX = re.compile(r"\\?(?:math\w+\{)?[A-Z]")
+_BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
+_A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
+_BRANCHES = rf"\\begin{{cases}}{_S}&[^&]*\\\\(?P<a>[a-z]|\\[a-z]+?)(?P=s)&.*"
+_SLOPED_AS = {  # without spaces; what stands behind the names of parts that have a slope
+    "prelu": [re.compile(rf"\\max[({{]{_S},(?P<a>[a-z]|\\[a-z]+?)(?P=s)[)}}]"), re.compile(_BRANCHES)],
+    "elu": [re.compile(rf"\\begin{{cases}}{_S}&[^&]*\\\\{_A}\(e\^\{{?(?P=s)\}}?-1\)&.*")],
+}
+_SLOPED_AS["leaky_relu"] = _SLOPED_AS["prelu"]
+_ROLES = {"parameters": "weights", "constants": "fixed", "inputs": "input"}
+_TO_WRITE = ": write the forward formulas of these layers"
+
+
+@dataclass(frozen=True)
+class Own:
+    """A function that the card defines: its name, its formula, and the letters besides its argument."""
+
+    name: str
+    formula: Formula
+    letters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Network:
+    """The formulas of a chain in words, what their letters are, and the card's formulas that are some of them."""
+
+    formulas: list[Formula]
+    mentions: list[Mention]
+    used: list[Formula]
+
+
+def network(chain: Chain, written: Sequence[Formula], functions: Sequence[Own], *, several: bool = False,
+            source: str = "", rank: int | None = None, taken: Collection[str] = ()) -> Network:
+    """The chain's formulas, in letters that neither the ``written`` formulas have nor ``taken`` holds.
+
+    ``source`` and ``rank`` are those of the formulas that the chain continues; ``several``: the words speak of
+    several outputs.  Raises :class:`CardError` for parts that have no formula here.
+    """
+    return _Chained(chain, functions, several, source or chain.letter("input") or "x",
+                    chain.rank if rank is None else rank).network({*_letters_of(written), *taken})
+
+
+def _letters_of(written: Sequence[Formula]) -> set[str]:
+    tokens = {c for f in written for c in re.findall(r"\\?[A-Za-z]+", f.latex)}
+    return {*tokens, *(c for token in tokens if token[0] != "\\" for c in token)}
+
+
+class _Chained:
+    """Each part's options and letters."""
+
+    def __init__(self, chain: Chain, functions: Sequence[Own], several: bool, source: str, rank: int) -> None:
+        self.chain, self.parts, self.functions = chain, list(chain.parts), functions
+        self.used: list[Formula] = []
+        self.source, self.rank = source, rank
+        self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
+        losses = [p for p in self.parts if p.loss]
+        if len(losses) > 1:
+            raise CardError(f"the question names two losses, {chain.quoted(losses[0])} and {chain.quoted(losses[1])}; "
+                            "write the forward formula of the one that is meant")
+        if losses:
+            self.parts = [*(p for p in self.parts if not p.loss), losses[0]]
+        self.stated = chain.losses.get(losses[0].start) if losses else None
+        softmax = any(p.name == "softmax" for p in self.parts)
+        self.several = several or softmax or bool(self.stated and self.stated.whole)
+        self.prediction: str | None = None
+        self.target: str | None = None
+        if self.stated is not None:
+            self.prediction, self.target = self.stated.prediction(chain.letter("target"))
+
+    def network(self, taken: Collection[str]) -> Network:
+        rank, channels = self.rank, bool(self.parts[0].options.get("channels"))
+        named = [self.part(n, part) for n, part in enumerate(self.parts)]
+        composed = compose(named, letters={"input": self.source}, taken=taken, rank=rank, channels=channels,
+                           settled=True)
+        found, mentions = self.written(composed)
+        if self.stated is not None and self.stated.letter is not None:  # the card's own formula is the last
+            found.pop()
+        return Network(found, mentions, self.used)
+
+    def written(self, composed: Composed) -> tuple[list[Formula], list[Mention]]:
+        """The formulas with their lines, and what their letters are."""
+        plain, declared = self.chain.prose.plain, {c for letters, _ in self.spaces() for c in letters}
+        first = plain.line(self.parts[0].start)
+        said = [*(s for s in composed.shapes if s.partition(r" \in")[0] not in declared),
+                *(f for p in composed.parts if isinstance(p.spec, Layer) and p.spec.kind == "layer" for f in p.facts)]
+        found = [Formula(latex, first, 0, False) for latex in said]
+        mentions: list[Mention] = []
+        roles = {letter: what for role, what in _ROLES.items() for letter in getattr(composed, role)}
+        for part, placed in zip(self.parts, composed.parts, strict=True):
+            found += [Formula(latex, plain.line(part.start), 0, False) for latex in placed.formulas]
+            words = self.chain.prose.said(part.start, part.end)
+            for called, letter in placed.letters.items():
+                if letter in roles and called not in ("input", "output"):
+                    what = "target" if called == "target" else roles[letter]
+                    if called == "slope":
+                        what = "fixed" if self.is_fixed(part) else "trainable"
+                    mentions.append(Mention((name_of(letter),), what, "", words, found[-1]))
+            mentions += [Mention((name_of(letter),), what, "", words, found[-1])
+                         for letter, what in self.of_functions.get(part.start, ())]
+        return found, mentions
+
+    # -- the parts -----------------------------------------------------------------------------------------------
+
+    def part(self, n: int, part: Part) -> Named:
+        """The part with the options and letters that the words give it."""
+        given: dict[str, Any] = {}
+        if (out := self.named_output(n, part)) is not None:
+            given["output"] = out
+        if part.name == "linear":
+            return Named("linear", (), {**self.linear(n, part), **given})
+        if part.loss:
+            return self.loss(n, part)
+        spec = next((spec for spec in LAYERS if spec.name == part.name), None)
+        own = self.applied(part)
+        if isinstance(spec, Pooling):
+            return Named(spec.name, (), {**self.pooled(part, spec), **given})
+        if own is not None and (part.name == "own" or spec is not None and spec.kind == "activation"):
+            return Named(spec.name if spec else "identity", (), {**given, "function": self.by_function(part, own)})
+        if spec is None or spec.kind == "loss" or spec.kind == "layer" and spec.name != "softmax":
+            raise self.chain.unclear(part, _TO_WRITE)
+        if any(letter.what == "slope" for letter in spec.letters.values()):
+            given |= self.slope(part)
+        elif spec.letters:
+            raise self.chain.unclear(part, ": write its formula")
+        return Named(spec.name, (), given)
+
+    def named_output(self, n: int, part: Part) -> str | None:
+        """The letter that the words, or the loss's own formula, give to the output of the part before it."""
+        said = part.letters.get("output")
+        written = self.prediction if self.parts[-1].loss and n == len(self.parts) - 2 else None
+        if said and written and said != written:
+            raise self.chain.unclear(part, f": its output is `{said}`, and its loss has `{written}`: write the forward "
+                                     "formulas")
+        return said or written or (part.letters.get("preactivation") if part.name == "linear" else None)
+
+    def pooled(self, part: Part, spec: Pooling) -> dict[str, Any]:
+        """The number of the windows' axes, which the words give; of a whole input its extents, as the card has them."""
+        axes = 2 if part.options.get("channels") else self.rank
+        if spec.form != "global":
+            return {"axes": axes}
+        self.rank = 1 if part.options.get("channels") else 0
+        sizes = self.declared(self.source)[-axes:] if part is self.parts[0] else ()
+        return {f"size_{c}": size for c, size in zip(Letters(axes).sizes, sizes, strict=False)}
+
+    def declared(self, letter: str) -> tuple[str, ...]:
+        r"""C, H and W of X \in \mathbb{R}^{C \times H \times W}: the extents that the card states of a letter."""
+        return next((sizes for letters, sizes in self.spaces() if letter in letters), ())
+
+    def spaces(self) -> Iterator[tuple[list[str], tuple[str, ...]]]:
+        """The letters and the extents of each space that the card states."""
+        for gap in self.chain.prose.gaps:
+            if space := _SPACE.search(gap.formula.latex):
+                letters = re.findall(r"\\?[A-Za-z]+", gap.formula.latex[: space.start()])
+                yield letters, tuple(part.strip() for part in space[1].split(r"\times"))
+
+    def linear(self, n: int, part: Part) -> dict[str, Any]:
+        """Units, weights and bias: one unit has weights alone, several a bias too, unless the words say otherwise."""
+        scalar = self.is_scalar(part, not any(p.name == "linear" for p in self.parts[n + 1 :]))
+        self.rank = 0 if scalar else 1
+        weight, bias = part.letters.get("weight"), part.letters.get("bias")
+        said = part.options.get("bias")
+        wanted = said == "yes" or not scalar and said != "no" and not (weight and bias)
+        given = {"units": 1 if scalar else None, "weights": weight, "bias": bias or wanted}
+        return {key: value for key, value in given.items() if value is not None}
+
+    def is_scalar(self, part: Part, last: bool) -> bool:
+        """One unit: said so, or the last before a loss of one number, with no number of units."""
+        if part.options.get("units") == "1":
+            return True
+        units = part.options.get("units") is not None
+        if not last or units or (self.several and len([p for p in self.parts if p.name == "linear"]) == 1):
+            return False
+        weight = part.letters.get("weight")
+        if any(p.name == "softmax" for p in self.parts) or (weight is not None and _MATRIX.match(weight)):
+            return False
+        return self.parts[-1].loss
+
+    # -- activations ---------------------------------------------------------------------------------------------
+
+    def slope(self, part: Part) -> dict[str, Any]:
+        """The slope's letter or number: «PReLU with slope $a$», with an index where each output has its own."""
+        said = part.letters.get("slope") or part.options.get("slope") or self.slope_written(part)
+        if said is None:
+            return {}
+        letter, _, index = said.partition("_")
+        if index and (not self.rank or part.name != "prelu"):
+            raise self.chain.unclear(part, f": `{said}` has an index, and the network one unit; write the forward "
+                                     "formulas")
+        return {"slope": Fraction(letter) if letter[0].isdigit() else letter, **({"shared": False} if index else {})}
+
+    def slope_written(self, part: Part) -> str | None:
+        r"""a of «PReLU $\max(s, a s)$»; raises :class:`CardError` for another formula behind the name."""
+        for gap in self.chain.gaps_behind(part):
+            if gap.start <= part.end + 20 and _BODY.search(gap.formula.latex):
+                latex = re.sub(r"\s|\\(?:left|right|[,;:! ])(?![a-z])", "", gap.formula.latex)
+                latex = latex.replace(r"\{", "{").replace(r"\}", "}")
+                found = next((m for p in _SLOPED_AS[part.name] if (m := p.fullmatch(latex))), None)
+                if found is None:
+                    raise self.chain.unclear(part, f" is followed by ${gap.formula.latex}$: write the function with "
+                                             "its argument, as in `f(s) = …`")
+                self.used.append(gap.formula)
+                return found["a"]
+        return None
+
+    def is_fixed(self, part: Part) -> bool:
+        """Whether the slope is a constant: as the words say, else that of PReLU alone is learnt."""
+        return part.options["fixed"] == "yes" if "fixed" in part.options else part.name != "prelu"
+
+    def applied(self, part: Part) -> Own | None:
+        """The card's own function: right behind the part's name, or anywhere where there is one for one activation."""
+        near = [g.formula for g in self.chain.gaps_behind(part) if g.start <= part.end + 30]
+        found = next((f for f in self.functions if any(f.formula.latex == near_.latex for near_ in near)), None)
+        alone = len(self.functions) == 1 == sum(p.name in (*ACTIVATIONS, "own") for p in self.parts)
+        return found or (self.functions[0] if alone else None)
+
+    def by_function(self, part: Part, own: Own) -> str:
+        """The function's name; what its letters are is known of parts that have a slope."""
+        if part.options.get("slope"):
+            raise self.chain.unclear(part, " has its formula and a number beside it: write the number in the formula")
+        self.used.append(own.formula)
+        for letter in own.letters if part.name in SLOPED else ():
+            fixed = self.chain.fixed(part, letter)
+            held = self.is_fixed(part) if fixed is None else fixed
+            self.of_functions.setdefault(part.start, []).append((letter, "fixed" if held else "trainable"))
+        return own.name
+
+    # -- the loss ------------------------------------------------------------------------------------------------
+
+    def loss(self, n: int, part: Part) -> Named:
+        """The catalogue's loss, or the card's own formula as a part."""
+        given: dict[str, Any] = {"output": letter} if (letter := self.chain.letter("loss")) else {}
+        if self.stated is not None and self.target is not None:
+            return self.stated_formula(part, self.stated, self.target, given)
+        name = self.loss_named(part, self.parts[n - 1].name if n else "")
+        target = self.chain.letter("target")
+        labels = _NOT_LABELS.get(name)
+        if labels and any(labels.search(g.formula.latex) for g in self.chain.prose.gaps
+                          if (target or "y") in bare_letters(g.formula)):
+            raise self.chain.unclear(part, f": its formula for these labels `{target}` is not covered; write it")
+        if part.options.get("half"):
+            if name != "squared_error":
+                raise self.chain.unclear(part, " is halved; write the loss with its factor")
+            given["half"] = True
+        own = {"target": target, "threshold": self.chain.letter("threshold") if name == "huber" else None}
+        return Named(name, (), {**given, **{key: value for key, value in own.items() if value is not None}})
+
+    def loss_named(self, part: Part, before: str) -> str:
+        """The catalogue's loss: a cross-entropy is that of what stands before it."""
+        name = part.name
+        if name.endswith("cross_entropy"):
+            name = _SPOKEN_LOSSES.get(before, "")
+            if not name or part.name not in ("cross_entropy", name):
+                raise self.chain.unclear(part, " is covered behind softmax, and the binary one behind a logistic "
+                                         "sigmoid; write its formula")
+        spec = next((s for s in LAYERS if s.name == name), None)
+        if name == "hinge" and self.rank:
+            raise self.chain.unclear(part, " of several units: write its formula")
+        if not isinstance(spec, Layer) or spec.kind != "loss":
+            raise self.chain.unclear(part, _TO_WRITE)
+        return name
+
+    def stated_formula(self, part: Part, stated: StatedLoss, target: str, given: dict[str, Any]) -> Named:
+        """The loss as the card writes it, summed over the outputs where it is that of one."""
+        if part.options.get("half"):
+            raise self.chain.unclear(part, " is halved in words, and its formula stands beside it; write the loss with "
+                                     "its factor")
+        value = stated.value
+        index = r"_{\I}" if self.rank and not stated.whole else ""
+        for letter in stated.letters:
+            own = ("t" if letter == target else "x") + index
+            value = re.sub(rf"(?<![A-Za-z\\]){re.escape(letter)}(?![A-Za-z_])", lambda _, own=own: own, value)  # type: ignore[misc]
+        value = rf"\sum_{{\I}} \left({value}\right)" if index else value
+        self.used.append(stated.formula)
+        given |= {"target": target, **({"output": stated.letter} if stated.letter else {})}
+        return Named("stated", (), given, Layer("stated", "loss", f"L = {value}", TARGET, kind="loss"))

@@ -91,7 +91,7 @@ def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]
         at = places.get(id(mention.formula))
         if at is None or not without & {*mention.letters}:
             continue
-        name = next(iter(without & {*mention.letters}))
+        name = next(name for name in mention.letters if name in without)
         before = [*_WORD.finditer(prose.text, max(0, at - len(mention.before) - 2), at)]
         if before and not prose.text[before[-1].end() : at].strip(" (") and mention.before:
             yield from ((name, place) for word in _phrase(before) for place in unknown(prose.text, *word))

@@ -54,13 +54,13 @@ _ACTIVATION = one_of(r"\b(?:activations?|non-?linearit(?:y|ies)|aktivac\w+)\b(?:
 
 
 @dataclass(frozen=True)
-class _Formulas:
+class Formulas:
     """What the formulas that lead to the output are made of."""
 
     nodes: tuple[Node, ...]
 
     @classmethod
-    def of(cls, values: Iterable[Expr]) -> _Formulas:
+    def of(cls, values: Iterable[Expr]) -> Formulas:
         return cls(tuple(node for value in values for node in walk(value)))
 
     def calls(self, *names: str) -> bool:
@@ -68,6 +68,10 @@ class _Formulas:
 
     def reduces(self, *ops: str) -> bool:
         return any(isinstance(n, Reduce) and n.op in ops for n in self.nodes)
+
+    def numbers(self, *values: float) -> bool:
+        """One of these numbers stands in a formula."""
+        return any(isinstance(n, Num) and float(n.value) in values for n in self.nodes)
 
     @property
     def branches(self) -> bool:
@@ -99,7 +103,7 @@ class _Formulas:
 
 
 # How a formula shows that it computes the part; without one here a part is taken as written.
-_SHOWN: dict[str, Callable[[_Formulas], bool]] = {
+_SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "squared_hinge", "absolute_error", "huber",
                      "cases"), lambda f: f.branches or f.rooted),
     **dict.fromkeys(("sigmoid", "tanh"), lambda f: f.calls("exp", "tanh")),
@@ -172,7 +176,7 @@ def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:
 
 def shown(name: str, values: Iterable[Expr]) -> bool:
     """Whether these formulas show that they compute the part of this name."""
-    return name in _SHOWN and _SHOWN[name](_Formulas.of(values))
+    return name in _SHOWN and _SHOWN[name](Formulas.of(values))
 
 
 def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
@@ -180,7 +184,7 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
 
     A dropout is shown by its mask: one of the letters ``given``, and called so.  ``given`` has the layer's letters.
     """
-    formulas, given = _Formulas.of(values), {*given}
+    formulas, given = Formulas.of(values), {*given}
     for match in _BY_LETTER.finditer(prose.text):
         gap = next((g for g in prose.gaps if g.start == match.end() - 1), None)
         if gap is not None and not equates(gap.formula) and not {*map(name_of, bare_letters(gap.formula))} & given:

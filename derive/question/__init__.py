@@ -13,7 +13,7 @@ from derive.notation.formulas import formulas
 from derive.question.catalogued import catalogue_module, named_layer
 from derive.question.keys import refuse_near_misses
 from derive.question.operations import refuse_operations
-from derive.question.prose import prose_of
+from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.slots import refuse_requests
 from derive.question.windows import equations_of, is_window, window_module
@@ -40,11 +40,15 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         module = _stated(card, statement)
         if module is None:
             module = _by_words(card, statement)
-            refuse_operations(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)), module)
+            refuse_operations(_prose(card), module)
         return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None
+
+
+def _prose(card: Card) -> Prose:
+    return prose_of(card.question, card.question_line, formulas(card.question, card.question_line))
 
 
 def _stated(card: Card, statement: Statement) -> Module | None:
@@ -114,7 +118,7 @@ def names_a_network(card: Card, read_: Read, words: Words) -> bool:
         return False
     from derive.question.chain import Chain
 
-    chain = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
+    chain = Chain(_prose(card))
     return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)
 
 
@@ -133,5 +137,5 @@ def _by_name(card: Card) -> Module | None:
     elif is_window(card, words, read_):
         found = window_module(card, words, read_)
     if found is not None and Statement.of(card).derive is None:
-        refuse_requests(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
+        refuse_requests(_prose(card))
     return found

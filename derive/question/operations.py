@@ -37,13 +37,15 @@ def _divides(node: object) -> bool:
     if not (isinstance(node, Pow) and isinstance(node.exponent, Num) and node.exponent.value < 0):
         return False
     below = tuple(walk(node.base))
-    return any(isinstance(n, (Reduce, Size)) for n in below) or not any(isinstance(n, Fn) and n.name == "exp" for n in below)
+    return any(isinstance(n, (Reduce, Size)) for n in below) or not any(
+        isinstance(n, Fn) and n.name == "exp" for n in below)
 
 
 def _averages(node: object) -> bool:
     """Σ / n, or by a sum such as Σ m."""
-    return (_divides(node) and any(isinstance(n, (Reduce, Size)) for n in walk(node.base))) or (
-        isinstance(node, Mul) and _is_share(node))
+    if isinstance(node, Mul):
+        return _is_share(node)
+    return isinstance(node, Pow) and _divides(node) and any(isinstance(n, (Reduce, Size)) for n in walk(node.base))
 
 
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
@@ -71,14 +73,15 @@ def refuse_operations(prose: Prose, module: Module) -> None:
     formulas = Formulas.of([*values, *(function.body for function in module.functions)])
     for span in _said(prose):
         kind = span.concept.partition(".")[2]
-        number = _NUMBER.match(prose.text, span.stop)
-        if number is not None and kind in ("multiply", "divide", "quantity"):
+        number = _NUMBER.match(prose.text, span.stop) if kind in ("multiply", "divide", "quantity") else None
+        if number is not None:
             value = float(_IN_WORDS.get(number["number"], 0) or number["number"])
             done = formulas.numbers(value, -value, 1 / value if value else 0)
+        elif kind in _SHOWN:
+            done = _SHOWN[kind](formulas)
         else:
-            number = None
-            shown = _SHOWN.get(kind, lambda f: GAP in prose.text[slice(*prose.sentence(span.start))])
-            done = kind == "quantity" or shown(formulas)
+            written = GAP in prose.text[slice(*prose.sentence(span.start))]
+            done = kind == "quantity" or (bool(module.fields) if kind == "pad" else written)
         if not done:
             quoted = prose.plain.quote(span.start, number.end() if number else span.stop)
             raise OpenError(Problem(f"“{quoted}” is said, and no formula of the layer does it: write the forward "

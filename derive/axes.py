@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, cast
 
 import derive.expr as ex
+from derive.affine import Affine
 from derive.errors import CardError
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
@@ -122,7 +123,7 @@ def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]
                for d, v in enumerate(head.indices) if isinstance(v, ex.Idx)
                and (length := stated.get((head.tensor, d))) is not None} if isinstance(head, ex.Entry) else {}
         for entry, limits in _entries(equation, own):
-            highest = {v: high for v, (_, high) in limits.items() if high is not None}
+            highest: dict[ex.Expr, ex.Expr] = {v: high for v, (_, high) in limits.items() if high is not None}
             for d, term in enumerate(entry.indices):
                 slot, end = classes.get((entry.tensor, d)), _end(term, highest)
                 if slot is not None and end is not None:
@@ -143,17 +144,14 @@ def _entries(node: ex.Node, limits: Mapping[ex.Idx, Limits]) -> Iterator[tuple[e
         yield from _entries(child, limits)
 
 
-def _end(term: ex.Expr, highest: dict[ex.Idx, ex.Expr]) -> tuple[ex.Size, Fraction] | None:
+def _end(term: ex.Expr, highest: Mapping[ex.Expr, ex.Expr]) -> tuple[ex.Size, Fraction] | None:
     """(n, c) where the index term v + … reaches n + c as v runs through its written range."""
-    reached: list[ex.Expr] = []
-    for part in term.terms if isinstance(term, ex.Add) else (term,):
-        end = highest.get(part, part) if isinstance(part, ex.Idx) else part
-        reached += end.terms if isinstance(end, ex.Add) else (end,)
-    sizes = [t for t in reached if isinstance(t, ex.Size)]
-    numbers = [_number(t) for t in reached if not isinstance(t, ex.Size)]
-    if len(sizes) != 1 or None in numbers:
+    form = Affine.of(term)
+    if {*form.coefficients.values()} != {1}:
         return None
-    return sizes[0], sum((n for n in numbers if n is not None), Fraction(0))
+    reached = reduce(Affine.plus, (Affine.of(highest.get(v, v)) for v in form.coefficients), Affine({}, form.constant))
+    (size, times), *more = reached.coefficients.items() or ((None, 0),)
+    return (size, reached.constant) if isinstance(size, ex.Size) and times == 1 and not more else None
 
 
 def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
@@ -196,12 +194,9 @@ def stepping(v: ex.Idx, value: ex.Node) -> list[tuple[Fraction, Fraction]]:
 
 def affine(term: ex.Expr) -> tuple[ex.Idx, Fraction, Fraction] | None:
     """v, a and c of a v + c."""
-    first, *rest = term.terms if isinstance(term, ex.Add) else (term,)
-    step, v = first.factors if isinstance(first, ex.Mul) and len(first.factors) == 2 else (ex.ONE, first)
-    numbers = [_number(t) for t in (step, *rest)]
-    if not isinstance(v, ex.Idx) or None in numbers:
-        return None
-    return v, numbers[0] or Fraction(0), sum((n for n in numbers[1:] if n is not None), Fraction(0))
+    form = Affine.of(term)
+    (v, a), *more = form.coefficients.items() or ((None, Fraction(0)),)
+    return (v, a, form.constant) if isinstance(v, ex.Idx) and not more else None
 
 
 def _least(term: ex.Expr, lowest: dict[ex.Idx, Fraction]) -> Fraction | None:
@@ -210,10 +205,6 @@ def _least(term: ex.Expr, lowest: dict[ex.Idx, Fraction]) -> Fraction | None:
         return min(term.value, Fraction(1))
     found = affine(term)
     return lowest[found[0]] * found[1] + found[2] if found is not None and found[0] in lowest and found[1] > 0 else None
-
-
-def _number(term: ex.Expr) -> Fraction | None:
-    return term.value if isinstance(term, ex.Num) else None
 
 
 def _runs(module: Module) -> Iterator[tuple[ex.Expr | None, ex.Expr | None, list[Slot]]]:

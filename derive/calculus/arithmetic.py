@@ -8,9 +8,9 @@ from functools import reduce
 from math import gcd, lcm
 
 import derive.expr as ex
+from derive.affine import Range
 from derive.calculus.algebra import Monomial, dividing, has_value, key, monomial, size, smaller
 from derive.calculus.brackets import deltas_apart
-from derive.calculus.ranges import Range
 from derive.module import Module
 from derive.records import dataclass
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import reduce
 
 import derive.expr as ex
+from derive.affine import Affine, Ranges
 from derive.calculus.algebra import Monomial, monomial, smaller
-from derive.calculus.ranges import Affine, Ranges, conditions, joint
+from derive.calculus.ranges import conditions, joint
 from derive.module import Module
 
 _TURNED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤"}
@@ -85,7 +86,7 @@ def _equation(left: ex.Expr, right: ex.Expr) -> ex.Rel | bool:
     pairs = zip(*(t.items if isinstance(t, ex.Tuple) else (t,) for t in (left, right)), strict=True)
     differing = [(a, b) for a, b in pairs if a is not b]
     for a, b in differing:
-        gap = Affine.of(a).plus(Affine.of(b), Fraction(-1))
+        gap = Affine.of(a).minus(Affine.of(b))
         if not gap.coefficients and gap.constant:
             return False
     return ex.eq(*(ex.tuple_of(side) for side in zip(*differing, strict=True))) if differing else True
@@ -99,9 +100,9 @@ def tidy(term: ex.Expr) -> ex.Expr:
 def _holds(left: ex.Expr, op: str, right: ex.Expr, ranges: Ranges) -> bool:
     """left op right follows from the ranges of the letters."""
     low, high = (left, right) if op in "<≤" else (right, left)
-    gap = Affine.of(high).plus(Affine.of(low), Fraction(-1))
+    gap = Affine.of(high).minus(Affine.of(low))
     if op in "<>":
-        gap = gap.plus(Affine.of(ex.ONE), Fraction(-1))
+        gap = gap.minus(Affine.of(ex.ONE))
     least = gap.end(ranges, top=False)
     return op in "<≤>≥" and least is not None and least.never_negative
 

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 
 import derive.expr as ex
+from derive.affine import Affine, Range
 from derive.calculus.algebra import Monomial, key, monomial, size
 from derive.calculus.arithmetic import Arithmetic, over
 from derive.calculus.brackets import as_bracket, unclipped
 from derive.calculus.extremum import extremisers
-from derive.calculus.ranges import Affine, Range, axis_range, binder_of, conditions, ranges_of, solve, within
+from derive.calculus.ranges import axis_range, binder_of, conditions, ranges_of, solve, within
 from derive.module import Module
 
 Variables = tuple[ex.Idx, ...]

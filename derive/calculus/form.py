@@ -10,12 +10,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 import derive.expr as ex
+from derive.affine import Range
 from derive.calculus.algebra import has_sum
 from derive.calculus.arithmetic import Fold, folds_of
 from derive.calculus.brackets import bracket, tidy
 from derive.calculus.contract import Contraction
 from derive.calculus.dependence import tensors_in
-from derive.calculus.ranges import Range, conditions, ranges_of
+from derive.calculus.ranges import conditions, ranges_of
 from derive.module import Module
 
 

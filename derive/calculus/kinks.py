@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple, cast
 
 import derive.expr as ex
+from derive.affine import Range
 from derive.axes import with_axes
 from derive.calculus.algebra import monomial
 from derive.calculus.boundaries import Border, borders, compared, crossed, solve, unclipped, zero
@@ -17,7 +18,7 @@ from derive.calculus.derivation import differentiate
 from derive.calculus.extremum import letters
 from derive.calculus.form import simplified
 from derive.calculus.points import between, unbounded, vanishes
-from derive.calculus.ranges import Range, entry_ranges
+from derive.calculus.ranges import entry_ranges
 from derive.calculus.rules import taken
 from derive.functions import known
 from derive.module import Module

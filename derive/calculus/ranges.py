@@ -1,101 +1,23 @@
-"""Index terms c_0 + Σ c_v v with exact coefficients, where their letters run, and what follows from it."""
+"""Where the letters of index terms run, and what follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
-
 import derive.expr as ex
+from derive.affine import Affine, Range, Ranges
 from derive.axes import axes, stands
 from derive.errors import UnsupportedError
 from derive.module import Module
-from derive.records import dataclass
-
-
-@dataclass(frozen=True)
-class Range:
-    """lower ≤ v ≤ upper."""
-
-    lower: ex.Expr
-    upper: ex.Expr
-
-    @property
-    def length(self) -> ex.Expr:
-        """upper − lower + 1."""
-        return Affine.of(ex.add(ex.sub(self.upper, self.lower), ex.ONE)).expr()
-
-
-Ranges = Mapping[ex.Idx, Range]
-
-
-@dataclass(frozen=True)
-class Affine:
-    """constant + Σ coefficients[v] · v; a part that is not affine is a letter of its own."""
-
-    coefficients: dict[ex.Expr, Fraction]
-    constant: Fraction
-
-    @staticmethod
-    def of(node: ex.Expr) -> Affine:
-        match node:
-            case ex.Num(value):
-                return Affine({}, value)
-            case ex.Add(terms):
-                total = Affine({}, Fraction(0))
-                for term in terms:
-                    total = total.plus(Affine.of(term), Fraction(1))
-                return total
-            case ex.Mul(factors):
-                parts = [Affine.of(f) for f in factors]
-                numbers = [p.constant for p in parts if not p.coefficients]
-                others = [p for p in parts if p.coefficients]
-                if len(others) == 1:
-                    scale = Fraction(1)
-                    for number in numbers:
-                        scale *= number
-                    return Affine({}, Fraction(0)).plus(others[0], scale)
-        return Affine({node: Fraction(1)}, Fraction(0))
-
-    def plus(self, other: Affine, scale: Fraction) -> Affine:
-        found = dict(self.coefficients)
-        for letter, c in other.coefficients.items():
-            found[letter] = found.get(letter, Fraction(0)) + scale * c
-        return Affine({v: c for v, c in found.items() if c}, self.constant + scale * other.constant)
-
-    def expr(self) -> ex.Expr:
-        """Positive letters first, the constant last."""
-        ordered = sorted(self.coefficients.items(), key=lambda item: item[1] < 0)
-        return ex.add(*(ex.mul(ex.Num(c), v) for v, c in ordered), ex.Num(self.constant))
-
-    def end(self, ranges: Ranges, top: bool) -> Affine | None:
-        """The largest (smallest) value while the letters run through their ranges; None where one has none."""
-        total = Affine({}, self.constant)
-        for letter, c in self.coefficients.items():
-            if isinstance(letter, ex.Size):
-                total = total.plus(Affine({letter: Fraction(1)}, Fraction(0)), c)
-            elif isinstance(letter, ex.Idx) and letter in ranges:
-                bound = ranges[letter].upper if (c > 0) == top else ranges[letter].lower
-                total = total.plus(Affine.of(bound), c)
-            else:
-                return None
-        return total
-
-    @property
-    def never_negative(self) -> bool:
-        """≥ 0 for all sizes ≥ 1."""
-        known = all(isinstance(v, ex.Size) and c >= 0 for v, c in self.coefficients.items())
-        return known and self.constant + sum(self.coefficients.values()) >= 0
 
 
 def solve(left: ex.Expr, right: ex.Expr, letters: tuple[ex.Idx, ...]) -> tuple[ex.Idx, ex.Expr] | None:
     """(v, e) with left = right ⟺ v = e, for one of the letters; None where none has the coefficient ±1."""
-    difference = Affine.of(left).plus(Affine.of(right), Fraction(-1))
+    difference = Affine.of(left).minus(Affine.of(right))
     whole = all(c.denominator == 1 for c in (*difference.coefficients.values(), difference.constant))
     for v in letters if whole else ():
         c = difference.coefficients.get(v)
         if c in (1, -1):
             rest = Affine({w: d for w, d in difference.coefficients.items() if w is not v}, difference.constant)
-            return v, Affine({}, Fraction(0)).plus(rest, -c).expr()
+            return v, rest.times(-c).expr()
     return None
 
 
@@ -104,8 +26,8 @@ def within(term: ex.Expr, bounds: Range, ranges: Ranges) -> ex.Rel | None:
     if isinstance(term, ex.Star):
         return None  # a maximiser lies in its own domain
     value = Affine.of(term)
-    low = value.plus(Affine.of(bounds.lower), Fraction(-1)).end(ranges, top=False)
-    high = Affine.of(bounds.upper).plus(value, Fraction(-1)).end(ranges, top=False)
+    low = value.minus(Affine.of(bounds.lower)).end(ranges, top=False)
+    high = Affine.of(bounds.upper).minus(value).end(ranges, top=False)
     terms: list[ex.Expr] = [term]
     ops: list[str] = []
     if low is None or not low.never_negative:

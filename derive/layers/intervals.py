@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise, product
-from math import prod
 
 import derive.expr as ex
+from derive.affine import Affine
 from derive.errors import CardError, UnsupportedError
 from derive.records import dataclass
-
-Affine = dict[ex.Idx | None, Fraction]  # coefficients; None is the constant's key
-_ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -44,21 +40,20 @@ def intervals(node: ex.Reduce | ex.SetOf, outputs: tuple[ex.Expr, ...]) -> tuple
     used: list[ex.Idx] = []
     axes = []
     for index, output in zip(indices, outputs, strict=True):
-        terms = _affine(index)
-        bound = [v for v in terms if v in ranges]
-        if len(bound) != 1 or terms[bound[0]].denominator != 1 or bound[0] in used:
+        term = _affine(index)
+        bound = [v for v in ranges if v in term.coefficients]
+        if len(bound) != 1 or term.coefficients[bound[0]].denominator != 1 or bound[0] in used:
             raise UnsupportedError(
                 "a coordinate of the window is not an output coordinate plus a whole multiple of one variable with a "
                 "range of its own"
             )
         variable = bound[0]
         used.append(variable)
-        step = terms.pop(variable)
-        low, high = (_times(end, step) for end in ranges[variable])
-        first, last = (low, high) if step > 0 else (high, low)
-        found = _interval(_plus(terms, first), _plus(terms, last), output)
+        step, rest = term.coefficients[variable], term.without(variable)
+        low, high = (rest.plus(end, step) for end in ranges[variable])
+        found = _interval(*((low, high) if step > 0 else (high, low)), output)
         start = ranges[variable][0]
-        found = replace(found, base=int(start.get(None, 0))) if set(start) <= {None} else found
+        found = found if start.coefficients else replace(found, base=int(start.constant))
         axes.append(replace(found, size=(found.size - 1) // int(abs(step)) + 1, dilation=int(abs(step))))
     return source, tuple(axes)
 
@@ -85,11 +80,10 @@ def box(entries: tuple[ex.Expr, ...], outputs: tuple[ex.Expr, ...]) -> tuple[str
 
 
 def _interval(first: Affine, last: Affine, output: ex.Expr) -> Interval:
-    size = _plus(_plus(last, _times(first, -_ONE)), {None: _ONE})
-    moving = {v: c for v, c in first.items() if v is not None}
-    if not isinstance(output, ex.Idx) or set(size) - {None} or set(moving) - {output}:
+    size = last.minus(first)
+    if not isinstance(output, ex.Idx) or size.coefficients or first.coefficients.keys() - {output}:
         raise UnsupportedError("a window must have the same size everywhere, and move with the output on the same axis")
-    stride, length, start = moving.get(output, Fraction(0)), size.get(None, Fraction(0)), first.get(None, Fraction(0))
+    stride, length, start = first.coefficients.get(output, Fraction(0)), size.constant + 1, first.constant
     if stride <= 0 or any(v.denominator != 1 for v in (stride, length, start)):
         raise UnsupportedError(
             f"the window does not move with the output index `{output.name}` in whole steps; "
@@ -144,17 +138,17 @@ def _bounds(conds: list[ex.Cond], variables: list[ex.Idx]) -> Iterator[tuple[ex.
         for (left, right), op in zip(pairwise(cond.terms), cond.ops, strict=True):
             small, large = (left, right) if op in "<≤" else (right, left)
             for a, b in product(_items(small), _items(large)):
-                yield _bound(_plus(_affine(b), _times(_affine(a), -_ONE)), op in "<>", variables)
+                yield _bound(_affine(b).minus(_affine(a)), op in "<>", variables)
 
 
 def _bound(slack: Affine, strict: bool, variables: list[ex.Idx]) -> tuple[ex.Idx, Affine, bool]:
     """From slack ≥ 0 (or > 0), which holds one variable with the coefficient ±1."""
-    found = [v for v in variables if slack.get(v)]
-    if len(found) != 1 or abs(slack[found[0]]) != 1:
+    found = [v for v in variables if v in slack.coefficients]
+    if len(found) != 1 or abs(slack.coefficients[found[0]]) != 1:
         raise UnsupportedError("the window's condition does not bound one variable at a time")
-    sign = slack.pop(found[0])
-    rest = _plus(slack, {None: -_ONE} if strict else {})
-    return (found[0], _times(rest, -_ONE), True) if sign > 0 else (found[0], rest, False)
+    rest = slack.without(found[0]).minus(Affine({}, Fraction(strict)))
+    lower = slack.coefficients[found[0]] > 0
+    return found[0], rest.times(-1) if lower else rest, lower
 
 
 def _items(term: ex.Expr) -> tuple[ex.Expr, ...]:
@@ -162,25 +156,8 @@ def _items(term: ex.Expr) -> tuple[ex.Expr, ...]:
 
 
 def _affine(term: ex.Expr) -> Affine:
-    if isinstance(term, ex.Num):
-        return {None: term.value} if term.value else {}
-    if isinstance(term, ex.Idx):
-        return {term: _ONE}
-    if isinstance(term, ex.Add):
-        return reduce(_plus, map(_affine, term.terms))
-    if isinstance(term, ex.Mul):
-        parts = [_affine(f) for f in term.factors]
-        moving = [p for p in parts if set(p) - {None}]
-        if len(moving) <= 1:
-            scale = prod((p.get(None, Fraction(0)) for p in parts if p not in moving), start=_ONE)
-            return _times(moving[0] if moving else {None: _ONE}, scale)
-    raise UnsupportedError("an index of the window is not of the form `2k + a` with numbers; write sizes as numbers")
-
-
-def _plus(left: Affine, right: Affine) -> Affine:
-    total = {v: left.get(v, Fraction(0)) + right.get(v, Fraction(0)) for v in {**left, **right}}
-    return {v: c for v, c in total.items() if c}
-
-
-def _times(terms: Affine, factor: Fraction) -> Affine:
-    return {v: c * factor for v, c in terms.items() if c * factor}
+    found = Affine.of(term)
+    if not all(isinstance(v, ex.Idx) for v in found.coefficients):
+        raise UnsupportedError("an index of the window is not of the form `2k + a` with numbers; write sizes as "
+                               "numbers")
+    return found

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import cast
 
 import derive.expr as ex
-from derive.calculus.ranges import Affine
+from derive.affine import Affine
 from derive.errors import UnsupportedError
 from derive.listing import window_lines
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
@@ -174,7 +174,7 @@ class Arrays(ArrayPrinter):
         (v,), (term, count) = loop.variables, found
         if term.coefficients.get(v) != 1:
             return loop
-        rest = Affine({}, Fraction(0)).plus(term, Fraction(-1)).plus(Affine({v: Fraction(1)}, Fraction(0)), Fraction(1))
+        rest = term.times(-1).plus(Affine({v: Fraction(1)}, Fraction(0)))
         self.counts[v] = count
         return Loop((v,), (count,), None, ex.subst(loop.body, {v: ex.sub(v, ex.mul(ex.Num(-1), rest.expr()))}))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 import derive.expr as ex
-from derive.calculus.ranges import Affine
+from derive.affine import Affine
 from derive.errors import UnsupportedError
 from derive.functions import known
 from derive.module import Module

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from typing import cast
 
 import derive.expr as ex
-from derive.axes import stands
+from derive.affine import Affine, Range
 from derive.calculus.derivation import Step
 from derive.calculus.messages import Messages
-from derive.calculus.ranges import Affine
+from derive.calculus.ranges import natural
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
 from derive.listing import window_lines
@@ -308,55 +307,34 @@ def reached(size: str, scope: Scope) -> ex.Expr:
         if field is not None:
             axis, source = symbol.sizes.index(size), windowed(scope)[entry.tensor].source
             return output_size(field.axes[axis], scope.extent(source, axis))
-        ranges = _upper(value, scope)
+        ranges = _ranges(value, scope)
         for node in ex.walk(value):
             if isinstance(node, ex.Rel) and node.ops == ("≤", "<") and node.terms[0] == ex.ZERO:
                 form = Affine.of(node.terms[1])  # 0 ≤ v − p < A
-                behind = _top(Affine({}, Fraction(0)).plus(form, Fraction(-1)), v, ranges)
+                behind = form.without(v).times(-1).end(ranges, top=True)
                 if form.coefficients.get(v) == 1 and behind is not None:
-                    return Affine.of(ex.add(node.terms[2], behind)).expr()
+                    return Affine.of(node.terms[2]).plus(behind).expr()
             if not isinstance(node, ex.Entry):
                 continue
             for d, term in enumerate(node.indices):
                 form = Affine.of(term)
-                step = form.coefficients.get(v, 0)
-                if term is v or step <= 0 or step.denominator != 1:
+                step, top = form.coefficients.get(v, 0), form.without(v).end(ranges, top=True)
+                if term is v or step <= 0 or step.denominator != 1 or top is None:
                     continue
-                top = _top(form, v, ranges)
-                if top is None:
-                    continue
-                room = Affine.of(ex.sub(ex.add(scope.extent(node.tensor, d), ex.Num(scope.origin(node.tensor, d) - 1)),
-                                        top))
                 first = scope.origin(entry.tensor, symbol.sizes.index(size))
-                room = Affine.of(ex.sub(room.expr(), ex.Num(step * first)))
+                last = ex.add(scope.extent(node.tensor, d), ex.Num(scope.origin(node.tensor, d) - 1 - step * first))
+                room = Affine.of(last).minus(top).expr()
                 if step == 1:
-                    return Affine.of(ex.add(room.expr(), ex.Num(1))).expr()
-                return ex.add(ex.Fn("floor", (ex.Mul((room.expr(), ex.Pow(ex.Num(step), ex.Num(-1)))),)), ex.Num(1))
+                    return Affine.of(ex.add(room, ex.ONE)).expr()
+                return ex.add(ex.Fn("floor", (ex.Mul((room, ex.Pow(ex.Num(step), ex.MINUS_ONE))),)), ex.ONE)
     raise UnsupportedError(f"how large `{size}` is does not follow from one index term")
 
 
-def _upper(value: ex.Expr, scope: Scope) -> dict[ex.Idx, ex.Expr]:
-    """The largest value of each bound index."""
-    found: dict[ex.Idx, ex.Expr] = {}
+def _ranges(value: ex.Expr, scope: Scope) -> dict[ex.Idx, Range]:
+    """Where each bound index runs."""
+    found: dict[ex.Idx, Range] = {}
     for node in ex.walk(value):
-        if not isinstance(node, ex.Reduce):
-            continue
-        for v, high in zip(node.binder.variables, node.binder.upper, strict=True):
-            slots = stands(v, node.body)
-            if high is not None:
-                found[v] = high
-            elif slots:
-                found[v] = ex.add(scope.extent(*slots[0]), ex.Num(scope.origin(*slots[0]) - 1))
+        for v, low, high in zip(*node.binder.parts()[:3], strict=True) if isinstance(node, ex.Reduce) else ():
+            run = Range(low or ex.ZERO, high) if high is not None else natural(v, node, scope.module)
+            found |= {} if run is None else {v: run}
     return found
-
-
-def _top(form: Affine, v: ex.Expr, ranges: dict[ex.Idx, ex.Expr]) -> ex.Expr | None:
-    """The largest value of an affine term without its part in v."""
-    total: ex.Expr = ex.Num(form.constant)
-    for letter, c in form.coefficients.items():
-        if letter is v:
-            continue
-        if not isinstance(letter, ex.Idx) or letter not in ranges or c < 0:
-            return None
-        total = ex.add(total, ex.mul(ex.Num(c), ranges[letter]))
-    return total

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import cast
 
 import derive.expr as ex
+from derive.affine import Affine
 from derive.axes import Axes, axes, stands
 from derive.calculus.messages import Messages
-from derive.calculus.ranges import Affine
 from derive.errors import UnsupportedError
 from derive.module import Module
 from derive.notation.symbols import Symbol

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import cast
 
 import derive.expr as ex
+from derive.affine import Affine
 from derive.calculus.messages import Messages
-from derive.calculus.ranges import Affine
 from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
 from derive.listing.code import PRODUCT, SIGN, ArrayPrinter, Code

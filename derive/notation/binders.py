@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 
 import derive.expr as ex
 from derive import reductions
+from derive.affine import Affine
 from derive.notation import conditions
 from derive.notation import tree as tr
 from derive.notation.formulas import NotationError
@@ -128,21 +128,9 @@ def _ends(r: Reader, values: list[tr.Items], item: tr.Item) -> tuple[ex.Expr, ex
         raise r.error(item, r"a range is `\{a, \dots, b\}`")
     found = [r.value(value, item.end) for n, value in enumerate(values) if n not in dots]
     steps = found[: len(found) - 1] if dots else found
-    if any(_terms(ex.add(a, ex.ONE)) != _terms(b) for a, b in itertools.pairwise(steps)):
+    if any(Affine.of(ex.add(a, ex.ONE)) != Affine.of(b) for a, b in itertools.pairwise(steps)):
         raise r.error(item, "a list whose values are not in a row is outside the notation")
     return found[0], found[-1]
-
-
-def _terms(node: ex.Expr) -> dict[ex.Expr, Fraction]:
-    """The coefficient of each term of a sum."""
-    found: dict[ex.Expr, Fraction] = {}
-    for term in node.terms if isinstance(node, ex.Add) else (node,):
-        factors = term.factors if isinstance(term, ex.Mul) else (term,)
-        first = factors[0].value if isinstance(factors[0], ex.Num) else Fraction(1)
-        rest = product(list(factors[1:] if isinstance(factors[0], ex.Num) else factors)) if (
-            len(factors) > 1 or not isinstance(factors[0], ex.Num)) else ex.ONE
-        found[rest] = found.get(rest, Fraction(0)) + first
-    return {rest: value for rest, value in found.items() if value}
 
 
 def _memberships(r: Reader, names: list[str], is_tuple: bool, right: tr.Items, item: tr.Item) -> list[ex.Cond]:

@@ -1,15 +1,18 @@
-"""Letters for which a reader expects a number above 0: ε under a root, a margin, a slope, a rate."""
+"""Letters of which a reader expects certain numbers: ε, a margin, a slope, a rate above 0; labels 0 and 1, or ±1."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from functools import lru_cache
 
-from derive.expr import Add, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Pow, Reduce, Rel, walk
+import derive.expr as ex
+from derive.expr import ONE, Add, Entry, Extremum, Fn, Mul, Node, Num, walk
 from derive.module import Module
 
 _EPSILONS = ("epsilon", "varepsilon")
+_ZERO_ONE, _PLUS_MINUS = (Fraction(0), Fraction(1)), (Fraction(-1), Fraction(1))
 
 
 @lru_cache(256)
@@ -34,6 +37,49 @@ def expected(module: Module) -> Mapping[str, str]:
     return dict.fromkeys(fractions, "unit") | dict.fromkeys(others - set(_EPSILONS), "positive")
 
 
+_Labels = tuple[tuple[Fraction, ...], int | None]
+
+
+@lru_cache(256)
+def targets(module: Module) -> Mapping[str, _Labels]:
+    """The values of constants that are labels, and for one-hot ones the axis on which a single entry is 1.
+
+    In t log p + (1 − t) log(1 − p), and with a hinge in a logarithm's place, t is 0 or 1; in Σ t_k log p_k it is
+    one-hot, in max(0, 1 − t s) ±1.
+    """
+    found: dict[str, _Labels] = {}
+    for node in (n for e in module.equations for n in walk(e.terms[1])):
+        constants = [n for n in walk(node) if isinstance(n, Entry) and n.tensor in module.constants]
+        for c in constants if isinstance(node, (Mul, Extremum)) else ():
+            terms = [{*n.terms} for n in node.children() if isinstance(n, Add)]
+            if isinstance(node, Extremum):
+                if any(ONE in own and any(isinstance(t, Mul) and {ex.MINUS_ONE, c} <= {*t.factors} for t in own)
+                       for own in terms):
+                    found[c.tensor] = _PLUS_MINUS, None
+            elif (log := any(isinstance(n, Fn) and n.name == "log" for n in walk(node))) or any(
+                    isinstance(n, Extremum) for n in walk(node)):
+                if {ONE, ex.mul(ex.MINUS_ONE, c)} in terms:
+                    found[c.tensor] = _ZERO_ONE, None
+                elif log and c.indices and c in node.children():
+                    found.setdefault(c.tensor, (_ZERO_ONE, len(c.indices) - 1))
+    return found
+
+
+@lru_cache(256)
+def distributions(module: Module) -> Mapping[str, int]:
+    """The inputs that are probabilities, and the axis along which they sum to 1: p and q of Σ p_k log(p_k/q_k)."""
+    found: dict[str, int] = {}
+    for node in (n for e in module.equations for n in walk(e.terms[1]) if isinstance(n, Mul)):
+        factors = {f for f in node.factors if isinstance(f, Entry) and f.indices}
+        logs = [f.args[0] for f in node.factors if isinstance(f, Fn) and f.name == "log"]
+        below = {n for argument in logs for n in walk(argument)}
+        inside = {n for n in below if isinstance(n, Entry)}
+        if factors and not any(isinstance(n, Add) for n in below) and {e.indices for e in inside} == {
+                f.indices for f in factors}:
+            found |= {e.tensor: len(e.indices) - 1 for e in (*inside, *factors) if e.tensor in module.given}
+    return {name: axis for name, axis in found.items() if name not in module.constants}
+
+
 def _bare(node: Node) -> Iterator[str]:
     """Single numbers that a node is, or adds."""
     for term in node.terms if isinstance(node, Add) else (node,):
@@ -41,9 +87,9 @@ def _bare(node: Node) -> Iterator[str]:
             yield term.tensor
 
 
-def _below(node: Node) -> Expr | None:
+def _below(node: Node) -> ex.Expr | None:
     """v + ε of √(v + ε) and of 1/(v + ε), τ of s/τ."""
-    if isinstance(node, Pow) and isinstance(node.exponent, Num):
+    if isinstance(node, ex.Pow) and isinstance(node.exponent, Num):
         below = node.exponent.value < 0 or node.exponent.value.denominator > 1
         return node.base if below else None
     return None
@@ -64,7 +110,7 @@ def _divisors(node: Node) -> Iterator[str]:
 
 def _compared(node: Node) -> Iterator[str]:
     """δ of |r| ≤ δ."""
-    if isinstance(node, Rel) and any(isinstance(t, Fn) and t.name == "abs" for t in node.terms):
+    if isinstance(node, ex.Rel) and any(isinstance(t, Fn) and t.name == "abs" for t in node.terms):
         yield from (name for term in node.terms for name in _bare(term))
 
 
@@ -72,30 +118,30 @@ def _margins(node: Node) -> Iterator[str]:
     """m of max(0, m − d): what is added to a distance before it is cut at 0."""
     if isinstance(node, Extremum) and any(isinstance(a, Num) for a in node.args):
         yield from (name for a in node.args if isinstance(a, Add) for t in a.terms for name in _bare(_unsigned(t)))
-    if isinstance(node, Reduce) and node.op in ("max", "min"):
+    if isinstance(node, ex.Reduce) and node.op in ("max", "min"):
         yield from _bare(node.body)
 
 
 def _slopes(node: Node) -> Iterator[str]:
     """a of max(s, a s), and of the branch a (e^s − 1)."""
-    parts: tuple[Expr, ...] = ()
+    parts: tuple[ex.Expr, ...] = ()
     if isinstance(node, Extremum):
         parts = node.args
-    elif isinstance(node, Cases):
+    elif isinstance(node, ex.Cases):
         parts = tuple(value for value, _ in node.branches)
     for part in parts:
         if isinstance(part, Mul):
             yield from (name for factor in part.factors for name in _bare(factor) if not isinstance(factor, Add))
 
 
-def _unsigned(term: Expr) -> Expr:
+def _unsigned(term: ex.Expr) -> ex.Expr:
     """m of −m."""
     if isinstance(term, Mul) and len(term.factors) == 2 and isinstance(term.factors[0], Num):
         return term.factors[1]
     return term
 
 
-def _factors_only(bodies: list[Expr]) -> set[str]:
+def _factors_only(bodies: list[ex.Expr]) -> set[str]:
     """Letters that are never added: λ of λ Σ w²."""
     places: dict[str, set[bool]] = defaultdict(set)
     for body in bodies:

@@ -72,13 +72,14 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
     kind = arithmetic_of((*module.equations, *bodies, *(m.expr for m in statements)))
     with precision():
         found = worked(subject, kind)
-        if found is None:
+        if not found:
             return
-        point, results = found
+        (point, results), *others = found
         b.heading("heading_example")
         names = (*module.given, *([f"delta_{module.output}"] if subject.backward else []))
+        given = [[Result(Entry(name, ()), p.tensor(name), "given") for name in names] for p, _ in found]
         if any(len(at) > 2 for name in names for at in point.tensor(name)):
-            sliced(b, [Result(Entry(name, ()), point.tensor(name), "given") for name in names] + results)
+            sliced(b, given[0] + results)
             return
         b.prose("example_given", upstream=bool(subject.backward))
         for name in names:
@@ -89,6 +90,16 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
                 tied(b, module, point)
         else:
             rounded(b, results)
+        if others:
+            elsewhere(b, [first + r for first, (_, r) in zip(given[1:], others, strict=True)])
+
+
+def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
+    """A column of numbers for each of the branches that the first example does not visit."""
+    b.prose("example_elsewhere", several=len(columns) > 1, digits=_DIGITS)
+    rows = tuple((b.m(row[0].node), *(in_rows(r.values, _number) for r in row)) for row in zip(*columns, strict=True))
+    name, value = b.say("example_header").split(" ~ ")
+    b.table((name, *[value] * len(columns)), rows, "l" * (1 + len(columns)))
 
 
 def exact(b: Builder, results: list[Result]) -> None:

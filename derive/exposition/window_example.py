@@ -14,6 +14,7 @@ from derive.exposition.builder import Builder
 from derive.exposition.example import in_rows, matrix, tied
 from derive.exposition.pictures import gradients, trial
 from derive.exposition.story import Story
+from derive.exposition.worked import differing
 from derive.expr import Binder, Bracket, Entry, Expr, In, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Index
@@ -24,7 +25,6 @@ from derive.verify.points.point import Point
 
 LARGEST = 8  # a side of more cells does not fit a page
 MOST_CELLS = 54  # of three axes
-_UPSTREAM = (-3, -2, -1, 1, 2, 3, 5, 7)
 
 
 def build(b: Builder, d: Story) -> Trial | None:
@@ -111,7 +111,7 @@ def example_point(d: Story) -> Point:
     cells = list(itertools.product(*map(range, shape)))
     drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
     point = Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {})
-    return point.with_upstream({at: source.choice(_UPSTREAM) for at in point.tensor(d.module.output)})
+    return point.with_upstream(differing(point.tensor(d.module.output), source))
 
 
 def values(d: Story, formula: Expr, point: Point) -> Mapping[Index, Any]:

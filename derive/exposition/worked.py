@@ -5,37 +5,45 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import count, islice
+from itertools import count, cycle, islice
 from typing import Any, NamedTuple, cast
 
 from derive.calculus.derivation import Step
 from derive.errors import UnsupportedError, VerificationError
 from derive.exposition.subject import Subject
-from derive.expr import Entry, Expr, Idx, Num, Partial, Reduce, walk
-from derive.magnitudes import expected
+from derive.expr import Entry, Expr, Fn, Idx, Num, Partial, Reduce, walk
+from derive.functions import known
+from derive.magnitudes import distributions, expected, targets
 from derive.module import Module
-from derive.numeric.arithmetic import EXACT, Arithmetic, close
+from derive.numeric.arithmetic import Arithmetic, close
 from derive.numeric.point import Index, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
-from derive.verify.points.claims import Compiler
+from derive.verify.points.claims import Claim, Compiler, Refuted
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.extents import LARGEST
+from derive.verify.points.facts import Total
 from derive.verify.points.point import Point, Values
-from derive.verify.points.sizes import Sizes, choices
+from derive.verify.points.sizes import Sizes, again, choices
 from derive.window_axis import Axis, WindowAxis
 
 MOST_CELLS = 36  # of an input that is still read
 _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes
 MOST_ENTRIES, MOST_AXES, MOST_TENSORS = 12, 2, 12  # what fits a page
-_DRAWN, _MOST_DRAWN = 4, 16  # points to choose from, and those tried for them
+_DRAWN, _MOST_DRAWN = 6, 16  # points to choose from, and those tried for them
 _LARGEST, _FINEST = 10**4, 500  # numbers and denominators that can be read
-_NUMBERS = {"any": (-3, -2, -1, 1, 2, 3), "positive": (1, 2, 3), "unit": (Fraction(1, 2), Fraction(1, 4)),
-            "small": (Fraction(-1, 2), Fraction(1, 2))}
-_GENTLE = (-1, Fraction(-1, 2), Fraction(1, 2), 1, 2)  # where e^{s} may stand, which grows fast
+_NUMBERS = {"any": (-3, -2, -1, 1, 2, 3), "positive": (1, 2, 3), "unit": (Fraction(1, 4), Fraction(3, 4)),
+            "small": (Fraction(-1, 4), Fraction(1, 4), Fraction(-3, 4), Fraction(3, 4))}
+_GENTLE = (-1, Fraction(-1, 2), Fraction(1, 2), 1, 2)  # where e^{s} stands, which grows fast
+_UPSTREAM = (2, -1, 3, 1, -2, 5, -3, 4, 7, -4, 6, -5)
+_BRANCH = 5  # repeated numbers are better than a branch less
+_OTHERS = 3  # points for the branches that the first one leaves out
+_CLASSES = 3  # of two, one is what the other leaves
 Formula = Callable[[Point, Index], Any]
 Compiled = Callable[[tuple[Expr, ...], Expr], Formula]
 
@@ -48,47 +56,106 @@ class Result(NamedTuple):
     part: str
 
 
-def worked(subject: Subject, kind: Arithmetic) -> tuple[Point, list[Result]] | None:
-    """The point and what follows, the least dull of a few; None where nothing fits a page or avoids the kinks."""
+class Worked(NamedTuple):
+    """Numbers and what follows from them."""
+
+    point: Point
+    results: list[Result]
+
+
+def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
+    """The least dull of a few points; then one for each branch of the definitions that those before do not visit.
+
+    Nothing where no numbers fit a page or avoid the kinks.
+    """
     module = subject.module
     symbols = [s for name in (*module.given, *module.defined) if (s := module.table.named(name))]
     own = window_sizes(module)
     large = own is None and any(isinstance(n, int) and n > LARGEST for s in symbols for n in s.sizes)
     if any(s.above for s in symbols):  # x^i: x alone does not say which sample
-        return None
+        return []
     if large or len(symbols) > MOST_TENSORS or own is None and any(len(s.axes) > MOST_AXES for s in symbols):
-        return None
+        return []
     try:
-        sizes = own or choices(module, 1)[0]
+        sizes = own or _sizes(module)
         if own is None and any(math.prod(shape) > MOST_ENTRIES for shape in sizes.shapes.values()):
-            return None
-        draws, compiled = _Draws(subject, kind, sizes), cache(Compiler.of(subject.messages, kind).function)
-        drawn = ((point, _off_kinks(subject, point, compiled)) for point in map(draws.point, range(_MOST_DRAWN)))
-        found = list(islice(((point, results) for point, results in drawn if results), _DRAWN))
+            return []
+        draws, compiler = _Draws(subject, kind, sizes), Compiler.of(subject.messages, kind)
+        compiled = cache(compiler.function)
+        branches = [c for equation in module.equations for c in compiler.claims(equation) if c.marks]
+        points = [(_visited(branches, point), point) for point in map(draws.point, range(_MOST_DRAWN))]
+        return _chosen(points, lambda point: _off_kinks(subject, point, compiled))
     except UnsupportedError:
-        return None
-    return min(found, key=lambda f: _dull(*f)) if found else None
+        return []
+
+
+def _sizes(module: Module) -> Sizes:
+    """The smallest sizes; of a layer with a single one, enough for classes or a batch to differ from a pair."""
+    (least,) = choices(module, 1)
+    return next(iter(again(module, [(_CLASSES,)])), least) if [*least.chosen.values()] == [2] else least
+
+
+def _visited(branches: list[Claim], point: Point) -> frozenset[tuple[int, int]]:
+    """The branches of cases, of a pair's maximum and of |u| that hold somewhere."""
+    found: set[tuple[int, int]] = set()
+    for number, claim in enumerate(branches):
+        hits: set[int] = set()
+        with suppress(Refuted):  # a definition that has no value everywhere
+            claim.holds(point, hits, tied=True)
+        found |= {(number, hit) for hit in hits}
+    return frozenset(found)
+
+
+def _chosen(points: list[tuple[frozenset[tuple[int, int]], Point]],
+            following: Callable[[Point], list[Result]]) -> list[Worked]:
+    """First one that visits most branches, then others until every branch has been visited."""
+    missing = frozenset().union(*(visited for visited, _ in points))
+    found: list[Worked] = []
+    while missing and len(found) <= _OTHERS or not found:
+        most = sorted(points, key=lambda p: (-len(p[0] & missing), _repeated(p[1])))
+        good = list(islice(((v, Worked(p, r)) for v, p in most if (v & missing or not found) and (r := following(p))),
+                           _DRAWN))
+        if not good:
+            return found
+        visited, best = min(good, key=lambda g: _dull(*g[1]) - _BRANCH * len(g[0] & missing))
+        found.append(best)
+        missing -= visited
+    return found
+
+
+def _repeated(point: Point) -> int:
+    """How many given numbers are repeated."""
+    return sum(len(values) - len(set(values.values())) for values in point.given.values())
 
 
 def _dull(point: Point, found: list[Result]) -> int:
     """How many results are 0 throughout, how many rounded ones small or large, how many given numbers are repeated."""
-    repeated = sum(len(values) - len(set(values.values())) for values in point.given.values())
     rounded = (v for r in found for v in r.values.values() if v and not isinstance(v, (int, Fraction)))
     extreme = sum(not 0.005 < abs(float(v)) < 100 for v in rounded)
-    return 12 * sum(not any(r.values.values()) for r in found) + 2 * extreme + repeated
+    zeros = sum(not v for r in found for v in r.values.values())
+    return 12 * sum(not any(r.values.values()) for r in found) + 2 * extreme + zeros + _repeated(point)
 
 
 class _Draws(Draws):
     """Small numbers that follow from the card's id."""
 
     def __init__(self, subject: Subject, kind: Arithmetic, sizes: Sizes) -> None:
-        numbers_of = _NUMBERS if kind is EXACT else _NUMBERS | {"any": _GENTLE}
+        numbers_of = _NUMBERS | {"any": _GENTLE} if _grows(subject.module) else _NUMBERS
         pool = Pool({mode: tuple(map(kind.number, numbers)) for mode, numbers in numbers_of.items()})
         super().__init__(subject.module, kind, (sizes,), pool, ())
         seed = hashlib.sha256(subject.module.key.encode()).digest()
         self._source = random.Random(int.from_bytes(seed[:8], "big"))
         self._tried = 0
-        self._expected = expected(subject.module)
+        module, facts = subject.module, self.facts
+        stated = {*facts.single, *facts.listed, *facts.totals}
+        labels = {name: label for name, label in targets(module).items() if name not in stated}
+        chances = {name: axis for name, axis in distributions(module).items() if name not in facts.totals}
+        sums = {name: axis for name, (_, axis) in labels.items() if axis is not None} | chances
+        self._chances = tuple(chances)
+        self.facts = replace(facts, listed={**facts.listed} | {name: values for name, (values, _) in labels.items()},
+                             totals={**facts.totals} | {n: Total((d,), Fraction(1)) for n, d in sums.items()})
+        fractions = (name for name in facts.single if not any(facts.fits(name, n) for n in (-2, -1, 1, 2)))
+        self._expected = {**expected(module), **dict.fromkeys(chances, "positive"), **dict.fromkeys(fractions, "unit")}
 
     def _modes(self) -> dict[str, str]:
         """Whole numbers of both signs, unless they fail: then now and again numbers elsewhere."""
@@ -105,9 +172,40 @@ class _Draws(Draws):
         sizes = iter(self._source.sample(range(1, most + max(3, 10 - most)), most))
         return lambda: self.kind.number((1 if number() > 0 else -1) * next(sizes))
 
+    def _arrays(self, sizes: Sizes, modes: Mapping[str, str], ties: bool) -> dict[str, dict[Any, Any]] | None:
+        """Probabilities are 1/2, 1/4, … in some order."""
+        found = super()._arrays(sizes, modes, ties)
+        if found is None:
+            return None
+        for name in self._chances:
+            for group in self.facts.groups(name, self._cells(name, sizes)):
+                powers = [Fraction(1, 2**n) for n in range(1, len(group))]
+                drawn = self._source.sample([*powers, *powers[-1:]], len(group))
+                found[name].update(zip(group, map(self.kind.number, drawn), strict=True))
+        return found
+
+    def _number(self, mode: str, scalar: bool, ties: bool) -> Any:
+        return self._source.choice(self.pool.numbers[mode])
+
     def _upstream(self, point: Point) -> dict[Any, Any]:
+        """1 for a single output, else numbers that differ as long as there are such."""
         output = point.values[self.module.output]
-        return dict.fromkeys(output, self.kind.number(1)) if len(output) == 1 else super()._upstream(point)
+        numbers = {(): 1} if len(output) == 1 else differing(output, self._source)
+        return {at: self.kind.number(n) for at, n in zip(output, numbers.values(), strict=True)}
+
+
+def differing(places: Collection[Index], source: random.Random) -> dict[Index, int]:
+    """Small integers, no two of them the same as long as there are such."""
+    few = _UPSTREAM[:max(6, len(places))]
+    drawn = source.sample(few, min(len(places), len(few)))
+    return dict(zip(places, cycle(drawn), strict=False))
+
+
+def _grows(module: Module) -> bool:
+    """e^s or the like stands in it: not only roots, logarithms and rational functions."""
+    bodies = (*module.equations, *(f.body for f in module.functions))
+    return any(f.exact is None and f.domain == "real" for body in bodies for n in walk(body)
+               if isinstance(n, Fn) and (f := known(n.name)) is not None)
 
 
 def _off_kinks(subject: Subject, point: Point, compiled: Compiled) -> list[Result]:
@@ -122,7 +220,8 @@ def _off_kinks(subject: Subject, point: Point, compiled: Compiled) -> list[Resul
 
 
 def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:
-    """The tensors of the forward equations, the δ of each from the output back, the derivatives of the first output.
+    """The tensors of the forward equations, the δ of each from the output back, the derivatives of the outputs, of
+    many the first.
 
     Raises :class:`VerificationError` where a derived formula and the evaluator of the forward formula disagree.
     """
@@ -141,12 +240,13 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
         of, wrt = cast(Entry, target.before.of), cast(Entry, target.before.wrt)
         indices = (*of.indices, *wrt.indices)
         if len(set(indices)) == len(indices) and all(isinstance(i, Idx) for i in indices):
-            first = min(point.tensor(of.tensor))
+            places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
             value = compiled(indices, target.value)
-            known = {by: point.partial(of.tensor, first, wrt.tensor, by) for by in point.tensor(wrt.tensor)}
-            node = Partial(Entry(of.tensor, tuple(map(Num, first))), Entry(wrt.tensor, ()))
-            values = {by: value(point, (*first, *by)) for by in known}
-            yield Result(node, _agreeing(values, known, point), "derivatives")
+            for at in places if len(places) * len(by) <= MOST_ENTRIES else places[:1]:
+                known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
+                node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))
+                values = {i: value(point, (*at, *i)) for i in known}
+                yield Result(node, _agreeing(values, known, point), "derivatives")
 
 
 def _agreeing(derived: Values, known: Values, point: Point) -> Values:

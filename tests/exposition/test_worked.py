@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -11,11 +13,14 @@ from derive.calculus.messages import Messages
 from derive.errors import VerificationError
 from derive.exposition.sheet import compose
 from derive.exposition.subject import Subject
-from derive.exposition.worked import following
-from derive.expr import Entry, Matrix, Num, Rel
-from derive.magnitudes import expected
-from derive.numeric.arithmetic import EXACT
+from derive.exposition.worked import following, worked
+from derive.expr import Entry, Matrix, Num, Rel, walk
+from derive.magnitudes import expected, targets
+from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.sheet import Math, Sheet, Table
+from derive.solve import Solution, solve
+from derive.statement import Statement
+from derive.verify.points.claims import Compiler
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.sizes import choices
 from derive.verify.report import Verdict
@@ -107,3 +112,62 @@ def test_thresholds_margins_and_slopes_are_above_0(card: str, letters: set[str])
     shown = {str(m.expr.terms[0].tensor): m.expr.terms[1].value for m in numbers(solution.sheet) if m.definition
              and isinstance(m.expr, Rel) and isinstance(m.expr.terms[0], Entry) and isinstance(m.expr.terms[1], Num)}
     assert all(shown[name] > 0 for name in letters & set(shown))
+
+
+def shown_of(solution: Solution) -> dict[str, list[Fraction]]:
+    """The numbers given to the first example, by letter."""
+    return {str(m.expr.terms[0].tensor): [n.value for n in walk(m.expr.terms[1]) if isinstance(n, Num)]
+            for m in numbers(solution.sheet) if m.definition and isinstance(m.expr, Rel)
+            and isinstance(m.expr.terms[0], Entry)}  # fmt: skip
+
+
+@pytest.mark.parametrize(("card", "letter"), [("contrastive_pairs", "t"), ("mlp_words_cz", "y"), ("svm_hinge", "t")])
+def test_labels_are_labels(card: str, letter: str) -> None:
+    shown = shown_of(solved(card))[letter]
+    assert {*shown} <= ({-1, 1} if card == "svm_hinge" else {0, 1})
+    assert len(shown) == 1 or sum(shown) == 1
+
+
+def test_a_constant_that_only_weighs_two_terms_is_no_label() -> None:
+    assert not targets(solve(formula=r"y = \lambda u + (1 - \lambda) v", statement=Statement(
+        inputs=("u", "v"), constants=(r"\lambda",))).module)
+
+
+def test_probabilities_sum_to_1() -> None:
+    shown = shown_of(solved("divergence"))
+    assert all(sum(values) == 1 and min(values) > 0 for values in shown.values())
+
+
+@pytest.mark.parametrize("card", ["huber", "prelu_network", "pinball_cz", "svm_hinge", "elu_alpha", "hinge_plain"])
+def test_every_branch_is_visited(card: str) -> None:
+    kind = DECIMAL if card == "elu_alpha" else EXACT
+    with precision():
+        found = worked(Subject(solved(card).messages), kind)
+    compiler = Compiler.of(solved(card).messages, kind)
+    claims = [c for e in solved(card).module.equations for c in compiler.claims(e) if c.marks]
+    hits: list[set[int]] = [set() for _ in claims]
+    for (point, _), (claim, seen) in product(found, zip(claims, hits, strict=True)):
+        with precision():
+            claim.holds(point, seen, tied=True)
+    assert claims and all(len(seen) == len(claim.marks) for claim, seen in zip(claims, hits, strict=True))
+
+
+def test_other_branches_stand_in_a_table_of_a_column_each() -> None:
+    tables = [b for b in solved("huber").sheet.details if isinstance(b, Table)]
+    assert len(tables[-1].header) == 3 and tables[-1].header[0] == "quantity"
+
+
+def test_each_output_s_derivative_is_shown_where_there_are_few() -> None:
+    shown = [m.expr.conds[0].terms[0].of for m in numbers(solved("dilated_causal").sheet)  # type: ignore[union-attr]
+             if m.name == "example_derivatives"]
+    assert len({*shown}) == 3
+
+
+def test_upstream_numbers_differ_and_integers_stand_where_roots_alone_do() -> None:
+    shown = shown_of(solved("l2_pooling"))
+    assert len({*shown["delta_y"]}) == len(shown["delta_y"])
+    assert all(n.denominator == 1 for n in shown["x"])
+
+
+def test_a_single_size_leaves_more_than_a_pair() -> None:
+    assert len(shown_of(solved("softmax_cross_entropy"))["s"]) == 3

@@ -69,7 +69,7 @@ class Facts:
             return self._of_list(tensor, cells, kind, source)
         values = {}
         for cell in cells:
-            found = next((n for n in (number() for _ in range(_TRIES)) if self._fits(tensor, n)), None)
+            found = next((n for n in (number() for _ in range(_TRIES)) if self.fits(tensor, n)), None)
             if found is None:
                 return None
             values[cell] = found
@@ -88,7 +88,8 @@ class Facts:
             found[source.choice(group)] = kind.number(1)
         return found
 
-    def _fits(self, tensor: str, value: Any) -> bool:
+    def fits(self, tensor: str, value: Any) -> bool:
+        """Whether an entry of the tensor may have this value by the facts of single entries."""
         def number(term: Node) -> Any:
             return term.value if isinstance(term, Num) else value
 

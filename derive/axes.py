@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -44,10 +44,18 @@ class Axes:
         return self.origins.get(self.of(tensor, axis), 0)
 
 
-def stands(variable: ex.Idx, node: ex.Node) -> list[Slot]:
+@lru_cache(maxsize=8192)
+def stands(variable: ex.Idx, *nodes: ex.Node) -> tuple[Slot, ...]:
     """The tensor axes along which an index variable stands by itself."""
-    return list(dict.fromkeys((e.tensor, d) for e in ex.walk(node) if isinstance(e, ex.Entry)
-                              for d, t in enumerate(e.indices) if t is variable))
+    return tuple(dict.fromkeys((e.tensor, d) for node in nodes for e in ex.walk(node) if isinstance(e, ex.Entry)
+                               for d, t in enumerate(e.indices) if t is variable))
+
+
+@lru_cache(maxsize=8192)
+def counts(variable: ex.Idx, *nodes: ex.Node) -> tuple[Slot, ...]:
+    """The window sets of which an index variable is an argument by itself, and which."""
+    return tuple(dict.fromkeys((s.name, d) for node in nodes for s in ex.walk(node) if isinstance(s, ex.SetApp)
+                               for d, t in enumerate(s.args) if t is variable))
 
 
 def reaches_on(variable: ex.Idx, value: ex.Node) -> bool:
@@ -72,7 +80,7 @@ class _Classes:
             slot = above
         return slot
 
-    def join(self, slots: list[Slot]) -> None:
+    def join(self, slots: Sequence[Slot]) -> None:
         for slot in slots:
             self.parent[self.find(slot)] = self.find(slots[0])
 
@@ -207,7 +215,7 @@ def _least(term: ex.Expr, lowest: dict[ex.Idx, Fraction]) -> Fraction | None:
     return lowest[found[0]] * found[1] + found[2] if found is not None and found[0] in lowest and found[1] > 0 else None
 
 
-def _runs(module: Module) -> Iterator[tuple[ex.Expr | None, ex.Expr | None, list[Slot]]]:
+def _runs(module: Module) -> Iterator[tuple[ex.Expr | None, ex.Expr | None, Sequence[Slot]]]:
     """The written range of each index variable, and the axes along which it stands."""
     for equation in (*module.equations, *module.facts):
         head, value = equation.children()[:2]

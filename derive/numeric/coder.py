@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import derive.expr as ex
+from derive.axes import counts, stands
 from derive.errors import UnsupportedError
 from derive.functions import known
 from derive.module import Module
@@ -326,16 +327,11 @@ class Coder:
             found = self._bounds(variable, cond)
             if found:
                 return found
-        nodes = [n for part in (body, *conds) for n in ex.walk(part)]
-        places = [(e.tensor, n) for e in nodes if isinstance(e, ex.Entry)
-                  for n, index in enumerate(e.indices) if index is variable]
-        if places:
-            return f"P.span({tuple(dict.fromkeys(places))!r})"
-        windows = [(s.name, n) for s in nodes if isinstance(s, ex.SetApp) for n, a in enumerate(s.args)
-                   if a is variable]
-        if not windows:
-            raise UnsupportedError("a summation index has no range")
-        return f"range(min(({''.join(f'P.outputs({name!r})[{d}],' for name, d in dict.fromkeys(windows))})))"
+        if places := stands(variable, body, *conds):
+            return f"P.span({places!r})"
+        if windows := counts(variable, body, *conds):
+            return f"range(min(({''.join(f'P.outputs({name!r})[{d}],' for name, d in windows)})))"
+        raise UnsupportedError("a summation index has no range")
 
     def _bounds(self, variable: ex.Idx, cond: ex.Cond) -> str | None:
         """range(a, b) from a chain a ≤ t < b."""

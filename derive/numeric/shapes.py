@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import partial
 from typing import TYPE_CHECKING
 
 import derive.expr as ex
-from derive.axes import Axes, axes, stands
+from derive.axes import Axes, axes, counts, stands
 from derive.errors import CardError, UnsupportedError
 from derive.module import Module
 from derive.numeric.source import window_places
@@ -145,8 +146,7 @@ def output_span(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> i
 def _unguarded_spans(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> list[int]:
     """How far an output's index may run for each entry that is read whatever its value."""
     free = frozenset(i for i in entry.indices if isinstance(i, ex.Idx))
-    tensors, sets = _places(v, value)
-    found = [span(v, value, reach)] if tensors or sets else []
+    found = [span(v, value, reach)] if stands(v, value) or counts(v, value) else []
     return [*found, *limits(v, free, _start(v, entry, reach), value, reach)]
 
 
@@ -156,20 +156,11 @@ def _start(v: ex.Idx, entry: ex.Entry, reach: Extents) -> int:
 
 def span(v: ex.Idx, body: ex.Node, reach: Extents) -> int:
     """How far an index without a written range runs: wherever every factor exists."""
-    tensors, sets = _places(v, body)
-    found = [reach.shapes[name][d] for name, d in tensors if name in reach.shapes]
-    found += [reach.sets[name][d].out for name, d in sets if name in reach.sets]
+    found = [reach.shapes[name][d] for name, d in stands(v, body) if name in reach.shapes]
+    found += [reach.sets[name][d].out for name, d in counts(v, body) if name in reach.sets]
     if not found:
         raise UnsupportedError("an index has no range: no tensor axis and no set is indexed by it alone")
     return min(found)
-
-
-@lru_cache(maxsize=4096)
-def _places(v: ex.Idx, body: ex.Node) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """The tensor axes and the set arguments at which an index stands by itself."""
-    nodes = list(ex.walk(body))
-    return ([(n.tensor, d) for n in nodes if isinstance(n, ex.Entry) for d, t in enumerate(n.indices) if t is v],
-            [(n.name, d) for n in nodes if isinstance(n, ex.SetApp) for d, t in enumerate(n.args) if t is v])
 
 
 def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, ...]) -> dict[str, Array]:
@@ -226,7 +217,7 @@ def batch_shape(module: Module, arrays: Mapping[str, Array]) -> Shape:
 
 # How far an output's index may run so that indices such as s k + a stay in range.
 
-_MOST = 100_000  # values of an index that moves in steps
+_MOST = 10**9  # values of an index
 Run = tuple[Fraction, Fraction]  # first and last value
 
 
@@ -243,28 +234,17 @@ def limits(v: ex.Idx, free: frozenset[ex.Idx], start: int, value: ex.Node, reach
             raise UnsupportedError(f"how far `{v.name}` runs cannot be told, an index mixes it with another")
         first = Fraction(reach.axes.origin(entry.tensor, d))
         last = first + reach.shapes[entry.tensor][d] - 1
-        if any(isinstance(n, ex.Fn) for n in ex.walk(term)):
-            yield _stepwise(v, term, start, runs, reach.sizes, (first, last))
-            continue
-        low, high = (interval(term, {**runs, v: (Fraction(start),) * 2}, reach.sizes)[n] for n in (0, 1))
-        slope = interval(term, {**runs, v: (Fraction(start + 1),) * 2}, reach.sizes)[0] - low
-        if low < first or slope <= 0:
-            where = f"`{entry.tensor}` has no entry {low}, which is used where `{v.name}` starts"
+        at = partial(_at, v, start, term, runs, reach.sizes)
+        if at(0)[0] < first or at(_MOST)[0] <= at(0)[0]:
+            where = f"`{entry.tensor}` has no entry {at(0)[0]}, which is used where `{v.name}` starts"
             raise CardError(f"{where}: state the range of `{v.name}`")
-        yield max(0, math.floor((last - high) / slope) + 1)
+        if at(_MOST)[1] > last:
+            yield bisect_right(range(_MOST), last, key=lambda n: at(n)[1])  # the term never falls
 
 
-def _stepwise(v: ex.Idx, term: ex.Expr, start: int, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int],
-              ends: Run) -> int:
-    """As many values of v as keep ⌊v/s⌋ in range: the term never falls."""
-    count, before = 0, ends[0]
-    while True:
-        low, high = interval(term, {**runs, v: (Fraction(start + count),) * 2}, sizes)
-        if low < before or count > _MOST:
-            raise UnsupportedError("an output index has no range: it stands only in terms that are not affine")
-        if high > ends[1]:
-            return count
-        count, before = count + 1, low
+def _at(v: ex.Idx, start: int, term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int], n: int) -> Run:
+    """Between which numbers a term lies at the n-th value of v."""
+    return interval(term, {**runs, v: (Fraction(start + n),) * 2}, sizes)
 
 
 def reached(v: ex.Idx, start: int, value: ex.Node, reach: Extents) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
-from derive.axes import stands
+from derive.axes import counts, stands
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.expr import HOLDS, And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
@@ -229,15 +229,10 @@ class Compiler:
         source += f"    return ({''.join(f't{n},' for n in range(len(terms)))})\n"
         left = claim.terms[0] if isinstance(claim, Rel) else claim
         places = window_places(self.module.equations)
-        slots = {v: _slots(v, left, whole) or elements(v, whole, places) for v in variables}
-        windows = {v: _windows(v, whole) for v in variables}
+        slots = {v: stands(v, left) or stands(v, whole) or elements(v, whole, places) for v in variables}
+        windows = {v: counts(v, whole) for v in variables}
         applied = tuple(n for n in walk(whole) if isinstance(n, SetApp) and n.args and set(n.args) <= set(variables))
         return source, coder, (variables, slots, windows, applied, tuple(coder.marks), ops)
-
-
-def _slots(variable: Idx, left: Node, whole: Node) -> tuple[tuple[str, int], ...]:
-    """The tensor axes that give a free index its range: those on the left-hand side, if there are any."""
-    return tuple(stands(variable, left) or stands(variable, whole))
 
 
 def elements(variable: Idx, whole: Node, places: Places) -> tuple[tuple[str, int], ...]:
@@ -249,9 +244,4 @@ def elements(variable: Idx, whole: Node, places: Places) -> tuple[tuple[str, int
             found += [places[node.set.name, d] for d, item in enumerate(items)
                       if item is variable and (node.set.name, d) in places]
     return tuple(dict.fromkeys(found))
-
-
-def _windows(variable: Idx, whole: Node) -> tuple[tuple[str, int], ...]:
-    return tuple(dict.fromkeys((n.name, d) for n in walk(whole) if isinstance(n, SetApp)
-                               for d, a in enumerate(n.args) if a is variable))
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import sympy
 
 import derive.expr as ex
-from derive.axes import stands
+from derive.axes import counts, stands
 from derive.numeric.point import Index
 from derive.numeric.source import window_places
 from derive.reductions import REDUCTIONS
@@ -316,16 +316,13 @@ class Lowering:
         low, high = binder.lower[place], binder.upper[place]
         if low is not None and high is not None:
             return range(math.ceil(self.lower(low, env)), math.floor(self.lower(high, env)) + 1)
-        nodes = [n for part in (body, *((binder.cond,) if binder.cond else ())) for n in ex.walk(part)]
-        slots = tuple(dict.fromkeys(s for n in nodes for s in stands(variable, n))) or tuple(
-            s for n in nodes for s in elements(variable, n, window_places(self.point.module.equations)))
-        if slots:
+        where = body, *((binder.cond,) if binder.cond else ())
+        places = window_places(self.point.module.equations)
+        if slots := stands(variable, *where) or tuple(s for n in where for s in elements(variable, n, places)):
             return self.point.span(slots)
-        counts = [self.point.outputs(s.name)[d] for s in nodes if isinstance(s, ex.SetApp)
-                  for d, a in enumerate(s.args) if a is variable and s.name not in self.definitions.sets]
-        if not counts:
-            raise unsupported("an index without a range")
-        return range(min(counts))
+        if windows := [s for s in counts(variable, *where) if s[0] not in self.definitions.sets]:
+            return range(min(self.point.outputs(name)[d] for name, d in windows))
+        raise unsupported("an index without a range")
 
 
 def _quotient(node: ex.Rel) -> tuple[ex.Expr, ex.Expr, ex.Expr] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from derive.calculus.messages import Messages
@@ -39,32 +39,36 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
 
     ``tables`` holds the letters of each scope where the sheet has more than the module.
     """
-    module = messages.module
-    parsed, checks = parsed_of(sheet, scope_tables(module) | dict(tables or {}))
-    scopes = scopes_of(parsed, messages, tables)
+    parsed, unread = parsed_of(sheet, scope_tables(messages.module) | dict(tables or {}))
     with precision():
-        able = {name: cache(partial(proofs, scope)) for name, scope in scopes.items()}
-        for math, node in parsed:
-            found = _checked(math, node, scopes, module, able)
-            claims = not math.definition or math.scope.startswith("entries")
-            if found is not None and (claims or found.verdict in (Verdict.REFUTED, Verdict.NOT_READ)):
-                checks.append(found)
-        checks += example(parsed, scopes["layer"])
-        checks += routes(scopes["layer"], messages)
-        for number, w in enumerate(windowed(module)):
-            own = scopes["layer"] if w.whole else Scope(w.layer, w.layer.table, (), Definitions({}, {}, {}))
-            checks += window_routes(w, own, scopes[scope_name("window", number)])
+        checks = (*unread, *checks_of(sheet, parsed, messages, tables))
+    defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
+    return Report(checks, tuple(defined))
+
+
+def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Tables | None = None) -> Iterator[Check]:
+    """One check after another, of what could be read."""
+    module, scopes = messages.module, scopes_of(parsed, messages, tables)
+    able = {name: cache(partial(proofs, scope)) for name, scope in scopes.items()}
+    for math, node in parsed:
+        found = _checked(math, node, scopes, module, able)
+        claims = not math.definition or math.scope.startswith("entries")
+        if found is not None and (claims or found.verdict in (Verdict.REFUTED, Verdict.NOT_READ)):
+            yield found
+    yield from example(parsed, scopes["layer"])
+    yield from routes(scopes["layer"], messages)
+    for number, w in enumerate(windowed(module)):
+        own = scopes["layer"] if w.whole else Scope(w.layer, w.layer.table, (), Definitions({}, {}, {}))
+        yield from window_routes(w, own, scopes[scope_name("window", number)])
     if len(module.equations) == 1 and module.receptive_field is not None:
-        checks.append(geometry(module.receptive_field, module.input_size))
+        yield geometry(module.receptive_field, module.input_size)
     if messages_of(sheet):
-        checks += clarke(module)
+        yield from clarke(module)
         field = module.receptive_field
         if any(m.name == "subdifferential" for m in sheet.formulas()) and field is not None and field.overlaps:
-            checks.append(apart())
-    checks += words(sheet, module, scopes)
-    checks += pictures(sheet, module)
-    defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
-    return Report(tuple(checks), tuple(defined))
+            yield apart()
+    yield from words(sheet, module, scopes)
+    yield from pictures(sheet, module)
 
 
 def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module,

@@ -85,9 +85,18 @@ def _repr(self: Any) -> str:
 
 
 def _eq(self: Any, other: Any) -> Any:
+    """What was once found equal is known to be by a mark that both have: large records key the memos."""
     if self is other:
         return True
-    return self._compared(self) == self._compared(other) if other.__class__ is self.__class__ else NotImplemented
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    mark = self.__dict__.get("_mark")
+    if mark is not None and mark is other.__dict__.get("_mark"):
+        return True
+    same = self._compared(self) == self._compared(other)
+    if same:
+        other.__dict__["_mark"] = self.__dict__.setdefault("_mark", object())
+    return same
 
 
 def _hash(self: Any) -> int:
@@ -99,8 +108,8 @@ def _hash(self: Any) -> int:
 
 
 def _state(self: Any) -> dict[str, Any]:
-    """All but the hash, which is another one in another process."""
-    return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+    """All but the hash, which is another one in another process, and what it was compared with in this one."""
+    return {name: value for name, value in self.__dict__.items() if name not in ("_hash", "_mark")}
 
 
 def _fixed(self: Any, name: str, *_: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from derive.solve import Solution, solve
@@ -23,9 +23,9 @@ def named(name: str) -> Path:
     return found
 
 
-@cache
+@lru_cache(maxsize=32)
 def solved(name: str, tie_rule: str | None = None) -> Solution:
-    """The solution of the card of this name, as every test of this process sees it."""
+    """The solution of the card of this name, as the tests of this process see it that run one after another."""
     return solve(named(name), tie_rule=tie_rule)
 
 

@@ -44,11 +44,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    order: dict[str, int] = {}  # what is tried on one card is tried together: it is solved once
+    items.sort(key=lambda item: order.setdefault(_card(item) or item.nodeid, len(order)))
     if not config.getoption("--without-oracles"):
         return
     named = [item for item in items if _names_an_oracle(item.path)]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(named)])
     items[:] = named
+
+
+def _card(item: pytest.Item) -> str | None:
+    path = item.callspec.params.get("path") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else None
+    return path.stem if isinstance(path, Path) else None
 
 
 @cache

@@ -148,7 +148,7 @@ def _number(value: Any) -> str:
     return str(Fraction(value)).replace("-", "−") if whole else _rounded(value)
 
 
-_TRIES = 60
+_TRIES, _BEST = 60, 3
 _NUMBERS = {False: (0, 1, 1, 2), True: (0, 1, -1, 2, -2)}  # of the entries; where their size is what counts
 
 
@@ -189,4 +189,6 @@ def _tied(module: Module, cells: list[Index], shape: Index, pool: tuple[int, ...
         score = sum(n > 1 for n in counts) and 1 + (1 in counts) + (2 in counts)
         if score and (found is None or score > found[0]):
             found = score, values
+            if score == _BEST:
+                break
     return None if found is None else found[1]

@@ -37,7 +37,7 @@ class Arithmetic:
 
 def _plain(value: Any) -> Any:
     """An int where the fraction is whole: integers compare and add much faster."""
-    whole = Fraction(value)
+    whole = value if type(value) in (int, Fraction) else Fraction(value)
     return whole.numerator if whole.denominator == 1 else whole
 
 

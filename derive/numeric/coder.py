@@ -114,8 +114,11 @@ class Coder:
             return self._under(node, exact=False)
         definition = self.definitions.tensors.get(node.tensor)
         if definition is None:
-            whole = not node.indices and self.ranks.get(node.tensor, 0)
-            return f"P.whole({node.tensor!r})" if whole else f"P.tensor({node.tensor!r})[{self.tuple_(node.indices)}]"
+            if not node.indices and self.ranks.get(node.tensor, 0):
+                return f"P.whole({node.tensor!r})"
+            there = self.module is not None and node.tensor in (*self.module.given, *self.module.defined)
+            values = f"P.values[{node.tensor!r}]" if there else f"P.tensor({node.tensor!r})"
+            return f"{values}[{self.tuple_(node.indices)}]"
         params, value = definition
         if len(params) != len(node.indices):
             if node.indices:

@@ -8,7 +8,6 @@ derivatives are compared, the derivative of a dual number may not exist: :class:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
 from typing import Any
@@ -147,13 +146,13 @@ def dual(base: Arithmetic) -> Arithmetic:
 # for small ε, so a maximum, a median or |x| takes the branch that it has just beside a tie.
 
 @total_ordering
-@dataclass(frozen=True, eq=False)
 class OneSided:
     """``value`` + ``slope`` · ε^``order``, the first term that changes; slope 0 where none does."""
 
-    value: Any
-    slope: Any = 0
-    order: Any = 1
+    __slots__ = ("order", "slope", "value")
+
+    def __init__(self, value: Any, slope: Any = 0, order: Any = 1) -> None:
+        self.value, self.slope, self.order = value, slope, order
 
     def arithmetic(self) -> Arithmetic:
         """The arithmetic of such numbers over that of the value."""
@@ -192,12 +191,16 @@ class OneSided:
         return -self if self < 0 else self
 
     def __lt__(self, other: Any) -> bool:
-        gap = self - other
-        return bool(gap.value < 0 or (gap.value == 0 and gap.slope < 0))
+        other = one_sided(other)
+        return bool(self.value < other.value or (self.value == other.value and (self - other).slope < 0))
+
+    def __gt__(self, other: Any) -> bool:
+        other = one_sided(other)
+        return bool(self.value > other.value or (self.value == other.value and (self - other).slope > 0))
 
     def __eq__(self, other: object) -> bool:
-        gap = self - other
-        return bool(gap.value == 0 and gap.slope == 0)
+        other = one_sided(other)
+        return bool(self.value == other.value and (self - other).slope == 0)
 
     __hash__ = None  # type: ignore[assignment]
 

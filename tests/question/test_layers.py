@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
 from derive.card import Card
 from derive.module import Module
 from derive.question import module_of
-from derive.sheet import Sheet
 from derive.solve import Solution
-from derive.verify.report import Report
-from tests.bank import LAYERS
+from tests.bank import LAYERS, solved
 from tests.question.oracles import ORACLES, Oracle
 
 
-@cache
-def module(path: Path) -> Module:
-    return module_of(Card.read(path))
+def front_matter(path: Path) -> dict[str, Any]:
+    card = solved(path.stem).card
+    assert card is not None
+    return card.front_matter
 
 
 def summary(found: Module) -> str:
@@ -35,12 +32,12 @@ def summary(found: Module) -> str:
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_how_a_card_is_read(path: Path) -> None:
-    assert summary(module(path)) == Card.read(path).front_matter["expect"]
+    assert summary(solved(path.stem).module) == front_matter(path)["expect"]
 
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_every_choice_is_said_with_its_line(path: Path) -> None:
-    found = module(path)
+    found = solved(path.stem).module
     letters = () if any(w.whole for w in windowed(found)) else (*found.inputs, *found.parameters, *found.constants)
     for name in letters:
         assert any(f"`{name}`" in reading for reading in found.readings), name
@@ -49,13 +46,9 @@ def test_every_choice_is_said_with_its_line(path: Path) -> None:
 
 def called(path: Path) -> tuple[Oracle, list[str]]:
     """The oracle of a card, and its arguments' letters on the card."""
-    match = re.fullmatch(r"(\w+)\((.*)\)", str(Card.read(path).front_matter["oracle"]))
+    match = re.fullmatch(r"(\w+)\((.*)\)", str(front_matter(path)["oracle"]))
     assert match
     return ORACLES[match[1]], [name.strip() for name in match[2].split(",")]
-
-
-def solution(path: Path) -> Solution:
-    return Solution(None, module(path), Sheet("", (), ()), Report(()), Messages(module(path)))
 
 
 def differences(oracle: Oracle, values: list[Any], n: int, h: float = 1e-6) -> Any:
@@ -74,7 +67,7 @@ def differences(oracle: Oracle, values: list[Any], n: int, h: float = 1e-6) -> A
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_numbers(path: Path) -> None:
-    here = solution(path)
+    here = solved(path.stem)
     for seed in (5, 6):
         compare(here, *called(path), np.random.default_rng(seed))
 

@@ -12,7 +12,7 @@ from derive.expr import Entry, Idx, In, Reduce, SetApp, eq, open_as, over, tuple
 from derive.module import Module
 from derive.notation.symbols import Kind
 from derive.question import module_of
-from tests.bank import REFUSED, SAMPLE, WINDOWS
+from tests.bank import REFUSED, SAMPLE, WINDOWS, solved
 
 
 def summary(module: Module) -> str:
@@ -46,13 +46,13 @@ def test_what_is_declined(path: Path) -> None:
 
 @pytest.mark.parametrize("path", WINDOWS, ids=lambda path: path.stem)
 def test_how_a_card_is_read(path: Path) -> None:
-    card = Card.read(path)
-    assert summary(module_of(card)) == str(card.front_matter["expect"])
+    solution = solved(path.stem)
+    assert solution.card is not None and summary(solution.module) == str(solution.card.front_matter["expect"])
 
 
 @pytest.mark.parametrize("path", WINDOWS, ids=lambda path: path.stem)
 def test_every_module_has_the_one_form_and_all_its_letters(path: Path) -> None:
-    module = module_of(Card.read(path))
+    module = solved(path.stem).module
     (equation,) = module.equations
     name, field = module.fields[0]
     table = module.table

@@ -15,7 +15,7 @@ from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.expr import HOLDS, And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
 from derive.module import Module
-from derive.numeric.arithmetic import DECIMAL, Arithmetic, close
+from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic, close
 from derive.numeric.coder import Coder, Mark
 from derive.numeric.dual import dual
 from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
@@ -147,6 +147,8 @@ def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:
         if isinstance(left, tuple) and isinstance(right, tuple):
             if len(left) != len(right) and 1 in (len(left), len(right)):  # a row beside a column
                 left, right = (tuple(x for row in side for x in row) for side in (left, right))
+            if kind is EXACT:
+                return left == right
             return len(left) == len(right) and all(itertools.starmap(same, zip(left, right, strict=True)))
         if isinstance(left, tuple) or isinstance(right, tuple):
             return False
@@ -167,6 +169,7 @@ class Compiler:
     definitions: Definitions
     ranks: Mapping[str, int]
     _written: dict[tuple[Cond, Cond | None], _Written] = field(default_factory=dict)  # in whatever arithmetic
+    _claims: dict[tuple[Cond, Cond | None, Arithmetic], Claim] = field(default_factory=dict)
 
     @staticmethod
     def of(messages: Messages, kind: Arithmetic) -> Compiler:
@@ -202,10 +205,13 @@ class Compiler:
         return made(source, coder, self._names, dual(self.kind))
 
     def _claim(self, claim: Cond, cond: Cond | None) -> Claim:
-        if (claim, cond) not in self._written:
-            self._written[claim, cond] = self._source(claim, cond)
-        source, coder, rest = self._written[claim, cond]
-        return Claim(*rest, self._made(source, coder)["sides"], same_in(self.kind))  # type: ignore[call-arg]
+        if (claim, cond, self.kind) not in self._claims:
+            if (claim, cond) not in self._written:
+                self._written[claim, cond] = self._source(claim, cond)
+            source, coder, rest = self._written[claim, cond]
+            made = self._made(source, coder)["sides"]
+            self._claims[claim, cond, self.kind] = Claim(*rest, made, same_in(self.kind))  # type: ignore[call-arg]
+        return self._claims[claim, cond, self.kind]
 
     def _source(self, claim: Cond, cond: Cond | None) -> _Written:
         """The source of a claim's ``sides``, and what does not depend on the arithmetic."""

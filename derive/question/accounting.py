@@ -22,18 +22,20 @@ _WORD = re.compile(r"[^\W_]+|∎|¶|[,:()→+]")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta|\\mathrm\s*\{?\s*d|\\Delta")
 _VALUE = re.compile(r"\s*\\?[A-Za-z]+\s*=\s*[\d.]+\s*")
 _COMMAND = re.compile(
-    r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:[dt]?frac|sum|log|max|tanh|ln|exp)(?![a-z])")
+    r"\\(?:begin|end|text|operatorname|mathrm)\s*\{[^{}]*\}|\\(?:mathbf|boldsymbol|bm|[dt]?frac|sum|log|max|tanh|ln|exp)(?![a-z])")
 _LETTER = re.compile(r"\\?[A-Za-z]+")
 _INDEX = re.compile(r"_\s*(?:\{[^{}]*\}|\w)")
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:\^\s*(\{[^{}]*\}|\w))?")
 _APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
 _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes such as 2 × 2 and 3-d
-    r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?(?![\d.)]|\s*(?:p|b|pts|points|marks|d|D)\b|[\s-]*(?:x|×|by|dim)|\s*\))"
-    r"(?<!^\d)(?<![,:¶] \d)")
+    r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?"
+    r"(?![\d.)]|\s*(?:p|b|pts|points|marks|d|features)\b|[\s-]*(?:x|×|by|dim)|\s*\))(?<!^\d)(?<![,:¶] \d)")
 _MEASURED = re.compile(r"(?:strid\w*|padd\w*|sizes?|width|length|steps?|dilation|points?)\s*(?:of|is|=|by)?\s*$")
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
+_DENIED = re.compile(r"\b(?:no|not|without|without any)\s+$")
+_SHARED = re.compile(r"shared|tied")
 _INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
 _ALONE = re.compile(
     r"\b(?:neurons?|perceptrons?)\b|\b(?:networks?|layers?|models?|nets?|units?)\s+(?:with|using|has)\b")
@@ -76,13 +78,18 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
     here = {chain.prose.sentence(p.start) for p in chain.parts}
     for start, stop in sorted(here):
         for number in _SAID_NUMBER.finditer(chain.prose.text, start, stop):
-            if not _MEASURED.search(chain.prose.text, start, number.start()):
+            if not _MEASURED.search(chain.prose.text, start, number.start()) and not any(
+                    s.start <= number.start() < s.stop for s in named(chain.prose.text, "fact")):
                 yield number.span()
+    told = [s for p in chain.parts for s in named(chain.prose.text, f"told.{p.name}")]
     for span in named(chain.prose.text, "change.what"):
         if chain.continued and chain.prose.sentence(span.start) not in here:
             continue
-        inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part", "factor"))
+        inside = any(s.start <= span.start < s.stop for s in (*named(chain.prose.text, "part"), *told))
         sentence = chain.prose.sentence(span.start)
+        if _DENIED.search(chain.prose.text, 0, span.start) and not _SHARED.match(
+                chain.prose.text, span.start):
+            continue  # «without any normalisation»
         asks = requested(chain.prose.text, span.start) and not any(
             chain.prose.sentence(p.start) == sentence for p in chain.parts)
         if not inside and not discussed(chain.prose.text, span.start) and not asks:
@@ -222,6 +229,6 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
     for first, second in itertools.pairwise(parts):
         words = chain.prose.text[first.end : second.start]
         if not (re.search(r"[,:;→+]", words) or named(words, "join") or re.search(
-                r"\b(?:and|a|with|plus|s|se|into|by|which|that)\b", words) or second.loss):
+                r"\b(?:and|a|with|plus|s|se|into|by|which|that)\b", words) or second.loss or second.name == "residual"):
             raise chain.unclear(second, f": is it behind {chain.quoted(first)}? Write e.g. “followed by”, or the "
                                 "forward formulas")

@@ -22,11 +22,12 @@ SLOPED = frozenset("prelu leaky_relu elu celu".split())
 _WORD = re.compile(r"[^\W_]+|∎|½")
 _THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
 _NEW = frozenset("second another further third".split())
+_CLAUSE = re.compile(r"[^.,;:¶?!]+")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
                    r"|sklon\w*)\b")
 _MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
-_WHOLE = re.compile(r"\boutput of (?:the|this) (?:whole )?(?:module|network|model|chain)(?: (?:by|is|as|be|with))?\s*$")
+_WHOLE = r"\b{} of (?:the|this) (?:whole )?(?:module|network|model|chain)(?: (?:by|is|as|be|with))?\s*$"
 _NONLINEAR = ("nonlinear", "non linear", "non-linear")
 _FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
 _AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
@@ -108,8 +109,8 @@ class Chain:
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""
         found: list[Part] = []
-        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas(), *self._of_its_own()),
-                           key=lambda s: s.start):
+        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas(), *self._of_its_own(),
+                            *self._residual()), key=lambda s: s.start):
             name = span.concept.partition(".")[2]
             denied = named(" ".join(self._before(span.start, 2)), "not.no")
             if name == "none" or denied or self._before_input(span) or self.aside(span.start):
@@ -122,6 +123,18 @@ class Chain:
                 found.append(Part(name, span.start, span.stop))
                 self.understood += [(span.start, span.stop)] if name == "own" else []
         return found
+
+    def _residual(self) -> Iterator[Span]:
+        """«the input of the block is added to the output of the second layer»: a part around those before it."""
+        for clause in _CLAUSE.finditer(self.prose.text):
+            spans = [Span(s.concept, s.start + clause.start(), s.stop + clause.start())
+                     for s in named(clause[0], "skip.input", "skip.add", "skip.result")]
+            spans = [s for n, s in enumerate(spans) if not n or s.concept != spans[n - 1].concept]
+            order = [s.concept.partition(".")[2] for s in spans]
+            if order[:3] in (["input", "add", "result"], ["result", "add", "input"], ["add", "input", "result"]):
+                (added,) = (s for s in spans[:3] if s.concept == "skip.add")
+                self.understood.append((spans[0].start, spans[2].stop))
+                yield Span("part.residual", added.start, added.stop)
 
     def _in_formulas(self) -> Iterator[Span]:
         r"""Parts that stand as a formula: «an elementwise $\tanh$»."""
@@ -169,11 +182,19 @@ class Chain:
         """«the ReLU», of one that was named; in another sentence also «ReLU»."""
         same = [p for p in found if p.name == name]
         words = self._before(span.start)
-        if not same or _NEW & {*words}:
+        if len(same) == 2 and words[-2:] == ["the", "second"]:
+            return True
+        if not same or name == "residual" or _NEW & {*words} or self._passed_through(span):
             return False
         between = self.prose.text[same[-1].end : span.start]
         apart = self.prose.sentence(same[-1].start) != self.prose.sentence(span.start)
         return bool(_THE & {*words[-2:]}) or ":" in between and not apart or apart and name != "linear"
+
+    def _passed_through(self, span: Span) -> bool:
+        """«the sum passes through a final ReLU»"""
+        through = [s.stop for s in named(self.prose.text[: span.start], "join.through")]
+        words = self.prose.text[max(through) : span.start].split() if through else []
+        return words[:1] in (["a"], ["an"], ["another"]) and len(words) < 3
 
     def _units_of(self, name: str, span: Span, found: list[Part]) -> bool:
         """«fully connected layer with $K$ linear units»: one layer."""
@@ -349,6 +370,8 @@ class Chain:
     def _distribute(self) -> None:
         """Weights and biases that the words name elsewhere, to the linear parts that have none, in their order."""
         linear = [n for n, p in enumerate(self.parts) if p.name == "linear"]
+        self._biases_of_all(linear)
+        self._pairs(linear)
         said = next(iter(named(self.prose.text, "bias")), None)
         if len(linear) == 1 and said is not None and "bias" not in self.parts[linear[0]].options:
             options = {**self.parts[linear[0]].options, "bias": said.concept.partition(".")[2]}
@@ -366,15 +389,43 @@ class Chain:
 
         last = next((n for n in reversed(range(len(self.parts))) if not self.parts[n].loss), None)
         whole = [m for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
-                 and _WHOLE.search(self.prose.text, *self._sentence_before(m))]
+                 and self._of_whole("output", m)]
         if last is not None and "output" not in self.parts[last].letters and len({m.letters[0] for m in whole}) == 1:
             letters = {**self.parts[last].letters, "output": self._own(whole[0])}
             self.parts[last] = replace(self.parts[last], letters=letters)
             self.bound.add(letters["output"])
 
-    def _sentence_before(self, mention: Mention) -> tuple[int, int]:
+    def _biases_of_all(self, linear: Sequence[int]) -> None:
+        """«both layers are without biases»"""
+        for span in named(self.prose.text, "bias"):
+            start, _ = self.prose.sentence(span.start)
+            first = max(start, *(self.prose.text.rfind(sign, start, span.start) for sign in ";,:"))
+            said = [s.concept for s in named(self.prose.text[first : span.stop], "every")]
+            if len(linear) > 1 and said:
+                self.understood.append((span.start, span.stop))
+                for n in linear:
+                    bias = "no" if "every.no" in said else span.concept.partition(".")[2]
+                    options = {**self.parts[n].options, "bias": bias}
+                    self.parts[n] = replace(self.parts[n], options=options)
+
+    def _pairs(self, linear: Sequence[int]) -> None:
+        """«the weights and biases $W_1$, $b_1$ and $W_2$, $b_2$»: a pair for each linear part, in their order."""
+        free = [n for n in linear if not {"weight", "bias"} & {*self.parts[n].letters}]
+        pairs = [m.letters for m in self.spoken if len(m.letters) == 2 and not self.bound & {*m.letters} and
+                 {"letter.weight", "letter.bias"} <= {s.concept for s in named(self.prose.text[slice(
+                     self.prose.sentence(self.places.get(id(m.formula), 0))[0], self.places.get(id(m.formula), 0))],
+                     "letter")}]
+        if free and len(pairs) == len(free):
+            for n, pair in zip(free, pairs, strict=True):
+                self.bound |= {*pair}
+                letters = {**self.parts[n].letters, "weight": pair[0], "bias": pair[1]}
+                self.parts[n] = replace(self.parts[n], letters=letters)
+
+    def _of_whole(self, what: str, mention: Mention) -> bool:
+        """«the input of the module is $h$»"""
         at = self.places.get(id(mention.formula), 0)
-        return self.prose.sentence(at)[0], at
+        said = what == "output" and mention.before.endswith("forward message")
+        return said or re.search(_WHOLE.format(what), self.prose.text[self.prose.sentence(at)[0] : at]) is not None
 
     def _target(self) -> str | None:
         """The letter that is called a target or a label; of several, the one in the sentence of the loss.
@@ -406,9 +457,10 @@ class Chain:
             return self.loss_letter
         if what == "target":
             return self._target()
-        found = dict.fromkeys(m.letters[0] for m in self.spoken
-                              if role_of(m) == what and len(m.letters) == 1 and m.letters[0] not in self.bound)
-        return next(iter(found), None)
+        found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
+                 and not named(m.before, "size")
+                 and (role_of(m) == what or what == "input" and self._of_whole(what, m)))
+        return next(found, None)
 
     @property
     def rank(self) -> int:

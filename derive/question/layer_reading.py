@@ -81,8 +81,9 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
         new, letters = stated_parts(prose, found, defined, doubts, derived)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
-    again = [*found, *with_named(rewritten(new), prose)] if new else []
-    return (_read_all(again, prose, own.counted) if new else read_), prose, letters
+    if new:
+        read_ = _read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted)
+    return read_, prose, letters
 
 
 def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +15,11 @@ from derive.layers.chain import Part as Named
 from derive.layers.composition import Composed
 from derive.layers.losses import TARGET
 from derive.notation.formulas import Formula
-from derive.notation.symbols import name_of
+from derive.notation.symbols import identifier, name_of
 from derive.question.chain import SLOPED, Chain, Part
+from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters
+from derive.question.roles import sizes_said
 from derive.question.stated_loss import StatedLoss
 from derive.records import dataclass
 
@@ -90,8 +93,8 @@ class _Chained:
         if losses:
             self.parts = [*(p for p in self.parts if not p.loss), losses[0]]
         self.stated = chain.losses.get(losses[0].start) if losses else None
-        softmax = any(p.name == "softmax" for p in self.parts)
-        self.several = several or softmax or bool(self.stated and self.stated.whole)
+        vector = any(p.name in ("softmax", "residual") for p in self.parts)
+        self.several = several or vector or bool(self.stated and self.stated.whole)
         self.prediction: str | None = None
         self.target: str | None = None
         if self.stated is not None:
@@ -99,13 +102,17 @@ class _Chained:
 
     def network(self, taken: Collection[str]) -> Network:
         rank, channels = self.rank, bool(self.parts[0].options.get("channels"))
-        named = [self.part(n, part) for n, part in enumerate(self.parts)]
-        composed = compose(named, letters={"input": self.source}, taken=taken, rank=rank, channels=channels,
-                           settled=True)
-        found, mentions = self.written(composed)
+        parts: list[Named] = []
+        for n, part in enumerate(self.parts):
+            found = self.part(n, part)
+            parts = [replace(found, plain=(tuple(parts),))] if part.name == "residual" else [*parts, found]
+        counts = [*sizes_said(self.chain.prose), *(p.options["units"] for p in self.parts if "units" in p.options)]
+        composed = compose(parts, letters={"input": self.source, "counts": counts}, taken=taken, rank=rank,
+                           channels=channels, settled=True)
+        formulas, mentions = self.written(composed)
         if self.stated is not None and self.stated.letter is not None:  # the card's own formula is the last
-            found.pop()
-        return Network(found, mentions, self.used)
+            formulas.pop()
+        return Network(formulas, mentions, self.used)
 
     def written(self, composed: Composed) -> tuple[list[Formula], list[Mention]]:
         """The formulas with their lines, and what their letters are."""
@@ -124,8 +131,8 @@ class _Chained:
                     what = "target" if called == "target" else roles[letter]
                     if called == "slope":
                         what = "fixed" if self.is_fixed(part) else "trainable"
-                    mentions.append(Mention((name_of(letter),), what, "", words, found[-1]))
-            mentions += [Mention((name_of(letter),), what, "", words, found[-1])
+                    mentions.append(Mention((identifier(name_of(letter)),), what, "", words, found[-1]))
+            mentions += [Mention((identifier(name_of(letter)),), what, "", words, found[-1])
                          for letter, what in self.of_functions.get(part.start, ())]
         return found, mentions
 
@@ -146,6 +153,9 @@ class _Chained:
             return Named(spec.name, (), {**self.pooled(part, spec), **given})
         if own is not None and (part.name == "own" or spec is not None and spec.kind == "activation"):
             return Named(spec.name if spec else "identity", (), {**given, "function": self.by_function(part, own)})
+        if part.name == "residual":
+            self.refuse_around(n, part)
+            return Named("residual", (), given)
         if spec is None or spec.kind == "loss" or spec.kind == "layer" and spec.name != "softmax":
             raise self.chain.unclear(part, _TO_WRITE)
         if any(letter.what == "slope" for letter in spec.letters.values()):
@@ -153,6 +163,13 @@ class _Chained:
         elif spec.letters:
             raise self.chain.unclear(part, ": write its formula")
         return Named(spec.name, (), given)
+
+    def refuse_around(self, n: int, part: Part) -> None:
+        """A residual connection goes around all parts before it: there is one, and its block is all that is named."""
+        text = self.chain.prose.text
+        block = next((s.start for s in named(text, "skip.block")), 0)
+        if not n or any(p.start < block or p.name == "residual" for p in self.parts[:n]):
+            raise self.chain.unclear(part, ": around which layers? Write the forward formulas")
 
     def named_output(self, n: int, part: Part) -> str | None:
         """The letter that the words, or the loss's own formula, give to the output of the part before it."""

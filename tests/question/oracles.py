@@ -219,6 +219,11 @@ ORACLES: dict[str, Oracle] = {
     "classifier_two_layers": Oracle(
         lambda w, x, b, v, c, t: -(t * np.log(softmax(v @ sigmoid(w @ x + b) + c))).sum(),
         (M, V, (3,), (2, 3), (2,), (2,)), {5: "onehot"}),
+    "residual_softplus": Oracle(lambda w, u, b, v, c: u + v @ np.log1p(np.exp(w @ u + b)) + c,
+                                (M, V, (3,), (4, 3), V)),
+    "residual_sigmoid": Oracle(lambda w, x, v: sigmoid(x + v @ np.log1p(np.exp(w @ x))), (M, V, (4, 3))),
+    "two_tanh_squared": Oracle(lambda w, x, b, v, c, t: ((v @ np.tanh(w @ x + b) + c - t) ** 2).sum(),
+                               (M, V, (3,), (2, 3), (2,), (2,))),
     "linear_sigmoid_nb": Oracle(lambda w, x: sigmoid(w @ x), (M, V)),
     "dot_tanh_nb": Oracle(lambda w, x, t: (np.tanh(w @ x) - t) ** 2, (V, V, S)),
     "relu_squared": Oracle(lambda w, x, t: (np.maximum(0, w @ x) - t) ** 2, (V, V, S)),

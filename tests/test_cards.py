@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 import derive
+from derive.calculus.matrix_form import matrix_form
+from derive.calculus.one_window import WHOLE, scope_tables
 from derive.errors import RenderError
+from derive.exposition.subject import Subject
+from derive.expr import Rel
+from derive.notation import read, write
 from derive.render import files
 from derive.render.pdf import compile_latex, engine
 from tests.bank import CARDS, REFUSED, solved
@@ -54,9 +59,18 @@ def test_every_check_of_its_sheet_passes_in_every_format(path: Path, typesetter:
     solution = solved(path.stem)
     report = solution.report
     assert [f"{c.name} {c.verdict.value}: {c.latex} {c.counterexample or c.evidence}" for c in report.failures] == []
+    the_matrix_forms_read_back(solution)
     assert derive.render(solution, "md") and derive.render(solution, "html")
     assert all(files(solution, "md").values())
     typesetter.add(path.stem, str(derive.render(solution, "tex")))
+
+
+def the_matrix_forms_read_back(solution: derive.Solution) -> None:
+    """Also those that are too wide to be printed."""
+    subject, table = Subject(solution.messages), scope_tables(solution.messages.module)[WHOLE]
+    for target in subject.targets:
+        form = matrix_form(target.before, target.value, subject.module)
+        assert form is None or isinstance(read(write(form, table), table), Rel)
 
 
 @pytest.mark.skipif(engine() is None, reason="no TeX with the packages of a sheet")

@@ -134,9 +134,13 @@ def derivation(module: Module) -> Messages:
     return Messages(replace(sized, table=table), spare=False)
 
 
+WHOLE = "whole"  # the scope of matrix forms: the layer's letters, whole vectors and matrices among them
+
+
 def scope_tables(module: Module) -> dict[str, SymbolTable]:
-    """The letters of each scope of a sheet: of the layer, of its examples, of each window and of its entries' names."""
+    """The letters of each scope of a sheet: of the layer, of its examples, of its windows and their entries' names."""
     found = dict.fromkeys(("layer", "example", "tied"), module.table)
+    found[WHOLE] = replace(module.table, vectors=True)
     for number, w in enumerate(windowed(module)):
         found[scope_name("window", number)] = w.window.module.table
         found[scope_name("entries", number)] = w.names

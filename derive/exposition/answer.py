@@ -6,10 +6,9 @@ from typing import cast
 
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
-from derive.exposition import windows
+from derive.exposition import whole, windows
 from derive.exposition.builder import Builder
 from derive.exposition.kinks import remark
-from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject, Target
 from derive.expr import Bracket, Entry, Expr, Partial, Star, eq, free_indices, tuple_of, walk
 from derive.sheet import Math
@@ -34,6 +33,7 @@ def build(b: Builder, subject: Subject) -> None:
         messages(b, subject, subject.parameters, again="vjp" in module.asked and bool(subject.inputs))
     elif "parameters" in module.asked and not module.parameters:
         b.prose("answer_parameters")
+    whole.shapes(b, subject)
     bracket(b, subject)
     remark(b, subject)
 
@@ -73,8 +73,7 @@ def derivatives(b: Builder, subject: Subject, targets: tuple[Target, ...], kind:
             letters=[b.m(t.before.wrt) for t in targets],
             delta=b.m(upstream(subject.module)) if any(t.loss for t in targets) else "")
     for target in targets:
-        b.math(f"jacobian_{target.wrt}", equation(
-            target.before, printed(target.value, target.before, subject.module)))
+        whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, target.value)
 
 
 def messages(b: Builder, subject: Subject, targets: tuple[Target, ...], *, again: bool = False) -> None:
@@ -84,6 +83,6 @@ def messages(b: Builder, subject: Subject, targets: tuple[Target, ...], *, again
             gradient=b.m(Partial(Entry("loss", ()), output)), several=len(targets) > 1, again=again)
     for target in targets:
         step = subject.message(target)
-        before = cast(Expr, step.before)
-        b.math(f"message_{target.wrt}", equation(before, printed(cast(Expr, step.after), before, subject.module)))
-        windows.here(b, subject, before, cast(Expr, step.after))
+        before, after = cast(Expr, step.before), cast(Expr, step.after)
+        whole.stated(b, subject, f"message_{target.wrt}", before, after)
+        windows.here(b, subject, before, after)

@@ -10,7 +10,7 @@ from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
 from derive.notation import tree as tr
 from derive.notation.pieces import split_runs
 from derive.notation.reader import Reader
-from derive.notation.shapes import AXES, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
+from derive.notation.shapes import AXES, DIAGONAL, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, latex_of
 
 
@@ -225,6 +225,14 @@ def softmax(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
         found = Fn(SOFTMAX_AT, (found, *natural(r, following.subs[0], following.end)))
         following = replace(following, subs=following.subs[1:])
     return r.raised(found, following if isinstance(following, tr.Scripted) else None)
+
+
+def diagonal(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
+    r"""diag(p)."""
+    group = c.take()
+    if isinstance(item, tr.Scripted) or not isinstance(group, tr.Group):
+        raise r.error(item, r"a diagonal matrix of what? Write `\mathrm{diag}(p)`")
+    return Fn(DIAGONAL, (r.value(group.items, group.end - 1),))
 
 
 _RAISED = re.compile(r"^(.+)\^[(\[](.+)[)\]]$")

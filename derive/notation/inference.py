@@ -14,7 +14,7 @@ from functools import reduce
 
 from derive.expr import Add, Cases, Entry, Expr, Extremum, Fn, Infinity, Mul, Node, Num, Partial, Reduce, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, wholes
-from derive.notation.shapes import EXTREMES, HADAMARD, INNER, MARKS, NORM, ONES, SOFTMAX, SOFTMAXES, TRANSPOSE
+from derive.notation.shapes import DIAGONAL, EXTREMES, HADAMARD, INNER, MARKS, NORM, ONES, SOFTMAX, SOFTMAXES, TRANSPOSE
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -78,6 +78,8 @@ class Supposed:
     def mark(self, name: str, args: tuple[Expr, ...]) -> Kinds:
         if name == ONES:
             return frozenset((COLUMN,))
+        if name == DIAGONAL:
+            return frozenset((MATRIX,)) if self.of(args[0]) & _VECTORS else frozenset()
         found = [self.of(a) for a in args]
         if name == TRANSPOSE:
             return frozenset(-kind if kind in _VECTORS else kind for kind in found[0] if kind != NUMBER)

@@ -26,6 +26,8 @@ def symbol(r: Reader, c: tr.Cursor) -> Expr:
         return arguments.local(r, token, item)
     if token.text.lower() == "softmax" and token.text not in r.words:
         return arguments.softmax(r, item, c)
+    if token.text == "diag" and token.text not in r.words and tr.is_group(c.peek(), "LPAREN"):
+        return arguments.diagonal(r, item, c)
     if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
         return undeclared(r, token, item, c)
     if r.is_index(token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):

@@ -160,12 +160,19 @@ def transposed(of: Shaped) -> Shaped:
     raise ShapeError(f"a transpose of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^{{n}}`")
 
 
-TRANSPOSE, NORM, INNER, HADAMARD, ONES = "⊤", "‖", "⟨", "⊙", "𝟏"
+def diagonal(of: Shaped) -> Shaped:
+    """diag(p)_{ik} = p_i [i = k]."""
+    if of.rank != 1:
+        raise ShapeError(f"a diagonal matrix of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^{{n}}`")
+    return Shaped((*of.sizes, *of.sizes), lambda i, k: ex.mul(of.at(i), ex.Bracket(ex.eq(i, k))))
+
+
+TRANSPOSE, NORM, INNER, HADAMARD, ONES, DIAGONAL = "⊤", "‖", "⟨", "⊙", "𝟏", "⟍"
 EXTREMES = {"max": "⋁", "min": "⋀"}  # of all entries
 SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER = "softmax", "softmax at", "softmax over"
 AXES = {"rows": "softmax of rows", "columns": "softmax of columns"}
 SOFTMAXES = (SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER, *AXES.values())
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, *EXTREMES.values(), *SOFTMAXES))
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, DIAGONAL, *EXTREMES.values(), *SOFTMAXES))
 FROBENIUS = ex.Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -247,6 +254,9 @@ class Lowering:
                 return self.partial(of, wrt)
             case ex.Reduce():
                 return self.reduce(node)
+            case ex.Bracket(ex.Rel(terms, ops)):
+                return together(list(map(self.value, terms)), lambda *found: ex.Bracket(ex.Rel(found, ops)), False,
+                                "a comparison")
             case ex.Bracket(cond):
                 return number(ex.Bracket(self.condition(cond)))
             case ex.Tuple() | ex.Cardinality():
@@ -286,6 +296,8 @@ class Lowering:
             return self.softmax(name, args, of)
         if name == TRANSPOSE:
             return transposed(of)
+        if name == DIAGONAL:
+            return diagonal(of)
         if name == NORM:
             return number(self.norm(of, self.order(args)))
         if name in EXTREMES.values():

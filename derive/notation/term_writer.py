@@ -10,6 +10,7 @@ from typing import Any
 import derive.expr as ex
 from derive.functions import FUNCTIONS, SPELLINGS
 from derive.notation.formulas import NotationError
+from derive.notation.shapes import DIAGONAL, HADAMARD, ONES, TRANSPOSE
 from derive.notation.symbols import SymbolTable, latex_of, lexicon, split_label
 from derive.records import dataclass
 
@@ -133,7 +134,9 @@ def signed(w: Writer, node: ex.Expr) -> str:
         assert isinstance(first, ex.Num)
         rest = node.factors[1:]
         if first.value == -1 and not isinstance(rest[0], ex.Num):
-            return quotients(w, list(rest))
+            alone = rest[0] if len(rest) == 1 else None
+            hadamard = isinstance(alone, ex.Fn) and alone.name == HADAMARD
+            return w.write(rest[0]) if hadamard else quotients(w, list(rest))
         return quotients(w, [ex.Num(-first.value), *rest])
     if isinstance(node, ex.Num):
         return w.write(ex.Num(-node.value))
@@ -197,7 +200,7 @@ def factor_text(w: Writer, node: ex.Expr, last: bool = True) -> str:
     open_ended |= isinstance(node, ex.Partial) and not isinstance(node.of, ex.Entry) and not last
     open_ended |= isinstance(node, ex.Cases) and not last
     if isinstance(node, (ex.Add, ex.Mul, ex.Without)) or is_negative(node) or open_ended or (
-        isinstance(node, ex.Fn) and node.name == "mod"
+        isinstance(node, ex.Fn) and node.name in ("mod", HADAMARD)
     ):
         return w.round(w.write(node))
     return w.write(node)
@@ -208,7 +211,7 @@ def joined(w: Writer, pieces: list[tuple[str, ex.Expr | None]]) -> str:
     for shown, node in pieces:
         if not out:
             out = shown
-        elif shown[0].isdigit() or isinstance(node, ex.Num) or _looks_applied(before, shown):
+        elif shown[0].isdigit() or isinstance(node, ex.Num) or _looks_applied(w, before, shown):
             out += rf" \cdot {shown}"
         elif isinstance(node, ex.Bracket):
             out += rf" \, {shown}"
@@ -220,10 +223,13 @@ def joined(w: Writer, pieces: list[tuple[str, ex.Expr | None]]) -> str:
     return out
 
 
-def _looks_applied(before: ex.Expr | None, shown: str) -> bool:
-    """A symbol without indices before a bracket: L (a) would be L at a."""
+def _looks_applied(w: Writer, before: ex.Expr | None, shown: str) -> bool:
+    """A number's letter before a bracket: L (a) would be L at a."""
     base = before.base if isinstance(before, ex.Pow) else before
-    return isinstance(base, ex.Entry) and not base.indices and shown.startswith(("(", r"\left("))
+    known = w.table.named(base.tensor) if isinstance(base, ex.Entry) else None
+    number = isinstance(base, ex.Entry) and not base.indices and not (known is not None and known.axes)
+    ones = isinstance(before, ex.Fn) and before.name == ONES  # an indicator would have its condition there
+    return (number or ones) and shown.startswith(("(", r"\left("))
 
 
 _FINE = 200  # a finer fraction is written as a decimal: 0.044715
@@ -273,6 +279,8 @@ def function(w: Writer, node: ex.Fn) -> str:
         return rf"{left} \bmod {right}"
     if node is ex.PI:
         return r"\pi"
+    if node.name in _MARKS:
+        return _MARKS[node.name](w, node.args)
     inside = w.items(node.args)
     if node.name == "abs":
         return rf"\left|{inside}\right|"
@@ -283,6 +291,16 @@ def function(w: Writer, node: ex.Fn) -> str:
         letter = w.table.written("e")  # of the card: e^x would be its power
         return f"e^{{{inside}}}" if letter is None or letter.axes else rf"\exp{w.round(inside)}"
     return _command(w, node.name) + w.round(inside)
+
+
+
+_MARKS: Mapping[str, Callable[[Writer, tuple[ex.Expr, ...]], str]] = {  # of whole vectors and matrices
+    ONES: lambda w, _: r"\mathbf{1}",
+    TRANSPOSE: lambda w, args: (r"\mathbf{1}" if args[0] == ex.Fn(ONES, ()) else w.base(args[0])) + r"^\top",
+    DIAGONAL: lambda w, args: rf"\mathrm{{diag}}{w.round(w.write(args[0]))}",
+    HADAMARD: lambda w, args: r" \odot ".join(factor_text(w, a) for a in args),
+}
+
 
 def _is_command(name: str) -> bool:
     r"""Its power is written \tanh^2(x): a function of a command of its own, which stands before its argument."""

@@ -38,8 +38,7 @@ def given_letters(used: Sequence[Definition], functions: tuple[Function, ...]) -
 
 
 def with_letters(table: SymbolTable, used: Sequence[Definition], given: tuple[str, ...]) -> SymbolTable:
-    """The table with a symbol for every tensor, also for arguments that became inputs; vectors are columns."""
-    table = replace(table, rows=False)
+    """The table with a symbol for every tensor, also for arguments that became inputs."""
     missing = [Symbol(name, name, Kind.TENSOR) for name in given if table.named(name) is None]
     table = table.extended(missing) if missing else table
     renamed = []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from derive.calculus.messages import Messages
-from derive.calculus.one_window import scope_name, scope_tables, windowed
+from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
 from derive.errors import DeriveError
 from derive.expr import Entry, Node, Partial, Rel, walk
 from derive.module import Module
@@ -79,14 +79,19 @@ def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module
     if math.scope.startswith("entries"):
         return check_listing(math, node, next(
             w for n, w in enumerate(windowed(module)) if scope_name("entries", n) == math.scope))
-    scope = scopes[math.scope]
+    scope = scopes[_home(math)]
     node = componentwise(localised(node, module), scope.table)
     found = _circular(math, node, scope.module)
     if found is None and math.definition and (loose := unbound(node)):
         return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
     if found is None and _claims(math, node, scope):
-        return remembered(math, node, scope, able[math.scope])
+        return remembered(math, node, scope, able[_home(math)])
     return found
+
+
+def _home(math: Math) -> str:
+    """The scope that a formula is about: a matrix form is read into entries of the layer."""
+    return "layer" if math.scope == WHOLE else math.scope
 
 
 def messages_of(sheet: Sheet) -> bool:
@@ -138,9 +143,9 @@ def scopes_of(parsed: list[Parsed], messages: Messages, tables: Tables | None = 
 
 def _read(scope: str, parsed: list[Parsed], module: Module) -> tuple[tuple[Node, ...], Definitions]:
     """The statements of a scope, and what its definitions define."""
-    definitions = (node for math, node in parsed if math.definition and math.scope == scope and not unbound(node))
+    definitions = (node for math, node in parsed if math.definition and _home(math) == scope and not unbound(node))
     defined = gather(definitions, module)
-    return tuple(node for math, node in parsed if math.scope == scope), defined
+    return tuple(node for math, node in parsed if _home(math) == scope), defined
 
 
 def parsed_of(sheet: Sheet, tables: Tables) -> tuple[list[Parsed], list[Check]]:

@@ -10,6 +10,7 @@ import pytest
 
 import derive
 from derive.calculus.messages import Messages
+from derive.calculus.one_window import WHOLE, scope_tables
 from derive.exposition.sheet import compose
 from derive.expr import Entry, Idx, Partial, Rel
 from derive.notation import read
@@ -29,8 +30,9 @@ def test_every_sheet(layer: Layer) -> None:
 
 
 def every_formula_reads_back_as_what_it_was_written_from(sheet: Sheet, messages: Messages) -> None:
+    tables = scope_tables(messages.module)
     for math in (*sheet.formulas(), *sheet.inline):
-        assert read(math.latex, messages.module.table) is math.expr, math.latex
+        assert read(math.latex, tables[math.scope]) is math.expr, math.latex
 
 
 def the_answer_has_the_derivative_and_the_message_of_every_input(sheet: Sheet, layer: Layer) -> None:
@@ -63,7 +65,7 @@ def partial(of: str, wrt: str) -> Partial:
 
 
 def formulas(blocks: tuple[Block, ...]) -> list[str]:
-    return [b.latex for b in blocks if isinstance(b, Math)]
+    return [b.latex for b in blocks if isinstance(b, Math) and b.scope != WHOLE]
 
 
 def words(sheet: Sheet) -> str:
@@ -90,9 +92,9 @@ def test_only_what_is_asked_for_is_answered() -> None:
     forward = asked("linear", asked=("forward",), **roles)
     assert formulas(forward.answer) == [r"s_{k} = \sum_{j} W_{kj} x_{j} + b_{k}"]
     backward = asked("linear", asked=("jacobian", "vjp"), **roles)
-    assert [b.name for b in backward.answer if isinstance(b, Math)] == ["jacobian_x", "message_x"]
+    assert [b.name for b in backward.answer if isinstance(b, Math) and b.scope != WHOLE] == ["jacobian_x", "message_x"]
     trained = asked("linear", asked=("parameters",), **roles)
-    names = [b.name for b in trained.answer if isinstance(b, Math)]
+    names = [b.name for b in trained.answer if isinstance(b, Math) and b.scope != WHOLE]
     assert names == ["jacobian_W", "jacobian_b", "message_W", "message_b"]
     assert "nothing to train" in words(asked("relu", asked=("parameters",)))
 
@@ -174,7 +176,8 @@ def test_a_maximum_over_steps_has_a_star_that_reads_back() -> None:
     layer = Layer("pooled_twice", (r"h_k = \max_{0 \le a < 2} x_{2k+a}", r"y_k = \max_{0 \le a < 2} h_{2k+a}"), {"x": (8,)})
     messages = Messages(module_from(layer))
     sheet = compose(messages)
+    tables = scope_tables(messages.module)
     for math in (*sheet.formulas(), *sheet.inline):
-        assert read(math.latex, messages.module.table) is math.expr, math.latex
+        assert read(math.latex, tables[math.scope]) is math.expr, math.latex
     answers = [b.latex for b in sheet.answer if isinstance(b, Math) and b.name == "jacobian_x"]
     assert answers == [r"\frac{\partial y_{k}}{\partial x_{i}} = \mathbb{I}[i = 2 (2k + a'^*) + a^*(2k + a'^*)]"]

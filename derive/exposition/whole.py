@@ -1,0 +1,56 @@
+"""What is asked for in entries and, beside it, in whole vectors and matrices: first where the card writes vectors."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from derive.axes import extent
+from derive.calculus.matrix_form import matrix_form
+from derive.calculus.one_window import WHOLE
+from derive.errors import DeriveError
+from derive.exposition.builder import Builder
+from derive.exposition.printed import equation, printed
+from derive.exposition.subject import Subject
+from derive.expr import Entry, Expr, walk
+from derive.notation import read, write
+from derive.notation.writer import WIDTH, width
+from derive.sheet import Math
+
+_LONGER = 1.25  # than the form in entries: no shorter, but still clearer
+
+
+def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr) -> None:
+    """before = value, and its matrix form."""
+    form, first = _form(b, subject, before, value), subject.module.table.vectors
+    if form is not None and first:
+        b.blocks.append(form)
+    b.math(name, equation(before, printed(value, before, subject.module)))
+    if form is not None and not first and width(form.latex) <= _LONGER * width(cast(Math, b.blocks[-1]).latex):
+        b.blocks.append(form)
+
+
+def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | None:
+    """The matrix form as it reads back; None where it is wider than a line, or its shapes are not those stated."""
+    found = matrix_form(before, value, subject.module)
+    latex = "" if found is None else write(found, b.tables[WHOLE])
+    if not latex or width(latex) > WIDTH:
+        return None
+    try:
+        return Math(latex, read(latex, b.tables[WHOLE]), "matrix_form", WHOLE)
+    except DeriveError:
+        return None
+
+
+def shapes(b: Builder, subject: Subject) -> None:
+    """The shapes of the letters in the matrix forms, and what their signs mean."""
+    forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE]
+    named = dict.fromkeys(n.tensor.removeprefix("delta_") for f in forms for n in walk(f.expr) if isinstance(n, Entry))
+    found: dict[tuple[str, ...], list[str]] = {}
+    for symbol in filter(None, map(b.tables[WHOLE].named, named)):
+        if symbol.axes and len(symbol.sizes) == len(symbol.axes):
+            sizes = tuple(b.m(extent(size)) for size in symbol.sizes)
+            found.setdefault(sizes, []).append(b.m(Entry(symbol.name, ()), WHOLE))
+    signs = {sign: any(latex in form.latex for form in forms) for sign, latex in (
+        ("hadamard", r"\odot"), ("diagonal", r"\mathrm{diag}"), ("ones", r"\mathbf{1}"))}
+    if forms:
+        b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows, **signs)

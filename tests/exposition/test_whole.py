@@ -1,0 +1,85 @@
+"""The matrix form of what is asked for: found, printed where it belongs, and wrong ones refuted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import derive
+from derive.calculus.one_window import WHOLE
+from derive.sheet import Math
+from derive.solve import Solution
+from derive.verify.report import Verdict
+from derive.verify.sheet import verify
+from tests.bank import solved
+
+
+def forms(solution: Solution) -> list[str]:
+    return [b.latex for b in solution.sheet.answer if isinstance(b, Math) and b.scope == WHOLE]
+
+
+FOUND = {
+    "affine_layer": [r"\frac{\partial y}{\partial x} = W", r"\delta_x = W^\top \delta_y", r"\delta_W = \delta_y x^\top",
+                     r"\delta_b = \delta_y"],
+    "mini_batch": [r"\frac{\partial L}{\partial X} = \delta_Y W^\top", r"\frac{\partial L}{\partial W} = X^\top \delta_Y",
+                   r"\frac{\partial L}{\partial b} = \delta_Y^\top \mathbf{1}"],
+    "softmax_jacobian": [r"\frac{\partial p}{\partial s} = \mathrm{diag}(p) - p p^\top"],
+    "logistic_regression": [r"\frac{\partial \ell}{\partial w} = (p - t) x"],
+    "rows_plain": [r"\frac{\partial s}{\partial x} = W^\top", r"\delta_x = \delta_s W^\top"],
+    "rows_declared": [r"\delta_W = x^\top \delta_y"],
+    "glu": [r"\delta_W = (\delta_y \odot \sigma(V x)) x^\top"],
+}
+
+
+@pytest.mark.parametrize("card", FOUND)
+def test_what_is_contracted_makes_the_matrix_form(card: str) -> None:
+    assert [f for f in forms(solved(card)) if f in FOUND[card]] == FOUND[card]
+
+
+@pytest.mark.parametrize("card", FOUND)
+def test_matrix_forms_are_proved(card: str) -> None:
+    found = [c for c in solved(card).report.checks if c.name == "matrix_form"]
+    assert found
+    assert {c.verdict for c in found} == {Verdict.PROVED}
+
+
+def test_it_comes_first_where_the_card_writes_vectors_and_behind_the_entries_elsewhere() -> None:
+    def scopes(card: str) -> list[str]:
+        return [b.scope for b in solved(card).sheet.answer if isinstance(b, Math)][:2]
+
+    assert scopes("logistic_regression") == [WHOLE, "layer"]
+    assert scopes("softmax_jacobian") == ["layer", WHOLE]
+
+
+def test_there_is_none_where_nothing_is_contracted_or_an_index_is_shifted() -> None:
+    for layer in (r"y_{ij} = \tanh(x_{ij})", r"y_t = \sum_{k=0}^{K-1} w_k x_{t+k}", r"y_{ij} = \max(0, x_{ij})"):
+        assert forms(derive.solve(formula=layer)) == []
+
+
+def test_rows_are_rows_and_columns_columns() -> None:
+    words = [getattr(b, "text", "") for b in solved("rows_plain").sheet.answer]
+    assert any("$x$ is a row of $m$, $W$ is $m$ × $n$" in w for w in words)
+    words = [getattr(b, "text", "") for b in solved("affine_layer").sheet.answer]
+    assert any("$y$ and $b$ are columns of $K$, $x$ is a column of $n$, $W$ is $K$ × $n$" in w for w in words)
+
+
+MISTAKES = [
+    ("affine_layer", r"W^\top \delta_y", r"W \delta_y"),  # shapes that do not fit
+    ("residual_block", r"W^\top (\delta_y", r"W (\delta_y"),  # a square weight, transposed
+    ("softmax_jacobian", r"\mathrm{diag}(p) - p p^\top", r"-p p^\top"),  # the diagonal is missing
+    ("softmax_jacobian", r"\mathrm{diag}(p)", r"\mathrm{diag}(\mathbf{1})"),
+    ("glu", r"\delta_y \odot \sigma(V x)", r"\delta_y \odot \sigma(W x)"),  # a swapped factor
+    ("affine_layer", r"\delta_y x^\top", r"x \delta_y^\top"),
+    ("mini_batch", r"X^\top \delta_Y", r"\delta_Y^\top X"),
+]
+
+
+@pytest.mark.parametrize(("card", "old", "new"), MISTAKES)
+def test_a_wrong_matrix_form_is_never_passed(card: str, old: str, new: str) -> None:
+    solution = solved(card)
+    (form,) = [b for b in solution.sheet.answer if isinstance(b, Math) and b.scope == WHOLE and old in b.latex][:1]
+    wrong = replace(form, latex=form.latex.replace(old, new))
+    answer = tuple(wrong if b is form else b for b in solution.sheet.answer)
+    report = verify(replace(solution.sheet, answer=answer), solution.messages)
+    assert [c.name for c in report.failures] == ["matrix_form"]

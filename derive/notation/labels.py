@@ -40,8 +40,9 @@ class Labels(Evidence):
         plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
         subs: dict[str, list[tr.Items]] = {}
         for o in values:
-            if o.sub is not None:
-                subs.setdefault(o.name, []).append(o.sub if o.right or o.declared or o.name in self.heads else ())
+            used = o.right or o.declared or o.name in self.heads  # a letter that is only named shows nothing,
+            if o.sub is not None and (used or {*_joined(o.sub)} & self.subscripted):  # but for the h of W_{hy}
+                subs.setdefault(o.name, []).append(o.sub)
         heads = {n for d in self.seen.definitions for item in d.left for n in _below(item)}
         running = self.indices | self.sizes | heads
         while True:

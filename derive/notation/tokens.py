@@ -322,8 +322,9 @@ def _without_quads(tokens: list[tr.Token]) -> list[tr.Token]:
         if out and out[-1].type == "COMMA":
             out[-1] = replace(out[-1], text="quad")
         around = {t.type for t in (*tokens[max(n - 1, 0) : n], *tokens[n + 1 : n + 2])}
-        if n and not around & (_AROUND_QUAD | {"QUAD"}) and _depth(tokens[:n]) == 0:
-            both = _relates(out) and _relates(tokens[n:])
+        both = _relates(out) and _relates(tokens[n:])
+        behind_cases = {"END"} if both and out[-1].type == "END" else frozenset()
+        if n and not around & (_AROUND_QUAD | {"QUAD"}) - behind_cases and _depth(tokens[:n]) == 0:
             out.append(tr.Token("COMMA", "quad", token.start, token.end) if both else token)
     return out
 

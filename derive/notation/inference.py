@@ -157,6 +157,7 @@ class _Way:
         return all(fits(claim, table) for claim in own)
 
 
+
 _SHAPES = ("a number", "a vector", "a matrix")
 
 
@@ -251,8 +252,10 @@ def _beside(claim: Rel) -> Iterator[str]:
 
 
 def _acting(claim: Rel, supposed: Supposed) -> Iterator[str]:
-    """W of W σ(V x): capitals beside what is a vector or a matrix."""
+    """W of W σ(V x), B of W X + B: capitals beside what is a vector or a matrix, or added to a matrix."""
     for node in walk(claim):
+        if isinstance(node, Add) and any(MATRIX in supposed.of(term) for term in node.terms):
+            yield from (name for term in node.terms if (name := _letter(term)) is not None and is_capital(name))
         for pair in itertools.pairwise(node.factors) if isinstance(node, Mul) else ():
             for own, other in (pair, pair[::-1]):
                 name = _letter(own)

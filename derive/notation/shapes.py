@@ -47,10 +47,14 @@ def number(value: ex.Expr) -> Shaped:
 
 @dataclass(frozen=True)
 class Shapes:
-    """The shapes that a symbol table declares; ``ranks`` supposes how many axes a letter leaves out."""
+    """The shapes that a symbol table declares; ``ranks`` supposes how many axes a letter leaves out.
+
+    ``trial``: only whether the shapes fit is asked.
+    """
 
     table: SymbolTable
     ranks: Mapping[str, int]
+    trial: bool = False
 
     def supposes(self, node: ex.Expr) -> bool:
         """Whether ranks are supposed in the node: then it is no number that goes with every entry of a vector."""
@@ -97,18 +101,23 @@ def together(parts: list[Shaped], build: Callable[..., ex.Expr], strict: bool, w
     return Shaped(sizes, lambda *idx: build(*(p.at(*idx) if p.rank else p.at() for p in parts)), first.row)
 
 
-def spread(parts: list[Shaped]) -> list[Shaped]:
-    """The terms of a sum, a bias vector among matrices at each row or column: where its stated length fits only one."""
+def spread(parts: list[Shaped], trial: bool) -> list[Shaped]:
+    """The terms of a sum, among matrices a row at each row, a vector where its length fits only one axis.
+
+    Raises :class:`ShapeError` where it fits both, and not only whether it fits is asked.
+    """
     matrices = [p for p in parts if p.rank == 2]
     sizes = [next((p.sizes[axis] for p in matrices if p.sizes[axis] is not None), None) for axis in (0, 1)]
-    if not matrices or None in sizes or sizes[0] == sizes[1]:
-        return parts
 
     def along(part: Shaped) -> Shaped:
-        if part.rank != 1 or part.sizes[0] not in sizes:
+        known = part.sizes[0] if part.rank == 1 else None
+        axes = [axis for axis in ((1,) if part.row else (0, 1)) if None in (known, sizes[axis]) or known == sizes[axis]]
+        if part.rank != 1 or not matrices or not axes:
             return part
-        axis = sizes.index(part.sizes[0])
-        return Shaped((sizes[0], sizes[1]), lambda *idx: part.at(idx[axis]))
+        if len(axes) > 1 and not trial:
+            raise ShapeError("a sum of a matrix and a vector: is the vector added to each row, or to each column? "
+                             "State the shapes, as in `X \\in \\mathbb{R}^{m \\times n}` and `b \\in \\mathbb{R}^{n}`")
+        return Shaped((sizes[0], sizes[1]), lambda *idx: part.at(idx[axes[-1]]))
 
     return list(map(along, parts))
 
@@ -229,7 +238,7 @@ class Lowering:
             case ex.Entry():
                 return self.shapes.entry(node)
             case ex.Add(terms):
-                parts = spread(list(map(self.value, terms)))
+                parts = spread(list(map(self.value, terms)), self.shapes.trial)
                 strict = any(not p.rank and self.shapes.supposes(t) for p, t in zip(parts, terms, strict=True))
                 return together(parts, lambda *found: ex.Add(found), strict, "a sum")
             case ex.Mul(factors):

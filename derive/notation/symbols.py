@@ -106,7 +106,8 @@ _WORD_ABOVE = re.compile(r"^([^^]+)\^<([A-Za-z]+)>$")
 def latex_of(name: str) -> str:
     """The LaTeX of a name: ``y_hat`` → ``\\hat{y}``, ``delta_f`` → ``\\delta_f``, ``x_in`` → ``x_{\\text{in}}``."""
     if match := _LAYER.match(name):
-        return f"{latex_of(match[1])}^{{{match[2]}}}"
+        inner = re.sub(r"[A-Za-z]{2,}", lambda m: latex_of(m[0]), match[2])
+        return f"{latex_of(match[1])}^{{{inner}}}"
     if match := _WORD_ABOVE.match(name):
         return rf"{latex_of(match[1])}^{{\text{{{match[2]}}}}}"
     if match := _SQUARE.match(name):
@@ -189,7 +190,7 @@ def name_of(latex: str) -> str:
     """The ASCII name of a symbol's LaTeX; the inverse of :func:`latex_of`."""
     latex = latex.strip()
     if match := _RAISED.match(latex):
-        return f"{name_of(match[1])}^{match[2]}"
+        return f"{name_of(match[1])}^{match[2].replace(chr(92), '')}"
     if match := _RAISED_WORD.match(latex):
         return f"{name_of(match[1])}^<{match[2]}>"
     base, label = split_label(latex)

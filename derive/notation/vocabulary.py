@@ -72,12 +72,13 @@ SHOWN = {"LPAREN": "(", "LBRACK": "[", "LBRACE": "{", "LSET": r"\{", "LFLOOR": r
          "LBAR": "|", "BEGIN": r"\begin", "LNORM": r"\|", "LANGLE": r"\langle", "LOPEN": "(", "LSHUT": "["}
 _KINDS: dict[str, tuple[str, ...]] = {
     "IF": ("if", "when", "where", "for", "whenever", "with", "provided", "provided that", "given", "given that",
-           "such that", "in case", "pokud", "když", "pro", "kde", "jestliže"),
+           "such that", "in case", "pokud", "když", "pro", "kde", "jestliže", "je-li", "jsou-li", "platí-li",
+           "je li", "pokud je", "v případě"),
     "ELSE": ("otherwise", "else", "elsewhere", "or else", "in all other cases", "in other cases",
              "in every other case", "everywhere else", "if not",
              "for all other", "for all others", "for other", "in the other case", "in all others",
              "for all other values",
-             "in any other case", "or otherwise", "jinak", "v ostatních případech"),
+             "in any other case", "or otherwise", "jinak", "v ostatních případech", "ve všech ostatních případech"),
     "AND": ("and", "and also", "and if", "and where", "a", "a zároveň"),
     "IFF": ("iff", "if and only if", "exactly when", "exactly if", "právě když"),
     "ALL": ("for all", "for every", "for each", "for any", "pro všechna"),

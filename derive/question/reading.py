@@ -109,7 +109,7 @@ def read_formulas(card: Card) -> Read:
         for part, result in read_parts(formula, table):
             if isinstance(result, Node):
                 nodes.append((part, result))
-            elif not declares(part):
+            elif not declares(part) and kind_of(part) is not Said.LETTERS:
                 failures.append((part, result))
     ranges = [part.tree for part, _ in (*nodes, *failures) if part.tree and is_range(part.tree)
               and is_bounded(part.tree)]

@@ -25,16 +25,20 @@ def layers(formulas: list[Formula]) -> list[Formula]:
     """Superscripts that number layers as part of the letter's name.
 
     Of letters, l numbers layers where an equation defines some z^l, an l − 1 or l + 1 stands
-    above too, and l is no subscript.  Of digits, those of letters that an equation defines so,
-    or that some 0 or 1 stands above: nobody writes a first power.
+    above too, and l is no subscript; so does τ, which stands as a value too, where each p_i^τ is
+    defined.  Of digits, those of letters that an equation defines so, or that some 0 or 1 stands
+    above: nobody writes a first power.
     """
     found = [(f, i) for f in formulas for top in f.tree or () for i in tr.inside(top)]
-    raised = [(f, i, *above) for f, i in found if (above := _above(i)) is not None]
+    raised = [(f, i, *above) for f, i in found if isinstance(i, tr.Scripted) and (above := _above(i)) is not None]
     heads = {(above[0], _text(above[1])) for part in trees.all_statements(formulas) if len(part) > 1 and (
         tr.is_token(part[1], "IN", "REL") and str(part[1]) in ("=", "in")) and (above := _above(part[0])) is not None}
-    below = {n for _, i, _, _ in raised if isinstance(i, tr.Scripted) for s in i.subs for n in tr.names_in(s)}
+    below = {n for _, i, _, _ in raised for s in i.subs for n in tr.names_in(s)}
     steps = {str(above[0]) for _, _, _, above in raised if len(above) == 3}
-    numbering = {c for c in steps - below if any(c in script for _, script in heads)}
+    runs = (run for f in formulas for run in trees.all_runs(f.tree or ()) if len(run) > 1)
+    values = {n for run in runs if not tr.has(run, "REL", "IN", "COMMA") for i in run if (n := trees.letter(i))} - {"T"}
+    values -= {_text(above) for _, i, base, above in raised if (base, _text(above)) not in heads or not i.subs}
+    numbering = {c for c in (steps | values) - below if any(c in script for _, script in heads)}
     listed = {base for f, _, base, _ in raised if tr.has(f.tree or (), "DOTS")}  # x^1, \dots, x^m: samples
     firsts = {base for _, _, base, above in raised if _text(above) in ("0", "1")}
     digits = firsts | {base for base, script in heads if script.isdigit()}
@@ -96,15 +100,24 @@ def _likelihood(formulas: list[Formula]) -> trees.Run | None:
 def posteriors(formulas: list[Formula]) -> list[Formula]:
     r"""p for p(y = 1 \mid x), where that is what an equation defines and nothing else is called p.
 
-    Of p(y = 1 \mid x) = \hat{p} = σ(…) the next letter is the name, and the first side is left out.
+    Of p(y = 1 \mid x) = \hat{p} = σ(…) the other letter is the name, and the probability is left out.
     """
-    head = _posterior(formulas)
-    if head is None:
+    formulas = _named(formulas)
+    if _posterior(formulas) is None:
         return formulas
-    part = head
-    if len(trees.sides(part)) > 2:
-        return trees.changed(formulas, lambda tree: trees.by_statement(tree, lambda p: p[3:] if p == part else p))
     return trees.changed(formulas, lambda tree: trees.mapped(tree, _without_probabilities))
+
+
+def _named(formulas: list[Formula]) -> list[Formula]:
+    """Each chain without the probability that a letter beside it names."""
+    def without(part: trees.Run) -> trees.Run:
+        *heads, value = trees.sides(part)
+        named = [h for h in heads if not (len(h) == 2 and _is_probability(h, 0))]
+        if not named or len(named) == len(heads):
+            return part
+        return *(item for h in named for item in (*h, trees.equals(h[-1]))), *value
+
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, without))
 
 
 def _without_probabilities(run: trees.Run) -> trees.Run:
@@ -133,7 +146,7 @@ def _posterior(formulas: list[Formula]) -> trees.Run | None:
                 found.append(part)
     rest = trees.changed(formulas, lambda tree: trees.mapped(tree, lambda run: tuple(_other(run))))
     taken = "p" in trees.letters(rest)
-    return found[0] if len(found) == 1 and (len(trees.sides(found[0])) > 2 or not taken) else None
+    return found[0] if len(found) == 1 and not taken else None
 
 
 def _other(run: trees.Run) -> Iterator[tr.Item]:
@@ -142,9 +155,9 @@ def _other(run: trees.Run) -> Iterator[tr.Item]:
 
 def short(formulas: list[Formula]) -> list[str]:
     """What the letters of these rules are short for."""
-    head, part = _likelihood(formulas), _posterior(formulas)
+    head, part = _likelihood(formulas), _posterior(_named(formulas))
     said = [] if head is None else [f"$\\ell$ is short for ${_written(formulas, head)}$"]
-    if part is not None and len(trees.sides(part)) == 2:
+    if part is not None:
         said.append(f"$p$ is short for ${_written(formulas, part[:2])}$")
     return said
 

@@ -7,6 +7,14 @@ from derive.notation.rules import LETTERS, RULES, rewritten
 from derive.notation.rules.trees import spelt, with_trees
 
 CASES = {
+    "a probability that a letter names": ([r"y_w = P(O = w \mid C = c) = e^{z_w}"], [r"y_w = e^{z_w}"]),
+    "a function of one sample": ([r"h(\mathbf{x}) = \langle w, \mathbf{x} \rangle", r"L = \sum_i \langle w, \mathbf{x}_i \rangle"],
+                                 [r"h(u) = \langle w, u \rangle", r"L = \sum_i \langle w, \mathbf{x}_i \rangle"]),
+    "a function of the sample that all speak of": ([r"h(\mathbf{x}) = \langle w, \mathbf{x} \rangle", r"L = \|\mathbf{x}\|"],
+                                                   [r"h(\mathbf{x}) = \langle w, \mathbf{x} \rangle", r"L = \|\mathbf{x}\|"]),
+    "a temperature above": ([r"p_i^{\tau} = e^{z_i / \tau}", r"L = p_i^\tau"],
+                            [r"p_i^{(\tau)} = e^{z_i / \tau}", r"L = p_i^{(\tau)}"]),
+    "a power": ([r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"], [r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"]),
     "brackets that a signature has": ([r"a[z] = \max(0, z)", r"h_i = a[f_i]"], [r"a(z) = \max(0, z)", r"h_i = a(f_i)"]),
     "brackets that nothing explains": ([r"h_i = a[f_i]"], [r"h_i = a[f_i]"]),
     "brackets that are shown": ([r"\mathbf{a}[\bullet]", "h_i = a[f_i]"], [r"\mathbf{a}(\bullet)", "h_i = a(f_i)"]),

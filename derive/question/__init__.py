@@ -12,7 +12,7 @@ from derive.module import Module
 from derive.notation.formulas import formulas
 from derive.question.catalogued import catalogue_module, named_layer
 from derive.question.keys import refuse_near_misses
-from derive.question.operations import refuse_operations
+from derive.question.operations import refuse_unformulated
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.slots import refuse_requests
@@ -40,7 +40,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         module = _stated(card, statement)
         if module is None:
             module = _by_words(card, statement)
-            refuse_operations(_prose(card), module)
+            refuse_unformulated(_prose(card), module)
         return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)

@@ -29,7 +29,7 @@ from derive.question.request import AskingInWords, differentiated_in_words
 from derive.question.roles import roles_of
 from derive.question.slots import refuse_open, refuse_requests
 from derive.question.stated import Reader
-from derive.question.unaccounted import refuse_computed, refuse_objective, refuse_other_output, refuse_unaccounted
+from derive.question.unaccounted import refuse_objective, refuse_other_output, refuse_unaccounted
 from derive.question.windows import tie_rule_of
 from derive.question.wording import words_of
 from derive.specify.applied import refuse_two_readings
@@ -120,7 +120,6 @@ def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> N
     given = layer.given
     refuse_parts(given, layer.table, prose)
     refuse_undefined(named, given)
-    refuse_computed(named, given)
     refuse_other_output(prose, {*layer.letters, *(s.name for s in layer.table.symbols)})
     refuse_objective(prose, {*layer.letters, *(f.name for f in layer.functions)}, given)
     refuse_unaccounted(prose, (*(d.value for d in layer.used), *(f.body for f in layer.functions)), named,

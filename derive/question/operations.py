@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from derive.errors import OpenError, Problem
-from derive.expr import Add, Bracket, Entry, Expr, Fn, Mul, Num, Pow, Reduce, Size, walk
+from derive.expr import Add, Binder, Bracket, Cases, Entry, Expr, Fn, Mul, Num, Pow, Reduce, Size, walk
 from derive.module import Module
 from derive.question.lexicon import Span, named
-from derive.question.prose import GAP, Prose
+from derive.question.naming import letters_of, mentions
+from derive.question.prose import Prose
 from derive.question.request import discussed, requested
 from derive.question.unaccounted import Formulas
 
@@ -48,6 +50,11 @@ def _averages(node: object) -> bool:
     return isinstance(node, Pow) and _divides(node) and any(isinstance(n, (Reduce, Size)) for n in walk(node.base))
 
 
+Open = tuple[int, int, str]  # where it is said, and what is wrong with it
+_OF = re.compile(r"(?: [\w-]+){0,2}? (?:of|between|over)\b")
+_DENOTES = re.compile(r"\s*(?:is|are|denotes?|stands? for|means?|represents?)\b")
+_SIGNS = {"norm": re.compile(r"\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*\\cdot\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*"),
+          "product": re.compile(r"\s*(?:\*|\\(?:ast|odot|circ|otimes|star))\s*")}
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
 _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     "square": lambda f: f.powers(2),
@@ -63,12 +70,20 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     "double": lambda f: f.numbers(2, 0.5),
     "cut": lambda f: f.branches,
     "tied": lambda f: max(Counter(n.tensor for n in f.nodes if isinstance(n, Entry)).values(), default=0) > 1,
+    "restrict": lambda f: any(isinstance(n, (Cases, Bracket)) or (isinstance(n, Binder) and n.cond is not None)
+                              for n in f.nodes),
     "round": lambda f: f.calls("sign", "floor", "ceil", "round") or any(isinstance(n, Bracket) for n in f.nodes),
 }
 
 
-def refuse_operations(prose: Prose, module: Module) -> None:
-    """Raise :class:`OpenError` for the first operation that the words say is done and no formula of the module does."""
+def refuse_unformulated(prose: Prose, module: Module) -> None:
+    """Raise :class:`OpenError` for the first thing that the words say is computed and no formula of the module does."""
+    for start, stop, problem in (*_operations(prose, module), *_statistics(prose, module), *_signs(prose)):
+        raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
+                                key="forward"), found=module)
+
+
+def _operations(prose: Prose, module: Module) -> Iterator[Open]:
     values = [equation.terms[1] for equation in module.equations]
     formulas = Formulas.of([*values, *(function.body for function in module.functions)])
     for span in _said(prose):
@@ -80,13 +95,65 @@ def refuse_operations(prose: Prose, module: Module) -> None:
         elif kind in _SHOWN:
             done = _SHOWN[kind](formulas)
         else:
-            written = GAP in prose.text[slice(*prose.sentence(span.start))]
-            done = kind == "quantity" or (bool(module.fields) if kind == "pad" else written)
+            done = _settled(kind, span, prose, module)
         if not done:
-            quoted = prose.plain.quote(span.start, number.end() if number else span.stop)
-            raise OpenError(Problem(f"“{quoted}” is said, and no formula of the layer does it: write the forward "
-                                    "formulas with it", line=prose.plain.line(span.start), key="forward"),
-                            found=module)
+            yield (span.start, number.end() if number else span.stop,
+                   "is said, and no formula of the layer does it: write the forward formulas with it")
+
+
+def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:
+    """Whether a kind that no formula shows is settled: by the module, or by a formula of its sentence."""
+    sentence = prose.sentence(span.start)
+    here = [gap.formula for gap in prose.gaps if sentence[0] <= gap.start < sentence[1]]
+    match kind:
+        case "quantity":
+            return True
+        case "pad":
+            return bool(module.fields)
+        case "batch":
+            elsewhere = " ".join(formula.latex for formula in prose.formulas if formula not in here)
+            sizes = [gap.formula.latex.strip() for gap in prose.gaps if span.start <= gap.start < span.stop]
+            return all(re.search(rf"(?<![A-Za-z\\]){size}(?![A-Za-z])", elsewhere) for size in sizes if size.isalpha())
+        case "log":
+            return any(r"\log_" in formula.latex for formula in prose.formulas)
+        case "over":
+            output, _ = module.definition(module.output)
+            return not output.indices or not named(prose.text[slice(*sentence)], "head.loss", "letter.loss")
+        case "form":
+            named_here = {name for formula in here for name in letters_of(formula, module.table)}
+            matrices = {s.name for s in module.table.symbols if s.name in named_here and len(s.axes) == 2}
+            return not matrices - {*module.constants}
+    return bool(here)
+
+
+def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
+    """«$\\mu$ the mean», «the variance $v$» of a letter that nothing defines, and that is not asked for."""
+    asked = {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)}
+    given = {*module.given} - {*module.parameters} - asked
+    known = {*module.given, *module.defined}
+    for name in sorted(name for name in given if name.endswith("_bar") and name.removesuffix("_bar") in known):
+        for span in named(prose.text, "statistic.mean"):
+            yield span.start, span.stop, f"is said, and no formula computes `{name}`: write it"
+    for mention in mentions(prose, partial(letters_of, table=module.table)):
+        if not given & {*mention.letters} or named(f"{mention.before} ∎ {mention.after}", "statistic.held"):
+            continue
+        before, after = (named(words, "statistic.of", "statistic.mean") for words in (mention.before, mention.after))
+        called = [s for s in before if s.stop == len(mention.before)] + [
+            s for s in after if len(mention.after[: s.start].split()) < 3 or _OF.match(mention.after, s.stop)]
+        at = next(gap.start for gap in prose.gaps if gap.formula is mention.formula) if called else 0
+        for span in called[:1]:
+            words = mention.before[span.start : span.stop] or mention.after[span.start : span.stop]
+            yield at, at + 1, f"is computed, the {words}, and no formula says how: write it"
+
+
+def _signs(prose: Prose) -> Iterator[Open]:
+    """«where $*$ denotes convolution»: the sign of an operation that means another one than here."""
+    for gap in prose.gaps:
+        sign = next((name for name, latex in _SIGNS.items() if latex.fullmatch(gap.formula.latex)), None)
+        _, stop = prose.sentence(gap.start)
+        if sign and _DENOTES.match(prose.text, gap.start + 1) and not named(
+                prose.text[gap.start : stop], f"sign.{sign}"):
+            yield gap.start, stop, "is another meaning than the sign has here: write the formulas without it"
 
 
 def _said(prose: Prose) -> Iterator[Span]:

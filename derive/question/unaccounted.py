@@ -123,13 +123,6 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
 }
 
 
-_COMPUTED = one_of(
-    r"\b(?:(?:dot|inner|scalar|outer|matrix|vector) product|(?:weighted )?sum|mean|average|variance|(?:squared )?norm"
-    r"|difference|product|convolution|ratio|maximum|minimum|square|softmax|logarithm|exponential|concatenation)\b"
-    r"(?: [\w-]+){0,2}? (?:of|between|over)\b",
-    r"\b(?:normali[sz]ed|standardi[sz]ed) (?:input|value|version|activation)",
-)  # fmt: skip
-_HELD = re.compile(r"\b(?:fixed|constant|given|running|known|precomputed)\b")
 _OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)\)\s*")  # F(w, b)
 _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
@@ -161,17 +154,6 @@ def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -
             latex = gap.formula.latex.strip()
             raise CardError(Problem(f"`{latex}` is named, and no formula computes it: write it, e.g. `{latex} = …`",
                                     line=gap.formula.line))
-
-
-def refuse_computed(said: Iterable[Mention], given: Iterable[str]) -> None:
-    """Raise :class:`CardError` for a given letter of which the words say how it is computed: «$s$ is the sum of …»."""
-    given = {*given}
-    for mention in said:
-        found = _COMPUTED.search(mention.after)
-        for name in mention.letters if found and not _HELD.search(mention.after) else ():
-            if name in given:
-                raise CardError(Problem(f"`{name}` is computed ({mention.said}), and no formula says how: write it, "
-                                        f"e.g. `{name} = …`", line=mention.formula.line))
 
 
 def shown(name: str, values: Iterable[Expr]) -> bool:

@@ -47,3 +47,39 @@ def test_what_a_formula_does_may_be_said() -> None:
     assert read(r"The logits $z$ are scaled by two, $a_k = 2 z_k$.", ASKED)
     with pytest.raises(OpenError, match="scaled by three"):
         read(r"The logits $z$ are scaled by three: $a_k = 2 z_k$.", ASKED)
+
+
+# what gives a sign, a letter or a sum another meaning than the formulas have
+OTHERWISE = (
+    r"$y = A x$ with $A$ diagonal.",
+    r"$\ell = -\sum_k t_k \log p_k$ with $p_k = e^{x_k} / \sum_j e^{x_j}$, the logarithm to base 2.",
+    r"$\ell = \|x - t\|$ with $x, t \in \mathbb{R}^n$, where $\|\cdot\|$ denotes the 1-norm.",
+    r"$y = w * x$ where $*$ denotes convolution, $x \in \mathbb{R}^n$.",
+    r"$y_k = \sum_j W_{kj} x_j$, where the sum runs over the neighbours of $k$ only.",
+    r"$y_k = x_k^2 / \sum_j x_j$, where the sum leaves out $j = k$.",
+    r"$y_k = \frac{x_k - \mu}{\sigma}$ with $\mu$ the mean and $\sigma$ the standard deviation of the entries of $x$.",
+    r"$y_k = x_k - \bar x$, the distance to the mean.",
+    r"$y_k = x_k - m$. From each entry the mean over its neighbours is taken.",
+    r"$y_k = \max(x_{2k}, x_{2k+1})$. With probability one half each input is dropped before.",
+    r"$s_k = \sum_j W_{kj} x_j$. It is applied to a batch of $N$ samples.",
+    r"$\ell_n = (y_n - t_n)^2$ with $y_n = w^\top x_n$. The training loss is the sum over all samples.",
+)
+# the same meaning in words
+LIKEWISE = (
+    r"$y = A x$ with a constant diagonal $A$.",
+    r"$\ell = \|x - t\|$ with $x, t \in \mathbb{R}^n$, where $\|\cdot\|$ denotes the Euclidean norm.",
+    r"$y = w \odot x$ with $w, x \in \mathbb{R}^n$, where $\odot$ is the elementwise product.",
+    r"$\mu = \frac{1}{n} \sum_i x_i$, $y_k = x_k - \mu$, with $\mu$ the mean of the entries of $x$.",
+    r"$y_k = \gamma x_k + \mu$ with the trainable mean $\mu$.",
+)
+
+
+@pytest.mark.parametrize("said", OTHERWISE)
+def test_words_that_change_the_meaning_of_a_formula_are_open(said: str) -> None:
+    with pytest.raises(OpenError):
+        read("A layer computes", said, ASKED)
+
+
+@pytest.mark.parametrize("said", LIKEWISE)
+def test_words_that_say_what_a_formula_says_are_not(said: str) -> None:
+    assert read("A layer computes", said, r"Derive $\partial L / \partial x_i$.")

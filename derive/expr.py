@@ -441,9 +441,9 @@ def _rename(binder: Binder, mapping: Mapping[Node, Node]) -> Binder:
     )
 
 
-def fresh_index(hint: str = "t") -> Idx:
+def fresh_index() -> Idx:
     """An index variable that occurs nowhere else; a writer gives it a pretty name."""
-    return Idx(f"${hint}{next(_fresh)}")
+    return Idx(f"$t{next(_fresh)}")
 
 
 def _body(node: Reduce | Arg | SetOf) -> Expr:

@@ -57,12 +57,6 @@ class ReceptiveField:
         return tuple(a.dilation for a in self.axes)
 
     @property
-    def plain(self) -> bool:
-        """Each axis has Ω(k) = {s k − p, …, s k − p + K − 1} ∩ [0, n) with the same padding at both ends."""
-        return all(isinstance(a, WindowAxis) and a.dilation == 1 and a.padding_after == a.padding and not a.ceil_mode
-                   for a in self.axes)
-
-    @property
     def padded(self) -> bool:
         """There are cells around the input, or the last windows may run beyond it."""
         return any(a.padded for a in self.axes)
@@ -72,25 +66,13 @@ class ReceptiveField:
         """There is one window, and it holds every entry."""
         return all(isinstance(a, AdaptiveAxis) and a.outputs == 1 for a in self.axes)
 
-    def clips(self, shape: Index) -> bool:
-        """A window has fewer cells in an input of this shape than it has by itself."""
-        return any(a.clips(n) for a, n in zip(self.axes, shape, strict=True))
-
     def misses(self, shape: Index) -> bool:
         """A window has no cell in an input of this shape: it lies wholly in padding."""
         return any(a.misses(n) for a, n in zip(self.axes, shape, strict=True))
 
     @property
-    def tiles(self) -> bool:
-        return all(a.tiles for a in self.axes)
-
-    @property
     def overlaps(self) -> bool:
         return any(a.overlaps for a in self.axes)
-
-    @property
-    def gaps(self) -> bool:
-        return any(a.gaps for a in self.axes)
 
 
 def receptive_field(

@@ -80,11 +80,7 @@ class Axis(ABC):
         @property
         def dilation(self) -> int: ...
         @property
-        def tiles(self) -> bool: ...
-        @property
         def overlaps(self) -> bool: ...
-        @property
-        def gaps(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -161,25 +157,9 @@ class WindowAxis(Axis):
         return range(low + (first - low) % step, high + 1, step)
 
     @property
-    def most_covering(self) -> int:
-        """⌊(K − 1) gcd(s, d)/s⌋ + 1: no coordinate lies in more windows, and some do in so many."""
-        return (self.kernel_size - 1) * gcd(self.stride, self.dilation) // self.stride + 1
-
-    @property
-    def tiles(self) -> bool:
-        """Windows meet edge to edge from coordinate 0 on."""
-        return self.kernel_size == self.stride and not (self.padding or self.padding_after) and (
-            self.dilation == 1 or self.kernel_size == 1)
-
-    @property
     def overlaps(self) -> bool:
-        """A coordinate can lie in two windows."""
-        return self.most_covering > 1
-
-    @property
-    def gaps(self) -> bool:
-        """A coordinate between two windows can lie in none: {d a mod s : 0 ≤ a < K} is not all of 0 … s − 1."""
-        return min(self.kernel_size, self.stride // gcd(self.stride, self.dilation)) < self.stride
+        """A coordinate can lie in two windows: a far one lies in ⌊(K − 1) gcd(s, d)/s⌋ + 1 at the most."""
+        return (self.kernel_size - 1) * gcd(self.stride, self.dilation) >= self.stride
 
 
 @dataclass(frozen=True)
@@ -236,6 +216,4 @@ class AdaptiveAxis(Axis):
         raise self._none("padding")
 
     dilation = 1
-    tiles = False  # only where m divides n
     overlaps = True
-    gaps = False

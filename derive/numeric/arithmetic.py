@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,15 +24,6 @@ class Arithmetic:
     quotient: Callable[[Any, Any], Any]
     power: Callable[[Any, Any], Any]
     functions: Mapping[str, Callable[..., Any]]
-
-    @property
-    def index_functions(self) -> dict[str, Any]:
-        """Index terms are exact in every arithmetic: ⌊i/2⌋ is an integer."""
-        return {"floor": math.floor, "ceil": math.ceil, "Fraction": Fraction, "inf": math.inf}
-
-    @staticmethod
-    def product(factors: Iterable[Any]) -> Any:
-        return math.prod(factors)
 
 
 def _plain(value: Any) -> Any:

@@ -6,26 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import derive.expr as ex
 from derive.axes import axes, stepping, unused, with_axes
-from derive.expr import (
-    MINUS_ONE,
-    ONE,
-    Add,
-    And,
-    Entry,
-    Expr,
-    Fn,
-    Idx,
-    Mul,
-    Node,
-    Num,
-    Rel,
-    add,
-    eq,
-    mul,
-    subst,
-    transform,
-)
 from derive.module import ROLES, Module
 from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
@@ -40,7 +22,7 @@ def statement_of(module: Module) -> Statement:
     table = module.table
     values: dict[str, Any] = {
         "forward": [write(_ranged(module, equation), table) for equation in module.equations],
-        "functions": [write(eq(Fn(f.name, tuple(Entry(p, ()) for p in f.parameters)), f.body), table)
+        "functions": [write(ex.eq(ex.Fn(f.name, tuple(ex.Entry(p, ()) for p in f.parameters)), f.body), table)
                       for f in module.functions],
         **{role: [_latex(table, name) for name in getattr(module, role)] for role in ROLES},
         "shapes": list(_shapes(module)),
@@ -87,48 +69,48 @@ def _kinds(module: Module) -> Iterator[str]:
     return (kind for kind in ("forward", "vjp", "jacobian", "backward", "parameters") if kind in asked)
 
 
-def _ranged(module: Module, equation: Rel) -> Node:
+def _ranged(module: Module, equation: ex.Rel) -> ex.Node:
     """The equation as the question counts it, with the range of each index that has one of its own."""
     head, value = equation.terms
-    assert isinstance(head, Entry) and isinstance(value, Expr)
-    first: dict[int, Expr] = {}
+    assert isinstance(head, ex.Entry) and isinstance(value, ex.Expr)
+    first: dict[int, ex.Expr] = {}
     if module.recounted is not None and module.recounted[0].tensor == head.tensor:
         here, there = module.recounted
         for d, (i, t) in enumerate(zip(here.indices, there.indices, strict=True)):
             if i is not t:
-                first[d] = _collected(add(t, mul(MINUS_ONE, i)))
-                value = transform(subst(value, {i: add(i, mul(MINUS_ONE, first[d]))}), _reindexed)
+                first[d] = _collected(ex.add(t, ex.mul(ex.MINUS_ONE, i)))
+                value = ex.transform(ex.subst(value, {i: ex.add(i, ex.mul(ex.MINUS_ONE, first[d]))}), _reindexed)
     bounds = []
     for tensor, axis, length in module.ranges:
         if tensor == head.tensor:
-            origin = Num(axes(module).origin(tensor, axis))
-            low = _collected(add(origin, first.get(axis, Num(0))))
-            high = add(low, length, MINUS_ONE)
-            bounds.append(Rel((low, head.indices[axis], _collected(high) if first else high), ("≤", "≤")))
+            origin = ex.Num(axes(module).origin(tensor, axis))
+            low = _collected(ex.add(origin, first.get(axis, ex.Num(0))))
+            high = ex.add(low, length, ex.MINUS_ONE)
+            bounds.append(ex.Rel((low, head.indices[axis], _collected(high) if first else high), ("≤", "≤")))
     if module.first is not None and not bounds:
-        stepped = (v for v in head.indices if isinstance(v, Idx) and stepping(v, value))
-        bounds = [Rel((v, Num(module.first)), ("≥",)) for v in stepped]
-    return And((eq(head, value), *bounds)) if bounds else eq(head, value)
+        stepped = (v for v in head.indices if isinstance(v, ex.Idx) and stepping(v, value))
+        bounds = [ex.Rel((v, ex.Num(module.first)), ("≥",)) for v in stepped]
+    return ex.And((ex.eq(head, value), *bounds)) if bounds else ex.eq(head, value)
 
 
-def _reindexed(node: Node) -> Node | None:
-    return Entry(node.tensor, tuple(map(_collected, node.indices))) if isinstance(node, Entry) else None
+def _reindexed(node: ex.Node) -> ex.Node | None:
+    return ex.Entry(node.tensor, tuple(map(_collected, node.indices))) if isinstance(node, ex.Entry) else None
 
 
-def _collected(term: Expr) -> Expr:
+def _collected(term: ex.Expr) -> ex.Expr:
     """The sum with like terms together: k of n + k − n."""
-    counts: dict[Expr, Fraction] = {}
+    counts: dict[ex.Expr, Fraction] = {}
     waiting = [(term, Fraction(1))]
     while waiting:
         part, factor = waiting.pop(0)
-        if isinstance(part, Add):
+        if isinstance(part, ex.Add):
             waiting = [*((t, factor) for t in part.terms), *waiting]
-        elif isinstance(part, Mul) and isinstance(part.factors[0], Num):
-            waiting.insert(0, (mul(*part.factors[1:]), factor * part.factors[0].value))
+        elif isinstance(part, ex.Mul) and isinstance(part.factors[0], ex.Num):
+            waiting.insert(0, (ex.mul(*part.factors[1:]), factor * part.factors[0].value))
         else:
-            key, number = (ONE, part.value) if isinstance(part, Num) else (part, Fraction(1))
+            key, number = (ex.ONE, part.value) if isinstance(part, ex.Num) else (part, Fraction(1))
             counts[key] = counts.get(key, Fraction(0)) + factor * number
-    return add(*(mul(Num(n), key) for key, n in counts.items() if n))
+    return ex.add(*(ex.mul(ex.Num(n), key) for key, n in counts.items() if n))
 
 
 def _shapes(module: Module) -> Iterator[str]:

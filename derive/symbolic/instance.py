@@ -20,14 +20,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from derive.collection import no_collection
 from derive.module import Module
-from derive.symbolic.window import (
-    EXTREMA,
-    Index,
-    WindowReduction,
-    entry_symbol,
-    raw,
-    slopes,
-)
+from derive.symbolic.window import EXTREMA, Index, WindowReduction, entry_symbol, raw, slopes
 
 Entry = tuple[Index, Index, sympy.Expr]
 _new = sympy.Basic.__new__

@@ -121,23 +121,16 @@ class Poly:
     def terms(self) -> tuple[tuple[Monomial, Fraction], ...]:
         """Each monomial with its coefficient, highest first."""
         found: tuple[tuple[Monomial, Fraction], ...] = self._once("terms", lambda: tuple(
-            (tuple((g, int(m[g])) for g in self._degrees if m[g]), fraction(c)) for m, c in self.of.terms()))
-        return found
-
-    @property
-    def _degrees(self) -> dict[int, int]:
-        """letter → its highest power, of those that occur."""
-        found: dict[int, int] = self._once("degrees", lambda: {
-            g: int(k) for g, k in enumerate(self.of.degrees()) if k} if len(self.of) else {})
+            (tuple((g, int(m[g])) for g in sorted(self.used()) if m[g]), fraction(c)) for m, c in self.of.terms()))
         return found
 
     def degree(self, letter: int) -> int:
         """The highest power of a letter."""
-        return self._degrees.get(letter, 0)
+        return int(self._once("degrees", self.of.degrees)[letter]) if len(self.of) else 0
 
     def used(self) -> set[int]:
         """The letters that occur."""
-        return set(self._degrees)
+        return {g for g, k in enumerate(self._once("degrees", self.of.degrees)) if k} if len(self.of) else set()
 
     def has_positive_terms(self, letters: set[int]) -> bool:
         """Every coefficient is above 0, and every letter one of these."""

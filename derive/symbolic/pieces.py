@@ -143,7 +143,7 @@ class Pieces:
             for expr, there, elsewhere in self._forks:
                 waiting.append({**taken, expr: elsewhere})
                 taken[expr] = there
-            if len(cases) > MOST_CASES:
+            if len(cases) + len(waiting) > MOST_CASES:  # each that waits is one more at the least
                 raise UnsupportedError("too many cases for a proof")
         return self._named(Piece(tuple(cases)))
 

@@ -49,6 +49,7 @@ class Algebra:
         self.work = 0
         self._named: dict[Any, int] = {}
         self._exponents: dict[Any, tuple[int, int]] = {}  # monomial → (generator, denominator): e^{m/d}
+        self._relations: dict[int, Poly] = {}  # of each inverse w of q, q w − 1
         self._logs: dict[int, Poly] = {}  # generator of an exponential → its exponent
 
     def number(self, value: Fraction | int) -> Poly:
@@ -228,7 +229,9 @@ class Algebra:
         assert generator.of is not None
         if not a.degree(g):
             return a
-        found, steps = a.remainder(self._symbols[g] * generator.of - 1)
+        if g not in self._relations:
+            self._relations[g] = self._symbols[g] * generator.of - 1
+        found, steps = a.remainder(self._relations[g])
         self._spend(steps * len(generator.of))
         return self._bounded(found)
 

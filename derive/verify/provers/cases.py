@@ -27,7 +27,7 @@ from derive.verify.scope import Scope
 _RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
 _MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
 _MOST_LETTERS = 300  # of all tensors, likewise
-_SPARE = (40, 200)  # generators besides the entries: few at first, as each makes every polynomial longer
+_SPARE = (10, 40, 200)  # generators besides the entries: few at first, as each makes every polynomial longer
 _POINTS = 20  # at which it is looked whether what is taken to hold does
 
 
@@ -83,14 +83,14 @@ class ByCases:
         if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
             self._lower_again()
         with self._own.used():
-            try:
-                return self._proves_all(node)
-            except TooMany:
-                if self._spare == _SPARE[-1]:
-                    return False
-                self._spare = _SPARE[-1]
-                self._lower_again()
-                return self._proves_all(node)
+            while True:
+                try:
+                    return self._proves_all(node)
+                except TooMany:
+                    if self._spare == _SPARE[-1]:
+                        return False
+                    self._spare = _SPARE[_SPARE.index(self._spare) + 1]
+                    self._lower_again()
 
     def _lower_again(self) -> None:
         self.__dict__.pop("lowering", None)

@@ -70,8 +70,18 @@ class Guarded:
             raise TooLarge("too many cases for a proof")
         self.parts, self.within = parts, within
 
+    @property
+    def alone(self) -> Poly | None:
+        """The one polynomial that it is everywhere, as most are; None of 0 too."""
+        return self.parts.get(ALWAYS) if len(self.parts) == 1 else None
+
     def __add__(self, other: Any) -> Guarded:
-        return self.within.gathered((*self.parts.items(), *self.within.lift(other).parts.items()))
+        right = self.within.lift(other)
+        if not right.parts or not self.parts:
+            return self if self.parts else right
+        if (p := self.alone) is not None and (q := right.alone) is not None:
+            return self.within.of(p + q)
+        return self.within.gathered((*self.parts.items(), *right.parts.items()))
 
     __radd__ = __add__
 
@@ -85,9 +95,11 @@ class Guarded:
         return -self + other
 
     def __mul__(self, other: Any) -> Guarded:
-        right = self.within.lift(other).parts.items()
-        return self.within.gathered((guard, self.within.algebra.times(p, q)) for g, p in self.parts.items()
-                                    for h, q in right if (guard := both(g, h)) is not None)
+        right, times = self.within.lift(other), self.within.algebra.times
+        if (a := self.alone) is not None and (b := right.alone) is not None:
+            return self.within.of(times(a, b))
+        return self.within.gathered((guard, times(p, q)) for g, p in self.parts.items()
+                                    for h, q in right.parts.items() if (guard := both(g, h)) is not None)
 
     __rmul__ = __mul__
 
@@ -178,8 +190,14 @@ class Space:
 
     def _applied(self, function: Callable[[Poly], Poly]) -> Callable[[Any], Guarded]:
         """A function in each case of its argument."""
-        return lambda x: self.gathered((guard, function(poly)) for guard, poly in
-                                       self.cases(self.lift(x)) or [(ALWAYS, self.plain(x))])
+        def apply(x: Any) -> Guarded:
+            value = self.lift(x)
+            if (alone := value.alone) is not None:
+                return self.of(function(alone))
+            return self.gathered((guard, function(poly)) for guard, poly in
+                                 self.cases(value) or [(ALWAYS, self.plain(value))])
+
+        return apply
 
     def cases(self, value: Guarded) -> Cases | None:
         """A number as one polynomial in each of its cases; None where they are many."""

@@ -155,7 +155,8 @@ class Lowering:
         truth = conjunction(self._guards(node, env))
         if truth is False:
             return 0
-        value = reduce(mul, [self.lower(f, env) for f in node.factors if not isinstance(f, ex.Bracket)], 1)
+        values = [self.lower(f, env) for f in node.factors if not isinstance(f, ex.Bracket)]
+        value = reduce(mul, values) if values else 1
         return value if truth is True else self.space.lift(value).where(truth)
 
     def _guards(self, node: ex.Mul, env: Env) -> Iterator[Truth]:

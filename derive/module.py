@@ -58,6 +58,7 @@ class Module:
     facts: tuple[Rel | In, ...] = ()
     held: tuple[str, ...] = ()
     wanted: tuple[Partial, ...] = ()  # derivatives that the question names: ∂ℓ/∂w_i
+    parts: tuple[str, ...] = ()  # of ``asked``, then of ``wanted``: the marks of the question's parts, (a), (b)
     recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
     first: int | None = None  # where the question begins to count, where a range of an output says so
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
@@ -125,7 +126,7 @@ class Module:
     @cached_property
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
-        plain = replace(self, key="layer", name=None, asked=(), readings=(), wanted=())
+        plain = replace(self, key="layer", name=None, asked=(), readings=(), wanted=(), parts=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

@@ -6,10 +6,29 @@ and y downwards.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from derive.errors import known
 from derive.expr import Node
 from derive.records import dataclass
 
 Point = tuple[float, float]
+
+DETAILS = ("answer", "standard", "full")
+# By the name of its heading, the least detail at which a section is shown; `stage` and the like are parts of sections.
+SECTIONS = {
+    "forward": "full", "window": "standard",
+    "derivation": "standard", "stage": "standard", "by": "standard", "jacobian": "standard", "inserted": "full",
+    "kinks": "standard", "ties": "standard", "programs": "full",
+    "example": "standard", "tied": "full",
+    "seen": "full", "why": "full", "indicator": "full", "mask": "full",
+    "listing": "standard", "reading": "standard", "checked": "answer",
+}
+
+
+def rank(detail: str) -> int:
+    """0 for the answer alone, 1 for the standard, 2 for all; ``short`` is another name for the answer."""
+    return DETAILS.index(known("detail", {"short": "answer"}.get(detail, detail), DETAILS))
 
 
 @dataclass(frozen=True)
@@ -103,8 +122,11 @@ class Scene:
 
 @dataclass(frozen=True)
 class Heading:
+    """``name`` is that of the section which it opens (see :data:`SECTIONS`)."""
+
     text: str
     level: int = 2
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -187,7 +209,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The answer first, then the details; ``checked`` closes the sheet.
+    """The answer first, then the details; ``closing`` tells how the card was read and what was checked.
 
     ``inline`` holds the formulas inside its sentences; ``trial`` is for pages alone.
     """
@@ -195,16 +217,29 @@ class Sheet:
     title: str
     answer: tuple[Block, ...]
     details: tuple[Block, ...]
-    checked: tuple[Block, ...] = ()
+    closing: tuple[Block, ...] = ()
     inline: tuple[Math, ...] = ()
     trial: Trial | None = None
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
-        """All blocks in order; ``detail`` "short" is the answer and the checks."""
-        return (*self.answer, *(self.details if detail == "full" else ()), *self.checked)
+        """The blocks in order, those of the sections that a ``detail`` of :data:`DETAILS` shows."""
+        return tuple(block for part in self.parts(detail) for block in part)
+
+    def parts(self, detail: str = "full") -> tuple[tuple[Block, ...], ...]:
+        """Answer, details and closing, as far as they are shown."""
+        return self.answer, tuple(_shown(self.details, detail)), tuple(_shown(self.closing, detail))
 
     def figures(self, detail: str = "full") -> tuple[Figure, ...]:
         return tuple(b for b in self.blocks(detail) if isinstance(b, Figure))
 
     def formulas(self) -> tuple[Math, ...]:
         return tuple(b for b in self.blocks() if isinstance(b, Math))
+
+
+def _shown(blocks: tuple[Block, ...], detail: str) -> Iterator[Block]:
+    most, least = rank(detail), 0
+    for block in blocks:
+        if isinstance(block, Heading) and block.name in SECTIONS:
+            least = rank(SECTIONS[block.name])
+        if least <= most:
+            yield block

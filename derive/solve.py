@@ -194,7 +194,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.verify.sheet import verify
 
     messages = derivation(settled(module))
-    sheet = compose(messages)
+    sheet = compose(messages, read.question if read else "")
     report = verify(sheet, messages)
     if code:
         sheet, report = _with_code(sheet, report, messages)

@@ -94,7 +94,7 @@ def test_options_reach_the_sheet(run: Run) -> None:
     assert run("a.md", "-o", "x/y", "--format", "tex, MD,tex", "--detail", "short", "--tie-rule", "last").exit_code == 0
     assert "tex short last" in Path("x/y/q1.tex").read_text()
     assert run("a.md", "--code", "--tie-rule", "first").exit_code == 0
-    assert "tex full first with code" in Path("output/q1.tex").read_text()
+    assert "tex standard first with code" in Path("output/q1.tex").read_text()
 
 
 def test_a_folder_one_wrong_card_does_not_stop_the_others(run: Run) -> None:
@@ -233,7 +233,7 @@ def test_an_id_cannot_leave_the_output_folder(run: Run) -> None:
         (["--format", "docx"], "unknown format `docx`; there are `md`, `tex`, `pdf`\n"),
         (["--format", ","], "no format in `,`; there are `md`, `tex`, `pdf`\n"),
         (["--tie-rule", "frist"], "unknown tie rule `frist`; did you mean `first`?\n"),
-        (["--detail", "long"], "unknown detail `long`; there are `full`, `short`\n"),
+        (["--detail", "long"], "unknown detail `long`; there are `answer`, `standard`, `full`\n"),
         (["none.md"], "none.md: cannot be read: No such file or directory\n"),
         (["-o", "a.md"], "a.md/q1.md: cannot be written: File exists\n"),
         (["-o", "a.md/b"], "a.md/b/q1.md: cannot be written: Not a directory\n"),
@@ -311,7 +311,7 @@ def test_show() -> None:
     ("arguments", "code", "message"),
     [
         (["show", "none.md"], 2, "none.md: cannot be read: No such file or directory\n"),
-        (["show", CARD, "--detail", "long"], 2, "unknown detail `long`; there are `full`, `short`\n"),
+        (["show", CARD, "--detail", "long"], 2, "unknown detail `long`; there are `answer`, `standard`, `full`\n"),
         (["show", CARD, "--tie-rule", "frist"], 2, "unknown tie rule `frist`; did you mean `first`?\n"),
         (["evaluate", CARD], 2, "give the numbers with --values FILE, or draw them with --random SEED: one of the two\n"),
         (["evaluate", CARD, "--values", "none.yaml"], 2, "none.yaml: cannot be read: No such file or directory\n"),
@@ -414,7 +414,7 @@ def test_the_command_the_page_and_the_sheet_count_alike(tmp_path: Path) -> None:
     line = CliRunner().invoke(derive.cli.main, ["solve", str(card), "--format", "md,html", "-o", str(tmp_path)]).stdout
     proved, tested = map(int, re.search(r"; (\d+) proved, (\d+) tested; ", line).groups())  # type: ignore[union-attr]
     sheet = (tmp_path / "ssu_batch4_004.md").read_text("utf-8")
-    assert f"Proved: {proved} equations, as printed" in sheet and f"Tested: {tested} equations, as printed" in sheet
+    assert f"Proved: {proved} equations of the full sheet" in sheet and f"Tested: {tested} equations of it" in sheet
     page = (tmp_path / "ssu_batch4_004.html").read_text("utf-8")
     assert f"Equations checked as printed: {proved} proved, {tested} tested." in page
     assert ",," not in sheet

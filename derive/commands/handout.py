@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from derive.bank import OUTPUT, jobs, write_all
-from derive.commands.running import debug_option, printable, progress, reported, worst
+from derive.commands.running import debug_option, detail_option, printable, progress, reported, worst
 from derive.errors import CardError, DeriveError, known
 
 if TYPE_CHECKING:
@@ -34,9 +34,11 @@ if TYPE_CHECKING:
 @click.option("--difficulty", metavar="2|2-3", help="Cards of this difficulty.")
 @click.option("--order", default="course", show_default=True, metavar="course|difficulty|points|id|given",
               help="The order of the cards.")
+@detail_option
 @debug_option
 def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: str, courses: tuple[str, ...],
-            tags: tuple[str, ...], difficulty: str | None, order: str, debug: bool) -> None:  # fmt: skip
+            tags: tuple[str, ...], difficulty: str | None, order: str, detail: str,
+            debug: bool) -> None:  # fmt: skip
     """Make one document of many cards: an exam, its solutions, a key, or a guide to marking.
 
     A card that cannot be solved keeps its own solution, with a warning.
@@ -64,7 +66,7 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
         items = _items(chosen, mode, codes, debug)
         names = {course(item.card) for item in items}
         head = Head(title, names.pop() if len(names) == 1 else "", date)
-        text = document(items, head, mode, by_course=order == "course")
+        text = document(items, head, mode, by_course=order == "course", detail=detail)
         write_all({output: text if form == ".tex" else _pdf(text)})
         click.echo(f"{output}: {_count(items, len(codes))}")
     sys.exit(worst(codes))

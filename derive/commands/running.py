@@ -62,6 +62,11 @@ def debug_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--debug", is_flag=True, help="Show the traceback of an error.")(command)
 
 
+def detail_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option("--detail", default="standard", show_default=True, metavar="answer|standard|full",
+                        help="The answer alone, with its derivation and an example, or all there is.")(command)
+
+
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[], None]]:
     """A bar on stderr for several cards, where stderr is a terminal."""

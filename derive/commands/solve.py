@@ -12,10 +12,11 @@ import click
 
 from derive.bank import OUTPUT, Job, files_in, jobs, keep_hand_written, unchanged, write_all
 from derive.card import Card
-from derive.commands.running import debug_option, progress, reported, watch, worst
+from derive.commands.running import debug_option, detail_option, progress, reported, watch, worst
 from derive.commands.stated import stated
 from derive.errors import CardError, DeriveError, Problem, known
 from derive.records import dataclass
+from derive.sheet import rank
 from derive.statement import Statement
 
 
@@ -25,8 +26,7 @@ from derive.statement import Statement
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
               help="Formats, separated by commas. [default: all that work here]")
-@click.option("--detail", default="full", show_default=True, metavar="short|full",
-              help="The answer alone, or all of it.")
+@detail_option
 @click.option("--in-place", is_flag=True, help="Write the solution into the card itself; other formats on request.")
 @click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
@@ -167,17 +167,15 @@ def _formats(given: str | None, in_place: bool) -> tuple[str, ...]:
 
 def _check(detail: str, tie_rule: str | None) -> None:
     from derive.module import TIE_RULES
-    from derive.render import DETAILS
 
-    known("detail", detail, DETAILS)
+    rank(detail)
     if tie_rule is not None:
         known("tie rule", tie_rule, TIE_RULES)
 
 
 @click.command(no_args_is_help=True, short_help="Show solutions in the terminal.")
 @click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
-@click.option("--detail", default="full", show_default=True, metavar="short|full",
-              help="The answer alone, or all of it.")
+@detail_option
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
 @click.option("--watch", "watching", is_flag=True, help="Show a card again whenever it is saved, until Ctrl-C.")
@@ -194,9 +192,7 @@ def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, code: bool 
     """
     codes: list[int] = []
     with reported(codes, debug):
-        from derive.render import DETAILS
-
-        known("detail", detail, DETAILS)
+        rank(detail)
         if watching:
             watch(lambda: files_in(paths, OUTPUT),
                   lambda changed: _again(paths, changed, detail, tie_rule, code, debug))

@@ -1,4 +1,4 @@
-"""The answer that the question asks for, complete."""
+"""The answer that the question asks for, complete: its items in their order, and what stands in them."""
 
 from __future__ import annotations
 
@@ -6,44 +6,79 @@ from typing import cast
 
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
-from derive.exposition import whole, windows
+from derive.calculus.one_window import windowed
+from derive.exposition import reading, whole, windows
 from derive.exposition.builder import Builder
 from derive.exposition.kinks import remark
-from derive.exposition.subject import Subject, Target
-from derive.expr import Bracket, Entry, Expr, Partial, Star, eq, free_indices, tuple_of, walk
-from derive.sheet import Math
+from derive.exposition.subject import Item, Subject
+from derive.expr import Bracket, Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
+from derive.sheet import Math, Prose
 
 
 def build(b: Builder, subject: Subject) -> None:
-    """The output, the derivatives and the messages asked for; first what stands in them without being on the card."""
+    """What is asked for, item by item; before it what the card does not write, behind it what its signs mean."""
     module = subject.module
+    told = Builder(b.tables, b.words, inline=b.inline)
+    stars(told, subject)
+    part = ""
+    for item in subject.items:
+        before = len(told.blocks)
+        if item.kind == "forward":
+            told.prose("answer_forward", output=b.m(subject.output), several=len(module.equations) > 1)
+            for equation_ in module.equations:
+                told.math("forward", equation_, definition=True)
+        elif item.targets:
+            derivatives(told, subject, item)
+            messages(told, subject, item)
+        elif item.kind == "parameter":
+            told.prose("answer_parameters")
+        first = told.blocks[before] if len(told.blocks) > before else None
+        if item.part != part and isinstance(first, Prose):
+            told.blocks[before] = Prose(told.say("answer_part", part=item.part, words=first.text))
+        part = item.part
     if module.recounted is not None:
         b.prose("answer_recounted", here=b.m(module.recounted[0]), there=b.m(module.recounted[1]))
-    if "forward" in module.asked:
-        b.prose("answer_forward", output=b.m(subject.output), several=len(module.equations) > 1)
-        for equation_ in module.equations:
-            b.math("forward", equation_, definition=True)
-    stars(b, subject)
-    if subject.inputs:
-        derivatives(b, subject, subject.inputs, "named" if module.wanted else "input")
-        if not module.wanted and "vjp" in module.asked:
-            messages(b, subject, subject.inputs)
-    if subject.parameters:
-        derivatives(b, subject, subject.parameters, "parameter")
-        messages(b, subject, subject.parameters, again="vjp" in module.asked and bool(subject.inputs))
-    elif "parameters" in module.asked and not module.parameters:
-        b.prose("answer_parameters")
+    definitions(b, subject, told)
+    b.blocks += told.blocks
     whole.shapes(b, subject)
-    bracket(b, subject)
+    meanings(b, subject)
     remark(b, subject)
 
 
-def bracket(b: Builder, subject: Subject) -> None:
-    """What an indicator bracket means, where the answer has one."""
-    shown = (n for block in b.blocks if isinstance(block, Math) for n in walk(block.expr) if isinstance(n, Bracket))
-    first = next((n for n in shown if not any(i.name.startswith("§") for i in free_indices(n))), None)
+def definitions(b: Builder, subject: Subject, told: Builder) -> None:
+    """The letters and functions of the answer that the card does not write: what they are."""
+    module, shown = subject.module, [m.expr for m in told.blocks if isinstance(m, Math)]
+    if any(m.name == "forward" for m in told.blocks if isinstance(m, Math)):
+        shown = [n for n in shown if n not in module.equations]
+    used = {n.tensor for e in shown for n in walk(e) if isinstance(n, Entry)}
+    needed: list[int] = []
+    for place, equation_ in reversed(list(enumerate(module.equations))):
+        head = cast(Entry, equation_.terms[0]).tensor
+        if head in used and not subject.on_card(head) and not any(equation_ is m.expr for m in told.blocks
+                                                                   if isinstance(m, Math)):
+            needed.insert(0, place)
+            used |= {n.tensor for n in walk(equation_) if isinstance(n, Entry)}
+    given = {role: [b.m(e) for n in names if n in used and not subject.on_card(n) and (e := subject.entry(n))]
+             for role, names in (("inputs", module.inputs), ("parameters", module.parameters),
+                                 ("constants", module.constants))}
+    b.prose("answer_letters", **given, defined=bool(needed))
+    for place in needed:
+        b.math("definition", module.equations[place], definition=True)
+    applied = {n.name for e in (*shown, *(module.equations[p] for p in needed)) for n in walk(e) if isinstance(n, Fn)}
+    for function in module.functions:
+        if function.name in applied and not subject.on_card(function.name):
+            reading.function(b, function)
+
+
+def meanings(b: Builder, subject: Subject) -> None:
+    """What a bracket means, and how many outputs there are, where the answer speaks of them."""
+    nodes = [n for block in b.blocks if isinstance(block, Math) for n in walk(block.expr)]
+    first = next((n for n in nodes if isinstance(n, Bracket) and not any(
+        i.name.startswith("§") for i in free_indices(n))), None)
     if first is not None:
         b.prose("answer_bracket", bracket=b.m(first))
+    if any(isinstance(n, Size) for n in nodes):
+        reading.sizes(b, subject)
 
 
 def stars(b: Builder, subject: Subject) -> None:
@@ -61,27 +96,36 @@ def _is_bound(star: Star) -> bool:
 
 
 def maximiser(b: Builder, subject: Subject, extremiser: Extremiser, others: list[Star]) -> None:
+    """(i^*, j^*) = argmax …; and f = x_{i^*j^*} where that is the whole layer."""
     at = extremiser.stars[0].at
     b.prose("answer_maximiser", op=extremiser.arg.op, stars=b.m(tuple_of(extremiser.stars)), at=[b.m(a) for a in at],
             others=[b.m(s) for s in others], rule=subject.module.tie_rule)
     b.math("maximiser", eq(tuple_of(extremiser.stars), extremiser.arg), definition=True)
+    if any(w.whole for w in windowed(subject.module)):
+        b.math("attained", eq(subject.output, Entry(subject.module.inputs[0], extremiser.stars)), general=True)
 
 
-def derivatives(b: Builder, subject: Subject, targets: tuple[Target, ...], kind: str) -> None:
+def derivatives(b: Builder, subject: Subject, item: Item) -> None:
     """∂y_k/∂x_i = … for each of the letters."""
-    b.prose("answer_derivatives", kind=kind, output=b.m(subject.output), scalar=subject.is_scalar,
-            letters=[b.m(t.before.wrt) for t in targets],
-            delta=b.m(upstream(subject.module)) if any(t.loss for t in targets) else "")
+    shown = {m.expr.terms[0] for m in b.blocks if isinstance(m, Math) and isinstance(m.expr, Rel)}
+    targets = [t for t in item.targets if t.before not in shown]
+    if targets:
+        b.prose("answer_derivatives", kind=item.kind, output=b.m(subject.output), scalar=subject.is_scalar,
+                letters=[b.m(t.before.wrt) for t in targets],
+                delta=b.m(upstream(subject.module)) if any(t.loss for t in targets) else "")
     for target in targets:
         whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, target.value)
 
 
-def messages(b: Builder, subject: Subject, targets: tuple[Target, ...], *, again: bool = False) -> None:
-    """δ_x = … for each of the letters."""
-    delta, output = upstream(subject.module), subject.output
-    b.prose("answer_messages", delta=b.m(delta), output=b.m(output), scalar=subject.is_scalar,
-            gradient=b.m(Partial(Entry("loss", ()), output)), several=len(targets) > 1, again=again)
-    for target in targets:
+def messages(b: Builder, subject: Subject, item: Item) -> None:
+    """δ_x = … for each of the letters; of a scalar layer, its derivatives are its messages."""
+    if not item.messages or subject.is_scalar:
+        return
+    delta = upstream(subject.module)
+    again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
+    b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),
+            several=len(item.targets) > 1, again=again)
+    for target in item.targets:
         step = subject.message(target)
         before, after = cast(Expr, step.before), cast(Expr, step.after)
         whole.stated(b, subject, f"message_{target.wrt}", before, after)

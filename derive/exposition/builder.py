@@ -52,7 +52,7 @@ class Builder:
         return _NAME.sub(letter, words)
 
     def heading(self, macro: str, level: int = 2, **context: Any) -> None:
-        self.blocks.append(Heading(self.say(macro, **context), level))
+        self.blocks.append(Heading(self.say(macro, **context), level, macro.removeprefix("heading_")))
 
     def say(self, macro: str, **context: Any) -> str:
         """The words of a macro in ``templates/``."""

@@ -170,6 +170,7 @@ def tied(b: Builder, module: Module, first: Point) -> None:
     message = Message(module)
     point = message.point(drawn).with_upstream(first.tensor(delta))
     output, back = point.tensor(module.output), message.at(point)
+    b.heading("heading_tied", 3)
     b.prose("tied_given", upstream=b.m(Entry(delta, ())))
     b.math("tied_input", eq(Entry(wrt, ()), matrix(drawn)), "tied", definition=True)
     b.prose("tied_output")

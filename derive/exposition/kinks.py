@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import Jump, Kink, norm
 from derive.calculus.kinks import kinks as kinks_of
+from derive.calculus.one_window import windowed
 from derive.exposition import windows
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
@@ -64,7 +65,8 @@ def _shown(b: Builder, jump: Jump) -> dict[str, Any]:
 def kinks(b: Builder, subject: Subject) -> None:
     """Each boundary, the slopes that meet there and the one that is taken; then ties of a maximum over an index."""
     boundaries = found(subject)
-    tied = extremisers(subject.module) if subject.targets else ()
+    apart = {e.arg for w in windowed(subject.module) for e in extremisers(w.layer)}  # told by one window
+    tied = [e for e in extremisers(subject.module) if e.arg not in apart] if subject.targets else []
     tips = [tip for tensor in _used(subject) if (tip := norm(tensor, subject.module)) is not None]
     if not boundaries and not tied and not tips:
         return
@@ -77,7 +79,8 @@ def kinks(b: Builder, subject: Subject) -> None:
         b.prose("tip", of=b.m(tip.terms[0]), tip=b.m(tip))
     for extremiser in tied:
         b.prose("ties", op=extremiser.arg.op, stars=b.m(tuple_of(extremiser.stars)), rule=subject.module.tie_rule)
-    windows.ties(b, subject)
+    if not subject.is_window:
+        windows.ties(b, subject)
 
 
 def _kink(b: Builder, kink: Kink) -> None:

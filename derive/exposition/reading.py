@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from derive.axes import axes, extent
-from derive.calculus.messages import upstream
+from derive.calculus.messages import upstream as upstream_of
 from derive.calculus.ranges import conditions
 from derive.calculus.windows import covers, output_sizes
 from derive.exposition.builder import Builder
+from derive.exposition.pictures import pictures
 from derive.exposition.subject import LOSS, Subject
 from derive.expr import ZERO, And, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
+from derive.module import Function
 from derive.notation.symbols import Symbol
 
 
@@ -67,7 +69,6 @@ def windows(b: Builder, subject: Subject) -> None:
         members, at = (tuple(map(Idx, letters)) for letters in (symbol.members, symbol.axes))
         b.prose("windows", window=b.m(SetApp(name, at)), members=b.m(tuple_of(members)), padded=field.padded,
                 ranges=[b.m(c) for c in conditions(covers(members, at, subject.module, name).right)])
-    sizes(b, subject)
 
 
 def sizes(b: Builder, subject: Subject) -> None:
@@ -81,25 +82,36 @@ def sizes(b: Builder, subject: Subject) -> None:
         return
     found = output_sizes(module)
     if found and all(not isinstance(s.terms[1], Num) for s in found):
-        b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found])
+        b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found], extents=[b.m(extent(n)) for n in source.sizes])
         b.math("output_size", found[0] if len(found) == 1 else And(found))
 
 
 def forward(b: Builder, subject: Subject) -> None:
-    """The forward equations in order, and what δ means."""
-    module = subject.module
+    """The forward equations in order, the functions and windows in them, and their pictures."""
+    module, before = subject.module, len(b.blocks)
+    b.heading("heading_forward")
     if "forward" not in module.asked:
-        b.heading("heading_forward")
         b.prose("forward", several=len(module.equations) > 1, functions=bool(module.functions))
         for equation in module.equations:
             b.math("forward", equation, definition=True)
-    for function in module.functions:
-        applied = Fn(function.name, tuple(Entry(p, ()) for p in function.parameters))
-        b.prose("function")
-        b.math("function", eq(applied, function.body), definition=True)
+    for each in module.functions:
+        function(b, each)
     windows(b, subject)
-    if subject.backward:
-        delta = upstream(module)
-        b.prose("upstream", delta=b.m(delta), output=b.m(subject.output), loss=b.m(Entry(LOSS, ())),
-                several=len(module.equations) > 1)
-        b.math("upstream", eq(delta, Partial(Entry(LOSS, ()), subject.output)), definition=True)
+    pictures(b, subject)
+    if len(b.blocks) == before + 1:
+        b.blocks.pop()
+
+
+def function(b: Builder, known: Function) -> None:
+    """σ(s) = …: a function that the card defines."""
+    applied = Fn(known.name, tuple(Entry(p, ()) for p in known.parameters))
+    b.prose("function")
+    b.math("function", eq(applied, known.body), definition=True)
+
+
+def upstream(b: Builder, subject: Subject) -> None:
+    """δ_y = ∂L/∂y, and what the other δ mean."""
+    delta = upstream_of(subject.module)
+    b.prose("upstream", delta=b.m(delta), output=b.m(subject.output), loss=b.m(Entry(LOSS, ())),
+            several=len(subject.module.equations) > 1)
+    b.math("upstream", eq(delta, Partial(Entry(LOSS, ()), subject.output)), definition=True)

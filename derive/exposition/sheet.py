@@ -1,4 +1,4 @@
-"""The order of a sheet: answer, reading, forward, windows, derivation, kinks and ties, worked example, checked."""
+"""The order of a sheet: answer, forward, windows, derivation, kinks and ties, worked example, reading, checked."""
 
 from __future__ import annotations
 
@@ -6,55 +6,41 @@ from dataclasses import replace
 
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import scope_tables
-from derive.exposition import answer, chains, example, kinks, reading, stages, window, window_example
+from derive.exposition import answer, chains, example, kinks, reading, seen, stages, window, window_example
 from derive.exposition.builder import Builder
 from derive.exposition.local import slopes
-from derive.exposition.pictures import pictures
-from derive.exposition.story import Story, stories, whole
+from derive.exposition.story import stories
 from derive.exposition.subject import Subject
-from derive.layers import spoken
+from derive.exposition.titles import title
 from derive.notation.symbols import SymbolTable
 from derive.sheet import Block, Math, Sheet
 from derive.verify.report import Report, Verdict
 
 
-def compose(messages: Messages) -> Sheet:
-    """The sheet of a layer, all but its closing section."""
-    story = whole(messages)
-    return _of_windows(story) if story is not None else _of_definitions(messages)
-
-
-def _of_windows(d: Story) -> Sheet:
-    """A layer that is one maximum over windows: told by one window, whose cases SymPy has."""
-    tables = scope_tables(d.module)
-    front, body = Builder(tables, "windows"), Builder(tables, "windows")
-    window.answer(front, d)
-    reading.said(body, d.module.readings)
-    for section in (window.window, window.why, window.indicator, window.full_message, window.ties):
-        section(body, d)
-    trial = window_example.build(body, d)
-    title = front.say("title", name=spoken(d.module.name), op=d.op)
-    return Sheet(title, tuple(front.blocks), tuple(body.blocks), (), (*front.inline, *body.inline), trial)
-
-
-def _of_definitions(messages: Messages) -> Sheet:
-    """A layer of any definitions; a maximum over windows among them brings its window and its ties."""
-    subject, tables = Subject(messages), scope_tables(messages.module)
-    front, body = Builder(tables, "layer"), Builder(tables, "layer")
+def compose(messages: Messages, question: str | None = None) -> Sheet:
+    """The sheet of a layer, all but its closing checks; ``question`` is the card's text, which tells what is known."""
+    subject, tables = Subject(messages, question), scope_tables(messages.module)
+    front, body, end = (Builder(tables, "layer") for _ in range(3))
+    told, found = Builder(tables, "windows", body.blocks, body.inline), stories(messages)
     answer.build(front, subject)
-    reading.reading(body, subject)
     reading.forward(body, subject)
-    pictures(body, subject)
-    told = Builder(tables, "windows", body.blocks, body.inline)
-    for story in stories(messages):
+    for story in found:
         window.window(told, story)
     derivation(body, subject)
+    for story in found if subject.backward and subject.is_window else ():
+        window.covering(told, story)
     kinks.kinks(body, subject)
-    for story in stories(messages):
+    for story in found:
         window.ties(told, story)
-    example.build(body, subject, tuple(m for m in (*front.blocks, *body.blocks) if isinstance(m, Math)))
-    title = front.say("title", name=spoken(messages.module.name), named=bool(messages.module.wanted))
-    return Sheet(title, tuple(front.blocks), tuple(body.blocks), inline=(*front.inline, *body.inline))
+    trial = None
+    for story in found if subject.is_window else ():
+        trial = window_example.build(told, story)
+        seen.differently(told, story)
+    if not subject.is_window:
+        example.build(body, subject, tuple(m for m in (*front.blocks, *body.blocks) if isinstance(m, Math)))
+    reading.reading(end, subject)
+    inline = (*front.inline, *body.inline, *end.inline)
+    return Sheet(title(front, subject), tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial)
 
 
 def derivation(b: Builder, subject: Subject) -> None:
@@ -64,6 +50,7 @@ def derivation(b: Builder, subject: Subject) -> None:
     b.heading("heading_derivation")
     slopes(b, subject)
     if subject.backward:
+        reading.upstream(b, subject)
         stages.backward(b, subject)
     if subject.forward:
         chains.chains(b, subject, subject.forward, rules=True)
@@ -79,7 +66,7 @@ def messages_only(subject: Subject) -> bool:
 
 def with_checks(sheet: Sheet, report: Report, messages: Messages) -> Sheet:
     """The sheet closed by what was proved and what was tested."""
-    return replace(sheet, checked=closing(report, scope_tables(messages.module)))
+    return replace(sheet, closing=(*sheet.closing, *closing(report, scope_tables(messages.module))))
 
 
 def closing(report: Report, tables: dict[str, SymbolTable]) -> tuple[Block, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import cast
 
@@ -9,12 +10,16 @@ from derive.calculus.dependence import reached
 from derive.calculus.derivation import Step
 from derive.calculus.form import simplified
 from derive.calculus.messages import Messages
+from derive.calculus.one_window import windowed
 from derive.calculus.ranges import entry_ranges
-from derive.expr import Entry, Expr, Node, Partial, subst
+from derive.expr import Entry, Expr, Idx, Node, Partial, subst
 from derive.module import Module
 from derive.records import dataclass
 
 LOSS = "loss"
+_FORMULA = re.compile(r"\$\$?([^$]+)\$")
+_LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
+_FONTS = {rf"\{font}" for font in ("mathbf", "boldsymbol", "bm", "mathrm", "mathcal", "text", "vec", "hat")}
 
 
 @dataclass(frozen=True)
@@ -29,10 +34,25 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Item:
+    """One thing asked for: in which ``part`` of the question, of which kind, and the derivatives that it is.
+
+    Kinds: "forward", "input" and "parameter" for the derivatives by all inputs or parameters, also as ``messages``
+    for an upstream gradient, and "named" for those that the question names.
+    """
+
+    part: str
+    kind: str
+    targets: tuple[Target, ...] = ()
+    messages: bool = False
+
+
+@dataclass(frozen=True)
 class Subject:
-    """The messages of a layer and what its question wants of them."""
+    """The messages of a layer and what its question wants of them; ``question`` is its text, None where unknown."""
 
     messages: Messages
+    question: str | None = None
 
     @property
     def module(self) -> Module:
@@ -80,6 +100,54 @@ class Subject:
     def targets(self) -> tuple[Target, ...]:
         return (*self.inputs, *self.parameters)
 
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """What the question asks for, in its order."""
+        module, found = self.module, list[Item]()
+        asked: tuple[str | Partial, ...] = (*module.asked, *module.wanted)
+        parts = module.parts if len({*module.parts} - {""}) > 1 else ("",) * len(asked)
+        for part, one in zip(parts, asked, strict=True):
+            if isinstance(one, str) and module.wanted and one != "forward":
+                continue  # the derivatives that are named say it
+            item = self._item(part, one)
+            if found and (found[-1].part, found[-1].kind) == (part, item.kind):
+                before = found.pop()
+                targets = tuple(dict.fromkeys((*before.targets, *item.targets)))
+                item = Item(part, item.kind, targets, before.messages or item.messages)
+            found.append(item)
+        return tuple(found)
+
+    def _item(self, part: str, asked: str | Partial) -> Item:
+        match asked:
+            case "forward":
+                return Item(part, "forward")
+            case "parameters":
+                return Item(part, "parameter", self.parameters, True)
+            case "jacobian" | "vjp":
+                return Item(part, "input", self.inputs, asked == "vjp")
+            case _:
+                return Item(part, "named", (self._named(cast(Partial, asked)),))
+
+    @property
+    def is_window(self) -> bool:
+        """The layer is one maximum over windows and nothing else."""
+        return any(w.whole for w in windowed(self.module))
+
+    @cached_property
+    def _written(self) -> set[str]:
+        """The letters in the question's formulas."""
+        return {letter for formula in _FORMULA.findall(self.question or "") for letter in _LETTER.findall(formula)}
+
+    def on_card(self, name: str) -> bool:
+        """The question writes the letter."""
+        symbol = self.module.table.named(name)
+        return self.question is None or symbol is None or {*_LETTER.findall(symbol.latex)} - _FONTS <= self._written
+
+    def entry(self, name: str) -> Entry | None:
+        """A tensor with the letters of its axes."""
+        symbol = self.module.table.named(name)
+        return None if symbol is None else Entry(name, tuple(map(Idx, symbol.axes)))
+
     def _target(self, wrt: str) -> Target:
         found = self.messages.jacobian(wrt)
         return Target(self.module.output, wrt, cast(Partial, found.before), cast(Expr, found.after))
@@ -106,8 +174,9 @@ class Subject:
         return Target(self.module.output if of == LOSS else of, wrt, before, value, of == LOSS)
 
     def message(self, target: Target) -> Step:
-        """δ_x of a target, in its own letters."""
-        return self.messages.message(target.wrt)
+        """δ_x of a target, in its own letters; of a maximum over windows the sum over those that cover an entry."""
+        step = self.messages.message(target.wrt)
+        return next((s for s in step if s.rule == "covering"), step)
 
     def path(self, target: Target) -> tuple[str, ...]:
         """The tensors between ``wrt`` and ``of``, in order of evaluation, ``of`` last."""

@@ -24,7 +24,7 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr) -
     form, first = _form(b, subject, before, value), subject.module.table.vectors
     if form is not None and first:
         b.blocks.append(form)
-    b.math(name, equation(before, printed(value, before, subject.module)))
+    b.math(name, equation(before, printed(value, before, subject.module)), general=subject.is_window)
     if form is not None and not first and width(form.latex) <= _LONGER * width(cast(Math, b.blocks[-1]).latex):
         b.blocks.append(form)
 

@@ -1,78 +1,24 @@
-"""What a sheet says of a maximum over windows: the answer, one window case by case, why, the message, ties."""
+"""What a sheet says of a maximum over windows: one window case by case, the windows that cover an entry, ties."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import derive.expr as ex
-from derive.axes import extent
 from derive.calculus import one_window as one
-from derive.calculus.derivation import Step
 from derive.calculus.one_window import OneWindow
-from derive.calculus.windows import covered_by, covers, inverses, output_sizes
+from derive.calculus.windows import covered_by, covers
 from derive.exposition.builder import Builder
 from derive.exposition.pictures import receptive_fields_of
 from derive.exposition.story import Story
 from derive.exposition.window_example import example_shape
-from derive.exposition.windows import describe, described, edge, value_of_nothing
+from derive.exposition.windows import described
 
 if TYPE_CHECKING:
     from derive.symbolic.window import Case
 
 LISTED = 9  # a window with more entries is written with a running index
 COMPARED = 4  # up to here each comparison of a case is written out
-
-
-def answer(b: Builder, d: Story) -> None:
-    """(i^*, j^*), f = x_{i^* j^*}, the Jacobian, and the messages asked for."""
-    asked = d.module.asked
-    stars = ex.tuple_of(d.extremiser.stars)
-    attained = ex.Entry(d.wrt, d.extremiser.stars)
-    window = ex.SetApp(d.module.fields[0][0], d.outputs)
-    b.prose("answer_maximiser", op=d.op, window=b.m(window), stars=b.m(stars), source=b.m(ex.Entry(d.wrt, ())),
-            rank=len(d.indices))
-    b.math("maximiser", ex.eq(stars, d.extremiser.arg), definition=True)
-    b.math("forward", ex.eq(d.output, attained), general=True)
-    if asked == ("forward",):
-        return
-    b.prose("answer_jacobian", op=d.op, output=b.m(d.output), attained=b.m(attained))
-    b.math("jacobian", _said(d.jacobian), general=True)
-    if "parameters" in asked:
-        b.prose("answer_parameters", op=d.op)
-    if "vjp" in asked:
-        backward(b, d)
-    if d.window.n > 1:
-        b.prose("answer_ties", op=d.op, rule=d.module.tie_rule, axes=len(d.field.axes))
-
-
-def backward(b: Builder, d: Story) -> None:
-    """δ_x in general, and as this geometry has it."""
-    delta_f = ex.Entry(f"delta_{d.module.output}", d.outputs)
-    b.prose("answer_message", delta=b.m(delta_f), at=b.m(ex.tuple_of(d.indices)), partial=b.m(d.jacobian.before))
-    b.math("message", _said(d.covering), general=True)
-    here(b, d)
-
-
-def here(b: Builder, d: Story) -> None:
-    """δ_x in the form that holds for this geometry, and why."""
-    symbol = d.module.table.named(d.module.output)
-    assert symbol is not None
-    if described(d.field, d.module.input_size)["identity"] and not d.field.padded:
-        describe(b, d.field, d.module.input_size, d.indices, sizes=[], conditional=False, formula=True)
-        b.math("message_here",
-               ex.eq(ex.Entry(f"delta_{d.wrt}", d.indices), ex.Entry(f"delta_{d.module.output}", d.indices)))
-        return
-    written = {n.name for n in ex.walk(d.message.after) if isinstance(n, ex.Size)}
-    sizes = [b.m(extent(size)) for size in symbol.sizes] if written else []
-    conditional = any(inv.conds for inv in inverses(d.source.indices, d.module))
-    describe(b, d.field, d.module.input_size, d.indices, sizes=sizes, conditional=conditional, formula=True)
-    b.math("message_here", _said(d.message))
-    edge(b, d.field, d.module.input_size, value_of_nothing(d.module))
-
-
-def _said(step: Step) -> ex.Rel:
-    """before = after: what a step says."""
-    return ex.Rel((cast(ex.Expr, step.before), cast(ex.Expr, step.after)), ("=",))
 
 
 def window(b: Builder, d: Story) -> None:
@@ -178,97 +124,15 @@ def slope(d: Story) -> ex.Cases:
     return ex.Cases(((ex.ONE, _rival_test(d)), (ex.ZERO, ex.OTHERWISE)))
 
 
-def why(b: Builder, d: Story) -> None:
-    """A small change of an entry that is not the largest changes nothing; of the largest, as much."""
-    w = d.window
-    if w.n == 1:
-        return
-    b.heading("heading_why")
-    b.prose("why_rival", op=d.op, z=b.m(w.z(w.q), d.scope))
-    b.math("rival", one.rival(w), d.scope, definition=True)
-    b.math("duel", one.duel(w), d.scope)
-    below, above = one.quotients(w)
-    b.prose("why_below", op=d.op, z=b.m(w.z(w.q), d.scope), h=b.m(w.named("step"), d.scope))
-    b.math("slope_zero", below, d.scope)
-    b.prose("why_above", op=d.op)
-    b.math("slope_one", above, d.scope)
-    b.prose("why_remark", op=d.op)
-    _index_steps(b, d)
-
-
-def _index_steps(b: Builder, d: Story) -> None:
-    """The same in the card's indices: the steps of the index calculus."""
-    b.prose("index_calculus", op=d.op)
-    for step in d.jacobian:
-        # a definition is shown with the words of the rule that differentiates what it stands for
-        rules = [p.rule for p in step.premises] if step.rule == "definition" else [step.rule]
-        if step.rule in ("entry", "definition") and rules:
-            b.prose(f"rule_{rules[0]}", op=d.op, stars=b.m(ex.tuple_of(d.extremiser.stars)))
-            b.math(f"step_{rules[0]}", _said(step), general=True)
-
-
-def indicator(b: Builder, d: Story) -> None:
-    """The product of comparisons, the linear form, and why W may be held fixed."""
-    w = d.window
-    if w.n == 1:
-        return
-    b.heading("heading_indicator")
-    name, row = b.m(w.named("indicator", w.q), d.scope), b.m(w.named("indicator"), d.scope)
-    b.prose("indicator", op=d.op, z=b.m(w.z(w.q), d.scope))
-    b.math("indicator", one.indicator(w), d.scope, definition=True)
-    active_set(b, d)
-    b.prose("one_winner", unique=b.m(w.unique, d.scope))
-    b.math("one_winner", one.one_winner(w), d.scope)
-    b.prose("matrix_form", op=d.op, row=row, z=b.m(w.z_all, d.scope))
-    b.math("linear_form", one.linear_form(w), d.scope)
-    b.math("matrix_form", one.matrix_form(w), d.scope)
-    b.prose("locally_constant", name=name)
-    b.math("locally_constant", one.locally_constant(w), d.scope)
-    b.prose("matrix_slope", op=d.op, row=row)
-    b.math("matrix_slope", one.matrix_slope(w), d.scope)
-    b.math("slope_is_indicator", one.slope_is_indicator(w), d.scope)
-    b.prose("no_parameters", op=d.op, row=row)
-
-
-def active_set(b: Builder, d: Story) -> None:
-    """A = {q : z_q = f}."""
-    b.prose("active_set", op=d.op)
-    b.math("active_set", one.active_set(d.window), d.scope, definition=True)
-
-
-def full_message(b: Builder, d: Story) -> None:
-    """Chain rule, covering windows, the windows that cover (i, j) in closed form."""
-    loss = ex.Entry("loss", ())
-    delta_f = ex.Entry(f"delta_{d.module.output}", d.outputs)
-    delta_x = ex.Entry(f"delta_{d.wrt}", d.indices)
-    at = b.m(ex.tuple_of(d.indices))
-    b.heading("heading_message")
-    b.prose("message_local", partial=b.m(d.jacobian.before), loss=b.m(loss))
-    b.math("upstream", ex.And((ex.eq(delta_f, ex.Partial(loss, d.output)), ex.eq(delta_x, ex.Partial(loss, d.source)))),
-           general=True)
-    b.prose("message_chain", at=at)
-    b.math("chain", _said(d.message.last("chain")), general=True)
-    b.prose("message_covering", at=at, op=d.op)
-    if "vjp" not in d.module.asked:
-        b.math("message", _said(d.covering), general=True)
+def covering(b: Builder, d: Story) -> None:
+    """The windows of the outputs, and solved for them those that cover (i, j)."""
+    b.prose("message_covering", at=b.m(ex.tuple_of(d.indices)))
     b.prose("message_windows", output=b.m(d.output), padded=d.field.padded)
     b.math("windows", covers(d.indices, d.outputs, d.module))
-    if output_sizes(d.module):
-        _sizes(b, d)
     facts = described(d.field, d.module.input_size)["facts"]
-    b.prose("message_inverse", at=at, overlaps=facts.most > 1, gaps=facts.gaps, dilated=max(d.field.dilation) > 1)
+    b.prose("message_inverse", at=b.m(ex.tuple_of(d.indices)), overlaps=facts.most > 1, gaps=facts.gaps,
+            dilated=max(d.field.dilation) > 1)
     b.math("covering_windows", covered_by(d.indices, d.outputs, d.module))
-    if "vjp" not in d.module.asked:
-        here(b, d)
-    b.prose("message_network", op=d.op)
-
-
-def _sizes(b: Builder, d: Story) -> None:
-    sizes = output_sizes(d.module)
-    known = d.module.input_size
-    b.prose("message_sizes", sizes=", ".join(b.m(s.terms[0]) for s in sizes), known=known,
-            outputs=None if known is None else d.field.output_shape(known))
-    b.math("output_size", sizes[0] if len(sizes) == 1 else ex.And(sizes))
 
 
 def ties(b: Builder, d: Story) -> None:
@@ -277,8 +141,8 @@ def ties(b: Builder, d: Story) -> None:
     if w.n == 1:
         return
     b.heading("heading_ties")
-    if not d.windowed.whole:
-        active_set(b, d)
+    b.prose("active_set", op=d.op)
+    b.math("active_set", one.active_set(w), d.scope, definition=True)
     b.prose("ties", op=d.op, active=b.m(w.active, d.scope))
     b.math("subdifferential", one.subdifferential(w), d.scope, ties=True)
     b.prose("ties_directional", op=d.op, v=b.m(ex.Entry("direction", ()), d.scope))
@@ -289,6 +153,7 @@ def ties(b: Builder, d: Story) -> None:
     b.math("tie_membership", one.tie_membership(w), d.scope, ties=True)
     if d.windowed.whole:  # through other definitions the choices of all windows may leave the subdifferential
         b.prose("ties_message", rule=d.module.tie_rule, op=d.op, overlaps=d.field.overlaps)
+    b.heading("heading_programs", 3)
     written = b.say("ties_rows", axes=len(d.field.axes), op=d.op)
     rows = tuple(tuple(cell.strip() for cell in row.split(" ~ ")) for row in written.split(" | "))
     header = tuple(b.say("ties_header").split(" ~ "))

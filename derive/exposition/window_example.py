@@ -15,7 +15,7 @@ from derive.exposition.example import in_rows, matrix, tied
 from derive.exposition.pictures import gradients, trial
 from derive.exposition.story import Story
 from derive.exposition.worked import differing
-from derive.expr import Binder, Bracket, Entry, Expr, In, Partial, Reduce, Rel, SetApp, eq, over, tuple_of
+from derive.expr import Entry, Expr, eq
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Index
 from derive.receptive_field import shares
@@ -44,11 +44,6 @@ def build(b: Builder, d: Story) -> Trial | None:
                                   matrix(point.tensor(f"delta_{d.module.output}"))), "example", definition=True)
     b.prose("example_output", op=d.op)
     b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), "example")
-    b.prose("example_mask", op=d.op, mask=b.m(Entry("mask", d.indices)), overlaps=d.field.overlaps)
-    b.math("mask", mask(d), definition=True)
-    b.prose("example_mask_sum")
-    b.math("mask_sum", mask_sum(d), general=True)
-    b.math("example_mask", eq(Entry("mask", ()), matrix(values(d, mask(d).terms[1], point))), "example")
     b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
     message = d.message.after
     assert isinstance(message, Expr)
@@ -72,20 +67,6 @@ def sliced(b: Builder, d: Story, point: Point) -> None:
         f"delta_{d.module.output}", d.module.output)), (f"delta_{d.wrt}", gradient)]
     b.table(tuple(b.say("example_header").split(" ~ ")),
             tuple((b.m(Entry(name, ())), in_rows(tensor)) for name, tensor in rows), "ll")
-
-
-def mask(d: Story) -> Rel:
-    """m_{ij}: in how many windows the entry is the one that is passed on."""
-    window = SetApp(d.module.fields[0][0], d.outputs)
-    member = In(tuple_of(d.indices), window)
-    count = Reduce("sum", over(d.outputs, member), Bracket(eq(tuple_of(d.indices), d.extremiser.arg)))
-    return eq(Entry("mask", d.indices), count)
-
-
-def mask_sum(d: Story) -> Rel:
-    """m_{ij} = Σ_{k,l} ∂f_{kl}/∂x_{ij}: the message for an upstream gradient of ones."""
-    none = (None,) * len(d.outputs)
-    return eq(Entry("mask", d.indices), Reduce("sum", Binder(d.outputs, none, none, None), Partial(d.output, d.source)))
 
 
 def example_shape(d: Story) -> Index:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from derive.axes import extent
 from derive.calculus.windows import in_closed_form, inverses
@@ -93,6 +93,10 @@ def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
     if symbol is None or before.tensor != f"delta_{module.inputs[0]}" or len(before.indices) != len(field.axes):
         return
     closed = in_closed_form(after, module)
+    if subject.is_window:  # its own derivation goes on to this form
+        passed = Entry(f"delta_{module.output}", before.indices)
+        whole = subject.messages.message(module.inputs[0]).after
+        closed = passed if described(field, module.input_size)["identity"] and not field.padded else cast(Expr, whole)
     shown = closed or after
     written = {n.name for n in walk(shown) if isinstance(n, Size)}
     sizes = [b.m(extent(size)) for size in symbol.sizes] if written & {*symbol.sizes} else []

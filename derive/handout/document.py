@@ -107,14 +107,15 @@ class Item:
         return self.card.points
 
 
-def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: bool = True) -> str:
+def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: bool = True,
+             detail: str = "standard") -> str:  # fmt: skip
     """One document for all items; ``mode`` says what follows a question (see :data:`MODES`).
 
-    "space" leaves room to write, "solutions" gives the whole solution, "key" the answer alone and no
+    "space" leaves room to write, "solutions" gives the solution in that ``detail``, "key" the answer alone and no
     question, "marking" points for each step.  Raises :class:`DeriveError`, with the file and line,
     where a question cannot be typeset, and :class:`VerificationError` for a refuted sheet.
     """
-    questions = [_question(item, mode) for item in items]
+    questions = [_question(item, mode, detail if mode == "solutions" else "answer") for item in items]
     courses = [course(item.card) for item in items]
     several = by_course and len(set(courses)) > 1
     for n, (asked, name) in enumerate(zip(questions, courses, strict=True)):
@@ -148,7 +149,7 @@ def _graded(items: Sequence[Item], say: Any) -> list[list[dict[str, Any]]]:
     return [cells[n:n + _ROW] for n in range(0, len(cells), _ROW)]
 
 
-def _question(item: Item, mode: str) -> dict[str, Any]:
+def _question(item: Item, mode: str, detail: str) -> dict[str, Any]:
     """What the page needs of an item."""
     points = item.points
     data: dict[str, Any] = {"id": item.card.id, "points": points, "text": None, "answer": None, "marking": None,
@@ -163,7 +164,7 @@ def _question(item: Item, mode: str) -> dict[str, Any]:
     if mode == "marking" and item.solution is not None:
         data["marking"] = _marking(item.solution, points)
     elif mode != "space":
-        data["answer"] = _answer(item, "full" if mode == "solutions" else "short")
+        data["answer"] = _answer(item, detail)
     if mode == "space" or (mode == "solutions" and data["answer"] is None):
         data["space"] = points if points is not None else _DEFAULT
     return data
@@ -182,15 +183,13 @@ def own_solution(card: Card) -> NoEscape | None:
 def _answer(item: Item, detail: str) -> NoEscape | None:
     if item.solution is None:
         return own_solution(item.card)
-    sheet = item.solution.sheet
-    answer = sheet if detail == "full" else replace(sheet, details=(), checked=())
-    return _checked(answer)
+    return _checked(replace(item.solution.sheet, closing=()), detail)
 
 
-def _checked(sheet: Sheet) -> NoEscape:
+def _checked(sheet: Sheet, detail: str = "full") -> NoEscape:
     """A sheet's blocks as LaTeX; what they display is compared with what was checked."""
-    written = latex.body(_plain(sheet.blocks()))
-    guard(rf"\documentclass{{exam}}\begin{{document}}{written}", sheet)
+    written = latex.body(_plain(sheet.blocks(detail)))
+    guard(rf"\documentclass{{exam}}\begin{{document}}{written}", sheet, detail)
     return written
 
 

@@ -20,7 +20,7 @@ def is_claimed(formula: Formula, prose: Prose) -> bool:
     """The sentence in which the formula stands asks to show it, recalls it or speaks of an update."""
     if formula.line < prose.plain.first_line:
         return False  # it stands in the front matter
-    at = bisect_left(prose.plain.origin, prose.place(formula) - 2)
+    at = bisect_left(prose.plain.origin, prose.plain.place(formula) - 2)
     before = re.split(r"[.?!;]\s", prose.text[:at].rstrip("¶ "))[-1]
     return bool(named(before, "claim.shown"))
 

@@ -151,7 +151,7 @@ def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, 
             in_words: bool, read_: Read) -> Wanted:
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, layer.table)
     for formula, derivative in asked:
-        asking.derivative(formula, derivative)
+        asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, in_words)
     asking.unread(read_.failures)
     asking.second(prose)
@@ -160,4 +160,4 @@ def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, 
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
-    return wanted
+    return replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))

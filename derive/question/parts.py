@@ -125,7 +125,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     chain = Chain(prose)
     symbol = table.named(last.entry.tensor)
     source = symbol.latex if symbol else last.entry.tensor
-    parts = [p for p in chain.parts if prose.place(last.formula) < prose.plain.origin[p.start]]
+    parts = [p for p in chain.parts if prose.plain.place(last.formula) < prose.plain.origin[p.start]]
     if not parts or any(shown(p.name, values) for p in parts):
         return [], []
     plainly = gap is not None and _joined(prose, gap, parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
@@ -40,6 +40,9 @@ _MATH = re.compile(
 _PLAIN = {"‐": "-", "‑": "-", "–": "-", "—": "-", "’": "'", "∗": "*", "✕": "×", "╳": "×",
           "|": ":"}  # fmt: skip
 
+_MARKS = "abcdefghi123456789"  # of the parts of a question
+_MARK = re.compile(r"(?:^|[.?!;:,¶\n∎])\s*[*-]*(\([a-i1-9]\)|[a-i1-9]\)|[1-9]\.)(?=[*\s])")
+
 
 @dataclass(frozen=True)
 class PlainText:
@@ -67,6 +70,23 @@ class PlainText:
     def line(self, start: int) -> int:
         """The line of text[start] in the file."""
         return self.first_line + self.source.count("\n", 0, self.origin[start])
+
+    def place(self, formula: Formula) -> int:
+        """Where the formula begins in the source."""
+        return self._starts[formula.line - self.first_line] + formula.column
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(n for n, char in enumerate(self.source, 1) if char == "\n")]
+
+    def part(self, place: int) -> str:
+        """(a), 2.: the mark of the part of the question in which a place of the source lies; one follows the other."""
+        found, before = "", 0
+        for mark in _MARK.finditer(self.text, 0, bisect_left(self.origin, place)):
+            number = _MARKS.find(mark[1].strip("().")) % 9 + 1
+            if number in (1, before + 1):
+                found, before = mark[1], number
+        return found
 
 
 def plain_text(
@@ -137,7 +157,7 @@ class Prose:
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """The inline formulas in their order."""
-        places = {self.place(f): f for f in self.formulas}
+        places = {self.plain.place(f): f for f in self.formulas}
         found = []
         for start, char in enumerate(self.text):
             if char == GAP and (formula := self._at(self.plain.origin[start], places)) is not None:
@@ -161,14 +181,6 @@ class Prose:
 
     def matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         yield from pattern.finditer(self.text)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(n for n, char in enumerate(self.plain.source, 1) if char == "\n")]
-
-    def place(self, formula: Formula) -> int:
-        """Where the formula begins in the source."""
-        return self._starts[formula.line - self.plain.first_line] + formula.column
 
     @staticmethod
     def _at(origin: int, places: dict[int, Formula]) -> Formula | None:

@@ -156,7 +156,7 @@ class AskingInWords(Asking):
         for kind in _ORDER:
             for item in said.items:
                 if item.kind == kind and self._counts(item, prose, in_words, by_letter):
-                    self._kind(kind, prose.said(item.start, item.stop))
+                    self._kind(kind, prose.said(item.start, item.stop), prose.plain.origin[item.start])
                     break
         self.whole |= said.whole
         for gap in prose.gaps:
@@ -165,7 +165,8 @@ class AskingInWords(Asking):
         self.everything = said.everything is not None
         for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
             assert said.everything is not None
-            self._kind(kind, prose.said(said.everything.start, said.everything.stop))
+            place = prose.plain.origin[said.everything.start]
+            self._kind(kind, prose.said(said.everything.start, said.everything.stop), place)
 
     def _by_letters(self, prose: Prose) -> Iterator[int]:
         """Where «with respect to $W$» begins, for each letter of the layer behind it."""
@@ -177,7 +178,8 @@ class AskingInWords(Asking):
             for gap in prose.gaps if not argued and not topics.alone(before) else ():
                 if by.stop <= gap.start < stop:
                     words = prose.said(by.start, gap.start + 1)
-                    if self._letters(letters_of(gap.formula, self.table), words, _of_loss(before)):
+                    place = prose.plain.place(gap.formula)
+                    if self._letters(letters_of(gap.formula, self.table), words, _of_loss(before), place):
                         yield by.start
 
     def _of_letters(self, prose: Prose, said: Spoken) -> None:
@@ -194,8 +196,10 @@ class AskingInWords(Asking):
             for gap in (g for g in prose.gaps if of.stop <= g.start < stop):
                 for name in (n for n in letters_of(gap.formula, self.table) if n in self.roles):
                     self.by_name[name] = not noun.of("request.jacobian")
+                    self.at(prose.plain.place(gap.formula), name)
                     if self._trained(name):
                         words = prose.said(noun.start, gap.start + 1)
+                        self.at(prose.plain.place(gap.formula), "parameters")
                         self.kinds.setdefault("parameters", f"asked for the message of `{name}` ({words})")
 
     def _counts(self, item: Item, prose: Prose, in_words: bool, by_letter: list[int]) -> bool:
@@ -274,6 +278,7 @@ class Asked:
     messages: tuple[str, ...]
     readings: tuple[str, ...]
     loss: str | None = None
+    parts: tuple[str, ...] = ()
 
 
 def asked_by_statement(card: Card) -> Asked | None:
@@ -297,6 +302,7 @@ def asked(
     Raises :class:`UnsupportedError` where it wants a derivative of something else, or none.
     """
     wanted = dict(_by_derivatives(form, table, derivatives))
+    places = {kind: plain.place(f) for f, d in reversed(derivatives) if (kind := _kind(form, d))}
     for word in plain.source.replace(" / ", "/").split():  # ∂L/∂x without dollars
         of, slash, wrt = word.strip(",.;:?()").partition("/")
         if slash and of[:1] == wrt[:1] == "∂" and wrt[1:].partition("_")[0] == form.source:
@@ -314,6 +320,7 @@ def asked(
             line = plain.line(found.start)
             quoted = plain.quote(found.start, found.stop)
             wanted.setdefault(kind, f"asked for {NAMES[kind]} (line {line}: “{quoted}”)")
+            places.setdefault(kind, plain.origin[found.start])
     if local and "vjp" in wanted and "jacobian" not in wanted:
         wanted = {"jacobian": wanted["vjp"], **wanted}
     if not wanted and unread:
@@ -322,7 +329,10 @@ def asked(
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
         raise UnsupportedError(Problem(message, line=plain.first_line))
     losses = {d.of.tensor for _, d in derivatives if _kind(form, d) in ("vjp", "") and isinstance(d.of, Entry)}
-    return Asked(tuple(wanted), tuple(dict.fromkeys(wanted.values())), losses.pop() if len(losses) == 1 else None)
+    kinds = sorted(wanted, key=lambda kind: places.get("vjp" if kind == "jacobian" else kind, places.get(kind, 0)))
+    parts = tuple(plain.part(places.get(kind, places.get("vjp", 0))) for kind in kinds)
+    loss = losses.pop() if len(losses) == 1 else None
+    return Asked(tuple(kinds), tuple(dict.fromkeys(wanted.values())), loss, parts)
 
 
 def _by_derivatives(

@@ -278,6 +278,7 @@ def window_module(card: Card, words: Words, formulas_read: Read) -> Module:
         key=card.id,
         input_size=size,
         asked=wanted.messages,
+        parts=wanted.parts,
         readings=(*forward.readings, *reader.readings, *wanted.readings),
     )
 

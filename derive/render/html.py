@@ -28,7 +28,7 @@ _WEAKER = (Verdict.PROVED, Verdict.TESTED, Verdict.NOT_READ, Verdict.REFUTED)  #
 _ALIGN = {"l": "left", "c": "center", "r": "right"}
 
 
-def render(solution: Solved, detail: str = "full") -> str:
+def render(solution: Solved, detail: str = "standard") -> str:
     """A whole HTML page; the same solution gives the same text.
 
     Raises :class:`CardError` where a formula of the question cannot be shown.
@@ -48,7 +48,7 @@ def _pages() -> Environment:
 def _content(solution: Solved, detail: str) -> dict[str, Any]:
     card, sheet = solution.card, solution.sheet
     writer = _Blocks(solution)
-    rest = [*(sheet.details if detail == "full" else ()), *sheet.checked]
+    answer, details, closing = sheet.parts(detail)
     script = _file("page.js") + (_file("windows.js") if sheet.trial else "")
     return {
         "title": sheet.title, "name": plain(sheet.title),
@@ -56,8 +56,8 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
         "id": card.id if card else solution.module.key,
         "points": card.points if card else None,
         "question": question(card, hypertext.blocks),
-        "answer": writer.all(sheet.answer),
-        "steps": writer.steps(rest),
+        "answer": writer.all(answer),
+        "steps": writer.steps([*details, *closing]),
         "trial": sheet.trial, "numbers": _numbers(sheet.trial) if sheet.trial else "",
         "counts": _counts(solution.report),
         "font": font(), "style": Markup(_file("page.css") + _file("figure.css")), "script": Markup(script),

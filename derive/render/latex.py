@@ -30,7 +30,7 @@ PACKAGES = (
 _COMMANDS = {2: r"\section", 3: r"\subsection"}
 
 
-def render(solution: Solved, detail: str = "full") -> str:
+def render(solution: Solved, detail: str = "standard") -> str:
     """A whole LaTeX document, for pdfLaTeX and LuaLaTeX; the same solution gives the same text.
 
     Raises :class:`CardError` where a formula of the question uses a macro that is
@@ -84,15 +84,16 @@ def _data(solution: Solved) -> dict[str, Any]:
 
 def _content(solution: Solved, detail: str) -> dict[str, Any]:
     card, sheet = solution.card, solution.sheet
-    rest = sheet.blocks(detail)[len(sheet.answer) :]
+    answer, details, closing = sheet.parts(detail)
     return {
         "title": prose.inline(sheet.title),
         "course": str((card.front_matter.get("course") if card else None) or ""),
         "id": card.id if card else solution.module.key,
         "points": card.points if card else None,
         "question": question(card, prose.blocks),
-        "answer": list(map(_block, sheet.answer)),
-        "details": list(map(_block, rest)),
+        "answer": list(map(_block, answer)),
+        "details": list(map(_block, details)),
+        "closing": list(map(_block, closing)),
     }
 
 

@@ -17,7 +17,7 @@ _FORMULA = re.compile(r"\$[^$]+\$")
 _MARKED = re.compile(r"\n\s*(?=[-+=>#*|]|\d+[.)])")  # a line of LaTeX that Markdown would take for a list or heading
 
 
-def render(solution: Solved, detail: str = "full") -> str:
+def render(solution: Solved, detail: str = "standard") -> str:
     """The card's whole text with the sheet as its solution; without a card, the sheet under its title."""
     sheet = solution.sheet
     body = "\n\n".join(_figure(b, solution) if isinstance(b, Figure) else _block(b) for b in sheet.blocks(detail))
@@ -26,7 +26,7 @@ def render(solution: Solved, detail: str = "full") -> str:
     return text
 
 
-def files(solution: Solved, detail: str = "full") -> dict[str, str]:
+def files(solution: Solved, detail: str = "standard") -> dict[str, str]:
     """The figures that the Markdown shows: SVG by the name of the file."""
     return {figure_name(solution, f.scene): svg(f.scene) for f in solution.sheet.figures(detail)}
 

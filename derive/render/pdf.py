@@ -41,7 +41,7 @@ class Compiled:
         return _OVERFULL.findall(self.log)
 
 
-def render(solution: Solved, detail: str = "full") -> bytes:
+def render(solution: Solved, detail: str = "standard") -> bytes:
     """The sheet as PDF; raises :class:`RenderError` without a TeX, or with TeX's first error."""
     from derive.render.latex import render as latex
 

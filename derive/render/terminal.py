@@ -28,7 +28,7 @@ _JUSTIFY = {"l": "left", "c": "center", "r": "right"}
 _STYLES = {"strong": "bold", "em": "italic", "s": "strike", "code_inline": "cyan", "link": "underline"}
 
 
-def render(solution: Solved, detail: str = "full") -> RenderableType:
+def render(solution: Solved, detail: str = "standard") -> RenderableType:
     """The card's question and the sheet, to print on a rich console.
 
     Raises :class:`VerificationError` if an equation was refuted or not read.

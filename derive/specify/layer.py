@@ -94,6 +94,7 @@ def specified(
         functions=layer.functions,
         facts=facts,
         wanted=wanted.derivatives,
+        parts=wanted.parts,
     )
     return with_known_ranges(with_extents(with_output_ranges(module, nodes, latexes), layer.found))
 

@@ -13,6 +13,7 @@ from derive.notation.symbols import Kind, SymbolTable
 from derive.records import dataclass
 from derive.specify.roles import Role
 
+_LAST = 10**9  # what has no place of its own comes last
 NAMES = {
     "jacobian": "the derivative of the output",
     "vjp": "the backward message",
@@ -30,6 +31,8 @@ class Wanted:
     derivatives: tuple[Partial, ...]
     readings: tuple[str, ...]
     loss: str | None = None
+    places: tuple[int, ...] = ()  # where the question asks for the kinds, then for the derivatives
+    parts: tuple[str, ...] = ()  # the marks of its parts there
 
 
 class Asking:
@@ -46,9 +49,15 @@ class Asking:
         self.everything = False  # all messages
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
+        self.places: dict[str | Partial, int] = {}  # where kinds, letters and derivatives are asked for
 
-    def derivative(self, formula: Formula, found: Partial) -> None:
-        """∂y_k/∂x_i or ∂L/∂x_i, as it stands in a formula.
+    def at(self, place: int, *asked: str | Partial) -> None:
+        """What is asked for here, too: the first place counts."""
+        for key in asked:
+            self.places[key] = min(place, self.places.get(key, place))
+
+    def derivative(self, formula: Formula, found: Partial, place: int = 0) -> None:
+        """∂y_k/∂x_i or ∂L/∂x_i, as it stands in a formula at a ``place`` of the question.
 
         Raises :class:`CardError` for a letter that the layer does not have.
         """
@@ -71,12 +80,18 @@ class Asking:
             if wrt.tensor == self.output.tensor:
                 return
             if wrt.tensor in known:
-                self.of_loss[self._indexed(Entry("loss", ()), wrt)] = None
+                own = self._indexed(Entry("loss", ()), wrt)
+                self.of_loss[own] = None
+                self.at(place, own)
         elif of.tensor in self.defined:
-            self.named[self._indexed(of, wrt)] = None
+            own = self._indexed(of, wrt)
+            self.named[own] = None
+            self.at(place, own)
         else:
             return
-        self.kinds.setdefault("parameters" if self._trained(wrt.tensor) else "vjp" if loss else "jacobian", "")
+        kind = "parameters" if self._trained(wrt.tensor) else "vjp" if loss else "jacobian"
+        self.at(place, kind)
+        self.kinds.setdefault(kind, "")
         self.spoken.setdefault(formula.line, {})[f"${write(Partial(of, wrt), self.table)}$"] = None
 
     def _entry(self, node: Expr) -> Entry | None:
@@ -104,21 +119,24 @@ class Asking:
         own = known is not None and known.kind is Kind.INDEX
         return own or any(letter in s.axes for s in self.table.symbols) or unused(self.table, letter) == (letter,)
 
-    def _kind(self, kind: str, said: str) -> None:
+    def _kind(self, kind: str, said: str, place: int) -> None:
         """A kind of message; where no letter is said to be trained, all that is given is asked for."""
         if kind == "parameters" and not any(r.role == "parameters" for r in self.roles.values()):
             kind = "vjp"
+        self.at(place, kind)
         self.kinds.setdefault(kind, f"asked for {NAMES[kind]} ({said})")
 
-    def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool) -> bool:
+    def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool, place: int) -> bool:
         """Ask for the derivatives by these letters, of a loss too; whether one of them is the layer's."""
         for name in letters:
+            self.at(place, name)
             if name in self.defined and name != self.output.tensor:
                 self.kinds.setdefault("jacobian", f"asked for the derivative by `{name}` ({said})")
                 self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of_loss
                 kind = "parameters" if self._trained(name) else "jacobian"
+                self.at(place, kind)
                 self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
                 if not self.output.indices:
                     self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
@@ -157,7 +175,15 @@ class Asking:
         named = tuple(dict.fromkeys((*self.named, *self._besides()))) if self.named or inner or only else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
-        return Wanted(tuple(self.kinds), named, tuple(said), loss)
+        kinds, named = sorted(self.kinds, key=self._place), tuple(sorted(named, key=self._place))
+        places = (*map(self._place, kinds), *map(self._place, named))
+        return Wanted(tuple(kinds), named, tuple(said), loss, places)
+
+    def _place(self, asked: str | Partial) -> int:
+        """Where it is asked for: itself, its letter, or the messages of all letters of its role."""
+        wrt = next(_tensors(asked.wrt), "") if isinstance(asked, Partial) else asked
+        role = "parameters" if self._trained(wrt) else "vjp"
+        return next((self.places[k] for k in (asked, wrt, role) if k in self.places), _LAST)
 
 
 def _tensors(node: Node) -> Iterator[str]:

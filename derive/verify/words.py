@@ -90,10 +90,9 @@ _EXTREMES = {"max": ("largest", "maximum", "maximiser", "maximal"),
              "min": ("smallest", "minimum", "minimiser", "minimal")}
 SAYINGS = (
     Saying("the rule at a tie", r"rule (?:used|in use) here(?: is|,) `(\w+)`", _rule),
-    Saying("who wins a tie", r"(?:takes|goes to) the (first|last) (?:active|of the tied)", _rule),
+    Saying("who wins a tie", r"takes the (first|last) active", _rule),
     Saying("who wins a tie", r"the (first|last) of the indices, in order, takes", _rule),
-    Saying("the slope of an entry",
-           r"slope is (\d+) with respect to that entry and (\d+) with respect to every other", _slopes),
+    Saying("who wins a tie", r"the (first|last) of them if there are several", _rule),
     Saying("the slope of an entry", r"slope (\d+) at the entry that attains it, slope (\d+) at the others", _slopes),
     Saying("the slope of an entry",
            r"has slope (\d+) with respect to itself, and .* has slope (\d+) with respect to", _slopes),

@@ -62,7 +62,7 @@ def test_adaptive_windows() -> None:
 def test_windows_of_one_entry_pass_the_message_on() -> None:
     solution = derive.solve(derive.layer("max_pool", kernel_size=1))
     shown = {m.name: m.latex for m in solution.sheet.answer if isinstance(m, Math)}
-    assert shown["message_here"] == r"\delta_{x,ij} = \delta_{f,ij}"
+    assert shown["message_here_x"] == r"\delta_{x,ij} = \delta_{f,ij}"
     assert "several entries of a window tie" not in words({"kernel_size": 1})
 
 

@@ -13,6 +13,7 @@ from derive.errors import CardError, VerificationError
 from derive.handout import MODES, Head, Item, Selection, bounds, document
 from derive.render.guard import displayed
 from derive.render.pdf import compile_latex, engine
+from derive.sheet import Math
 from derive.verify.report import Check, Report, Verdict
 from tests.bank import named, solved
 
@@ -53,14 +54,15 @@ def test_the_whole_solution_or_the_cards_own() -> None:
     text = made("solutions")
     assert text.count(r"\begin{worked}") == 4 and text.count(r"\writingspace{") == 1
     assert r"It is $\frac{x_1}{2}$, \textbf{half} of it." in text and "Worked example" in text
-    every = [" ".join(f.latex.split()) for item in items() if item.solution for f in item.solution.sheet.formulas()]
-    assert displayed(text) == every
+    blocks = [b for item in items() if item.solution for b in replace(item.solution.sheet, closing=()).blocks("standard")]
+    assert displayed(text) == [" ".join(b.latex.split()) for b in blocks if isinstance(b, Math)]
+    assert "Read from the card" not in text and "Checked" not in text and "(line " not in text
 
 
 def test_the_key_has_the_answers_alone() -> None:
     text = made("key")
     assert "Uvažujte" not in text and "Worked example" not in text and "No solution." in text
-    assert r"\textbf{Max pooling: messages}" in text and r"\textbf{by\_hand}" in text
+    assert r"\textbf{Max pooling: backward message}" in text and r"\textbf{by\_hand}" in text
 
 
 def test_the_guide_to_marking() -> None:

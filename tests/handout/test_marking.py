@@ -57,7 +57,7 @@ def kinds(name: str) -> list[str]:
 def test_points_are_for_what_is_asked_and_for_nothing_else() -> None:
     assert kinds("overlapping") == ["jacobian", "message"]  # the forward message is shown, and was not asked for
     assert kinds("logistic_regression") == ["jacobian", "jacobian"]
-    assert kinds("prelu_network") == ["forward", *["either"] * 4]
+    assert kinds("prelu_network") == ["forward", *["jacobian"] * 4]
 
 
 def test_points_are_in_proportion_to_the_steps() -> None:

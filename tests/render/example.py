@@ -65,7 +65,7 @@ SCENE = Scene("window", "One window", "A window of two cells, $x_{00}$ and $-1$.
     Line(((2, 0.5), (3, 0.5), (4, 2.5), (5, 2.5)), "forward", smooth=True), Dot(3, 2), Label(1, 2, r"$\hat{y}'$ & more", "title"),
 ))
 DETAILS = (
-    Heading("The window"),
+    Heading("The window", name="window"),
     Figure(SCENE, "The window of $f_{00}$ & its entries."),
     Prose("Write the window as $x_1, \\dots, x_4$. Its maximum, in bracket notation:"),
     math("f = \\begin{cases}\n"
@@ -83,7 +83,7 @@ DETAILS = (
            ("A long cell", "which says in many words what happens to the gradient where entries tie", "1")), "llr"),
 )  # fmt: skip
 CHECKED = (
-    Heading("Checked"),
+    Heading("Checked", name="checked"),
     Prose("Proved: 3 equations. Tested: 2 equations at 40 points."),
 )
 SHEET = Sheet("Max pooling: the backward message", ANSWER, DETAILS, CHECKED)

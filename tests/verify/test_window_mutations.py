@@ -90,7 +90,7 @@ def passes(math: Math, latex: str, solution: derive.Solution, scopes: dict[str, 
 def test_the_finished_files_hold_the_checked_formulas(solution: derive.Solution) -> None:
     checked = [" ".join(m.latex.split()) for m in solution.sheet.formulas()]
     for form in ("md", "tex"):
-        text = derive.render(solution, form)
+        text = derive.render(solution, form, "full")
         assert isinstance(text, str)
         found = [" ".join(f.split()) for f in displayed(text)]
         assert found[-len(checked):] == checked

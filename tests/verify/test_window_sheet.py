@@ -63,8 +63,8 @@ def test_a_wrong_list_of_the_window_s_entries_is_found(solution: derive.Solution
 
 
 def test_an_unreadable_formula_is_not_passed(solution: derive.Solution) -> None:
-    first = next(b for b in solution.sheet.answer if isinstance(b, Math) and b.name == "jacobian")
+    first = next(b for b in solution.sheet.answer if isinstance(b, Math) and b.name == "jacobian_x")
     changed = replace(first, latex=r"\frac{\partial f_{kl}}{\partial x_{ij}} = \heartsuit")
     sheet = replace(solution.sheet, answer=tuple(changed if b is first else b for b in solution.sheet.answer))
     report = verify(sheet, solution.messages)
-    assert [c.verdict for c in report.failures if c.name == "jacobian"] == ["not read"]
+    assert [c.verdict for c in report.failures if c.name == "jacobian_x"] == ["not read"]

@@ -46,11 +46,10 @@ def test_the_words_of_a_sheet_hold(layer: str) -> None:
 
 
 MISTAKES = [
-    (POOLING, "slope is 1 with respect to that entry and 0", "slope is 0 with respect to that entry and 1"),
     (POOLING, "slope 1 at the entry that attains it, slope 0", "slope 0 at the entry that attains it, slope 1"),
     (POOLING, "has slope 1 with respect to itself", "has slope 2 with respect to itself"),
     (POOLING, "`first`", "`last`"), (POOLING, "takes the first active", "takes the last active"),
-    (POOLING, "goes to the first of the tied", "goes to the last of the tied"),
+    (POOLING, "the first of them if", "the last of them if"),
     (POOLING, "is the largest", "is the smallest"),
     (RELU, "jumps between", "agrees: there the derivative exists, between"),
     (RELU, "jumps between", "is between"),

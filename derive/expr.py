@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import is_
 from threading import RLock
@@ -395,6 +395,7 @@ class Hull(Expr):
 BINDING = (Reduce, Arg, SetOf)
 HOLDS: dict[str, Callable[[Any, Any], Any]] = {  # what the signs of a chain of relations mean, of arrays too
     "=": operator.eq, "≠": operator.ne, "<": operator.lt, "≤": operator.le, ">": operator.gt, "≥": operator.ge}
+TURNED = {"=": "=", "≠": "≠", "<": ">", "≤": "≥", ">": "<", "≥": "≤"}  # a op b is b TURNED[op] a
 PYTHON = {"=": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}  # how Python spells them
 _BOUND = "§"
 
@@ -632,3 +633,19 @@ def ranging(variable: Idx, lower: Expr, upper: Expr) -> Binder:
 def tuple_of(items: tuple[Expr, ...]) -> Expr:
     """(i, j), or i alone where there is one."""
     return items[0] if len(items) == 1 else Tuple(items)
+
+
+def items(node: Node) -> tuple[Expr, ...]:
+    """The components of a tuple; a single index is its own."""
+    return node.items if isinstance(node, Tuple) else (cast(Expr, node),)
+
+
+def conditions(node: Node | None) -> tuple[Cond, ...]:
+    """The parts that all must hold."""
+    return node.conds if isinstance(node, And) else () if node is None else (cast(Cond, node),)
+
+
+def joined(conds: Iterable[Cond]) -> Cond:
+    """The conditions, one or more, as one."""
+    found = tuple(conds)
+    return found[0] if len(found) == 1 else And(found)

@@ -186,9 +186,6 @@ def zero(part: ex.Expr) -> ex.Rel:
     return compared(part, "=")
 
 
-_FLIPPED = {"=": "=", "<": ">", ">": "<"}
-
-
 def compared(part: ex.Expr, op: str) -> ex.Rel:
     """part op 0, as x op e where part is x − e or e − x."""
     terms = part.terms if isinstance(part, ex.Add) else (part,)
@@ -198,6 +195,6 @@ def compared(part: ex.Expr, op: str) -> ex.Rel:
             atom = next(iter(m.powers), None)
             simple = abs(m.number) == 1 or isinstance(other, ex.Num)
             if isinstance(atom, ex.Entry) and list(m.powers.values()) == [ex.ONE] and simple:
-                return ex.rel(atom, op if m.number > 0 else _FLIPPED[op],
+                return ex.rel(atom, op if m.number > 0 else ex.TURNED[op],
                               monomial(ex.mul(ex.Num(-1 / m.number), other)).expr())
     return ex.rel(part, op, ex.ZERO)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
@@ -10,18 +9,16 @@ from functools import reduce
 import derive.expr as ex
 from derive.affine import Affine, Ranges
 from derive.calculus.algebra import Monomial, monomial, smaller
-from derive.calculus.ranges import conditions, joint
+from derive.calculus.ranges import joint
 from derive.module import Module
 
-_TURNED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤"}
-_COMPARE = {"<": operator.lt, ">": operator.gt, "≤": operator.le, "≥": operator.ge}
 _OPPOSITE = {"<": "≥", "≥": "<", ">": "≤", "≤": ">", "=": "≠", "≠": "="}
 
 
 def bracket(cond: ex.Cond, ranges: Ranges) -> ex.Expr:
     """[c], less what holds always; 0 where c never holds."""
     left: list[ex.Cond] = []
-    for part in conditions(cond):
+    for part in ex.conditions(cond):
         if isinstance(part, ex.Rel):
             found = _relation(part, ranges)
             if found is False:
@@ -58,15 +55,15 @@ def _relation(part: ex.Rel, ranges: Ranges) -> ex.Rel | bool:
 
 def _of_inner(left: ex.Expr, op: str, right: ex.Expr) -> ex.Rel | bool:
     """min(c, u) > k says u > k where c > k, and nothing at all else; max(c, u) > k is u > k where c ≤ k."""
-    if isinstance(right, ex.Extremum) and isinstance(left, ex.Num) and op in _TURNED:
-        left, op, right = right, _TURNED[op], left
-    if not (isinstance(left, ex.Extremum) and isinstance(right, ex.Num) and op in _TURNED and len(left.args) == 2):
+    if isinstance(right, ex.Extremum) and isinstance(left, ex.Num) and op in "<≤>≥":
+        left, op, right = right, ex.TURNED[op], left
+    if not (isinstance(left, ex.Extremum) and isinstance(right, ex.Num) and op in "<≤>≥" and len(left.args) == 2):
         return ex.rel(left, op, right)
     numbers = [a for a in left.args if isinstance(a, ex.Num)]
     others = [a for a in left.args if not isinstance(a, ex.Num)]
     if len(numbers) != 1:
         return ex.rel(left, op, right)
-    holds = _COMPARE[op](numbers[0].value, right.value)
+    holds = ex.HOLDS[op](numbers[0].value, right.value)
     both = (op in ">≥") == (left.op == "min")
     return _of_inner(others[0], op, right) if holds == both else holds
 
@@ -83,7 +80,7 @@ def _shifted(left: ex.Expr, op: str, right: ex.Expr) -> tuple[ex.Expr, str, ex.E
 
 def _equation(left: ex.Expr, right: ex.Expr) -> ex.Rel | bool:
     """left = right, less the components that agree; False where they differ by a number."""
-    pairs = zip(*(t.items if isinstance(t, ex.Tuple) else (t,) for t in (left, right)), strict=True)
+    pairs = zip(*(ex.items(t) for t in (left, right)), strict=True)
     differing = [(a, b) for a, b in pairs if a is not b]
     for a, b in differing:
         gap = Affine.of(a).minus(Affine.of(b))
@@ -133,7 +130,7 @@ def _equations(atom: ex.Expr) -> list[ex.Rel]:
     """The equations k = i, l = j that [(k, l) = (i, j)] says."""
     if not (isinstance(atom, ex.Bracket) and isinstance(atom.cond, ex.Rel) and atom.cond.ops == ("=",)):
         return []
-    left, right = (t.items if isinstance(t, ex.Tuple) else (t,) for t in atom.cond.terms)
+    left, right = (ex.items(t) for t in atom.cond.terms)
     return [ex.eq(a, b) for a, b in zip(left, right, strict=True)] if len(left) == len(right) else []
 
 
@@ -148,7 +145,6 @@ def _parted(atom: ex.Expr, single: set[ex.Rel]) -> list[ex.Expr]:
 
 
 Compared = tuple[ex.Expr, str, Fraction]
-_FLIPPED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "=": "=", "≠": "≠"}
 
 
 def possible(claim: ex.Rel, module: Module) -> bool:
@@ -173,7 +169,7 @@ def _comparisons(claim: ex.Cond) -> Iterator[Compared]:
         if isinstance(left, ex.Entry) and isinstance(right, ex.Num):
             yield left, op, right.value
         elif isinstance(left, ex.Num) and isinstance(right, ex.Entry):
-            yield right, _FLIPPED[op], left.value
+            yield right, ex.TURNED[op], left.value
 
 
 def _contradict(op: str, c: Fraction, known: str, b: Fraction) -> bool:

@@ -11,7 +11,7 @@ from derive.calculus.algebra import Monomial, key, monomial, size
 from derive.calculus.arithmetic import Arithmetic, over
 from derive.calculus.brackets import as_bracket, unclipped
 from derive.calculus.extremum import extremisers
-from derive.calculus.ranges import axis_range, binder_of, conditions, ranges_of, solve, within
+from derive.calculus.ranges import axis_range, binder_of, ranges_of, solve, within
 from derive.module import Module
 
 Variables = tuple[ex.Idx, ...]
@@ -84,7 +84,7 @@ def _delta(form: Contraction, variables: Variables, conds: Conds, whole: Monomia
     for atom in whole.powers:
         if not isinstance(atom, ex.Bracket):
             continue
-        parts = conditions(atom.cond)
+        parts = ex.conditions(atom.cond)
         for n, part in enumerate(parts):
             found = _solved(part, variables)
             if found is None:
@@ -121,7 +121,7 @@ def _solved(cond: ex.Cond, variables: Variables) -> tuple[ex.Idx, ex.Expr, list[
     """(v, e, the other equations) where one of the equations says v = e."""
     if not isinstance(cond, ex.Rel) or cond.ops != ("=",) or any(isinstance(t, ex.Arg) for t in cond.terms):
         return None
-    left, right = (t.items if isinstance(t, ex.Tuple) else (t,) for t in cond.terms)
+    left, right = (ex.items(t) for t in cond.terms)
     for n, (a, b) in enumerate(zip(left, right, strict=True)):
         found = solve(a, b, variables)
         if found is not None and found[0] not in ex.free_indices(found[1]):
@@ -136,7 +136,7 @@ def _joined(form: Contraction, variables: Variables, conds: Conds, whole: Monomi
         if not isinstance(atom, ex.Reduce) or atom.op != "sum" or exponent is not ex.ONE:
             continue
         alone = len(whole.powers) == 1
-        if not alone and not any(_solved(c, variables) for c in conditions(atom.binder.cond)):
+        if not alone and not any(_solved(c, variables) for c in ex.conditions(atom.binder.cond)):
             continue
         binder, body = ex.open_binder(atom)
         own = tuple(v for v in binder.variables if isinstance(v, ex.Idx))
@@ -145,7 +145,7 @@ def _joined(form: Contraction, variables: Variables, conds: Conds, whole: Monomi
         if len(own) < len(binder.variables) or any(ex.free_indices(b) & set(variables) for b in bounds):
             continue
         form.ranges |= ranges
-        inner = conditions(binder.cond)
+        inner = ex.conditions(binder.cond)
         if alone:
             return form.total((*variables, *own), (*conds, *inner), body)
         guards = [form(ex.Bracket(c)) for c in inner]
@@ -157,7 +157,7 @@ def _condition(form: Contraction, variables: Variables, conds: Conds, whole: Mon
     """Σ_v f(v) [c(v)] = Σ_{v : c(v)} f(v), for a condition on indices alone."""
     for atom in whole.powers:
         if isinstance(atom, ex.Bracket) and not any(isinstance(n, (ex.Entry, ex.Star, ex.Arg)) for n in ex.walk(atom)):
-            return form.total(variables, (*conds, *conditions(atom.cond)), whole.without([atom]).expr())
+            return form.total(variables, (*conds, *ex.conditions(atom.cond)), whole.without([atom]).expr())
     return None
 
 
@@ -196,7 +196,7 @@ def _member(atom: ex.Bracket, variables: Variables, module: Module) -> ex.In | N
     if not isinstance(atom.cond, ex.Rel) or atom.cond.ops != ("=",):
         return None
     place, stars = atom.cond.terms
-    items = stars.items if isinstance(stars, ex.Tuple) else (stars,)
+    items = ex.items(stars)
     named = [s for s in items if isinstance(s, ex.Star) and s.at == variables]
     if len(named) < len(items) or ex.free_indices(place) & set(variables):
         return None
@@ -218,7 +218,7 @@ def _counted(form: Contraction, variables: Variables, conds: Conds, whole: Monom
             return form.product([form.ranges[v].length, form.total(left, conds, whole.expr())])
     if len(conds) == 1 and isinstance(conds[0], ex.In) and not whole.powers:
         element = conds[0].element
-        items = element.items if isinstance(element, ex.Tuple) else (element,)
+        items = ex.items(element)
         if items == variables and not ex.free_indices(conds[0].set) & set(variables):
             return form.product([ex.Cardinality(conds[0].set), whole.expr()])
     return None
@@ -227,7 +227,7 @@ def _counted(form: Contraction, variables: Variables, conds: Conds, whole: Monom
 def has_delta(node: ex.Expr, variables: Variables) -> bool:
     """A factor [v = …] stands in a term, not below a reduction."""
     if isinstance(node, ex.Bracket):
-        return any(_solved(c, variables) is not None for c in conditions(node.cond))
+        return any(_solved(c, variables) is not None for c in ex.conditions(node.cond))
     if isinstance(node, ex.Cases):
         return any(has_delta(v, variables) for v, _ in node.branches)
     return isinstance(node, (ex.Add, ex.Mul)) and any(has_delta(c, variables) for c in _operands(node))

@@ -16,7 +16,7 @@ from derive.calculus.arithmetic import Fold, folds_of
 from derive.calculus.brackets import bracket, tidy
 from derive.calculus.contract import Contraction
 from derive.calculus.dependence import tensors_in
-from derive.calculus.ranges import conditions, ranges_of
+from derive.calculus.ranges import ranges_of
 from derive.module import Module
 
 
@@ -73,7 +73,7 @@ class Form(Contraction):
     def telling(self, cond: ex.Cond) -> ex.Cond:
         """The condition less (i, j) ∈ Ω(k, l), where the only window holds every entry."""
         whole = {name for name, field in self.module.fields if field.whole}
-        return ex.And(tuple(c for c in conditions(cond) if not (
+        return ex.And(tuple(c for c in ex.conditions(cond) if not (
             isinstance(c, ex.In) and isinstance(c.set, ex.SetApp) and c.set.name in whole))) if whole else cond
 
     def function(self, name: str, args: tuple[ex.Expr, ...]) -> ex.Expr:
@@ -94,8 +94,8 @@ class Form(Contraction):
         self.ranges |= ranges_of(binder, body, self.module)
         body = self(body)
         if node.op == "sum":
-            return self.total(binder.variables, conditions(binder.cond), body)
-        return self.closed(node.op, binder.variables, conditions(binder.cond), body)
+            return self.total(binder.variables, ex.conditions(binder.cond), body)
+        return self.closed(node.op, binder.variables, ex.conditions(binder.cond), body)
 
 
 def polished(node: ex.Expr) -> ex.Expr:

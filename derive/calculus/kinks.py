@@ -385,7 +385,7 @@ class _Here:
         found = []
         for op in (">", "<"):
             positive = (op == ">") == (whole.number > 0)
-            sign = wins if positive else {">": "<", "<": ">"}[wins]
+            sign = wins if positive else ex.TURNED[wins]
             where = compared(others[0], op)
             if possible(where, self.module):
                 found.append(ex.Given(ex.Iff(ex.rel(u, wins, v), ex.rel(part, sign, ex.ZERO)), where))

@@ -169,7 +169,7 @@ def _is_selection(node: ex.Node, module: Module) -> bool:
     if not isinstance(node, ex.Bracket) or not isinstance(node.cond, ex.Rel) or node.cond.ops != ("=",):
         return False
     right = node.cond.terms[1]
-    stars = right.items if isinstance(right, ex.Tuple) else (right,)
+    stars = ex.items(right)
     known = star_definitions(module)
     args = [known[s.name][0] for s in stars if isinstance(s, ex.Star) and s.name in known]
     return len(args) == len(stars) and all(isinstance(a.binder.cond, ex.In) and isinstance(a.body, ex.Entry)
@@ -182,7 +182,7 @@ def _covering(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex
     definitions = star_definitions(module)
 
     def whole(node: ex.Node) -> ex.Node | None:
-        items = node.items if isinstance(node, ex.Tuple) else (node,)
+        items = ex.items(node)
         if not all(isinstance(item, ex.Star) for item in items):
             return None
         stars = cast("tuple[ex.Star, ...]", items)

@@ -107,7 +107,7 @@ def _layer(equation: ex.Rel, module: Module) -> Module | None:
     if not isinstance(body, ex.Entry) or not isinstance(cond, ex.In) or not isinstance(cond.set, ex.SetApp):
         return None
     field, element = dict(module.fields).get(cond.set.name), cond.element
-    members = element.items if isinstance(element, ex.Tuple) else (element,)
+    members = ex.items(element)
     if cond.set.args != entry.indices or members != body.indices:
         return None
     if field is None or not all(isinstance(a, WindowAxis) for a in field.axes):

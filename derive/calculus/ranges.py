@@ -72,7 +72,7 @@ def ranges_of(binder: ex.Binder, body: ex.Node, module: Module) -> dict[ex.Idx, 
 
 def _through(variable: ex.Idx, cond: ex.Cond | None) -> bool:
     """The variable runs through a set: v ∈ Ω(…), or Ω(v) ∋ …."""
-    return any(isinstance(c, ex.In) and variable in ex.free_indices(c) for c in conditions(cond))
+    return any(isinstance(c, ex.In) and variable in ex.free_indices(c) for c in ex.conditions(cond))
 
 
 def binder_of(variables: tuple[ex.Idx, ...], ranges: dict[ex.Idx, Range], conds: tuple[ex.Cond, ...], body: ex.Expr,
@@ -121,14 +121,9 @@ def different(left: tuple[ex.Idx, ...], right: tuple[ex.Idx, ...]) -> ex.Rel:
 
 def restricted(binder: ex.Binder, cond: ex.Cond) -> ex.Binder:
     """The binder with one more condition."""
-    return ex.Binder(binder.variables, binder.lower, binder.upper, joint((*conditions(binder.cond), cond)))
-
-
-def conditions(cond: ex.Cond | None) -> tuple[ex.Cond, ...]:
-    """The parts that all must hold."""
-    return cond.conds if isinstance(cond, ex.And) else () if cond is None else (cond,)
+    return ex.Binder(binder.variables, binder.lower, binder.upper, joint((*ex.conditions(binder.cond), cond)))
 
 
 def joint(conds: tuple[ex.Cond, ...]) -> ex.Cond | None:
     """The conditions as one; None where there is none."""
-    return None if not conds else conds[0] if len(conds) == 1 else ex.And(conds)
+    return None if not conds else ex.joined(conds)

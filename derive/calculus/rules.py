@@ -194,7 +194,7 @@ class PairRule:
         for n, arg in enumerate(args[:-1]):  # each excludes the others: cases on paper have no order
             beats: list[ex.Cond] = [ex.rel(arg, ties if m < n or arg is tied else wins, other)
                                  for m, other in enumerate(args) if m != n]
-            branches.append((slopes[n], beats[0] if len(beats) == 1 else ex.And(tuple(beats))))
+            branches.append((slopes[n], ex.joined(beats)))
         return ex.Cases((*branches, (slopes[-1], ex.OTHERWISE)))
 
 

@@ -106,8 +106,7 @@ def covers(indices: tuple[ex.Idx, ...], at: tuple[ex.Idx, ...], module: Module, 
         conds.append(ex.eq(i, start) if start is end else ex.Rel((start, i, end), ("≤", "≤")))
         if axis.step > 1 and start is not end:
             conds.append(ex.eq(ex.Fn("mod", (ex.sub(i, start), ex.Num(axis.step))), ex.ZERO))
-    return ex.Iff(ex.In(ex.tuple_of(indices), ex.SetApp(name, at)), conds[0] if len(conds) == 1
-                  else ex.And(tuple(conds)))
+    return ex.Iff(ex.In(ex.tuple_of(indices), ex.SetApp(name, at)), ex.joined(conds))
 
 
 def _ends(k: ex.Expr, axis: Axis, n: int | str) -> tuple[ex.Expr, ex.Expr]:
@@ -133,8 +132,7 @@ def covered_by(indices: tuple[ex.Idx, ...], at: tuple[ex.Idx, ...], module: Modu
         else:
             assert inv.lower is not None and inv.upper is not None
             conds += [ex.Rel((inv.lower, k, inv.upper), ("≤", "≤")), *inv.within(k), *inv.conds]
-    return ex.Iff(ex.In(ex.tuple_of(indices), ex.SetApp(name, at)), conds[0] if len(conds) == 1
-                  else ex.And(tuple(conds)))
+    return ex.Iff(ex.In(ex.tuple_of(indices), ex.SetApp(name, at)), ex.joined(conds))
 
 
 def output_sizes(module: Module) -> tuple[ex.Rel, ...]:
@@ -187,20 +185,16 @@ def in_closed_form(value: ex.Expr, module: Module) -> ex.Expr | None:
     if isinstance(after, ex.Mul):
         conds.update({f.cond: None for f in after.factors if isinstance(f, ex.Bracket)})
         after = ex.mul(*(f for f in after.factors if not isinstance(f, ex.Bracket)))
-    return ex.Cases(((after, next(iter(conds)) if len(conds) == 1 else ex.And(tuple(conds))), (ex.ZERO, ex.OTHERWISE)))
+    return ex.Cases(((after, ex.joined(conds)), (ex.ZERO, ex.OTHERWISE)))
 
 
 def _is_covering(node: ex.Node, module: Module) -> bool:
     """Σ over (k, l) with (i, j) ∈ Ω(k, l), where i and j are given."""
     if not isinstance(node, ex.Reduce) or node.op != "sum" or not isinstance(node.binder.cond, ex.In):
         return False
-    windows = node.binder.cond.set
+    inside, windows = ex.items(node.binder.cond.element), node.binder.cond.set
     return (isinstance(windows, ex.SetApp) and windows.name in dict(module.fields)
-            and windows.args == node.binder.variables and not set(_items(node.binder.cond)) & set(windows.args))
-
-
-def _items(cond: ex.In) -> tuple[ex.Expr, ...]:
-    return cond.element.items if isinstance(cond.element, ex.Tuple) else (cond.element,)
+            and windows.args == node.binder.variables and not {*inside} & {*windows.args})
 
 
 def _is_factor(node: ex.Reduce, value: ex.Expr) -> bool:
@@ -211,7 +205,7 @@ def _written(node: ex.Reduce, module: Module) -> tuple[ex.Expr, tuple[ex.Cond, .
     binder, body = ex.open_binder(node)
     assert isinstance(binder.cond, ex.In)
     outputs = binder.variables
-    found = inverses(_items(binder.cond), module)
+    found = inverses(ex.items(binder.cond.element), module)
     exact: dict[ex.Node, ex.Node] = {k: inv.only for k, inv in zip(outputs, found, strict=True) if inv.only is not None}
     value = ex.subst(body, exact)
     for k, inv in reversed(list(zip(outputs, found, strict=True))):

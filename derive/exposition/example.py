@@ -13,7 +13,7 @@ from derive.errors import UnsupportedError
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
 from derive.exposition.worked import Result, worked
-from derive.expr import And, Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, eq
+from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, eq, joined
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, precision
@@ -113,7 +113,7 @@ def exact(b: Builder, results: list[Result]) -> None:
                 eq(node, printed(values))]
             for n in range(0, len(statements), _A_LINE):
                 line = tuple(statements[n:n + _A_LINE])
-                b.math(f"example_{part}", line[0] if len(line) == 1 else And(line), "example")
+                b.math(f"example_{part}", joined(line), "example")
 
 
 def rounded(b: Builder, results: list[Result]) -> None:

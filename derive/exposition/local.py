@@ -7,7 +7,7 @@ from typing import cast
 
 import derive.expr as ex
 from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
-from derive.calculus.ranges import conditions, solve
+from derive.calculus.ranges import solve
 from derive.calculus.rules import bound
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, presented, printed
@@ -156,7 +156,7 @@ def _only(b: Builder, step: Shown, table: SymbolTable) -> str:
     variables = tuple(ex.Idx(names[v]) for v in raw.binder.variables)
     _, body = ex.open_as(raw, variables)
     deltas = [f for f in (body.factors if isinstance(body, ex.Mul) else (body,)) if isinstance(f, ex.Bracket)]
-    equations = [c for d in deltas for c in conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
+    equations = [c for d in deltas for c in ex.conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
     if len(equations) != 1 or any(table.named(v.name.rstrip("'")) is None for v in variables):
         return ""
     found = []

@@ -10,7 +10,7 @@ from typing import TypeVar
 import derive.expr as ex
 from derive.axes import axes, stands
 from derive.calculus.algebra import has_sum
-from derive.calculus.ranges import conditions, joint, natural
+from derive.calculus.ranges import joint, natural
 from derive.module import Module
 
 _N = TypeVar("_N", bound=ex.Node)
@@ -62,7 +62,7 @@ def _one_bracket(node: ex.Node, of: ex.Node) -> ex.Node | None:
     guards = [f for f in node.factors if isinstance(f, ex.Bracket) and not _is_delta(f.cond)]
     if len(guards) < 2:
         return None
-    parts = [c for g in guards for c in conditions(g.cond)]
+    parts = [c for g in guards for c in ex.conditions(g.cond)]
     cond = joint(tuple(sorted(parts, key=lambda c: _first(c, of))))
     assert cond is not None
     return ex.mul(*(f for f in node.factors if f not in guards), ex.Bracket(cond))
@@ -76,7 +76,7 @@ def as_cases(value: ex.Expr, of: ex.Node) -> ex.Expr:
         return value
     deltas = [f for f in factors if isinstance(f, ex.Bracket) and _is_delta(f.cond)]
     rest = [f for f in factors if not isinstance(f, ex.Bracket)]
-    parts = [c for g in guards for c in conditions(g.cond)]
+    parts = [c for g in guards for c in ex.conditions(g.cond)]
     cond = joint(tuple(sorted(parts, key=lambda c: _first(c, of))))
     assert cond is not None
     return ex.mul(*deltas, ex.Cases(((ex.mul(*rest), cond), (ex.ZERO, ex.OTHERWISE))))

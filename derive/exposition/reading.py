@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from derive.axes import axes, extent
 from derive.calculus.messages import upstream as upstream_of
-from derive.calculus.ranges import conditions
 from derive.calculus.windows import covers, output_sizes
 from derive.exposition.builder import Builder
 from derive.exposition.pictures import pictures
 from derive.exposition.subject import LOSS, Subject
-from derive.expr import ZERO, And, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, eq, tuple_of
+from derive.expr import ZERO, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, conditions, eq, joined, tuple_of
 from derive.module import Function
 from derive.notation.symbols import Symbol
 
@@ -83,7 +82,7 @@ def sizes(b: Builder, subject: Subject) -> None:
     found = output_sizes(module)
     if found and all(not isinstance(s.terms[1], Num) for s in found):
         b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found], extents=[b.m(extent(n)) for n in source.sizes])
-        b.math("output_size", found[0] if len(found) == 1 else And(found))
+        b.math("output_size", joined(found))
 
 
 def forward(b: Builder, subject: Subject) -> None:

@@ -65,7 +65,7 @@ def listing(d: Story) -> ex.Node:
         pairs = [ex.eq(w.z(q + 1), ex.Entry(d.wrt, tuple(ex.add(s, ex.Num(x.dilation * a))
                                                       for s, a, x in zip(starts, cell, axes, strict=True))))
                  for q, cell in enumerate(cells)]
-        return pairs[0] if len(pairs) == 1 else ex.And(tuple(pairs))
+        return ex.joined(pairs)
     offsets = tuple(map(ex.Idx, d.windowed.offsets))
     number: ex.Expr = ex.ZERO
     for axis, offset in zip(axes, offsets, strict=True):
@@ -174,4 +174,4 @@ def _value(expr: Any, w: OneWindow) -> ex.Expr:
 def _region(case: Case, w: OneWindow) -> ex.Cond:
     """z_q > z_1, z_q > z_2, …"""
     rels = tuple(ex.Rel((_value(r.lhs, w), _value(r.rhs, w)), (_OPS[type(r).__name__],)) for r in case.region)
-    return rels[0] if len(rels) == 1 else ex.And(rels)
+    return ex.joined(rels)

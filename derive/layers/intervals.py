@@ -137,7 +137,7 @@ def _bounds(conds: list[ex.Cond], variables: list[ex.Idx]) -> Iterator[tuple[ex.
             raise UnsupportedError("the window's condition is not a range of its variables")
         for (left, right), op in zip(pairwise(cond.terms), cond.ops, strict=True):
             small, large = (left, right) if op in "<≤" else (right, left)
-            for a, b in product(_items(small), _items(large)):
+            for a, b in product(ex.items(small), ex.items(large)):
                 yield _bound(_affine(b).minus(_affine(a)), op in "<>", variables)
 
 
@@ -149,10 +149,6 @@ def _bound(slack: Affine, strict: bool, variables: list[ex.Idx]) -> tuple[ex.Idx
     rest = slack.without(found[0]).minus(Affine({}, Fraction(strict)))
     lower = slack.coefficients[found[0]] > 0
     return found[0], rest.times(-1) if lower else rest, lower
-
-
-def _items(term: ex.Expr) -> tuple[ex.Expr, ...]:
-    return term.items if isinstance(term, ex.Tuple) else (term,)
 
 
 def _affine(term: ex.Expr) -> Affine:

@@ -127,7 +127,7 @@ class Printer:
         conds = [f.cond for f in factors if isinstance(f, ex.Bracket)]
         if conds:
             rest = ex.mul(*(f for f in factors if not isinstance(f, ex.Bracket)))
-            return self.guarded(rest, conds[0] if len(conds) == 1 else ex.And(tuple(conds)))
+            return self.guarded(rest, ex.joined(conds))
         above: list[ex.Expr] = []
         below: list[ex.Expr] = []
         sign = 1

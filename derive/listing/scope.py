@@ -201,7 +201,7 @@ def taps(definition: Definition, scope: Scope) -> tuple[Taps, Definition] | None
     steps: Taps = {}
     along: dict[ex.Idx, ex.Idx] = {}
     shifted: dict[ex.Node, ex.Node] = {}
-    for cond in loop.cond.conds if isinstance(loop.cond, ex.And) else (loop.cond,):
+    for cond in ex.conditions(loop.cond):
         bounds = between(cond)
         if bounds is None:
             return None

@@ -243,7 +243,7 @@ class Slope:
 def _selected(cond: ex.Rel, layer: Windowed) -> ex.Arg | None:
     """The argmax in I = argmax, or in I = (i^*, j^*)."""
     for side in cond.terms:
-        items = side.items if isinstance(side, ex.Tuple) else (side,)
+        items = ex.items(side)
         if isinstance(side, ex.Arg):
             return side
         if all(isinstance(i, ex.Star) for i in items):

@@ -103,11 +103,11 @@ def runs(binder: ex.Binder, body: ex.Expr, reach: Extents, index: Index, axes: i
     for inside, which in members(binder.cond, binder.variables):
         for v, k, axis in zip(inside, which.args, reach.sets[which.name], strict=True):
             found[v] = partial(windowed, k, axis)
-    for cond in conditions(binder.cond):
+    for cond in ex.conditions(binder.cond):
         if isinstance(cond, ex.In) and covers(cond, binder) and isinstance(cond.set, ex.SetApp):
-            for i, arg, axis in zip(items(cond.element), cond.set.args, reach.sets[cond.set.name], strict=True):
+            for i, arg, axis in zip(ex.items(cond.element), cond.set.args, reach.sets[cond.set.name], strict=True):
                 found |= {arg: partial(covered, i, axis)} if isinstance(arg, ex.Idx) else {}
-    sets = tuple(c.set for c in conditions(binder.cond) if isinstance(c, ex.In))
+    sets = tuple(c.set for c in ex.conditions(binder.cond) if isinstance(c, ex.In))
     for v, low, high in zip(binder.variables, binder.lower, binder.upper, strict=True):
         if low is not None and high is not None:
             found[v] = partial(ranged, low, high)
@@ -119,7 +119,7 @@ def runs(binder: ex.Binder, body: ex.Expr, reach: Extents, index: Index, axes: i
 def windows_alone(binder: ex.Binder) -> bool:
     """All variables run through windows, and nothing else says where they run."""
     return bool(members(binder.cond, binder.variables)) and all(
-        members(c, binder.variables) for c in conditions(binder.cond)) and not any(binder.lower)
+        members(c, binder.variables) for c in ex.conditions(binder.cond)) and not any(binder.lower)
 
 
 def gives_values(cond: ex.Cond, binder: ex.Binder) -> bool:
@@ -133,16 +133,6 @@ def covers(cond: ex.In, binder: ex.Binder) -> bool:
     free = {v for v, low in zip(binder.variables, binder.lower, strict=True) if low is None}
     given = not ex.free_indices(cond.element) & set(binder.variables)
     return given and bool(args) and len(set(args)) == len(args) and all(a in free for a in args)
-
-
-def items(node: ex.Expr) -> tuple[ex.Expr, ...]:
-    """The components of a tuple; a single index is its own."""
-    return node.items if isinstance(node, ex.Tuple) else (node,)
-
-
-def conditions(cond: ex.Cond | None) -> tuple[ex.Cond, ...]:
-    """The parts that all must hold."""
-    return cond.conds if isinstance(cond, ex.And) else () if cond is None else (cond,)
 
 
 # Index terms on a grid, exactly: an integer array over one common denominator.

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Arg, Entry, Expr, Fn, Node, Rel, Star, subst, walk
+from derive.expr import Arg, Entry, Expr, Fn, Node, Rel, Star, items, subst, walk
 from derive.module import Module
-from derive.numeric.binders import items
 from derive.numeric.gather import Array, Indices, Mask, merged
 from derive.records import dataclass
 from derive.reductions import is_middle

@@ -291,7 +291,7 @@ class Coder:
 
     def clauses(self, binder: ex.Binder, body: ex.Expr) -> str:
         """``for`` clauses for the variables and an ``if`` for the condition."""
-        conds = binder.cond.conds if isinstance(binder.cond, ex.And) else (binder.cond,) if binder.cond else ()
+        conds = ex.conditions(binder.cond)
         text, left, told = "", list(binder.variables), set[ex.Cond]()
         for cond in conds:
             if isinstance(cond, ex.In) and left:
@@ -306,7 +306,7 @@ class Coder:
 
     def _through(self, cond: ex.In, left: list[ex.Idx]) -> tuple[str, bool]:
         """The loop that a membership gives, and whether it then holds: over a set's elements, or over the windows."""
-        element = cond.element.items if isinstance(cond.element, ex.Tuple) else (cond.element,)
+        element = ex.items(cond.element)
         own = [e for e in element if isinstance(e, ex.Idx) and e in left]
         if len(own) == len(element):
             names = ",".join(map(self.name, own))

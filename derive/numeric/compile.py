@@ -20,7 +20,7 @@ from derive.errors import UnsupportedError
 from derive.functions import Table
 from derive.module import Module
 from derive.numeric import binders
-from derive.numeric.binders import Env, items
+from derive.numeric.binders import Env
 from derive.numeric.choice import (
     Candidate,
     Choice,
@@ -232,7 +232,7 @@ class Evaluation:
                 pairs = zip(terms, ops, terms[1:], strict=False)
                 return _joined(np.multiply, [self.relation(a, op, b, env) for a, op, b in pairs])
             case ex.In(element, ex.SetApp(name, args)):
-                axes = zip(items(element), args, self.reach.sets[name], strict=True)
+                axes = zip(ex.items(element), args, self.reach.sets[name], strict=True)
                 return _joined(np.logical_and, [binders.contains(self.index(i, env), self.index(k, env), axis)
                                                 for i, k, axis in axes])
         raise UnsupportedError(f"`{type(cond).__name__}` has no truth value on arrays")
@@ -241,10 +241,10 @@ class Evaluation:
         for place, maximiser in ((left, right), (right, left)):
             arg = as_arg(maximiser, self.definitions, self.module)
             if arg is not None and op in "=≠":
-                found = self.choice(arg, env).weight(tuple(self.index(i, env) for i in items(place)))
+                found = self.choice(arg, env).weight(tuple(self.index(i, env) for i in ex.items(place)))
                 return found if op == "=" else 1 - np.asarray(found, np.float64)
         if isinstance(left, ex.Tuple) or isinstance(right, ex.Tuple):
-            pairs = zip(items(left), items(right), strict=True)
+            pairs = zip(ex.items(left), ex.items(right), strict=True)
             same = _joined(np.logical_and, [self.index(a, env) == self.index(b, env) for a, b in pairs])
             return same if op == "=" else ~same
         return ex.HOLDS[op](self.value(left, env), self.value(right, env))
@@ -284,7 +284,7 @@ class Evaluation:
     def steps(self, binder: ex.Binder, body: ex.Expr, env: Env) -> Iterator[tuple[Env, Mask | None]]:
         """The bound variables' values in row-major order, and where on the grid they count."""
         runs = binders.runs(binder, body, self.reach, self.index, len(self.shape))
-        rest = [c for c in binders.conditions(binder.cond) if not binders.gives_values(c, binder)]
+        rest = [c for c in ex.conditions(binder.cond) if not binders.gives_values(c, binder)]
 
         def nest(depth: int, inner: Env, mask: Mask | None) -> Iterator[tuple[Env, Mask | None]]:
             if mask is not None and not mask.any():

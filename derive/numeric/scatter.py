@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import derive.expr as ex
 from derive.numeric import binders
-from derive.numeric.binders import items
 from derive.numeric.choice import Choice, Shares, as_arg, read_stars
 from derive.numeric.compile import Evaluation, has_exponentials
 from derive.numeric.gather import Array, Indices, scatter_add, steps
@@ -44,11 +43,11 @@ def scatter(node: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluation) -
     rest = ex.mul(*(f for f in factors if f is not factor))
     own = set(binder.variables)
     domain = arg.binder.cond
-    same = isinstance(domain, ex.In) and domain.set is member.set and items(domain.element) == arg.binder.variables
+    same = isinstance(domain, ex.In) and domain.set is member.set and ex.items(domain.element) == arg.binder.variables
     split = evaluation.module.tie_rule == "split" and read_stars(rest)
-    if same and not split and items(member.element) == target and ex.free_indices(rest) | ex.free_indices(arg) <= own:
-        return Scatter(binder.variables, rest, arg)
-    return None
+    free = ex.free_indices(rest) | ex.free_indices(arg)
+    alone = same and not split and ex.items(member.element) == target and free <= own
+    return Scatter(binder.variables, rest, arg) if alone else None
 
 
 def _maximiser(factor: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluation) -> ex.Arg | None:
@@ -62,9 +61,9 @@ def _maximiser(factor: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluati
     if not isinstance(cond, ex.Rel) or cond.ops != ("=",):
         return None
     left, right = cond.terms
-    if items(right) == target:
+    if ex.items(right) == target:
         left, right = right, left
-    return as_arg(right, evaluation.definitions, evaluation.module) if items(left) == target else None
+    return as_arg(right, evaluation.definitions, evaluation.module) if ex.items(left) == target else None
 
 
 def scattered(found: Scatter, shape: Shape, evaluation: Evaluation) -> Array:
@@ -114,7 +113,7 @@ def covering_sum(node: ex.Expr, target: tuple[ex.Idx, ...], evaluation: Evaluati
             member = binder.cond
             assert isinstance(member, ex.In)
             plain = isinstance(member.set, ex.SetApp) and member.set.args == binder.variables
-            if plain and items(member.element) == target and not any(binder.lower):
+            if plain and ex.items(member.element) == target and not any(binder.lower):
                 rest = ex.mul(*factors[:n], *factors[n + 1:])
                 if has_exponentials(node):  # e^{x_i} Σ_k c_k e^{−m_k} is Σ_k c_k e^{x_i − m_k}: that stays in range
                     body, rest = ex.mul(rest, body), ex.mul()

@@ -18,9 +18,9 @@ Places = dict[tuple[str, int], tuple[str, int]]  # (set, axis) -> (tensor, axis)
 def members(cond: ex.Cond | None, variables: Sequence[ex.Idx]) -> list[tuple[tuple[ex.Idx, ...], ex.SetApp]]:
     """The memberships (v_1, …) ∈ S(…) of a condition whose elements are exactly bound variables."""
     found = []
-    for part in cond.conds if isinstance(cond, ex.And) else () if cond is None else (cond,):
+    for part in ex.conditions(cond):
         if isinstance(part, ex.In) and isinstance(part.set, ex.SetApp):
-            items = part.element.items if isinstance(part.element, ex.Tuple) else (part.element,)
+            items = ex.items(part.element)
             if all(v in variables for v in items):
                 found.append((tuple(v for v in items if isinstance(v, ex.Idx)), part.set))
     return found

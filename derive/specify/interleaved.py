@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from fractions import Fraction
 
-from derive.expr import Add, And, Entry, Expr, Fn, Idx, Mul, Node, Num, Rel, eq, mul, subst
+from derive.expr import Add, And, Entry, Expr, Fn, Idx, Mul, Node, Num, Rel, conditions, eq, mul, subst
 from derive.notation.formulas import Formula
 from derive.records import dataclass
 
@@ -38,7 +38,7 @@ def with_interleaved(nodes: Statements) -> Statements:
 
 
 def _claims(node: Node) -> Iterable[Rel]:
-    parts = node.conds if isinstance(node, And) else (node,)
+    parts = conditions(node)
     return [p for p in parts if isinstance(p, Rel) and set(p.ops) == {"="}]
 
 

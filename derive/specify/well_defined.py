@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from derive.errors import CardError, Problem
-from derive.expr import And, Cases, Cond, Entry, Expr, Infinity, Num, Rel, free_indices, walk
+from derive.expr import HOLDS, Cases, Cond, Entry, Expr, Infinity, Num, Rel, conditions, free_indices, walk
 from derive.notation import write
 from derive.notation.symbols import SymbolTable
 from derive.specify.definitions import Definition
 from derive.specify.places import place
-
-_COMPARE = {"<": lambda a, b: a < b, "≤": lambda a, b: a <= b, ">": lambda a, b: a > b, "≥": lambda a, b: a >= b,
-            "=": lambda a, b: a == b, "≠": lambda a, b: a != b}  # fmt: skip
 
 
 def refuse_branches(used: Iterable[Definition], table: SymbolTable) -> None:
@@ -36,7 +33,7 @@ def refuse_branches(used: Iterable[Definition], table: SymbolTable) -> None:
 
 def _subjects(cond: Cond) -> Iterator[Expr | None]:
     """What is compared with numbers; None for any other condition."""
-    for part in cond.conds if isinstance(cond, And) else (cond,):
+    for part in conditions(cond):
         if not isinstance(part, Rel):
             yield None
             continue
@@ -51,8 +48,7 @@ def _between(numbers: set[Fraction]) -> list[Fraction]:
 
 
 def _holds(cond: Cond, value: Fraction) -> bool:
-    parts = cond.conds if isinstance(cond, And) else (cond,)
-    return all(_COMPARE[op](_value(a, value), _value(b, value)) for part in parts if isinstance(part, Rel)
+    return all(HOLDS[op](_value(a, value), _value(b, value)) for part in conditions(cond) if isinstance(part, Rel)
                for a, op, b in zip(part.terms, part.ops, part.terms[1:], strict=False))
 
 

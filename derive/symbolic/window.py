@@ -66,7 +66,7 @@ class WindowReduction:
                 and binder.cond.set.args == entry.indices):
             raise UnsupportedError("the reduction does not run over the window of its output")
         element = binder.cond.element
-        self.variables = element.items if isinstance(element, ex.Tuple) else (element,)
+        self.variables = ex.items(element)
         self.field: ReceptiveField = module.field(binder.cond.set.name)
         self.tensor = self._only_tensor()
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from derive.calculus.one_window import Windowed, windowed
 from derive.errors import UnsupportedError
 from derive.expr import Arg as ArgMax
-from derive.expr import Entry, Expr, Fn, Idx, Matrix, Node, Partial, Rel, SetApp, SetOf, Star, Tuple, transform, walk
+from derive.expr import Entry, Expr, Fn, Idx, Matrix, Node, Partial, Rel, SetApp, SetOf, Star, items, transform, walk
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import Arithmetic
@@ -189,10 +189,9 @@ def gather(statements: Iterable[Node], module: Module) -> Definitions:
         if not (isinstance(node, Rel) and node.ops == ("=",)):
             continue
         left, right = node.terms
-        items = left.items if isinstance(left, Tuple) else (left,)
-        if isinstance(right, ArgMax) and all(isinstance(i, Star) for i in items):
+        if isinstance(right, ArgMax) and all(isinstance(i, Star) for i in items(left)):
             stars |= {i.name: (right, n, tuple(a for a in i.at if isinstance(a, Idx)))
-                      for n, i in enumerate(items) if isinstance(i, Star)}
+                      for n, i in enumerate(items(left)) if isinstance(i, Star)}
         elif isinstance(left, SetApp) and isinstance(right, SetOf):
             sets[left.name] = right
         elif isinstance(left, Entry) and not isinstance(right, Matrix) and not _known(left.tensor, module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from derive.calculus.one_window import Windowed
-from derive.expr import And, Entry, Expr, Given, Idx, Node, Num, Rel
+from derive.expr import Entry, Expr, Given, Idx, Node, Num, Rel, conditions
 from derive.numeric.statements import index_value
 from derive.receptive_field import ReceptiveField, WindowFacts, at_many, of_axes, sizes_of, window_facts
 from derive.sheet import Math
@@ -73,11 +73,11 @@ def check_listing(printed: Math, node: Node, w: Windowed) -> Check:
 
 def _named(node: Node, env: dict[Idx, int]) -> dict[int, tuple[int, ...]]:
     """q → the entry that the listing gives z_q."""
-    claims = node.conds if isinstance(node, And) else (node,)
+    claims = conditions(node)
     free: list[dict[Idx, int]] = [env]
     if isinstance(node, Given):
         claims = (node.claim,)
-        bounds = node.cond.conds if isinstance(node.cond, And) else (node.cond,)
+        bounds = conditions(node.cond)
         letters = [(c.terms[1], c.terms[2]) for c in bounds if isinstance(c, Rel) and len(c.terms) == 3]
         runs = [[(i, n) for n in range(int(top.value) + 1)] for i, top in letters if isinstance(top, Num)
                 and isinstance(i, Idx)]

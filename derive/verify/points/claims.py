@@ -8,12 +8,12 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
+import derive.expr as ex
 from derive.axes import counts, stands
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
-from derive.expr import HOLDS, And, Cond, Expr, Given, Idx, Iff, In, Node, Rel, SetApp, Subdifferential, Tuple, walk
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, EXACT, Arithmetic, close
 from derive.numeric.coder import Coder, Mark
@@ -35,10 +35,10 @@ class Refuted(Exception):
 class Claim:
     """t_0 op t_1 op … for all values of ``variables``; ``sides(P, at, hits)`` gives None where it claims nothing."""
 
-    variables: tuple[Idx, ...]
-    slots: Mapping[Idx, tuple[tuple[str, int], ...]]
-    windows: Mapping[Idx, tuple[tuple[str, int], ...]]
-    applied: tuple[SetApp, ...]
+    variables: tuple[ex.Idx, ...]
+    slots: Mapping[ex.Idx, tuple[tuple[str, int], ...]]
+    windows: Mapping[ex.Idx, tuple[tuple[str, int], ...]]
+    applied: tuple[ex.SetApp, ...]
     marks: tuple[Mark, ...]
     ops: tuple[str, ...]
     sides: Callable[[Point, Index, set[int]], tuple[Any, ...] | None]
@@ -75,7 +75,7 @@ class Claim:
     def _over_nothing(self, point: Point, at: Index) -> bool:
         """A window Ω(k, l) of these indices has no entry."""
         value = dict(zip(self.variables, at, strict=True))
-        return any(not point.elements(s.name, tuple([value[a] for a in s.args if isinstance(a, Idx)]))
+        return any(not point.elements(s.name, tuple([value[a] for a in s.args if isinstance(a, ex.Idx)]))
                    for s in self.applied)
 
     def _wrong(self, sides: tuple[Any, ...]) -> str | None:
@@ -105,7 +105,7 @@ class Claim:
         """The values of each free index."""
         return [self._run(v, point) for v in self.variables]
 
-    def _run(self, variable: Idx, point: Point) -> range:
+    def _run(self, variable: ex.Idx, point: Point) -> range:
         if self.slots[variable]:
             return point.span(self.slots[variable])
         if self.windows[variable]:
@@ -136,7 +136,7 @@ def _related(left: Any, op: str, right: Any, same: Callable[[Any, Any], bool]) -
         return op == "≠"
     if op in ("=", "≠"):
         return same(left, right) == (op == "=")
-    return bool(HOLDS[op](left, right)) or (op in "≤≥" and same(left, right))
+    return bool(ex.HOLDS[op](left, right)) or (op in "≤≥" and same(left, right))
 
 
 def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:
@@ -168,8 +168,8 @@ class Compiler:
     kind: Arithmetic
     definitions: Definitions
     ranks: Mapping[str, int]
-    _written: dict[tuple[Cond, Cond | None], _Written] = field(default_factory=dict)  # in whatever arithmetic
-    _claims: dict[tuple[Cond, Cond | None, Arithmetic], Claim] = field(default_factory=dict)
+    _written: dict[tuple[ex.Cond, ex.Cond | None], _Written] = field(default_factory=dict)  # in whatever arithmetic
+    _claims: dict[tuple[ex.Cond, ex.Cond | None, Arithmetic], Claim] = field(default_factory=dict)
 
     @staticmethod
     def of(messages: Messages, kind: Arithmetic) -> Compiler:
@@ -179,19 +179,19 @@ class Compiler:
                  for name, (arg, place) in messages.star_definitions.items()}
         return Compiler(module, kind, Definitions(stars, {}, {}), {s.name: len(s.axes) for s in module.table.symbols})
 
-    def claims(self, node: Node) -> tuple[Claim, ...]:
-        claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)
-        parts = claim.conds if isinstance(claim, And) else (cast(Cond, claim),)
+    def claims(self, node: ex.Node) -> tuple[Claim, ...]:
+        claim, cond = (node.claim, node.cond) if isinstance(node, ex.Given) else (node, None)
+        parts = ex.conditions(claim)
         return tuple(self._claim(part, cond) for part in parts)
 
     def same(self, left: Any, right: Any) -> bool:
         """Whether two numbers are equal in this arithmetic."""
         return same_in(self.kind)(left, right)
 
-    def function(self, params: tuple[Expr, ...], value: Expr) -> Callable[[Point, Index], Any]:
+    def function(self, params: tuple[ex.Expr, ...], value: ex.Expr) -> Callable[[Point, Index], Any]:
         """A formula as a function of a point and of its indices."""
         coder = Coder(self.definitions, self.ranks, self.module)
-        unpacked = "".join(coder.name(p) + "," for p in params if isinstance(p, Idx))
+        unpacked = "".join(coder.name(p) + "," for p in params if isinstance(p, ex.Idx))
         source = "def value(P, AT, HITS=set()):\n" + (f"    {unpacked} = AT\n" if unpacked else "")
         source += f"    return {coder.value(value)}\n"
         found: Callable[[Point, Index], Any] = self._made(source, coder)["value"]
@@ -204,7 +204,7 @@ class Compiler:
     def _made(self, source: str, coder: Coder) -> dict[str, Any]:
         return made(source, coder, self._names, dual(self.kind))
 
-    def _claim(self, claim: Cond, cond: Cond | None) -> Claim:
+    def _claim(self, claim: ex.Cond, cond: ex.Cond | None) -> Claim:
         if (claim, cond, self.kind) not in self._claims:
             if (claim, cond) not in self._written:
                 self._written[claim, cond] = self._source(claim, cond)
@@ -213,10 +213,10 @@ class Compiler:
             self._claims[claim, cond, self.kind] = Claim(*rest, made, same_in(self.kind))  # type: ignore[call-arg]
         return self._claims[claim, cond, self.kind]
 
-    def _source(self, claim: Cond, cond: Cond | None) -> _Written:
+    def _source(self, claim: ex.Cond, cond: ex.Cond | None) -> _Written:
         """The source of a claim's ``sides``, and what does not depend on the arithmetic."""
         coder = Coder(self.definitions, self.ranks, self.module)
-        whole: Node = claim if cond is None else Given(claim, cond)
+        whole: ex.Node = claim if cond is None else ex.Given(claim, cond)
         variables = variables_of(whole)
         params = "".join(coder.name(v) + "," for v in variables)
         source = "def sides(P, AT, HITS):\n" + (f"    {params} = AT\n" if params else "")
@@ -224,30 +224,30 @@ class Compiler:
             source += f"    if not {coder.value(cond)}: return None\n"
         ops: tuple[str, ...] = ("=",)
         terms: tuple[str, ...]
-        if isinstance(claim, Rel) and not isinstance(claim.terms[0], Subdifferential):
+        if isinstance(claim, ex.Rel) and not isinstance(claim.terms[0], ex.Subdifferential):
             ops, terms = claim.ops, tuple(map(coder.value, claim.terms))
-        elif isinstance(claim, Iff):
+        elif isinstance(claim, ex.Iff):
             terms = tuple(f"bool({coder.value(side)})" for side in (claim.left, claim.right))
         else:
             terms = (f"bool({coder.value(claim)})", "True")
         for n, text in enumerate(terms):
             source += f"    try: t{n} = {text}\n    except Undefined: t{n} = Undefined\n"
         source += f"    return ({''.join(f't{n},' for n in range(len(terms)))})\n"
-        left = claim.terms[0] if isinstance(claim, Rel) else claim
+        left = claim.terms[0] if isinstance(claim, ex.Rel) else claim
         places = window_places(self.module.equations)
         slots = {v: stands(v, left) or stands(v, whole) or elements(v, whole, places) for v in variables}
         windows = {v: counts(v, whole) for v in variables}
-        applied = tuple(n for n in walk(whole) if isinstance(n, SetApp) and n.args and set(n.args) <= set(variables))
+        applied = tuple(n for n in ex.walk(whole) if isinstance(n, ex.SetApp) and n.args
+                        and set(n.args) <= set(variables))
         return source, coder, (variables, slots, windows, applied, tuple(coder.marks), ops)
 
 
-def elements(variable: Idx, whole: Node, places: Places) -> tuple[tuple[str, int], ...]:
+def elements(variable: ex.Idx, whole: ex.Node, places: Places) -> tuple[tuple[str, int], ...]:
     """The tensor axes along which the windows run that a free index is said to be in."""
     found = []
-    for node in walk(whole):
-        if isinstance(node, In) and isinstance(node.set, SetApp):
-            items = node.element.items if isinstance(node.element, Tuple) else (node.element,)
-            found += [places[node.set.name, d] for d, item in enumerate(items)
+    for node in ex.walk(whole):
+        if isinstance(node, ex.In) and isinstance(node.set, ex.SetApp):
+            found += [places[node.set.name, d] for d, item in enumerate(ex.items(node.element))
                       if item is variable and (node.set.name, d) in places]
     return tuple(dict.fromkeys(found))
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.errors import UnsupportedError
-from derive.expr import HOLDS, And, Entry, Idx, In, Listed, Node, Num, Reduce, Rel
+from derive.expr import HOLDS, Entry, Idx, In, Listed, Node, Num, Reduce, Rel, conditions
 from derive.module import Module
 from derive.numeric.arithmetic import Arithmetic
 from derive.numeric.point import Definitions
@@ -39,7 +39,7 @@ class Facts:
 
     @staticmethod
     def of(module: Module, kind: Arithmetic) -> Facts:
-        facts = [part for fact in module.facts for part in (fact.conds if isinstance(fact, And) else (fact,))]
+        facts = [part for fact in module.facts for part in conditions(fact)]
         single: dict[str, tuple[Rel, ...]] = {}
         for fact in facts:
             name = _single(fact)

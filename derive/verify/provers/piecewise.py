@@ -340,5 +340,5 @@ def _quotient(node: ex.Rel) -> tuple[ex.Expr, ex.Expr, ex.Expr] | None:
 def parts_of(node: ex.Node) -> tuple[tuple[ex.Cond, ex.Node], ...]:
     """The claims of a statement that are made together, each with the whole that it is: under its condition."""
     claim, cond = (node.claim, node.cond) if isinstance(node, ex.Given) else (node, None)
-    claims = claim.conds if isinstance(claim, ex.And) else (claim,)
+    claims = ex.conditions(claim)
     return tuple((part, part if cond is None else ex.Given(part, cond)) for part in cast("tuple[ex.Cond]", claims))

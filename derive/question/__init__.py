@@ -10,12 +10,14 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation.formulas import formulas
+from derive.question import lexicon
 from derive.question.catalogued import catalogue_module, named_layer
 from derive.question.keys import refuse_near_misses
 from derive.question.operations import refuse_unformulated
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.slots import refuse_requests
+from derive.question.unaccounted import refuse_unaccounted
 from derive.question.windows import equations_of, is_window, window_module
 from derive.question.wording import Words, words_of
 from derive.statement import Statement, with_layer, with_statement
@@ -136,6 +138,20 @@ def _by_name(card: Card) -> Module | None:
         found = catalogue_module(card, words, read_, named)
     elif is_window(card, words, read_):
         found = window_module(card, words, read_)
-    if found is not None and Statement.of(card).derive is None:
-        refuse_requests(_prose(card))
+    if found is not None:
+        prose = _prose(card)
+        if Statement.of(card).derive is None:
+            refuse_requests(prose)
+        _refuse_other_layers(prose, found)
     return found
+
+
+_OF_POOLING = re.compile(r"\b(?:of|for|through) (?:the|this|such a) (?:[\w-]+ )?pool")
+
+
+def _refuse_other_layers(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` for a part beside the windows, unless «of the pooling layer» is asked."""
+    sentences = (prose.sentence(verb.start) for verb in lexicon.named(prose.text, "ask.verb"))
+    if not any(_OF_POOLING.search(prose.text, *sentence) for sentence in sentences):
+        letters = (symbol.name for symbol in module.table.symbols)
+        refuse_unaccounted(prose, [equation.terms[1] for equation in module.equations], (), letters)

@@ -215,10 +215,11 @@ def _refuse_reversed(chain: Chain) -> None:
     """«A PReLU network with a linear layer»: the order of the names need not be that of the layers."""
     for first, second in itertools.pairwise(chain.parts):
         words = chain.prose.text[first.end : second.start]
-        back = named(words, "join.back")
+        start, _ = chain.prose.sentence(second.start)
+        back = named(chain.prose.text[max(first.end, start) : second.start], "join.back")
         joined = re.search(r",|\b(?:second|another)\b", words) or named(words, "join.then", "join.through")
         inside = second.name == "linear" and not first.loss and not joined and _INSIDE.search(words)
-        if chain.prose.sentence(first.start) == chain.prose.sentence(second.start) and (back or inside):
+        if back or (inside and start <= first.start):
             quoted = chain.prose.plain.quote(first.start, second.end)
             raise CardError(Problem(f"“{quoted}”: which comes first? Write e.g. “a linear layer followed by …”, or the "
                                     "forward formulas", line=chain.prose.plain.line(first.start)))

@@ -113,7 +113,8 @@ def catalogue_module(card: Card, words: Words, formulas_read: Read, named: Named
                     tuple(p for _, error in formulas_read.failures for p in error.problems))
     field, size = _geometry(reader, named.spec)
     given = options(reader, named.spec)
-    rule = tie_rule_of(reader) if "tie_rule" in card.front_matter else None
+    chosen = "tie_rule" in card.front_matter or named.spec in EXTREMA
+    rule = tie_rule_of(reader) if chosen else None
     raise_problems(reader)
     try:
         module = layer(named.spec.name, **_arguments(field, reader.rank), input_size=size, tie_rule=rule, **given)

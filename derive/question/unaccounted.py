@@ -74,10 +74,14 @@ class Formulas:
         return any(isinstance(n, Num) and float(n.value) in values for n in self.nodes)
 
     @property
+    def bends(self) -> bool:
+        """max(u, v), min(u, v), |u|, cases or brackets."""
+        return self.calls("abs", "sign") or any(isinstance(n, (Extremum, Cases, Bracket)) for n in self.nodes)
+
+    @property
     def branches(self) -> bool:
-        """max(u, v), min, |u|, cases or brackets."""
-        return self.reduces("max", "min") or self.calls("abs", "sign") or any(
-            isinstance(n, (Extremum, Cases, Bracket)) for n in self.nodes)
+        """What bends, or a maximum over many."""
+        return self.reduces("max", "min") or self.bends
 
     def powers(self, *exponents: float) -> bool:
         return any(isinstance(n, Pow) and isinstance(n.exponent, Num) and abs(float(n.exponent.value)) in exponents
@@ -105,7 +109,7 @@ class Formulas:
 # How a formula shows that it computes the part; without one here a part is taken as written.
 _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "squared_hinge", "absolute_error", "huber",
-                     "cases"), lambda f: f.branches or f.rooted),
+                     "cases"), lambda f: f.bends or f.rooted),
     **dict.fromkeys(("sigmoid", "tanh"), lambda f: f.calls("exp", "tanh")),
     **dict.fromkeys(("softplus", "cross_entropy", "binary_cross_entropy", "categorical_cross_entropy"),
                     lambda f: f.calls("log")),
@@ -116,7 +120,7 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     "normalisation": lambda f: f.rooted,
     **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
                      "modulus", "log_softmax", "logistic_loss"),
-                    lambda f: f.branches or f.calls("exp", "tanh", "log", "erf")),
+                    lambda f: f.bends or f.calls("exp", "tanh", "log", "erf")),
     "linear": lambda f: f.weighs,
     "penalty": lambda f: f.penalised,
     "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
@@ -200,9 +204,16 @@ def _goes_on(prose: Prose, first: int, last: int) -> bool:
     """The words say that the output of the formulas goes through the part that they name here."""
     start, stop = prose.sentence(first)
     start, stop = max(start, first - _FAR), min(stop, last + _FAR)
-    before, after = prose.text[start:first], prose.text[last:stop]
+    before, after = _without_targets(prose.text[start:first]), _without_targets(prose.text[last:stop])
     if _HABIT.search(before) or _HABIT.search(after) or _NOT_BEFORE.search(before) or _NOT_BEHIND.match(after):
         return False
     if _JOINED.search(before) or _APPLIED.match(after):
         return True
     return not (_ELSEWHERE.search(before) or _ELSEWHERE.search(after))
+
+
+def _without_targets(words: str) -> str:
+    """The words without «compared with the target»."""
+    for span in reversed(lexicon.named(words, "aside.none")):
+        words = words[: span.start] + words[span.stop :]
+    return words

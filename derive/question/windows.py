@@ -12,7 +12,7 @@ from derive.layers import EXTREMA, check_tie_rule, find, forward_of
 from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
 from derive.layers.naming import module_over, with_loss
-from derive.module import Module
+from derive.module import TIE_RULES, Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, latex_of
@@ -20,7 +20,7 @@ from derive.question.geometry import window_geometry
 from derive.question.lexicon import named, only
 from derive.question.prose import prose_of
 from derive.question.reading import Read
-from derive.question.request import asked, asked_by_statement
+from derive.question.request import asked, asked_by_statement, discussed
 from derive.question.stated import Reader, rank_of
 from derive.question.wording import Found, Words
 from derive.records import dataclass
@@ -283,6 +283,9 @@ def window_module(card: Card, words: Words, formulas_read: Read) -> Module:
     )
 
 
+_TIE_RULES = tuple(f"ties.{rule}" for rule in TIE_RULES)
+
+
 def refuse_other_pooling(card: Card, words: Words) -> None:
     """Raise :class:`UnsupportedError` for windows of a kind that is none of the catalogue's."""
     for found in words.about("unpooling")[:1]:
@@ -291,9 +294,9 @@ def refuse_other_pooling(card: Card, words: Words) -> None:
 
 
 def tie_rule_of(reader: Reader) -> str:
-    """The front matter's tie rule, else the first maximiser."""
+    """The front matter's tie rule, else what the words say of ties, else the first maximiser."""
     if "tie_rule" not in reader.card.front_matter:
-        return "first"
+        return _tie_rule_said(reader)
     try:
         rule = check_tie_rule(reader.card.front_matter["tie_rule"])
     except CardError as error:
@@ -301,3 +304,20 @@ def tie_rule_of(reader: Reader) -> str:
         return "first"
     reader.readings.append(f"tie rule `{rule}` (line {reader.card.key_line('tie_rule')})")
     return rule
+
+
+def _tie_rule_said(reader: Reader) -> str:
+    """«At ties the gradient is split evenly»; a rule that is none of ours is refused."""
+    prose = prose_of(reader.card.question, reader.card.question_line, ())
+    for tie in named(prose.text, "ties.of"):
+        start, stop = prose.sentence(tie.start)
+        said = {span.concept.partition(".")[2] for span in named(prose.text[start:stop], *_TIE_RULES, "ties.other")}
+        if not said or discussed(prose.text, tie.start) or named(prose.text[start:stop], "ties.none"):
+            continue
+        if len(said) > 1 or "other" in said:
+            reader.refuse(f"“{prose.plain.quote(start, stop)}”: which input takes the gradient at a tie? Add "
+                          "`tie_rule: first`, `last` or `split` to the front matter", prose.plain.line(tie.start))
+            continue
+        reader.readings.append(f"tie rule `{(rule := said.pop())}` ({prose.said(start, stop)})")
+        return rule
+    return "first"

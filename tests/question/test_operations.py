@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import OpenError
+from derive.errors import CardError, OpenError
+from derive.module import Module
 from derive.question import module_of
 
 FORMULAS = r"A layer computes $s = w^\top x + b$ with weights $w$ and $p = 1 / (1 + e^{-s})$."
@@ -83,3 +84,29 @@ def test_words_that_change_the_meaning_of_a_formula_are_open(said: str) -> None:
 @pytest.mark.parametrize("said", LIKEWISE)
 def test_words_that_say_what_a_formula_says_are_not(said: str) -> None:
     assert read("A layer computes", said, r"Derive $\partial L / \partial x_i$.")
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("In case of ties, the gradient is split evenly.", "split"),
+        ("If several entries are maximal, the last one receives the gradient.", "last"),
+        ("Ties are broken in favour of the smallest index.", "first"),
+        ("You may assume that there are no ties.", "first"),
+    ],
+)
+def test_what_the_words_say_of_ties_is_the_tie_rule(said: str, rule: str) -> None:
+    module = read(WINDOW, said, ASKED)
+    assert isinstance(module, Module) and module.tie_rule == rule
+
+
+@pytest.mark.parametrize("said", [
+    "At ties a random maximal entry is chosen.",
+    "Before pooling a ReLU is applied.",
+    "The maximum is taken over the absolute values.",
+    "Dropout is applied to the hidden units.",
+    "The windows are circular.",
+])
+def test_beside_windows_nothing_is_left_out(said: str) -> None:
+    with pytest.raises(CardError):
+        read(WINDOW, said, ASKED)

@@ -229,7 +229,8 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
     """Raise :class:`CardError` where a part behind the first is not joined to the one before."""
     for first, second in itertools.pairwise(parts):
         words = chain.prose.text[first.end : second.start]
-        if not (re.search(r"[,:;→+]", words) or named(words, "join") or re.search(
-                r"\b(?:and|a|with|plus|s|se|into|by|which|that)\b", words) or second.loss or second.name == "residual"):
+        joined = re.search(r"[,:;→+]|\b(?:and|a|with|plus|s|se|into|by|which|that)\b", words) or named(words, "join")
+        itself = second.loss or second.name == "residual" or first.end == second.start
+        if re.search(r"\b(?:or|nebo)\s+(?:an? )?$", words) or not (joined or itself):
             raise chain.unclear(second, f": is it behind {chain.quoted(first)}? Write e.g. “followed by”, or the "
                                 "forward formulas")

@@ -18,6 +18,7 @@ from derive.records import dataclass
 
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
                    "hinge squared_hinge absolute_error huber logistic_loss stated".split())
+UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
 SLOPED = frozenset("prelu leaky_relu elu celu".split())
 _WORD = re.compile(r"[^\W_]+|∎|½")
 _THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
@@ -122,7 +123,37 @@ class Chain:
             elif not self._names_a_letter(span):
                 found.append(Part(name, span.start, span.stop))
                 self.understood += [(span.start, span.stop)] if name == "own" else []
-        return found
+        return [*self._weighing(found)]
+
+    def _weighing(self, found: Sequence[Part]) -> Iterator[Part]:
+        """A unit that has weights weighs its inputs first: «one logistic unit with weights $w$», «a neuron with … »."""
+        text, last = self.prose.text, Part("", -1, -1)
+        places = [self.places.get(id(m.formula), -1) for m in self.spoken if role_of(m) == "weight"]
+        for part in found:
+            start, stop = self.prose.sentence(part.start)
+            linear = named(text, "part.linear")
+            nouns = [s for s in named(text, "unit") if start <= s.start < stop
+                     and not any(p.start <= s.start < p.stop for p in linear)]
+            beside = next((s for s in nouns if part.start <= s.start <= part.end + 1), None)
+            before = next((s for s in nouns if s.start < part.start and last.start < start), None)
+            noun = beside or before
+            direct = last.name == "linear" and not named(text[last.end : part.start], "join.then", "join.through")
+            if noun and not direct and part.name in UNITS and any(
+                    noun.start < at < (stop if beside else part.start) for at in places):
+                options = {"units": "1"} if noun.concept == "unit.one" else self._counted(part.start)
+                if beside and noun.start > part.start:
+                    yield Part("linear", part.start, noun.start - 1, options=options)
+                    part = replace(part, start=noun.start - 1, end=noun.stop)
+                else:
+                    yield Part("linear", noun.start, noun.stop, options=options)
+            yield part
+            last = part
+
+    def _counted(self, at: int) -> dict[str, str]:
+        """«$K$ tanh units»"""
+        gap = next((g for g in self.prose.gaps if not self.prose.text[g.start + 1 : at].strip() and g.start < at), None)
+        self.understood += [(gap.start, gap.start + 1)] if gap else []
+        return {"units": gap.formula.latex.strip()} if gap else {}
 
     def _residual(self) -> Iterator[Span]:
         """«the input of the block is added to the output of the second layer»: a part around those before it."""
@@ -227,10 +258,9 @@ class Chain:
     def _described(self, n: int, part: Part, parts: Sequence[Part]) -> Part:
         start, stop = self.behind(n, parts)
         letters: dict[str, str] = {}
-        options: dict[str, str] = {}
+        options = {**part.options}
         gaps = [g for g in self.prose.gaps if start <= g.start < stop]
-        here = self.prose.text[slice(*self.prose.sentence(part.start))]
-        if "pool" in part.name and re.search(r"(?<!one )(?<!single )(?<!single-)\bchannels?\b", here):
+        if "pool" in part.name and named(self.prose.text, "each.map"):
             options["channels"] = "yes"
         if part.name == "linear":
             for first, last in self._reach(n, parts):
@@ -444,6 +474,16 @@ class Chain:
             raise self.unclear(loss, f": is its target `{first}` or `{second}`? Say which, or write its formula")
         return next(iter(letters), None)
 
+    def _fed(self) -> str | None:
+        """h of «the vector $h$ is fed to a linear layer», in front of the first part."""
+        for mention in self.spoken:
+            at, first = self.places.get(id(mention.formula), -1), self.parts[0].start
+            joins = [s.start for s in named(self.prose.text[:first], "join.through") if s.start > at]
+            near = len(joins) == 1 and len(self.prose.text[at + 1 : joins[0]].split()) < 3
+            if near and len(mention.letters) == 1 and self.prose.sentence(at) == self.prose.sentence(first):
+                return mention.letters[0]
+        return None
+
     def _behind_loss(self, mention: Mention) -> bool:
         """«squared error with weights $v$»"""
         at = self.places[id(mention.formula)]
@@ -457,6 +497,8 @@ class Chain:
             return self.loss_letter
         if what == "target":
             return self._target()
+        if what == "input" and (fed := self._fed()):
+            return fed
         found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
                  and not named(m.before, "size")
                  and (role_of(m) == what or what == "input" and self._of_whole(what, m)))
@@ -465,10 +507,9 @@ class Chain:
     @property
     def rank(self) -> int:
         """The number of the input's axes: of windows as many as their sizes or the words give, else one."""
-        if any("pool" in p.name and p.options.get("channels") for p in self.parts):
-            return 3
-        pooled = any("pool" in p.name for p in self.parts)
-        return rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line)) if pooled else 1
+        pooled = [p for p in self.parts if "pool" in p.name]
+        said = rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line)) if pooled else 1
+        return said + any("channels" in p.options for p in pooled)
 
     # -- what is not clear ---------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from derive.question.doubts import Doubts
 from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
 from derive.question.named import with_named
 from derive.question.naming import Mention, bare_letters, mentions
-from derive.question.parts import continued_parts, stated_parts
+from derive.question.parts import continued_parts, refuse_linear, stated_parts
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, declares, one_equation, read_parts
 from derive.question.roles import ranks_said, rows_said, sizes_said, softmax_said
@@ -78,9 +78,11 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
     new, letters = keyed(card, bool(defined.tensors or defined.functions))
     if not new:
-        new, letters = stated_parts(prose, found, defined, doubts, derived)
+        new, letters = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
+    if not new and not derived:
+        refuse_linear(prose, defined)
     if new:
         read_ = _read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted)
     return read_, prose, letters

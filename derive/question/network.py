@@ -101,7 +101,7 @@ class _Chained:
             self.prediction, self.target = self.stated.prediction(chain.letter("target"))
 
     def network(self, taken: Collection[str]) -> Network:
-        rank, channels = self.rank, bool(self.parts[0].options.get("channels"))
+        rank, channels = self.rank, any("channels" in p.options for p in self.parts)
         parts: list[Named] = []
         for n, part in enumerate(self.parts):
             found = self.part(n, part)
@@ -182,10 +182,10 @@ class _Chained:
 
     def pooled(self, part: Part, spec: Pooling) -> dict[str, Any]:
         """The number of the windows' axes, which the words give; of a whole input its extents, as the card has them."""
-        axes = 2 if part.options.get("channels") else self.rank
+        axes = self.rank - ("channels" in part.options)
         if spec.form != "global":
             return {"axes": axes}
-        self.rank = 1 if part.options.get("channels") else 0
+        self.rank -= axes
         sizes = self.declared(self.source)[-axes:] if part is self.parts[0] else ()
         return {f"size_{c}": size for c, size in zip(Letters(axes).sizes, sizes, strict=False)}
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from derive.errors import CardError, Problem
 from derive.expr import Entry, Expr, Mul, walk
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.accounting import refuse_mixed, refuse_unaccounted_words
 from derive.question.chain import Chain, Part
 from derive.question.doubts import Doubts
-from derive.question.lexicon import named
+from derive.question.lexicon import named, only
 from derive.question.naming import Mention, written_letters
 from derive.question.network import Own, network
 from derive.question.prose import Gap, Prose
@@ -30,20 +31,18 @@ _OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*
 
 
 def stated_parts(
-    prose: Prose, written: Sequence[Formula], defined: Definitions, doubts: Doubts, derived: bool = False
+    prose: Prose, written: Sequence[Formula], defined: Definitions, doubts: Doubts
 ) -> tuple[list[Formula], list[Mention]]:
     """The formulas of parts that only words name, in the order named, and what their letters are.
 
-    Nothing where the formulas define the layer (``derived``: and name derivatives); a function f(s) = … of the
-    card is the part behind whose name it stands.  Raises :class:`UnsupportedError` for
-    parts that have no formula here, and :class:`CardError` where the order is not clear.
+    Nothing where the formulas define the layer; a function f(s) = … of the card is the part behind whose name it
+    stands.  Raises :class:`UnsupportedError` for parts that have no formula here, and :class:`CardError` where the
+    order is not clear.
     """
     chain = Chain(prose)
     if not chain.asked:
         return [], []
     if not chain.parts or not _in_words(chain, defined):
-        if not derived:
-            _refuse_linear(chain, defined)
         return [], []
     refuse_mixed(chain.parts, chain)
     functions = [_own(formula) for _, formula in defined.functions.values()]
@@ -71,9 +70,10 @@ def _in_words(chain: Chain, defined: Definitions) -> bool:
     return not functions or any(p.loss or p.name == "linear" for p in chain.parts)
 
 
-def _refuse_linear(chain: Chain, defined: Definitions) -> None:
-    """A linear layer that is followed by others and that none of the card's formulas computes."""
-    linear = next((p for p in chain.parts if p.name == "linear"), None)
+def refuse_linear(prose: Prose, defined: Definitions) -> None:
+    """Raise :class:`CardError` for a linear layer that is followed by others and that no formula computes."""
+    chain = Chain(prose)
+    linear = next((p for p in chain.parts if p.name == "linear" and chain.asked), None)
     values = [*(d.value for d in defined.tensors.values()), *(f.body for f, _ in defined.functions.values())]
     products = any(isinstance(n, Mul) and sum(any(isinstance(e, Entry) for e in walk(f)) for f in n.factors) > 1
                    for value in values for n in walk(value))
@@ -126,10 +126,9 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     symbol = table.named(last.entry.tensor)
     source = symbol.latex if symbol else last.entry.tensor
     parts = [p for p in chain.parts if prose.plain.place(last.formula) < prose.plain.origin[p.start]]
-    if not parts or any(shown(p.name, values) for p in parts):
-        return [], []
-    plainly = gap is not None and _joined(prose, gap, parts)
-    if not plainly and not (parts == chain.parts and _fed(prose, source, parts)):
+    plainly = gap is not None and not any(shown(p.name, values) for p in parts) and _joined(prose, gap, parts)
+    before = all(p in parts or shown(p.name, values) for p in chain.parts)
+    if not parts or not plainly and not (before and (_fed(prose, source, parts) or _follows(prose, last, parts))):
         return [], []
     chain.parts, chain.continued = parts, True
     taken = {known.latex for name in defined.tensors if (known := table.named(name)) is not None}
@@ -159,6 +158,16 @@ def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
     between = prose.text[before[-1].start + 1 : parts[0].start] if before else ""
     joined = named(between, "join.through", "join.then") and not re.search(r"[.;¶]", between)
     return bool(joined) and [_name(c) for c in letters] == [_name(source)]
+
+
+def _follows(prose: Prose, last: Definition, parts: Sequence[Part]) -> bool:
+    """«It is followed by a ReLU»: the sentence right behind the formulas begins so."""
+    start, _ = prose.sentence(parts[0].start)
+    words = prose.text[start : parts[0].start]
+    joins = named(words, "join.through")
+    between = (prose.plain.place(g.formula) for g in prose.gaps if equates(g.formula))
+    nearest = not any(prose.plain.place(last.formula) < at < prose.plain.origin[start] for at in between)
+    return bool(joins) and nearest and only(words, 0, joins[0].start, "anaphor") and "∎" not in words
 
 
 def _name(latex: str) -> str:

@@ -65,6 +65,7 @@ _AFTER = re.compile(
     r"(?:-dimensional|-dim\b|-element"
     r"| (?:samples|examples|classes|inputs|outputs|units|neurons|features|observations|data ?points|elements|entries"
     r"|training (?:samples|examples|patterns)|dimensions|components|channels|hidden units|keys|patterns"
+    r"|feature maps|filters"
     r"|tříd\w*|vzork\w*|prvk\w*|neuron\w*|jednot\w*|výstup\w*|vstup\w*))\b"
 )
 

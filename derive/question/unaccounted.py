@@ -37,14 +37,14 @@ _HABIT = one_of(
 )  # fmt: skip
 # … of other layers and of special cases …
 _ELSEWHERE = one_of(
-    r"\b(?:like|similar\w*|analog\w*|contrast\w*|opposed|compar\w*|related|alternatives?|companion|supersed\w*)\b",
+    r"\b(?:smooth|compromise|like|similar\w*|analog\w*|contrast\w*|opposed|compar\w*|related|alternatives?|companion|supersed\w*)\b",
     r"\b(?:replac\w*|instead|variants?|versions?)\b",
     r"\b(?:generali[sz]\w*|special cases?|approach\w*|approximat\w*|becomes?|limit)\b",
-    r"\b(?:seen|known|preced\w*|before|previous|podobn\w*|místo)\b",
+    r"\b(?:seen|known|preceding|preceded|before|previous|podobn\w*|místo)\b",
 )  # fmt: skip
 # … and of what is not there.
 _NOT_BEFORE = re.compile(r"\b(?:no|not|without|never|than|bez|než)\b(?:\s+[\w-]+){0,2}\s*$")
-_NOT_BEHIND = re.compile(r"(?:\s+[\w-]+){0,3}?\s+(?:not|never|omitted|omit)\b")
+_NOT_BEHIND = re.compile(r"(?:\s+[\w-]+){0,3}?\s+(?:not|never|omitted|omit)\b|[^.;,¶]*\bnot part of\b")
 _BY_LETTER = re.compile(rf"\bfollow(?:ed|s) by\s+(?:an? |the )?{GAP}")  # «followed by $φ$»
 _LOSS_IS = re.compile(r"\b(?:loss|cost|error|objective)(?: function)?(?: is)?\s*$")
 _NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # ℓ(φ(s), y)
@@ -121,7 +121,7 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
                      "modulus", "log_softmax", "logistic_loss"),
                     lambda f: f.bends or f.calls("exp", "tanh", "log", "erf")),
-    "linear": lambda f: f.weighs,
+    **dict.fromkeys(("linear", "convolution"), lambda f: f.weighs),
     "penalty": lambda f: f.penalised,
     "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
 }

@@ -219,6 +219,13 @@ ORACLES: dict[str, Oracle] = {
     "classifier_two_layers": Oracle(
         lambda w, x, b, v, c, t: -(t * np.log(softmax(v @ sigmoid(w @ x + b) + c))).sum(),
         (M, V, (3,), (2, 3), (2,), (2,)), {5: "onehot"}),
+    "logistic_unit": Oracle(lambda v, h, c, t: bce(sigmoid(v @ h + c), t), (V, V, S, S), {3: "binary"}),
+    "tanh_of_neuron": Oracle(lambda w, x, b, t: (np.tanh(w @ x + b) - t) ** 2, (V, V, S, S)),
+    "mean_softmax": Oracle(lambda x, u, y: -(y * np.log(softmax(u @ x.mean(0)))).sum(), ((2, 4), (3, 4), (3,)),
+                           {2: "onehot"}),
+    "conv_softplus_mean": Oracle(
+        lambda w, a, x: np.log1p(np.exp(np.array([[a[f] + (w[f] * x[:, s:s + 3]).sum() for s in range(4)]
+                                                  for f in range(2)]))).mean(1), ((2, 5, 3), (2,), (5, 6))),
     "residual_softplus": Oracle(lambda w, u, b, v, c: u + v @ np.log1p(np.exp(w @ u + b)) + c,
                                 (M, V, (3,), (4, 3), V)),
     "residual_sigmoid": Oracle(lambda w, x, v: sigmoid(x + v @ np.log1p(np.exp(w @ x))), (M, V, (4, 3))),

@@ -127,7 +127,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
     source = symbol.latex if symbol else last.entry.tensor
     parts = [p for p in chain.parts if prose.plain.place(last.formula) < prose.plain.origin[p.start]]
     plainly = gap is not None and not any(shown(p.name, values) for p in parts) and _joined(prose, gap, parts)
-    before = all(p in parts or shown(p.name, values) for p in chain.parts)
+    before = all(p in parts or shown({"convolution": "linear"}.get(p.name, p.name), values) for p in chain.parts)
     if not parts or not plainly and not (before and (_fed(prose, source, parts) or _follows(prose, last, parts))):
         return [], []
     chain.parts, chain.continued = parts, True

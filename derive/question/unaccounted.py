@@ -121,7 +121,7 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
                      "modulus", "log_softmax", "logistic_loss"),
                     lambda f: f.bends or f.calls("exp", "tanh", "log", "erf")),
-    **dict.fromkeys(("linear", "convolution"), lambda f: f.weighs),
+    "linear": lambda f: f.weighs,
     "penalty": lambda f: f.penalised,
     "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
 }

@@ -30,8 +30,8 @@ class Evidence:
         self.indices, self.tensors, self.set_names, self.sizes = (
             self.of_kind(k) for k in (Kind.INDEX, Kind.TENSOR, Kind.SET, Kind.SIZE))
         self.functions = self.of_kind(Kind.FUNCTION) | set(self.defined_functions())
-        self.seen.all = [o for o in self.renamed() if not (self.is_operator(o.name) or self.is_softmax(o))]
-        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+        self.renamed(map(self.with_square, map(self.with_prime, self.seen.all)))
+        self.renamed(o for o in self.seen.all if not (self.is_operator(o.name) or self.is_softmax(o)))
         self.labels: set[str] = set()
         self.latex: dict[str, str] = {}
         self.unlabelled: dict[str, str] = {}  # W_o ↦ W
@@ -123,13 +123,15 @@ class Evidence:
                 return True
         return False
 
-    def renamed(self) -> list[Occurrence]:
-        """σ^2 is a letter of its own where an equation defines it."""
-        def go(o: Occurrence) -> Occurrence:
-            square = f"{o.name}^2"
-            return replace(o, name=square, bare=o.sub is None) if o.squared and square in self.squares else o
+    def renamed(self, occurrences: Iterable[Occurrence]) -> None:
+        """The occurrences anew; ``subscripted`` are the letters with subscripts among them."""
+        self.seen.all = list(occurrences)
+        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
-        return list(map(go, map(self.with_prime, self.seen.all)))
+    def with_square(self, o: Occurrence) -> Occurrence:
+        """σ^2 is a letter of its own where an equation defines it."""
+        square = f"{o.name}^2"
+        return replace(o, name=square, bare=o.sub is None) if o.squared and square in self.squares else o
 
     def with_prime(self, o: Occurrence) -> Occurrence:
         """h' is a letter of its own."""
@@ -230,10 +232,9 @@ class Evidence:
     def name_layers(self) -> None:
         """h^{(l)}: a letter of its own where l numbers no samples."""
         closing = {"(": ")", "[": "]"}
-        self.seen.all = [
-            replace(o, name=f"{o.name}^{o.round}{o.above}{closing[o.round]}", above=None, bare=o.sub is None)
-            if o.round and o.name not in self.above and o.above not in self.indices else o for o in self.seen.all]
-        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+        self.renamed(replace(o, name=f"{o.name}^{o.round}{o.above}{closing[o.round]}", above=None, bare=o.sub is None)
+                     if o.round and o.name not in self.above and o.above not in self.indices else o
+                     for o in self.seen.all)
 
 
 def _indexed(group: tr.Group) -> bool:

@@ -157,7 +157,6 @@ class _Way:
         return all(fits(claim, table) for claim in own)
 
 
-
 _SHAPES = ("a number", "a vector", "a matrix")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from derive.notation import tree as tr
 from derive.notation.evidence import Evidence
 from derive.notation.occurrences import Occurrence
-from derive.notation.pieces import Definition, split_runs
+from derive.notation.pieces import Definition, behind, is_word, label_text, leading, split_runs
 from derive.notation.symbols import identifier, is_capital, labelled, latex_of
 
 _NUMBERING = frozenset("ijklmnpqruvabc")
@@ -35,7 +35,7 @@ class Labels(Evidence):
 
     def labels_at_rest(self) -> None:
         """out of y_{\\text{out}}; o of W_o, W_{o,kj}, h of W_{hh}: they run nowhere, and no W has others."""
-        self.seen.all = [self.with_label(o) if _is_word(o.sub or ()) and not o.in_index else o for o in self.seen.all]
+        self.label(lambda o: is_word(o.sub or ()))
         values = [o for o in self.seen.all if not o.in_index and not o.derived and o.name not in self.words]
         plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
         subs: dict[str, list[tr.Items]] = {}
@@ -48,13 +48,12 @@ class Labels(Evidence):
         while True:
             at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
             moving = {n for o in values if o.sub is not None
-                      for n in tr.names_in(_behind(o.sub) if o.name in at_rest else o.sub)}
+                      for n in tr.names_in(behind(o.sub, leading(o.sub)) or () if o.name in at_rest else o.sub)}
             new = {name for name in at_rest if {*itertools.chain(*map(_joined, subs[name]))} & (running | moving)}
             if not new:
                 break
             plain |= new
-        self.seen.all = [self.with_label(o) if o.name in at_rest and o.sub is not None else o for o in self.seen.all]
-        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+        self.label(lambda o: o.name in at_rest)
 
     def labels_of_pairs(self) -> None:
         """i and j of ℓ = f(s_i − s_j), p and n of z_p = W x_p, z_n = W x_n: they run nowhere, and ℓ has none."""
@@ -69,11 +68,8 @@ class Labels(Evidence):
                 if tr.is_token(i.base, "NAME"):
                     free.setdefault(str(i.base), set()).update(n for s in i.subs for n in tr.names_in(s))
             labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
-        if not labels:
-            return
-        self.seen.all = [self.with_label(o) if o.sub and not o.in_index and {*tr.names_in(o.sub)} & labels else o
-                         for o in self.seen.all if not (o.in_index and o.name in labels)]
-        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+        self.renamed(o for o in self.seen.all if not (o.in_index and o.name in labels))
+        self.label(lambda o: not labels.isdisjoint(tr.names_in(o.sub or ())))
 
     def steps(self) -> None:
         """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
@@ -94,7 +90,7 @@ class Labels(Evidence):
             single = single and len(written) == len({identifier(f"{name}_{step}") for name, step in written})
             plain = {o.name for o in self.seen.all if not o.in_index and o not in timed and not o.derived}
             if single and back and self.leads(d) and not plain & {o.name for o in timed}:
-                self.seen.all = [self.at_step(o) if o in timed else o for o in self.seen.all]
+                self.label(timed.__contains__, lambda sub: split_runs(sub, None)[0])
 
     def leads(self, d: Definition) -> bool:
         """Whether the right-hand side, written out by the other definitions, has the letter that is defined."""
@@ -107,41 +103,21 @@ class Labels(Evidence):
                      for n in tr.names_in(e.right)}
         return base in reached
 
-    def at_step(self, o: Occurrence) -> Occurrence:
-        """h_{t-1,i} as the entry i of the letter h_{t-1}."""
-        first, *rest = split_runs(o.sub or (), None)
-        step = "".join(map(str, first))
-        name = f"{o.name}_{step}"
-        self.latex[name] = _below_as_written(o.name, step)
-        self.unlabelled[name] = o.name
-        sub: list[tr.Item] = []
-        for run in rest:
-            sub += [*([tr.Token("COMMA", ",", run[0].start, run[0].start)] if sub else []), *run]
-        return replace(o, name=name, sub=tuple(sub) or None, bare=not rest)
+    def label(self, which: Callable[[Occurrence], bool], leading: Callable[[tr.Items], tr.Items] = leading) -> None:
+        """W_o, W_{hh}, W_1 and h_{t-1} as letters of their own: what their subscripts begin with labels them."""
+        def with_label(o: Occurrence) -> Occurrence:
+            if not o.sub or o.in_index or not which(o):
+                return o
+            first = leading(o.sub)
+            label = label_text(first)
+            name = f"{o.name}_{label}"
+            below = label if len(label) == 1 else f"{{{label}}}"
+            self.latex[name] = labelled(o.name, label) if is_word(first) else f"{latex_of(o.name)}_{below}"
+            self.unlabelled[name] = o.name
+            rest = behind(o.sub, first)
+            return replace(o, name=name, sub=rest, bare=rest is None)
 
-    def with_label(self, o: Occurrence) -> Occurrence:
-        """W_o as a letter of its own."""
-        label = self.label_in(o.sub or ())
-        name = f"{o.name}_{label}"
-        self.latex[name] = labelled(o.name, label) if _is_word(o.sub or ()) else _below_as_written(o.name, label)
-        self.unlabelled[name] = o.name
-        rest = _behind(o.sub or ()) or None
-        return replace(o, name=name, sub=rest, bare=rest is None)
-
-    def own_letter(self, name: str, sub: tr.Items) -> str | None:
-        """W_o, where o labels it."""
-        own = f"{name}_{self.label_in(sub)}"
-        return own if own in self.unlabelled else None
-
-    @staticmethod
-    def label_in(sub: tr.Items) -> str:
-        word = tr.label_of(tr.unwrap(sub)[0]) if _is_word(sub) else None
-        return word or "".join(_joined(sub))
-
-
-def _below_as_written(name: str, label: str) -> str:
-    """W_o, W_{hh}, h_{t-1}."""
-    return f"{latex_of(name)}_{label}" if len(label) == 1 else f"{latex_of(name)}_{{{label}}}"
+        self.renamed(map(with_label, self.seen.all))
 
 
 def _time(run: tr.Items) -> str | None:
@@ -156,23 +132,10 @@ def _step(run: tr.Items, time: str) -> bool:
     return kinds in (["NAME"], ["NAME", "MINUS", "NUMBER"], ["NAME", "PLUS", "NUMBER"]) and str(run[0]) == time
 
 
-def _is_word(sub: tr.Items) -> bool:
-    """out of y_{\\text{out}}."""
-    items = tr.unwrap(sub)
-    return len(items) == 1 and tr.is_token(items[0], "TEXT")
-
-
 def _joined(sub: tr.Items) -> list[str]:
     """h, h of W_{hh} and of W_{hh,kj}; nothing where the subscript opens with more than letters side by side."""
-    items = tr.split(tr.unwrap(sub), "COMMA")[0]
-    return [item.text for item in items if isinstance(item, tr.Token)] if items and all(
-        tr.is_token(item, "NAME") for item in items) else []
-
-
-def _behind(sub: tr.Items) -> tr.Items:
-    """k, j of W_{hh,kj}."""
-    first, *_ = tr.split(tr.unwrap(sub), "COMMA")
-    return tuple(tr.unwrap(sub)[len(first) + 1 :])
+    items = leading(sub)
+    return list(map(str, items)) if all(tr.is_token(item, "NAME") for item in items) else []
 
 
 def _below(item: tr.Item) -> Iterable[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit
 from derive.notation import arguments, forms
 from derive.notation import tree as tr
+from derive.notation.pieces import behind, labelled_name, leading
 from derive.notation.reader import Reader
 from derive.notation.symbols import Kind, Symbol, name_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond
@@ -136,25 +137,19 @@ def labelled(
     plain = r.words.get(name)
     if sub is None:
         return plain, None
-    first, *others = tr.split(sub, "COMMA", "SEMI")
+    first = leading(sub)
     head = tr.normal(first[0]) if first else None
-    if isinstance(head, tr.Scripted) and len(first) == 1 and (own := f"{name}_{name_of(r.shown(head))}") in r.words:
-        return r.words[own], list(sub)[2:] or None  # \delta_{\sigma^2}
-    if isinstance(head, tr.Scripted) and len(first) == 1 and not others and len(head.subs) == 1 and not head.sups:
-        label = tr.label_of(head.base)  # \delta_{f_{kl}}
-        if label is not None and f"{name}_{label}" in r.words:
-            return r.words[f"{name}_{label}"], head.subs[0]
-    together = "".join(map(str, first)) if len(first) > 1 and all(isinstance(i, tr.Token) for i in first) else None
-    if together is not None and f"{name}_{together}" in r.words:
-        return r.words[f"{name}_{together}"], list(sub)[len(first) + 1 :] or None  # W_{hh,kj}, h_{t-1,i}
-    label = str(head) if tr.is_token(head, "NUMBER") else tr.label_of(head)
-    known = r.words.get(f"{name}_{label}") if label is not None else None
-    if known is None or (plain is not None and known.kind is not Kind.SIZE and r.is_index(label or "")):
-        return plain, sub
-    if len(first) == 1:
-        rest = list(sub)[2:]
-        return known, rest or None
-    return (known, list(sub)[1:]) if plain is None else (plain, sub)
+    if isinstance(head, tr.Scripted) and len(first) == 1:
+        if (own := f"{name}_{name_of(r.shown(head))}") in r.words:
+            return r.words[own], behind(sub, first)  # \delta_{\sigma^2}
+        if len(sub) == len(head.subs) == 1 and not head.sups and (own := f"{name}_{tr.label_of(head.base)}") in r.words:
+            return r.words[own], head.subs[0]  # \delta_{f_{kl}}
+    known = r.words.get(labelled_name(name, sub)) if all(isinstance(i, tr.Token) for i in first) else None
+    indexed = plain is not None and len(first) == 1 and r.is_index(str(head))
+    if known is not None and (known.kind is Kind.SIZE or not indexed):
+        return known, behind(sub, first)  # W_{hh,kj}, h_{t-1,i}
+    own = f"{name}_{tr.label_of(head)}"
+    return (r.words[own], list(sub)[1:]) if plain is None and len(first) > 1 and own in r.words else (plain, sub)
 
 
 _STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a matrix": r"\in \mathbb{R}^{m \times n}"}

@@ -348,3 +348,29 @@ def split_runs(sub: tr.Items, rank: int | None) -> list[tr.Items]:
         else:
             found.append(part)
     return found
+
+
+def leading(sub: tr.Items) -> tr.Items:
+    """hh of W_{hh} and of W_{hh,kj}: where it is a label, it is one whole."""
+    return tr.split(tr.unwrap(sub), "COMMA", "SEMI")[0]
+
+
+def behind(sub: tr.Items, label: tr.Items) -> tr.Items | None:
+    """The subscript behind its label: k, j of W_{hh,kj}."""
+    rest = tuple(tr.unwrap(sub)[len(label) :])
+    return (rest[1:] if rest and tr.is_token(rest[0], "COMMA", "SEMI") else rest) or None
+
+
+def is_word(items: tr.Items) -> bool:
+    """out of y_{\\text{out}}."""
+    return len(items := tr.unwrap(items)) == 1 and tr.is_token(items[0], "TEXT")
+
+
+def label_text(items: tr.Items) -> str:
+    """o, hh, t-1, and out of \\text{out}."""
+    return (tr.label_of(tr.unwrap(items)[0]) or "") if is_word(items) else "".join(map(str, items))
+
+
+def labelled_name(name: str, sub: tr.Items) -> str:
+    """The letter W_o of W_o and of W_{o,kj}."""
+    return f"{name}_{label_text(leading(sub))}"

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from derive.notation import tree as tr
 from derive.notation.faces import Faces
 from derive.notation.labels import Labels
 from derive.notation.occurrences import Occurrences
-from derive.notation.pieces import split_runs
-from derive.notation.symbols import (
-    Kind,
-    Symbol,
-    SymbolTable,
-    identifier,
-    is_capital,
-    latex_of,
-    layered,
-    lexicon,
-)
+from derive.notation.pieces import labelled_name, split_runs
+from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, is_capital, latex_of, layered, lexicon
 
 SPARE = "ijklmnpqrstuvwab"
 
@@ -52,8 +42,7 @@ class Ranks(Labels):
         """d_k of R^{n × d_k}: a letter of its own."""
         own = {name for _, extents in self.seen.shapes for e in extents if len(e) == 1 and (name := label_size(e[0]))}
         if own:
-            self.seen.all = [self.with_label(o) if f"{o.name}_{self.label_in(o.sub or ())}" in own else o
-                             for o in self.seen.all]
+            self.label(lambda o: labelled_name(o.name, o.sub or ()) in own)
             self.sizes |= own
 
     def shapes(self) -> None:
@@ -68,7 +57,8 @@ class Ranks(Labels):
                 known = tuple(s for s in sizes if s is not None)
                 if len(known) == 2 and 1 in known and not is_capital(base.text):
                     known = tuple(s for s in known if s != 1) or (1,)  # a row x ∈ R^{1×n}, a column
-                if isinstance(item, tr.Scripted) and item.subs and (own := self.own_letter(base.text, item.subs[0])):
+                if isinstance(item, tr.Scripted) and item.subs and (
+                        own := labelled_name(base.text, item.subs[0])) in self.unlabelled:
                     self.tensors.add(own)
                     self.add(own, Kind.TENSOR, self.along(known), (), known)
                     continue
@@ -97,17 +87,12 @@ class Ranks(Labels):
         biases = {name for name, all_ in subs.items() if name not in self.words and (
             self.is_bias(all_) or self.is_offset(name, all_))}
         if biases:
-            self.seen.all = [replace(o, name=f"{o.name}_0", sub=None, bare=True)
-                             if o.name in biases and _is_zero(o.sub or ()) and not o.in_index else o
-                             for o in self.seen.all]
+            self.label(lambda o: o.name in biases and _is_zero(o.sub or ()))
         shaped = any(extents for _, extents in self.seen.shapes) or any(map(is_capital, self.seen.factors))
         if not shaped and not any(is_capital(name) for name in single):
             single = {name for name in single if name in self.faces.ranks}
         if single:
-            self.seen.all = [replace(o, name=f"{o.name}_{tr.unwrap(o.sub or ())[0]}", sub=None, bare=True)
-                             if o.name in single and o.sub and not o.in_index else o for o in self.seen.all]
-        if biases or single:
-            self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
+            self.label(lambda o: o.name in single)
 
     def is_bias(self, subs: list[tr.Items]) -> bool:
         """w_0 + Σ_j w_j x_j: beside the w_j a letter of its own, where nothing counts from 0."""

@@ -293,7 +293,6 @@ def function(w: Writer, node: ex.Fn) -> str:
     return _command(w, node.name) + w.round(inside)
 
 
-
 _MARKS: Mapping[str, Callable[[Writer, tuple[ex.Expr, ...]], str]] = {  # of whole vectors and matrices
     ONES: lambda w, _: r"\mathbf{1}",
     TRANSPOSE: lambda w, args: (r"\mathbf{1}" if args[0] == ex.Fn(ONES, ()) else w.base(args[0])) + r"^\top",

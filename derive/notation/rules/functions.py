@@ -254,8 +254,6 @@ def _at(f: _Function, arguments: list[list[tr.Item]], new: Mapping[str, str]) ->
     return trees.each(body, value)
 
 
-
-
 def applied(formula: Formula) -> Iterator[str]:
     """f of every f(…) and f'(…)."""
     for run in trees.all_runs(formula.tree or ()):

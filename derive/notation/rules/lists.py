@@ -370,5 +370,3 @@ def _cut(first: trees.Run, last: trees.Run) -> tuple[trees.Run, int, trees.Run] 
             tr.is_token(i, "NAME", "COMMA") for i in lead):
         return None
     return lead, int(low.text), high
-
-

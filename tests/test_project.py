@@ -58,7 +58,7 @@ def imported(file: Path) -> frozenset[str]:
 
 
 def files(*places: str) -> list[Path]:
-    return sorted(f for place in places for f in (PACKAGE / place).rglob("*") if f.suffix in (".py", ".lark", ".txt"))
+    return sorted(f for place in places for f in (PACKAGE / place).rglob("*") if f.suffix in (".py", ".txt"))
 
 
 @cache

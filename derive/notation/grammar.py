@@ -1,182 +1,124 @@
-"""Tokens → flat tree by the LALR grammar in grammar.lark.
+"""Tokens → flat tree: brackets, scripts, arguments.
 
-Lark makes the table from the grammar, which takes longer than to read any card: what it made is kept in
-grammar.json, and used only where the grammar's text is still the one it was made from (:func:`keep`).
+    items     item*
+    item      operator | + − * ⊤ | base script*
+    base      letter, number, \\max, \\log, words … | bracket items bracket | command argument …
+    script    _ argument | ^ argument | ′
+    argument  letter, number … | + − * ⊤ ′ | { items } | { ′ … } | command argument …
+
+What a symbol means, and where a sum ends, is decided by the elaboration, which knows the card's declarations.  The
+lexer has balanced the brackets.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any
+from functools import lru_cache
 
 from derive.notation import tree as tr
-from derive.notation.formulas import Formula, Source
+from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.tokens import tokenise
 from derive.notation.vocabulary import CLOSING, OPERATORS, beyond
 
-GRAMMAR = Path(__file__).with_name("grammar.lark")
-KEPT = GRAMMAR.with_suffix(".json")
-END = "$END"
+_BASES = frozenset("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA UNKNOWN".split())
+_MARKS = frozenset(("PLUS", "MINUS", "STAR", "TOP"))  # operators, or alone in a script
+_SCRIPTS = ("SUB", "SUP", "PRIME")
+_COMMANDS = {"SQRT": 1, "BRACE": 1, "FRAC": 2, "UNDER": 2}  # how many arguments
+_CLOSES = frozenset(CLOSING.values())
+_EXPECTED = r"a script or an argument is expected here, as in `x_{ij}` or `\frac{a}{b}`"
+Script = tuple[tr.Token, tr.Item | None]  # _, ^ or a prime, and its argument
 
 
-class UnexpectedToken(Exception):
-    """The first token that cannot follow what was read; ``None`` for the end of the formula."""
+class _Parser:
+    """The rules of the grammar, each from the token at ``at`` on."""
 
-    def __init__(self, token: Any) -> None:
-        super().__init__(token)
-        self.token = token
+    def __init__(self, tokens: list[tr.Token], source: Source) -> None:
+        self.tokens, self.source, self.at = tokens, source, 0
 
+    def next(self) -> str:
+        return self.tokens[self.at].type if self.at < len(self.tokens) else ""
 
-@cache
-def table() -> dict[str, Any]:
-    """The rules (origin, name, length), the states, and where to start and end.
+    def take(self) -> tr.Token:
+        if self.at == len(self.tokens):
+            raise self.source.error(len(self.source.latex), f"the formula ends too early: {_EXPECTED}")
+        self.at += 1
+        return self.tokens[self.at - 1]
 
-    A state maps a symbol to an action: n ≥ 0 goes to state n, −1 − r reduces by rule r.
-    """
-    text = GRAMMAR.read_text(encoding="utf-8")
-    kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
-    return kept if kept.get("grammar") == text else made(text)
+    def refused(self, token: tr.Token) -> NotationError:
+        what = (r"has nothing to stand on: a letter or a bracket is expected before it, as in `x_{ij}`"
+                if token.type in _SCRIPTS else f"does not belong here: {_EXPECTED}")
+        return self.source.error(token.start, f"`{self.source.latex[token.start : token.end]}` {what}")
 
+    def items(self) -> tuple[tr.Item, ...]:
+        found = []
+        while self.next() and self.next() not in _CLOSES:
+            found.append(self.item())
+        return tuple(found)
 
-def made(text: str, **options: Any) -> dict[str, Any]:
-    """The table of a grammar by Lark; ``options`` are Lark's."""
-    import lark
+    def item(self) -> tr.Item:
+        token = self.take()
+        base = self.base(token)
+        if base is None and token.type in _SCRIPTS:
+            raise self.refused(token)
+        scripts: list[Script] = []
+        while base is not None and self.next() in _SCRIPTS:
+            sign = self.take()
+            scripts.append((sign, None if sign.type == "PRIME" else self.argument()))
+            if sign.type == "SUB" and isinstance(of := scripts[-1][1], tr.Group) and not of.items:
+                raise self.source.error(sign.start, "an index is missing here")
+        return token if base is None else _scripted(base, scripts) if scripts else base
 
-    class NoLexer(lark.lexer.Lexer):
-        """The tokens are ours."""
+    def base(self, token: tr.Token) -> tr.Item | None:
+        """What may carry scripts; None for all that may not."""
+        if token.type in CLOSING:
+            return self.closed(token, self.items())
+        if token.type in _COMMANDS:
+            arguments = [self.argument() for _ in range(_COMMANDS[token.type])]
+            return tr.Command(token.type, tuple(map(_items, arguments)), token.start, arguments[-1].end)
+        return token if token.type in _BASES else None
 
-        def __init__(self, conf: Any) -> None:
-            pass
+    def argument(self) -> tr.Item:
+        token = self.take()
+        if token.type == "LBRACE" and self.next() == "PRIME":
+            primes = []
+            while self.next() == "PRIME":
+                primes.append(self.take())
+            return self.closed(token, tuple(primes))
+        single = token.type in (*_BASES, *_MARKS, *_COMMANDS, "PRIME", "LBRACE")
+        if not single:
+            raise self.refused(token)
+        return self.base(token) or token
 
-        def lex(self, text: Any) -> Any:
-            return iter(())
-
-    parser = lark.Lark(text, parser="lalr", lexer=NoLexer, maybe_placeholders=False, **options)
-    found, rules = parser.parser.parser._parse_table, {rule: -1 - n for n, rule in enumerate(parser.rules)}
-    start, end = found.start_states["start"], found.end_states["start"]
-    reached = {start: 0}  # numbered in the order of a walk, so that the same grammar gives the same table
-    for state in (queue := [start]):
-        for _, (_, target) in sorted(found.states[state].items()):
-            if target not in rules and target not in reached:
-                reached[target] = len(reached)
-                queue.append(target)
-    states = [{symbol: rules[target] if target in rules else reached[target]
-               for symbol, (_, target) in sorted(found.states[state].items())} for state in queue]
-    lengths = [[rule.origin.name, _name(rule), len(rule.expansion)] for rule in parser.rules]
-    return {"grammar": text, "rules": lengths, "states": states, "start": 0, "end": reached[end]}
-
-
-def _name(rule: Any) -> str:
-    """What a rule builds: "" for what it is made of, "*" for one more of a repetition."""
-    if rule.origin.name.startswith("_"):
-        return "*"
-    return "" if rule.options.expand1 and len(rule.expansion) == 1 else str(rule.alias or rule.origin.name)
-
-
-class _Many(list[Any]):
-    """The parts of a repetition."""
-
-
-def run(tokens: Iterable[tuple[str, Any]], build: Mapping[str, Callable[[list[Any]], Any]]) -> Any:
-    """The tree of (terminal, token) pairs; the parts of each rule go to the function of its name.
-
-    Raises :class:`UnexpectedToken`.
-    """
-    states, end = table()["states"], table()["end"]
-    path: list[int] = [table()["start"]]
-    values: list[Any] = []
-    for terminal, token in (*tokens, (END, None)):
-        while (action := states[path[-1]].get(terminal)) is not None and action < 0:
-            origin, name, length = table()["rules"][-1 - action]
-            parts = values[len(values) - length:]
-            del values[len(values) - length:], path[len(path) - length:]
-            values.append(_reduced(name, parts, build))
-            path.append(states[path[-1]][origin])
-            if terminal == END and path[-1] == end:
-                return values[-1]
-        if action is None:
-            raise UnexpectedToken(token)
-        path.append(action)
-        values.append(token)
-    raise AssertionError("the end is reduced or refused")
+    def closed(self, opening: tr.Token, items: tuple[tr.Item, ...]) -> tr.Item:
+        closing = self.take()
+        if closing.type not in _CLOSES:
+            raise self.refused(closing)
+        if opening.type == "BEGIN":
+            return tr.Env(opening.text, items, opening.start, closing.end)
+        return tr.Group(opening.type, items, opening.start, closing.end)
 
 
-def _reduced(name: str, parts: list[Any], build: Mapping[str, Callable[[list[Any]], Any]]) -> Any:
-    if not name:
-        return parts[0]
-    many = parts[0] if parts and isinstance(parts[0], _Many) else None
-    if name == "*":
-        if many is None:
-            return _Many(parts)
-        many.extend(parts[1:])  # in place: a long formula stays linear
-        return many
-    return build[name]([item for part in parts for item in (part if isinstance(part, _Many) else (part,))])
-
-
-def keep() -> None:
-    """Write the table of the grammar as it is now."""
-    KEPT.write_text(json.dumps(made(GRAMMAR.read_text(encoding="utf-8"))) + "\n", encoding="utf-8")
-
-
-# A token's terminal; what is not named is an OP.
-_TERMINALS = {
-    **dict.fromkeys("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA UNKNOWN".split(), "ATOM"),
-    **dict.fromkeys(("PLUS", "MINUS", "STAR", "TOP"), "MARK"),
-    **dict.fromkeys(CLOSING, "OPEN"),
-    **dict.fromkeys(CLOSING.values(), "CLOSE"),
-    "SQRT": "ONE", "BRACE": "ONE", "FRAC": "TWO", "UNDER": "TWO",
-    **{name: name for name in ("LBRACE", "SUB", "SUP", "PRIME")},
-}
-
-
-def _terminal(token: tr.Token) -> str:
-    return _TERMINALS.get(token.type, "OP")
-
-
-def _group(parts: list[Any]) -> tr.Group | tr.Env:
-    opening, *items, closing = parts
-    if opening.type == "BEGIN":
-        return tr.Env(opening.text, tuple(items), opening.start, closing.end)
-    return tr.Group(opening.type, tuple(items), opening.start, closing.end)
-
-
-def _command(parts: list[Any]) -> tr.Command:
-    head, *arguments = parts
-    return tr.Command(head.type, tuple(map(_items, arguments)), head.start, arguments[-1].end)
-
-
-def _scripted(parts: list[Any]) -> tr.Item:
-    base, *scripts = parts
-    subs = tuple(_items(s[1]) for s in scripts if s[0].type == "SUB")
-    sups = [sup for s in scripts if s[0].type == "SUP" for sup in _marked(_items(s[1]))]
+def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
+    subs = tuple(_items(of) for sign, of in scripts if of is not None and sign.type == "SUB")
+    sups = [sup for sign, of in scripts if of is not None and sign.type == "SUP" for sup in _marked(_items(of))]
     if subs and not tr.is_token(subs[0][0], "PLUS"):
         base, subs = _entry_of(_named(base), subs)
     if subs or not tr.is_token(base, "NAME") or base.text != "e":  # e^{(a)} is a power
         base, sups = _symbol(base, sups)
-    primed = [s for s in sups if s and all(isinstance(i, tr.Token) and i.type == "PRIME" for i in s)]
-    primes = sum(s[0].type == "PRIME" for s in scripts) + sum(map(len, primed))
+    primed = [s for s in sups if s and all(tr.is_token(i, "PRIME") for i in s)]
+    primes = sum(sign.type == "PRIME" for sign, _ in scripts) + sum(map(len, primed))
     marks = tuple(s for s in sups if s not in primed)
     if not (subs or marks or primes):
         return base
-    return tr.Scripted(base, subs, marks, primes, base.start, scripts[-1][-1].end)
-
-
-# The nodes of tree.py that the grammar's rules build.
-_BUILD: dict[str, Callable[[list[Any]], Any]] = {
-    "start": tuple, "script": list, "group": _group, "command": _command, "scripted": _scripted,
-}
+    sign, last = scripts[-1]
+    return tr.Scripted(base, subs, marks, primes, base.start, (last or sign).end)
 
 
 def _items(argument: tr.Item) -> tuple[tr.Item, ...]:
     return argument.items if isinstance(argument, tr.Group) and argument.bracket == "LBRACE" else (argument,)
 
 
-_SCRIPTS = r"a script or an argument is expected here, as in `x_{ij}` or `\frac{a}{b}`"
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _LAYERS = (["NAME"], ["NUMBER"], ["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
@@ -250,14 +192,9 @@ def _known(source: Source, tree: tuple[tr.Item, ...]) -> tuple[tr.Item, ...]:
 @lru_cache(maxsize=512)
 def skeleton(source: Source) -> tuple[tr.Item, ...]:
     """The tree of a formula in which signs outside the notation may stand; raises where tokens do not fit."""
+    parser = _Parser(tokenise(source), source)
     try:
-        tree: tuple[tr.Item, ...] = run([(_terminal(token), token) for token in tokenise(source)], _BUILD)
-    except UnexpectedToken as error:
-        found = error.token
-        if found is None:
-            raise source.error(len(source.latex), f"the formula ends too early: {_SCRIPTS}") from None
-        shown = source.latex[found.start : found.end]
-        what = (r"has nothing to stand on: a letter or a bracket is expected before it, as in `x_{ij}`"
-                if found.type in ("SUB", "SUP", "PRIME") else f"does not belong here: {_SCRIPTS}")
-        raise source.error(found.start, f"`{shown}` {what}") from None
+        tree = parser.items()
+    except RecursionError:
+        raise source.error(0, "the formula is nested too deeply") from None
     return tuple(tr.unwrap(tree))  # \boxed{…} is what stands in it

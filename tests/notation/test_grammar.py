@@ -1,32 +1,41 @@
-"""The grammar has no conflicts, and its kept table is the one that Lark makes of it."""
+"""Tokens become a flat tree, or an error at the first token that does not fit."""
 
-import json
-import logging
+import pytest
 
-import lark
-
-from derive.notation import grammar
-
-
-def test_no_conflicts(caplog):
-    lark.logger.setLevel(logging.DEBUG)
-    with caplog.at_level(logging.DEBUG, logger=lark.logger.name):
-        grammar.made(grammar.GRAMMAR.read_text(encoding="utf-8"), debug=True)
-    assert "conflict" not in caplog.text.lower()
+from derive.notation import NotationError
+from derive.notation.formulas import Source
+from derive.notation.grammar import parse
+from derive.notation.rules.trees import spelt
+from derive.notation.tree import depth
 
 
-def test_is_flat():
-    text = grammar.GRAMMAR.read_text(encoding="utf-8")
-    assert len([line for line in text.splitlines() if line and not line.startswith("//")]) < 20
+@pytest.mark.parametrize(("latex", "spelling"), [
+    ("x_i'^2", "x'_[i]^[2]"),
+    ("x'^{'}", "x''"),
+    ("{x_i}^2", "x_[i]^[2]"),
+    (r"\frac12", "FRAC[1][2]"),
+    (r"\frac{a}b_c", "FRAC[a][b]_[c]"),
+    (r"\sqrt\frac{a}{b}", "SQRT[FRAC[a][b]]"),
+    ("w^+ + w^*", "w^+ + w^[*]"),
+    ("(a_{b_c})_d", "LPAREN[a_[b_[c]]]_[d]"),
+    ("|a| - [b]", "LBAR[a] - LBRACK[b]"),
+])  # fmt: skip
+def test_trees(latex: str, spelling: str) -> None:
+    assert spelt(parse(Source(latex))) == spelling
 
 
-def test_kept_table_is_the_grammars():
-    """Where this fails: ``python -c "from derive.notation import grammar; grammar.keep()"``."""
-    kept = json.loads(grammar.KEPT.read_text(encoding="utf-8"))
-    assert kept == grammar.made(grammar.GRAMMAR.read_text(encoding="utf-8"))
+@pytest.mark.parametrize(("latex", "column", "message"), [
+    ("x_", 3, "ends too early"), (r"\frac{a}", 9, "ends too early"), ("x_(i)", 3, "does not belong here"),
+    ("+_i", 2, "has nothing to stand on"), ("'x", 1, "has nothing to stand on"), (r"\frac+=", 7, "does not belong here"),
+    ("x^{'a}", 5, "does not belong here"), ("x_{}", 2, "an index is missing"),
+])  # fmt: skip
+def test_the_first_token_that_does_not_fit(latex: str, column: int, message: str) -> None:
+    with pytest.raises(NotationError, match=message) as caught:
+        parse(Source(latex))
+    assert str(caught.value).startswith(f"column {column}:")
 
 
-def test_another_grammar_is_made_anew(monkeypatch, tmp_path):
-    (tmp_path / "grammar.lark").write_text(grammar.GRAMMAR.read_text(encoding="utf-8") + "// more\n", encoding="utf-8")
-    monkeypatch.setattr(grammar, "GRAMMAR", tmp_path / "grammar.lark")
-    assert grammar.table.__wrapped__()["grammar"].endswith("// more\n")
+def test_what_is_nested_deeply_is_refused() -> None:
+    assert depth(parse(Source("{" * 40 + "x" + "}" * 40))) == 1
+    with pytest.raises(NotationError, match="nested too deeply"):
+        parse(Source(r"\sqrt" * 3000 + "x"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from derive.render import files
 from derive.render.pdf import compile_latex, engine
 from tests.bank import CARDS, REFUSED, solved
 
+_STROKE = re.compile(r"  \\(?:draw|path)\[.*;")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
 
 class Typesetter:
     """LaTeX sheets by name, set in one run of TeX; each begins on a page of its own."""
@@ -25,10 +29,21 @@ class Typesetter:
     def __init__(self) -> None:
         self.head = ""
         self.pages: dict[str, str] = {}
+        self._strokes: set[str] = set()
 
     def add(self, name: str, document: str) -> None:
         self.head, _, body = document.partition("\\begin{document}")
-        self.pages[name] = body.rpartition("\\end{document}")[0] + "\\clearpage\n"
+        lines = body.rpartition("\\end{document}")[0].split("\n")
+        self.pages[name] = "\n".join(filter(self._new, lines)) + "\\clearpage\n"
+
+    def _new(self, line: str) -> bool:
+        """All but a stroke of a picture that differs from one before it in its numbers alone: TeX takes long over them."""
+        if not _STROKE.fullmatch(line):
+            return True
+        kind = _NUMBER.sub("0", line)
+        known = kind in self._strokes
+        self._strokes.add(kind)
+        return not known
 
     def error(self) -> str | None:
         """The first sheet that TeX stops at, and why."""

@@ -190,17 +190,21 @@ class OneSided:
     def __abs__(self) -> OneSided:
         return -self if self < 0 else self
 
+    def _ahead(self, other: OneSided) -> Any:
+        """The first term of the difference to a number of the same value."""
+        return self.slope - other.slope if self.order == other.order else (self - other).slope
+
     def __lt__(self, other: Any) -> bool:
         other = one_sided(other)
-        return bool(self.value < other.value or (self.value == other.value and (self - other).slope < 0))
+        return bool(self.value < other.value or (self.value == other.value and self._ahead(other) < 0))
 
     def __gt__(self, other: Any) -> bool:
         other = one_sided(other)
-        return bool(self.value > other.value or (self.value == other.value and (self - other).slope > 0))
+        return bool(self.value > other.value or (self.value == other.value and self._ahead(other) > 0))
 
     def __eq__(self, other: object) -> bool:
         other = one_sided(other)
-        return bool(self.value == other.value and (self - other).slope == 0)
+        return bool(self.value == other.value and self._ahead(other) == 0)
 
     __hash__ = None  # type: ignore[assignment]
 

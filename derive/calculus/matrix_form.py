@@ -204,14 +204,14 @@ class Recogniser:
 
     def letter(self, node: ex.Entry) -> Whole:
         """A whole tensor; matrices are those that are written with a capital, or whole by the card."""
-        symbol = self.module.table.named(node.tensor)
+        own = node.tensor.removeprefix("delta_")
+        symbol, letter = map(self.module.table.named, (node.tensor, own))
         axes = tuple(i for i in node.indices if isinstance(i, ex.Idx))
-        if symbol is None or symbol.above or len({*axes}) != len(node.indices) or len(axes) > 2 or (
+        if symbol is None or (letter or symbol).above or len({*axes}) != len(node.indices) or len(axes) > 2 or (
                 len(axes) != len(symbol.axes)):
             raise Formless
         if not axes:
             return Whole((), None, (node,))
-        own = node.tensor.removeprefix("delta_")
         if len(axes) == 2 and not is_capital(own) and (symbol.unwritten or not self.module.table.vectors):
             raise Formless
         return Whole(axes, ex.Entry(node.tensor, ()))

@@ -7,7 +7,7 @@ from typing import cast
 from derive.calculus.derivation import Step, neat
 from derive.calculus.ranges import ranged
 from derive.exposition.builder import Builder
-from derive.exposition.local import cancelling, local
+from derive.exposition.local import cancelling, local, reasoned
 from derive.exposition.printed import equation, presented, printed, with_limits
 from derive.exposition.stages import printable
 from derive.exposition.subject import Subject, Target
@@ -79,8 +79,10 @@ def link(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) ->
     symbolic = None
     if not direct and all(printable(p, subject) for p in held):
         symbolic = with_limits(add(*(_term(before, s, subject) for s in through)), subject.module)
-    b.math("chain", subst(equation(before, symbolic, presented(neat(cast(Expr, inner.after)), before, subject.module),
-                                   printed(cast(Expr, step.after), before, subject.module)), letters))
+    raw, after = subst(neat(cast(Expr, inner.after)), letters), subst(cast(Expr, step.after), letters)
+    between = reasoned(b, subject, shown, raw, after)
+    b.math("chain", equation(shown, None if symbolic is None else subst(symbolic, letters),
+                             presented(raw, shown, subject.module), between, printed(after, shown, subject.module)))
 
 
 def _theirs(before: Partial, target: Target) -> dict[Node, Node]:

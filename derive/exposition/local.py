@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 import derive.expr as ex
+from derive.calculus.decisive import decisive
 from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
 from derive.calculus.ranges import solve
 from derive.calculus.rules import bound
@@ -16,6 +17,7 @@ from derive.module import Function, Module
 from derive.notation.symbols import SymbolTable
 from derive.notation.writer import choose
 from derive.records import dataclass
+from derive.sheet import Prose
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,20 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
     if not said:
         b.prose("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ex.ZERO)
-    b.math("local", equation(found.before, presented(found.raw, found.before, module),
+    between = reasoned(b, subject, found.before, found.raw, found.after)
+    b.math("local", equation(found.before, presented(found.raw, found.before, module), between,
                              printed(found.after, found.before, module)))
+
+
+def reasoned(b: Builder, subject: Subject, before: ex.Node, raw: ex.Expr, after: ex.Expr) -> ex.Expr | None:
+    """What stands between raw and result where the step is not obvious, its reason said; else None."""
+    found = decisive(before, raw, after, subject.module)
+    if found is None:
+        return None
+    words = b.say(f"decisive_{found.rule}", by=[b.m(n) for n in found.by])
+    if Prose(words) not in b.blocks:
+        b.text(words)
+    return presented(found.form, before, subject.module)
 
 
 def _lettered(statement: ex.Rel) -> ex.Rel:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import cast
 
-from derive.calculus.algebra import has_sum
+from derive.calculus.algebra import has_sum, key
 from derive.calculus.dependence import between
 from derive.calculus.derivation import Step, derivative, is_total, neat
+from derive.calculus.form import simplified
 from derive.calculus.messages import upstream
-from derive.calculus.ranges import ranged
+from derive.calculus.ranges import entry_ranges, ranged
 from derive.exposition.builder import Builder
-from derive.exposition.local import cancelling, local
+from derive.exposition.local import cancelling, local, reasoned
 from derive.exposition.printed import equation, presented, printed, with_limits
 from derive.exposition.subject import Subject
-from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, subst
+from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, mul, subst
 from derive.notation.writer import choose
+from derive.sheet import Prose
 
 
 def backward(b: Builder, subject: Subject) -> None:
@@ -33,11 +35,33 @@ def backward(b: Builder, subject: Subject) -> None:
                is not stages[t.wrt].after]
     if several:
         b.heading("heading_inserted", 3)
-        b.prose("inserted", scalar=subject.is_scalar, delta=b.m(upstream(module)))
         for target in several:
-            message = subject.messages.message(target.wrt)
-            after = printed(cast(Expr, message.after), message.before, module)
-            b.math(f"message_{target.wrt}", equation(cast(Expr, message.before), after))
+            _inserted(b, subject, stages, target.wrt)
+
+
+def _inserted(b: Builder, subject: Subject, stages: dict[str, Step], wrt: str) -> None:
+    """δ_x with the gradients of the tensors between put in: a term for each way from x to the output, then joined."""
+    message, module = subject.messages.message(wrt), subject.module
+    before, stage = cast(Entry, message.before), stages[wrt]
+    letters = dict[Node, Node](zip(cast(Entry, stage.before).indices, before.indices, strict=True))
+    users = [p for p in stage.premises[0].premises if p.after is not ZERO]
+    paths = [simplified(subst(_way(p, subject), letters), entry_ranges(before, module), module) for p in users]
+    after, whole = cast(Expr, message.after), add(*paths)
+    joined = presented(whole, before, module) if len(paths) > 1 and key(whole) != key(after) else None
+    words = b.say("inserted", users=[b.m(_own(p, subject)) for p in users], delta=b.m(upstream(module)),
+                  joined=joined is not None, shared=isinstance(after, Mul))
+    if Prose(words) not in b.blocks:
+        b.text(words)
+    b.math(f"message_{wrt}", equation(before, joined, printed(after, before, module)))
+
+
+def _way(step: Step, subject: Subject) -> Expr:
+    """Σ_k δ_{t,k} ∂t_k/∂u_j with both put in, δ_t as it follows from that of the output."""
+    of = cast(Entry, cast(Partial, step.before).of)
+    message = subject.messages.message(of.tensor)
+    letters = dict[Node, Node](zip(cast(Entry, message.before).indices, of.indices, strict=True))
+    product = mul(subst(cast(Expr, message.after), letters), cast(Expr, step.after))
+    return Reduce("sum", ranged(of, product, subject.module), product) if of.indices else product
 
 
 def _of(stage: Step) -> str:
@@ -64,9 +88,11 @@ def stage_of(b: Builder, subject: Subject, stage: Step) -> None:
     b.prose("stage_message", here=b.m(here), users=[b.m(_own(p, subject)) for p in users], held=not direct,
             output=b.m(subject.output), whole=whole, scalar=subject.is_scalar, collapsed=chain is not None
             and isinstance(chain, Reduce) and not has_sum(after))
+    raw = neat(cast(Expr, inserted.after))
+    between = reasoned(b, subject, target, raw, after)
     b.math(f"stage_{_of(stage)}", equation(
-        target, None if chain is None else with_limits(chain, module),
-        presented(neat(cast(Expr, inserted.after)), target, module), printed(after, target, module)))
+        target, None if chain is None else with_limits(chain, module), presented(raw, target, module), between,
+        printed(after, target, module)))
 
 
 def _local(b: Builder, subject: Subject, user: Step, here: Entry, whole: bool) -> None:

@@ -1,0 +1,30 @@
+"""What cancels and which fact is used: the step that is not obvious stands in the derivation, with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from derive.sheet import Math, Prose
+from tests.bank import solved
+
+STEPS = {
+    "logistic_regression": (r"p \cdot (1 - p)$ cancels", r"= ((1 - t) p - (1 - p) t) x_{j} = (p - t) x_{j}"),
+    "softmax_cross_entropy": (r"\sum_{k} t_{k} = 1$, which the question", r"\sum_{j=1}^{K} t_{j}\right) = p_{k} - t_{k}"),
+    "batch_normalisation": (r"the ways through $\mu$, $\sigma^2$ and $\hat{x}_{i}$ give their terms",
+                            r"+ \frac{\delta_{y,j} \gamma}{\sqrt{\sigma^2 + \epsilon}} \\ &= \frac{\gamma}{"),
+}
+
+
+@pytest.mark.parametrize("card", STEPS)
+def test_the_decisive_step_is_shown_with_its_reason(card: str) -> None:
+    words, form = STEPS[card]
+    blocks = solved(card).sheet.details
+    places = [n for n, b in enumerate(blocks) if isinstance(b, Prose) and words in b.text]
+    assert len(places) == 1
+    assert any(form in b.latex for b in blocks[places[0]:] if isinstance(b, Math))
+
+
+def test_an_obvious_step_has_no_reason() -> None:
+    for card in ("affine_layer", "relu_layer", "mini_batch"):
+        words = [b.text for b in solved(card).sheet.details if isinstance(b, Prose)]
+        assert not [w for w in words if w.startswith(("*Fact.*", "*Cancellation.*")) or "put in" in w]

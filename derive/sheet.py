@@ -37,7 +37,7 @@ class Cell:
 
     Roles: "cell", "padding", "first", "second", "both" (of two windows), "chosen",
     "shared" (chosen by several windows), "gap" (in no window), and of a graph
-    "tensor", "parameter", "constant".
+    "tensor", "parameter", "constant", whose note is the message.
     """
 
     x: float
@@ -92,7 +92,7 @@ class Dot:
 class Label:
     """Text in Markdown with ``$…$``, its middle at height ``y``; ``anchor`` is "start", "middle" or "end".
 
-    Roles: "title", "coordinate", "message", "legend".
+    Roles: "title", "coordinate", "legend".
     """
 
     x: float

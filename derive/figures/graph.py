@@ -1,128 +1,161 @@
-"""A module as a computational graph: its tensors, solid arrows forward, dashed arrows for the messages back."""
+"""A module as a computational graph in layers: solid arrows forward, dashed arrows for the messages back."""
 
 from __future__ import annotations
 
-from derive.axes import with_axes
-from derive.expr import Entry
-from derive.figures.grids import letter, say
-from derive.module import Module
-from derive.sheet import Cell, Item, Label, Line, Point, Scene
+import itertools
+import re
+from collections.abc import Iterable, Mapping
 
-_WIDE, _HIGH = 1.3, 1.0  # a node
-_STEP, _DROP = 3.0, 2.2  # from a column to the next, from the row above to the chain
-_ASIDE, _GAP, _LEVEL = 1.2, 0.16, 0.95  # beside a node, between an arrow and its return, below the chain
+from derive.axes import with_axes
+from derive.figures.grids import letter, say, wide
+from derive.module import Module
+from derive.sheet import Cell, Item, Line, Point, Scene
+
+_HIGH, _LEAST = 1.25, 1.3  # a node
+_APART, _PASS = 0.45, 0.35  # below a node, and below an edge that passes by
+_BETWEEN, _GAP, _NEAR = 1.9, 0.09, 0.06  # from layer to layer, between an arrow and its return, before a node
+_SWEEPS = 6
+Node = tuple[str, ...]  # letters, several where one tensor alone is computed from them; of an edge that passes two ends
+Edge = tuple[Node, Node]
 
 
 def graph(module: Module) -> Scene:
-    """An input at the left, the output at the right; all else that is given stands above its first user."""
+    """What is given at the left, the output at the right; each tensor with its message below it."""
     module = with_axes(module)
-    start = _start(module)
-    columns = _columns(module, start)
-    places = _places(module, columns, start)
-    table = module.table
-    items: list[Item] = []
-    labelled: set[str] = set()
-    depth = 0
-    for target in module.defined:
-        for source in (s for s in module.sources(target) if s in places):
-            learnt = source not in module.constants
-            message = letter(table, f"delta_{source}") if learnt and source not in labelled else ""
-            labelled.add(source)
-            if source in module.defined or source == start:
-                far = columns[target] - columns[source] > 1
-                depth += far
-                items += _below(places[source], places[target], depth, message) if far else _along(
-                    places[source], places[target], message)
-            else:
-                items += _down(places[source], places[target], message, learnt)
-    items += [Cell(x, y, _role(module, name), letter(table, name), width=_WIDE, height=_HIGH)
-              for name, (x, y) in places.items()]
-    items += _upstream(places[module.output], letter(table, f"delta_{module.output}"))
-    width = max(x for x, _ in places.values()) + _WIDE + 1.4
-    height = max(y for _, y in places.values()) + _HIGH + 0.7 + _LEVEL * depth
-    ways = [{"target": letter(table, t), "sources": [letter(table, s) for s in module.sources(t) if s in places]}
-            for t in module.defined]
-    return Scene("graph", say("graph_title"), say("graph_description", ways=ways), width, height, tuple(items))
-
-
-def _start(module: Module) -> str:
-    """The input whose derivative is asked for, else that of the lowest rank, but no single number: x of W x + b.
-
-    A layer of parameters alone begins with one of them.
-    """
-    wanted = {p.wrt.tensor for p in module.wanted if isinstance(p.wrt, Entry)}
-    given = module.inputs or module.parameters or module.constants
-    ranks = {s.name: len(s.axes) for s in module.table.symbols}
-    return min(given, key=lambda name: (name not in wanted, not ranks[name], ranks[name]))
-
-
-def _role(module: Module, name: str) -> str:
-    if name in module.parameters:
-        return "parameter"
-    return "constant" if name in module.constants else "tensor"
-
-
-def _columns(module: Module, start: str) -> dict[str, int]:
-    """The chain in its order; what is given besides stands in the column of its first user."""
-    columns = {start: 0, **{name: n for n, name in enumerate(module.defined, 1)}}
-    for target in module.defined:
-        for source in module.sources(target):
-            if source in module.given:
-                columns.setdefault(source, columns[target])
-    return columns
-
-
-def _places(module: Module, columns: dict[str, int], start: str) -> dict[str, Point]:
-    """The upper left corner of each node; a column is as wide as what stands above it."""
-    chain = [start, *module.defined]
-    above = {c: [n for n in columns if n not in chain and columns[n] == c] for c in columns.values()}
-    top = 0.3 + (_DROP if any(above.values()) else 0)
-    places: dict[str, Point] = {}
+    nodes = _nodes(module)
+    edges = [(s, t) for t in nodes for s in nodes if t[0] in module.defined and {*s} & {*module.sources(t[0])}]
+    layers, paths = _layered(nodes, edges, module)
+    heights = _heights(layers, paths)
+    cells: dict[Node, Cell] = {}
+    columns: dict[Node, tuple[float, float]] = {}
     x = 0.3
-    for name in chain:
-        beside = above[columns[name]]
-        room = max(0.0, (len(beside) - 1) * (_WIDE + _ASIDE) / 2)
-        x += room / 2
-        places[name] = (x, top)
-        for n, given in enumerate(beside):
-            places[given] = (x + (n - (len(beside) - 1) / 2) * (_WIDE + _ASIDE), 0.3)
-        x += _STEP + room / 2
-    left = min(x for x, _ in places.values()) - 0.3
-    return {name: (x - left, y) for name, (x, y) in places.items()}
+    for layer in layers:
+        drawn = [_cell(module, node, x, heights[node]) for node in layer if node in nodes]
+        width = max(cell.width for cell in drawn)
+        columns |= dict.fromkeys(layer, (x, x + width))
+        for node, cell in zip((n for n in layer if n in nodes), drawn, strict=True):
+            cells[node] = Cell(x + width - cell.width, cell.y, cell.role, cell.text, cell.note, cell.width, _HIGH)
+        x += width + _BETWEEN
+    items = _arrows(module, cells, columns, heights, paths)
+    end = cells[module.output,]
+    at = end.x + end.width + _NEAR, end.y + _HIGH / 2
+    items += [Line(((at[0] + 1.1, at[1]), at), "backward"), *cells.values()]
+    ways = [{"target": letter(module.table, t), "sources": [letter(module.table, s) for s in module.sources(t)]}
+            for t in module.defined]
+    height = max([cell.y + _HIGH for cell in cells.values()] + [heights[n] + _PASS for layer in layers for n in layer])
+    return Scene("graph", say("graph_title"), say("graph_description", ways=ways), x - _BETWEEN + 1.5, height + 0.3,
+                 tuple(items))
 
 
-def _along(source: Point, target: Point, message: str) -> list[Item]:
-    """To the next node: forward above, the message back below."""
-    start, end, y = source[0] + _WIDE + 0.06, target[0] - 0.08, source[1] + _HIGH / 2
-    items: list[Item] = [Line(((start, y - _GAP), (end, y - _GAP)), "forward"),
-                         Line(((end, y + _GAP), (start, y + _GAP)), "backward")]
-    return [*items, Label((start + end) / 2, y + 0.55, message, "message")] if message else items
+def _nodes(module: Module) -> list[Node]:
+    """The tensors; parameters that one definition alone uses, and those that are no constants, stand together."""
+    users = {name: [t for t in module.defined if name in module.sources(t)] for name in module.given}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, used in users.items():
+        alone = name in module.parameters and len(used) == 1
+        groups.setdefault(tuple(used) if alone else (name, ""), []).extend([name] if used else [])
+    return [tuple(group) for group in groups.values() if group] + [(name,) for name in module.defined]
 
 
-def _below(source: Point, target: Point, depth: int, message: str) -> list[Item]:
-    """Past the nodes between, below them."""
-    y, low = source[1] + _HIGH, source[1] + _HIGH + _LEVEL * depth
-    a, b = source[0] + _WIDE * 0.62, target[0] + _WIDE * 0.38
-    forward = ((a, y), (a, low - _GAP), (b, low - _GAP), (b, y + 0.08))
-    back = ((b + 2 * _GAP, y), (b + 2 * _GAP, low + _GAP), (a - 2 * _GAP, low + _GAP), (a - 2 * _GAP, y + 0.08))
-    items: list[Item] = [Line(forward, "forward"), Line(back, "backward")]
-    return [*items, Label((a + b) / 2, low + 0.5, message, "message")] if message else items
+def _cell(module: Module, node: Node, x: float, y: float) -> Cell:
+    role = ("parameter" if node[0] in module.parameters else
+            "constant" if node[0] in module.constants else "tensor")
+    text = ", ".join(letter(module.table, name) for name in node)
+    note = "" if role == "constant" else ", ".join(letter(module.table, f"delta_{name}") for name in node)
+    width = max(_LEAST, *(wide(re.sub("[_{}]", "", words)) + 0.4 for words in (text, note)))
+    return Cell(x, y, role, text, note, width, _HIGH)
 
 
-def _down(source: Point, target: Point, message: str, learnt: bool) -> list[Item]:
-    """From a node above to its user; the message back on the outer side, its letter clear of the slant."""
-    a, b = source[0] + _WIDE / 2, source[1] + _HIGH
-    c, d = target[0] + _WIDE / 2 + (a - target[0] - _WIDE / 2) * 0.3, target[1]
-    if not learnt:
-        return [Line(((a, b), (c, d - 0.08)), "forward")]
-    side, anchor = (-1, "end") if a < c else (1, "start")
-    out = side * _GAP
-    items: list[Item] = [Line(((a - out, b), (c - out, d - 0.08)), "forward"),
-                         Line(((c + out, d), (a + out, b + 0.08)), "backward")]
-    x, y = a + (c - a) * 0.4 + out + side * (0.12 + 0.3 * abs(c - a) / (d - b)), b + (d - b) * 0.4
-    return [*items, Label(x, y, message, "message", anchor)] if message else items
+def _layered(nodes: list[Node], edges: list[Edge], module: Module) -> tuple[list[list[Node]], dict[Edge, list[Node]]]:
+    """The nodes by layer, each as near to its users as can be, and the way of each edge through the layers.
+
+    An edge passes layers between as a node of its own; their order has the fewest crossings that sweeps find.
+    """
+    depth = dict.fromkeys(nodes, 0)
+    for node in nodes:  # what is defined stands in the order of evaluation
+        depth[node] = max((depth[s] + 1 for s, t in edges if t == node), default=0)
+    for node in nodes:
+        if node[0] not in module.defined:
+            depth[node] = min(depth[t] for s, t in edges if s == node) - 1
+    paths = {(s, t): [s, *((*s, *t, str(n)) for n in range(depth[s] + 1, depth[t])), t] for s, t in edges}
+    level = depth | {n: d for path in paths.values() for d, n in enumerate(path, depth[path[0]])}
+    layers = [[n for n in level if level[n] == d] for d in range(max(level.values()) + 1)]
+    best = layers
+    for sweep in range(_SWEEPS):
+        layers = [list(layer) for layer in layers]
+        for d in range(len(layers))[::1 if sweep % 2 == 0 else -1]:
+            beside = d - 1 if sweep % 2 == 0 else d + 1
+            if 0 <= beside < len(layers):
+                places = {n: place for place, n in enumerate(layers[beside])}
+                near = {n: [places[m] for m in _neighbours(n, paths) if m in places] for n in layers[d]}
+                layers[d].sort(key=lambda n: sum(near[n]) / len(near[n]) if near[n] else 0)
+        best = min(best, layers, key=lambda found: _crossings(found, paths))
+    return best, paths
 
 
-def _upstream(output: Point, message: str) -> list[Item]:
-    x, y = output[0] + _WIDE + 0.08, output[1] + _HIGH / 2 + _GAP
-    return [Line(((x + 1.1, y), (x, y)), "backward"), Label(x + 0.6, y + 0.39, message, "message")]
+def _neighbours(node: Node, paths: Mapping[Edge, list[Node]]) -> list[Node]:
+    return [other for path in paths.values() for a, b in itertools.pairwise(path)
+            for mine, other in ((a, b), (b, a)) if mine == node]
+
+
+def _crossings(layers: list[list[Node]], paths: Mapping[Edge, list[Node]]) -> int:
+    places = {n: (d, place) for d, layer in enumerate(layers) for place, n in enumerate(layer)}
+    steps = {(places[a], places[b]) for path in paths.values() for a, b in itertools.pairwise(path)}
+    return sum(a[0] == c[0] and (a[1] - c[1]) * (b[1] - d[1]) < 0
+               for (a, b), (c, d) in itertools.combinations(steps, 2))
+
+
+def _heights(layers: list[list[Node]], paths: Mapping[Edge, list[Node]]) -> dict[Node, float]:
+    """Where each node begins: in order and apart, as near to the middle of its neighbours as that allows.
+
+    Those that are given come to those that are computed.
+    """
+    ends, given = {end for edge in paths for end in edge}, {s for s, _ in paths} - {t for _, t in paths}
+    room = {n: _HIGH + _APART if n in ends else _PASS for layer in layers for n in layer}
+    middle = {n: sum(room[m] for m in layer[:place]) + room[n] / 2 - sum(room[m] for m in layer) / 2
+              for layer in layers for place, n in enumerate(layer)}
+    beside = {n: [m for m in near if m not in given] or near for n in middle if (near := _neighbours(n, paths))}
+    for sweep in range(2 * _SWEEPS):
+        for layer in layers[:: 1 if sweep % 2 == 0 else -1]:
+            wanted = [sum(middle[m] for m in beside[n]) / len(beside[n]) for n in layer]
+            down, up = _spaced(layer, wanted, room, 1), _spaced(layer, wanted, room, -1)
+            middle |= {n: (down[n] + up[n]) / 2 for n in layer}
+    top = min(m - room[n] / 2 for n, m in middle.items())
+    return {n: m - top - (_HIGH / 2 if n in ends else 0) + 0.1 for n, m in middle.items()}
+
+
+def _spaced(layer: list[Node], wanted: list[float], room: Mapping[Node, float], sense: int) -> dict[Node, float]:
+    """The nodes where they are wanted, or as far behind those before them as they need; ``sense`` −1: from below."""
+    found: dict[Node, float] = {}
+    last: Node | None = None
+    for node, at in list(zip(layer, wanted, strict=True))[::sense]:
+        least = at if last is None else found[last] + sense * (room[last] + room[node]) / 2
+        found[node] = max(at, least) if sense > 0 else min(at, least)
+        last = node
+    return found
+
+
+def _arrows(module: Module, cells: Mapping[Node, Cell], columns: Mapping[Node, tuple[float, float]],
+            heights: Mapping[Node, float], paths: Mapping[Edge, list[Node]]) -> list[Item]:
+    """An arrow for each edge, and beside it one back; those at one side of a node end apart, in their order."""
+    items: list[Item] = []
+    for (source, target), path in paths.items():
+        out = _port(cells[source], [p[1] for (s, _), p in paths.items() if s == source], path[1], heights)
+        into = _port(cells[target], [p[-2] for (_, t), p in paths.items() if t == target], path[-2], heights)
+        a, b = cells[source], cells[target]
+        points: list[Point] = [(a.x + a.width + _NEAR, out)]
+        points += [(x, heights[n]) for n in path[1:-1] for x in columns[n]]
+        points.append((b.x - _NEAR, into))
+        learnt = source[0] not in module.constants
+        shift = _GAP if learnt else 0.0
+        items.append(Line(tuple((x, y - shift) for x, y in points), "forward"))
+        if learnt:
+            items.append(Line(tuple((x, y + shift) for x, y in reversed(points)), "backward"))
+    return items
+
+
+def _port(cell: Cell, others: Iterable[Node], other: Node, heights: Mapping[Node, float]) -> float:
+    """The height at a node's side at which the edge to ``other`` ends."""
+    order = sorted(others, key=heights.__getitem__)
+    step = min(0.42, (_HIGH - 0.25) / len(order))
+    return cell.y + _HIGH / 2 + (order.index(other) - (len(order) - 1) / 2) * step

@@ -1,34 +1,112 @@
-"""What a picture says, read back from what is drawn: the entries that arrows join, their numbers, the slopes."""
+"""What a picture says, read back from what is drawn: whom arrows join, numbers, slopes, whose windows cells are in."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from fractions import Fraction
+from itertools import pairwise, product
 
 from derive.axes import with_axes
 from derive.errors import DeriveError
+from derive.expr import Entry
 from derive.module import Module
+from derive.notation import write
 from derive.numeric.dual import OneSided, one_sided
-from derive.numeric.evaluator import evaluate
+from derive.numeric.evaluator import evaluate, windows
+from derive.numeric.point import Index
 from derive.numeric.shapes import rank
-from derive.sheet import Cell, Figure, Line, Point, Scene, Sheet
+from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet
 from derive.verify.report import Check, Verdict
 
 _NEAR = 0.1  # how far beside its cell an arrow may end
+_DIGITS, _SPAN, _FORMULA = re.compile(r"\d+"), re.compile(r"(-?\d+) to (-?\d+)"), re.compile(r"\$[^$]+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
 _GIVEN = re.compile(r"= (-?\d+(?:/\d+)?)\$")
 _KINK = re.compile(r"At (\S+) it has a kink: the slope changes from (\S+) to (\S+?)\.(?:\s|$)")
 
 
 def pictures(sheet: Sheet, module: Module) -> list[Check]:
-    """A check for each picture that claims something."""
+    """The checks of ways and slopes; of graphs, windows and captions those that fail."""
     found = []
     for figure in sheet.figures():
-        if figure.scene.name == "routing":
-            found += routing(figure.scene)
-        elif figure.scene.name == "curve":
-            found += slopes(figure, module)
+        name, scene = figure.scene.name, figure.scene
+        if name in ("routing", "curve"):
+            found += routing(scene) if name == "routing" else slopes(figure, module)
+        else:
+            found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
+                      if check.verdict is Verdict.REFUTED]
+        drawn = " ".join(i.text for i in scene.items if isinstance(i, (Cell, Label))).replace("{", "")
+        alien = [f for f in _FORMULA.findall(figure.caption)
+                 if not _GIVEN.search(f) and f[:-1].replace("{", "") not in drawn]
+        if alien:
+            found.append(_verdict("The formulas of a picture's caption", f"{', '.join(alien)} is not in it", 1))
     return found
+
+
+def edges(scene: Scene, module: Module) -> Check:
+    """An arrow forward joins each tensor and what is computed from it, one back all that is learnt from."""
+    known = {f"${write(Entry(n, ()), module.table, display=False)}$": n for n in (*module.given, *module.defined)}
+    names = {c.text: [known[part] for part in c.text.split(", ") if part in known] for c in scene.items
+             if isinstance(c, Cell)}
+    joined: dict[str, set[tuple[str, str]]] = {"forward": set(), "backward": set()}
+    for line in scene.items:
+        if isinstance(line, Line) and line.role in joined:
+            ends = [_cell(scene, line.points[n], names) for n in (0, -1)]
+            joined[line.role] |= set(product(*(names[end.text] if end else [""] for end in ends)))  # type: ignore[arg-type]
+    forward = {(s, t) for t in module.defined for s in module.sources(t)}
+    back = {(t, s) for s, t in forward if s not in module.constants} | {("", module.output)}
+    wrong = [f"`{a}` and `{b}`" for a, b in sorted(joined["forward"] ^ forward | joined["backward"] ^ back)]
+    return _verdict("The picture's arrows join what is computed from each other",
+                    f"an arrow is wrong or missing between {wrong[0]}" if wrong else None, len(forward))
+
+
+def fields(figure: Figure, module: Module) -> Check:
+    """The cells marked are those of the windows, by the evaluator, of the outputs marked; so say the words."""
+    cells = [c for c in figure.scene.items if isinstance(c, Cell) and c.width == 1]
+    source = cells[:1]
+    for cell in cells[1:]:
+        source += [cell] if any(abs(cell.x - c.x) + abs(cell.y - c.y) == 1 for c in source) else []
+    left, top = min(c.x for c in source), min(c.y for c in source)
+    marks = [i for i in figure.scene.items if isinstance(i, Label) and i.role == "coordinate"]
+    across = {round(m.x - 0.5, 3): int(m.text[1:-1]) for m in marks if 0 < top - m.y < 0.5 and left < m.x}
+    down = {round(m.y - 0.5, 3): int(m.text[1:-1]) for m in marks if 0 < left - m.x < 0.5}
+    axes = [down, across] if down else [across]
+    at = {tuple(axis.get(round(v, 3)) for axis, v in zip(axes, (c.y, c.x)[-len(axes):], strict=True)): c
+          for c in source}
+    outputs = [c for c in cells if c not in source]
+    start = min(c.y for c in outputs), min(c.x for c in outputs)
+    marked = {c.role: tuple(round(v - o) for v, o in zip((c.y, c.x), start, strict=True))[-len(axes):]
+              for c in outputs if c.role != "cell"}
+    shapes = dict.fromkeys((*module.given, *module.defined), tuple(map(len, axes)))
+    found = [_misread(figure, at, marked, windows(module, shapes, name)[0]) for name, field in module.fields
+             if len(field.axes) == len(axes)]
+    wrong = None if None in found else found[0] if found else "the layer has no such windows"
+    return _verdict("The cells that the picture marks are those of the windows", wrong, len(at))
+
+
+def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: Mapping[str, Index],
+             windows: list[list[Index]]) -> str | None:
+    """What of the marks, the outlines or the words is not so for these windows; ``marked`` holds outputs by role."""
+    outlines = [o for o in figure.scene.items if isinstance(o, Outline)]
+    for place, cell in at.items():
+        inside = [role for role, out in marked.items()
+                  if all(i in axis[k] for i, axis, k in zip(place, windows, out, strict=True))]
+        free = "cell" if all(any(i in w for w in axis) for i, axis in zip(place, windows, strict=True)) else "gap"
+        if cell.role != ("padding" if None in place else "both" if len(inside) == 2 else (*inside, free)[0]):
+            return f"the cell {place} is marked as {cell.role}"
+        around = {o.role for o in outlines if o.x <= cell.x < o.x + o.width and o.y <= cell.y < o.y + o.height}
+        if None not in place and around != {*inside}:
+            return f"the cell {place} is outlined as {' and '.join(sorted(around)) or 'nothing'}"
+    named = [(c.role, c.text or (after.text if isinstance(after, Label) else ""))
+             for c, after in pairwise(figure.scene.items) if isinstance(c, Cell)]
+    wrong = next((text for role, text in named if role in marked and "$" in text
+                  and tuple(map(int, _DIGITS.findall(text)))[-len(windows):] != marked[role]), None)
+    said = [tuple(map(int, span)) for span in _SPAN.findall(figure.scene.description.replace("−", "-"))]
+    covered = [axis[k] for out in marked.values() for axis, k in zip(windows, out, strict=True)]
+    if wrong is None and any(not w or max(a, 0) > w[0] or b < w[-1] for (a, b), w in zip(said, covered, strict=True)):
+        return "the words name other cells"
+    return wrong and f"{wrong} stands at another window"
 
 
 def routing(scene: Scene) -> list[Check]:
@@ -90,9 +168,10 @@ def _verdict(evidence: str, wrong: str | None, count: int) -> Check:
     return Check("picture", "", Verdict.TESTED if wrong is None else Verdict.REFUTED, evidence, wrong, points=count)
 
 
-def _cell(scene: Scene, end: Point) -> Cell | None:
-    """The cell with a number in or beside which an arrow ends."""
-    return next((c for c in scene.items if isinstance(c, Cell) and _NUMBER.search(_tail(c))
+def _cell(scene: Scene, end: Point, texts: Collection[str] = ()) -> Cell | None:
+    """The cell, with a number or one of the texts, in or beside which an arrow ends."""
+    return next((c for c in scene.items if isinstance(c, Cell)
+                 and (c.text in texts if texts else _NUMBER.search(_tail(c)))
                  and c.x - _NEAR <= end[0] <= c.x + c.width + _NEAR
                  and c.y - _NEAR <= end[1] <= c.y + c.height + _NEAR), None)
 

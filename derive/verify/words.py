@@ -13,7 +13,7 @@ from derive.expr import Node
 from derive.module import Module
 from derive.notation import write
 from derive.records import dataclass
-from derive.sheet import Bullets, Figure, Prose, Sheet, Table
+from derive.sheet import Bullets, Prose, Sheet, Table
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope
 
@@ -24,8 +24,9 @@ _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*])")
 def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Check]:
     """The checks of a sheet's sentences; those that hold leave none."""
     texts = list(_texts(sheet))
+    said = [*texts, *(figure.caption for figure in sheet.figures())]
     derived = {m.name.partition("_")[2] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))}
-    return [*_formulas(sheet, texts, module.readings), *_sayings(texts, module, scopes),
+    return [*_formulas(sheet, texts, module.readings), *_sayings(said, module, scopes),
             *_boundaries(texts, module, derived if texts and not module.wanted else set())]
 
 
@@ -35,8 +36,6 @@ def _texts(sheet: Sheet) -> Iterator[str]:
             yield block.text
         elif isinstance(block, Bullets):
             yield from block.items
-        elif isinstance(block, Figure):
-            yield block.caption
         elif isinstance(block, Table):
             yield from (cell for row in (block.header, *block.rows) for cell in row)
 
@@ -45,7 +44,6 @@ def _formulas(sheet: Sheet, texts: Iterable[str], readings: Iterable[str]) -> li
     """Formulas in sentences that were neither derived and read back nor quoted from the card: none is a template's."""
     known = {m.latex for m in sheet.inline}
     known |= {formula for reading in readings for formula in _INLINE.findall(reading)}
-    known |= {formula for block in sheet.figures() for formula in _INLINE.findall(block.caption)}
     return [Check("words", formula, Verdict.NOT_READ, "it stands in the words and was not derived")
             for text in texts for formula in _INLINE.findall(text) if formula not in known]
 

@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 import derive
-from derive.sheet import Cell, Figure, Line, Scene
+from derive.sheet import Cell, Figure, Line, Outline, Scene
 from derive.solve import Solution
-from derive.verify.pictures import routing, slopes
+from derive.verify.pictures import fields, pictures, routing, slopes
 from derive.verify.report import Verdict
 
 CARDS = ["cards/max_pooling_backward.md", *(derive.layer("max_pool", kernel_size=3, stride=1, dims=d) for d in (1, 2))]
@@ -67,3 +67,69 @@ def test_the_slopes_of_a_curve_are_those_of_the_function(formula: str) -> None:
     start, _, end = drawn.scene.description.rpartition(" to ")
     wrong = replace(drawn, scene=replace(drawn.scene, description=f"{start} to 7{end[1:]}"))
     assert [c.verdict for c in slopes(wrong, module)] == [Verdict.REFUTED]
+
+
+FIELDS = [*CARDS, "cards/pooling/overlapping_max_pooling.md", "cards/pooling/average_pooling.md", *(
+    derive.layer("max_pool", kernel_size=k, stride=s, padding=p, dilation=d, dims=dims)
+    for k, s, p, d, dims in ((3, 2, 1, 1, 2), (2, 1, 0, 2, 2), (2, 3, 0, 1, 2), (3, 2, 2, 2, 1), (2, 3, 0, 1, 1)))]
+
+
+@pytest.mark.parametrize("layer", FIELDS, ids=map(str, range(len(FIELDS))))
+def test_receptive_fields_are_those_of_the_evaluator(layer: object) -> None:
+    solution = derive.solve(layer)  # type: ignore[arg-type]
+    found = fields(figure(solution, "receptive-fields"), solution.messages.module)
+    assert (found.verdict, found.counterexample) == (Verdict.TESTED, None)
+    assert [c for c in pictures(solution.sheet, solution.messages.module) if c.verdict is Verdict.REFUTED] == []
+
+
+def role(cell: Cell, wanted: str) -> Cell:
+    return replace(cell, role=wanted)
+
+
+def moved(outline: Outline) -> Outline:
+    return replace(outline, x=outline.x + 1)
+
+
+SABOTAGES: list[tuple[type, str, Callable[[object], object]]] = [
+    (Cell, "first", lambda cell: role(cell, "second")), (Cell, "second", lambda cell: role(cell, "cell")),  # type: ignore
+    (Cell, "cell", lambda cell: role(cell, "gap")), (Outline, "first", moved), (Outline, "second", moved),  # type: ignore
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "change"), SABOTAGES)
+def test_a_changed_mark_or_outline_of_a_field_is_refuted(kind: type, name: str, change: Callable[[object], object]) -> None:
+    solution = derive.solve(CARDS[0])
+    drawn = figure(solution, "receptive-fields")
+    wrong = replace(drawn.scene, items=first(drawn.scene.items, kind, change, name))  # type: ignore[arg-type]
+    assert fields(replace(drawn, scene=wrong), solution.messages.module).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("old", "new"), [("rows 0 to 1", "rows 1 to 2"), ("columns 2 to 3", "columns 1 to 2")])
+def test_changed_words_of_a_field_are_refuted(old: str, new: str) -> None:
+    solution = derive.solve(CARDS[0])
+    drawn = figure(solution, "receptive-fields")
+    wrong = replace(drawn.scene, description=drawn.scene.description.replace(old, new))
+    assert wrong != drawn.scene
+    assert fields(replace(drawn, scene=wrong), solution.messages.module).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("text", ["$f_{0,1}$", "$f_{1,0}$"])
+def test_an_output_of_another_name_is_refuted(text: str) -> None:
+    solution = derive.solve(CARDS[0])
+    drawn = figure(solution, "receptive-fields")
+    at = next(n for n, item in enumerate(drawn.scene.items) if isinstance(item, Cell) and item.text == "$f_{0,0}$")
+    cell = replace(drawn.scene.items[at], text=text)  # type: ignore[type-var]
+    wrong = replace(drawn.scene, items=(*drawn.scene.items[:at], cell, *drawn.scene.items[at + 1:]))  # type: ignore
+    assert fields(replace(drawn, scene=wrong), solution.messages.module).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("receptive-fields", r"$\Omega(0, 1)$", r"$\Omega(1, 1)$"), ("routing", r"$\delta_x$", r"$\delta_W$"),
+    ("receptive-fields", "$f_{0,0}$", "$f_{9,9}$")])  # fmt: skip
+def test_a_formula_of_a_caption_stands_in_its_picture(name: str, old: str, new: str) -> None:
+    solution = derive.solve(CARDS[0])
+    drawn = figure(solution, name)
+    assert old in drawn.caption
+    wrong = replace(drawn, caption=drawn.caption.replace(old, new))
+    sheet = replace(solution.sheet, details=tuple(wrong if b is drawn else b for b in solution.sheet.details))
+    assert [c.verdict for c in pictures(sheet, solution.messages.module) if "caption" in c.evidence] == [Verdict.REFUTED]

@@ -26,7 +26,7 @@ def solved(layer: str) -> Solution:
 
 
 def checked(sheet: Sheet, solution: Solution) -> list[Check]:
-    messages = solution.messages
+    messages, sheet = solution.messages, replace(sheet, closing=())  # which is said after the checks
     with precision():
         parsed, _ = parsed_of(sheet, scope_tables(messages.module))
         return words(sheet, messages.module, scopes_of(parsed, messages))

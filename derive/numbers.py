@@ -214,7 +214,7 @@ def _entries(module: Module, name: str, value: object) -> tuple[Values, Index]:
     array = np.asarray(value, dtype=object)
     if array.ndim != rank(module, name):
         raise CardError(f"`{name}` has shape {array.shape}, but it needs {rank(module, name)} axes; no batch axes here")
-    first = _origin(module, name)
+    first = tuple(axes(module).origin(name, d) for d in range(array.ndim))
     found = {}
     for at in itertools.product(*map(range, array.shape)):
         number = array[at].item() if isinstance(array[at], np.generic) else array[at]
@@ -236,10 +236,6 @@ def _given(module: Module, arrays: Mapping[str, object]) -> tuple[dict[str, Valu
         raise CardError(*problems)
     found = {name: _entries(module, name, arrays[name]) for name in expected}
     return {n: v for n, (v, _) in found.items()}, {n: s for n, (_, s) in found.items()}
-
-
-def _origin(module: Module, name: str) -> Index:
-    return tuple(axes(module).origin(name, d) for d in range(rank(module, name)))
 
 
 def _as_array(values: Mapping[Index, Any], exact: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any
@@ -71,7 +71,7 @@ def _inside_code_or_comment(lines: list[str], start: int) -> set[int]:
     inside = set()
     fence = ""
     comment = False
-    last_close = {c: _last(n for n, line in enumerate(lines) if _closes(line, c * 3)) for c in "`~"}
+    last_close = {c: max((n for n, line in enumerate(lines) if _closes(line, c * 3)), default=-1) for c in "`~"}
     ended = _comments_that_end(lines)
     for n in range(start, len(lines)):
         line = bare(lines[n])
@@ -106,10 +106,6 @@ def _comments_that_end(lines: list[str]) -> set[int]:
         if opening >= 0 or closing >= 0:
             ends = closing >= 0 and (opening < 0 or closing < opening)
     return found
-
-
-def _last(numbers: Iterable[int]) -> int:
-    return max(numbers, default=-1)
 
 
 MAX_DEPTH = 20

@@ -62,7 +62,7 @@ def _place(item: tuple[ex.Expr, ex.Expr], before_sum: bool) -> float:
         return 1.5 if before_sum else 4
     if isinstance(atom, ex.Bracket):
         return 3
-    if _is_exp(atom):
+    if isinstance(atom, ex.Fn) and atom.name == "exp":
         return 0.5
     if has_sum(atom):
         return 2 if exponent is ex.ONE else 1
@@ -94,10 +94,6 @@ def _tame(name: str) -> bool:
     """A function with a value at every number, which stays in the range of floats."""
     function = known(name)
     return function is not None and function.domain == "real" and not function.grows
-
-
-def _is_exp(atom: ex.Expr) -> bool:
-    return isinstance(atom, ex.Fn) and atom.name == "exp"
 
 
 def _power(atom: ex.Expr, exponent: ex.Expr) -> ex.Expr:

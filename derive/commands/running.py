@@ -82,8 +82,7 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def watch(look: Callable[[], Iterable[Path]], act: Callable[[list[Path]], Iterable[Path]],
-          seconds: float = 0.3) -> None:  # fmt: skip
+def watch(look: Callable[[], Iterable[Path]], act: Callable[[list[Path]], Iterable[Path]]) -> None:
     """Call ``act`` with the files that are new or changed, now and whenever there are some, until Ctrl-C.
 
     ``look`` says which files to watch, and is asked again each time; ``act`` returns those that it has
@@ -97,7 +96,7 @@ def watch(look: Callable[[], Iterable[Path]], act: Callable[[list[Path]], Iterab
             seen = now
             if changed:
                 seen |= {file: _stamp(file) for file in act(changed)}
-            time.sleep(seconds)
+            time.sleep(0.3)
     except KeyboardInterrupt:
         click.echo(err=True)
 

@@ -138,16 +138,12 @@ def _in_ranges(equation: ex.Rel, scope: Scope) -> tuple[ex.Rel, ReceptiveField] 
     if any(scope.origin(t.tensor, n) for t in (entry, value.body) for n in range(len(axes))) or scope.module.ranges:
         return None
     over = ex.Binder(binder.variables, (None,) * len(axes), (None,) * len(axes),
-                  ex.In(_member(binder.variables), ex.SetApp(_SET, entry.indices)))
+                  ex.In(ex.tuple_of(binder.variables), ex.SetApp(_SET, entry.indices)))
     body = ex.Entry(value.body.tensor, binder.variables)
     return ex.Rel((entry, ex.Reduce(value.op, over, body)), equation.ops), ReceptiveField(tuple(axes))
 
 
 _SET = "Omega_ranges"
-
-
-def _member(variables: tuple[ex.Idx, ...]) -> ex.Expr:
-    return variables[0] if len(variables) == 1 else ex.Tuple(variables)
 
 
 def _alone(equation: ex.Rel, over: ReceptiveField | None, scope: Scope) -> Messages:

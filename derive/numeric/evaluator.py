@@ -48,12 +48,17 @@ class _Recording(dict[Index, Any]):
         return super().__getitem__(index)
 
 
-@lru_cache(maxsize=4096)
-def _window(w: Axis, n: int, k: int) -> tuple[int, ...]:
+def cells(w: Axis, k: int, n: int) -> list[int]:
+    """The cells of window k by definition, in padding or not."""
     if isinstance(w, AdaptiveAxis):
-        return tuple(i for i in range(n) if k * n < (i + 1) * w.outputs and i * w.outputs < (k + 1) * n)
-    cells = (w.stride * k - w.padding + w.dilation * a for a in range(w.kernel_size))
-    return tuple(i for i in cells if 0 <= i < n)
+        return [i for i in range(n) if k * n < (i + 1) * w.outputs and i * w.outputs < (k + 1) * n]
+    return [w.stride * k - w.padding + w.dilation * a for a in range(w.kernel_size)]
+
+
+@lru_cache(maxsize=4096)
+def inside(w: Axis, k: int, n: int) -> tuple[int, ...]:
+    """Those of them that the input has."""
+    return tuple(i for i in cells(w, k, n) if 0 <= i < n)
 
 
 @dataclass
@@ -94,7 +99,7 @@ class _Run:
 
     def window(self, name: str, axis: int, k: int) -> tuple[int, ...]:
         """{s k − p + d a : 0 ≤ a < K} ∩ [0, n); adaptive: the cells that meet the k-th of m equal parts of [0, n)."""
-        return _window(self.axes[name][axis], self._extent(name, axis), k)
+        return inside(self.axes[name][axis], k, self._extent(name, axis))
 
     def _extent(self, name: str, axis: int) -> int:
         tensor, d = self.places[name, axis]

@@ -117,7 +117,8 @@ def stated_span(length: ex.Expr | None, v: ex.Idx, entry: ex.Entry, value: ex.Ex
     Raises :class:`CardError` where it says more than that.
     """
     if length is None:
-        return output_span(v, entry, value, reach)
+        found = _unguarded_spans(v, entry, value, reach)
+        return min(found or reached(v, _start(v, entry, reach), value, reach) or [span(v, value, reach)])
     extent = interval(length, {}, reach.sizes)[0]
     stated = int(extent)
     if stated != extent:
@@ -135,12 +136,6 @@ def _terms(v: ex.Idx, value: ex.Expr) -> list[ex.Node]:
     """What the index terms with v are made of."""
     return [part for e in ex.walk(value) if isinstance(e, ex.Entry) for t in e.indices if v in ex.free_indices(t)
             for part in ex.walk(t)]
-
-
-def output_span(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> int:
-    """How far an output's index runs: as far as keeps all indices in range."""
-    found = _unguarded_spans(v, entry, value, reach)
-    return min(found or reached(v, _start(v, entry, reach), value, reach) or [span(v, value, reach)])
 
 
 def _unguarded_spans(v: ex.Idx, entry: ex.Entry, value: ex.Expr, reach: Extents) -> list[int]:

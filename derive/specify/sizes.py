@@ -40,12 +40,9 @@ def with_extents(module: Module, found: Definitions) -> Module:
 
 def _attached(name: str, module: Module) -> bool:
     """A tensor that is given has an axis of this extent, or of one that a written range compares with it."""
+    own = {*module.given, *module.defined}
     return any(s is ex.Size(name) for s in axes(module).sizes.values()) or any(
-        name in symbol.sizes for symbol in module.table.of_kind(Kind.TENSOR) if symbol.name in _letters(module))
-
-
-def _letters(module: Module) -> set[str]:
-    return {*module.inputs, *module.parameters, *module.constants, *module.defined}
+        name in symbol.sizes for symbol in module.table.of_kind(Kind.TENSOR) if symbol.name in own)
 
 
 def _slot(name: str, module: Module, found: Definitions) -> Slot | None:

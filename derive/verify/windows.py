@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 from derive.calculus.one_window import Windowed
 from derive.expr import Entry, Expr, Given, Idx, Node, Num, Rel, conditions
+from derive.numeric.evaluator import cells, inside
 from derive.numeric.statements import index_value
 from derive.receptive_field import ReceptiveField, WindowFacts, at_many, of_axes, sizes_of, window_facts
 from derive.sheet import Math
 from derive.verify.report import Check, Verdict
-from derive.window_axis import AdaptiveAxis, Axis, WindowAxis
+from derive.window_axis import Axis
 
 
 def geometry(field: ReceptiveField, size: tuple[int, ...] | None) -> Check:
@@ -27,24 +29,12 @@ def geometry(field: ReceptiveField, size: tuple[int, ...] | None) -> Check:
 
 
 def _counted(axis: Axis, n: int) -> WindowFacts:
-    windows = [_cells(axis, k, n) for k in range(axis.output_size(n))]
-    inside = [[i for i in cells if 0 <= i < n] for cells in windows]
-    counts = [0] * n
-    for i in (i for cells in inside for i in cells):
-        counts[i] += 1
-    within = counts[: max((i + 1 for cells in inside for i in cells), default=0)]
-    clipped = any(len(a) < len(b) for a, b in zip(inside, windows, strict=True))
-    return WindowFacts(max(counts, default=0), set(within) == {1} and not clipped, 0 in within, clipped,
-                       not all(inside))
-
-
-def _cells(axis: Axis, k: int, n: int) -> list[int]:
-    """The cells of a window by definition, in padding or not."""
-    if isinstance(axis, AdaptiveAxis):
-        m = axis.outputs
-        return [i for i in range(n) if k * n < (i + 1) * m and i * m < (k + 1) * n]
-    assert isinstance(axis, WindowAxis)
-    return [axis.stride * k - axis.padding + axis.dilation * a for a in range(axis.kernel_size)]
+    windows = [inside(axis, k, n) for k in range(axis.output_size(n))]
+    counts = Counter(i for window in windows for i in window)
+    within = {counts[i] for i in range(max(counts, default=-1) + 1)}
+    clipped = any(len(window) < len(cells(axis, k, n)) for k, window in enumerate(windows))
+    return WindowFacts(max(counts.values(), default=0), within == {1} and not clipped, 0 in within, clipped,
+                       not all(windows))
 
 
 def check_listing(printed: Math, node: Node, w: Windowed) -> Check:
@@ -56,17 +46,16 @@ def check_listing(printed: Math, node: Node, w: Windowed) -> Check:
     assert field is not None
     shape = tuple(a.kernel_size + 2 * a.stride + 1 for a in field.axes)  # a whole window lies inside the input
     for at in itertools.product(*map(range, field.output_shape(shape))):
-        cells = list(itertools.product(*([i for i in _cells(axis, k, n) if 0 <= i < n]
-                                         for axis, k, n in zip(field.axes, at, shape, strict=True))))
-        if len(cells) != n:
+        window = list(itertools.product(*itertools.starmap(inside, zip(field.axes, at, shape, strict=True))))
+        if len(window) != n:
             continue
         try:
             named = _named(node, dict(zip(outputs, at, strict=True)))
         except (NameError, ValueError, TypeError):
             return Check(printed.name, printed.latex, Verdict.NOT_READ, "it does not list entries of one window")
-        if named != dict(enumerate(cells, start=1)):
+        if named != dict(enumerate(window, start=1)):
             return Check(printed.name, printed.latex, Verdict.REFUTED, "a counterexample",
-                         f"the window of output {at} covers {cells}, but the list names {named}")
+                         f"the window of output {at} covers {window}, but the list names {named}")
     sizes = "×".join(map(str, shape))
     return Check(printed.name, printed.latex, Verdict.PROVED, f"by enumeration of the windows at size {sizes}")
 

@@ -11,12 +11,12 @@ from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation.formulas import formulas
 from derive.question import lexicon
-from derive.question.catalogued import catalogue_module, named_layer
+from derive.question.catalogued import catalogue_module, named_layer, places
 from derive.question.keys import refuse_near_misses
 from derive.question.operations import refuse_unformulated
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
-from derive.question.slots import refuse_requests
+from derive.question.slots import beside_windows, refuse_requests, refuse_words
 from derive.question.unaccounted import refuse_unaccounted
 from derive.question.windows import equations_of, is_window, window_module
 from derive.question.wording import Words, words_of
@@ -142,6 +142,8 @@ def _by_name(card: Card) -> Module | None:
         prose = _prose(card)
         if Statement.of(card).derive is None:
             refuse_requests(prose)
+        if not equations_of(read_):
+            refuse_words(prose, beside_windows(prose, places(prose.text)))
         _refuse_other_layers(prose, found)
     return found
 

@@ -52,11 +52,12 @@ def refuse_unaccounted_words(
     _refuse_reversed(chain)
     again = (place for part in chain.parts for place in chain.regions.get(part.start, ()))
     parts = sorted({*((p.start, p.end) for p in chain.parts), *again})
+    several = [(p.start, p.end) for p in chain.parts if chain.prose.text[: p.end].endswith("layers")]
     own = [place for p in chain.parts if p.name == "own"
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
-    known = [place for place in (*_changing(chain), *_slots(chain)) if not any(
+    known = [place for place in (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)) if not any(
         a <= place[0] < b for a, b in chain.understood)]
-    for start, stop in (*known, *beside_parts(chain.prose, parts)):
+    for start, stop in (*several, *known):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -82,6 +83,11 @@ def _spoken(plain: PlainText) -> list[Named]:
         spec = _names()[re.sub(r"\bl\d+_", "lp_", re.sub(r"[\s-]+", "_", _stem(match[0])))]
         found.append(Named(spec, f"line {line}: “{plain.quote(*match.span())}”", line))
     return found
+
+
+def places(text: str) -> Iterator[tuple[int, int]]:
+    """Where a text in lower case names a layer of the catalogue."""
+    yield from (match.span() for match in _pattern().finditer(text))
 
 
 def _stem(text: str) -> str:

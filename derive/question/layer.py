@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import derive.question.unaccounted as un
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Partial
+from derive.expr import Entry, Expr, Partial
 from derive.module import Module
 from derive.notation.formulas import Formula, formulas
 from derive.notation.rules.kinds import Said, kind_of
@@ -26,10 +27,9 @@ from derive.question.prose import Prose
 from derive.question.reading import Read
 from derive.question.refused import of_the_layer, refuse_parts, refuse_undefined, refuse_unplaced, refuse_unread
 from derive.question.request import AskingInWords, differentiated_in_words
-from derive.question.roles import roles_of
-from derive.question.slots import refuse_open, refuse_requests
+from derive.question.roles import roles_of, with_usual_parameters
+from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.stated import Reader
-from derive.question.unaccounted import refuse_objective, refuse_other_output, refuse_unaccounted
 from derive.question.windows import tie_rule_of
 from derive.question.wording import words_of
 from derive.specify.applied import refuse_two_readings
@@ -38,7 +38,7 @@ from derive.specify.layer import Computed, computed, refuse_unknown, said_of, sp
 from derive.specify.order import as_layer
 from derive.specify.places import reaches_said
 from derive.specify.roles import Role, roles_said
-from derive.specify.stated import formulas_of, output_of
+from derive.specify.stated import KINDS, formulas_of, output_of
 from derive.specify.wanted import Wanted, derivatives
 from derive.statement import Statement
 
@@ -85,7 +85,7 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     refuse_two_readings([d.formula for d in layer.used], layer.given)
     roles = roles_of(layer.given, named, card, layer.table)
     with doubts.over("forward"):
-        refuse_open(prose, [m for m in named if m.before or m.after], roles, of_parts)
+        refuse_open(prose, lambda part: un.shown(part, _values(layer)))
     with doubts.over("inputs"):
         _refuse_identity(layer, roles, {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)})
     before = layer.given
@@ -93,17 +93,24 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"
               for n in before if n not in layer.given]
     wanted = Wanted(("vjp",) if statement.derive else (), (), ())  # until the statement's own request is read
+    by_letters = not {*(statement.derive or ())} & KINDS.keys()
     if statement.derive is None:
+        by_letters = False
         with doubts.over("derive"):
-            wanted = _wanted(layer, roles, asked, prose, bool(of_parts), read_)
+            wanted, roles, by_letters = _wanted(layer, roles, asked, prose, bool(of_parts), read_)
+    held = [*called(prose, [m for m in named if m.before or m.after], roles, of_parts)]
+    if not by_letters:
+        with doubts.over("inputs"):
+            refuse_called(prose, held)
+        held = []
     fields, tie_rule, said = _windows(card, read_, layer.used, found)
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     module = specified(layer, roles, wanted, facts_of(found, prose, named, layer.given, layer.table),
                        fields, nodes, written)
     shortened = short(with_trees(formulas(card.question, card.question_line)))
     reaches = reaches_said(d.formula for d in layer.used)
-    readings = (*said_of(layer), *reaches, *numbers, *shortened, *chosen, *put_in, *roles_said(roles),
-                *said, *wanted.readings)
+    readings = (*said_of(layer), *reaches, *numbers, *shortened, *chosen, *put_in,
+                *roles_said(_held(roles, held, prose)), *said, *wanted.readings)
     return replace(module, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
 
 
@@ -115,15 +122,18 @@ def _refuse_identity(layer: Computed, roles: Mapping[str, Role], asked: set[str]
                         "`x_i - 2 v_i \\sum_j v_j x_j`, or list `I` under `inputs` in the front matter")
 
 
+def _values(layer: Computed) -> tuple[Expr, ...]:
+    return (*(d.value for d in layer.used), *(f.body for f in layer.functions))
+
+
 def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> None:
     """Raise an error of the card for what the formulas apply or the words name, and nothing computes."""
     given = layer.given
     refuse_parts(given, layer.table, prose)
     refuse_undefined(named, given)
-    refuse_other_output(prose, {*layer.letters, *(s.name for s in layer.table.symbols)})
-    refuse_objective(prose, {*layer.letters, *(f.name for f in layer.functions)}, given)
-    refuse_unaccounted(prose, (*(d.value for d in layer.used), *(f.body for f in layer.functions)), named,
-                       {*layer.letters, *(f.name for f in layer.functions)})
+    un.refuse_objective(prose, {*layer.letters, *(f.name for f in layer.functions)}, given)
+    un.refuse_unaccounted(prose, _values(layer), named, {*layer.letters, *(f.name for f in layer.functions)})
+    un.refuse_other_output(prose, layer.letters, (s.name for s in layer.table.symbols))
 
 
 def _windows(
@@ -148,11 +158,15 @@ def _nothing(read_: Read) -> UnsupportedError:
 
 
 def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, Partial]], prose: Prose,
-            in_words: bool, read_: Read) -> Wanted:
+            in_words: bool, read_: Read) -> tuple[Wanted, dict[str, Role], bool]:
+    """What is wanted, the roles with the parameters that this takes, and whether letters alone say what."""
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, layer.table)
     for formula, derivative in asked:
         asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, in_words)
+    if asking.lacking:
+        trained = with_usual_parameters(roles)
+        return _wanted(layer, trained, asked, prose, in_words, read_)
     asking.unread(read_.failures)
     asking.second(prose)
     wanted = asking.found()
@@ -160,4 +174,12 @@ def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, 
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
-    return replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
+    found = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
+    return found, roles, asking.by_letters
+
+
+def _held(roles: Mapping[str, Role], held: Iterable[tuple[str, Place]], prose: Prose) -> dict[str, Role]:
+    """The roles, and of letters that are called by a word which is not known, that they are held as given."""
+    said = {name: f"{prose.said(*place)} says no role, and what is asked does not depend on it" for name, place in held}
+    return {name: role if role.said or name not in said else Role(role.role, said[name])
+            for name, role in roles.items()}

@@ -145,6 +145,10 @@ def _noun_alone(prose: Prose, n: int) -> tuple[int, int] | None:
 def _noun(prose: Prose, gap: Gap) -> str:
     """The words between the last pause and the formula: «a trainable bias »."""
     start = max(gap.start - _FAR, *(prose.text.rfind(sign, 0, gap.start) + 1 for sign in _STOPS + ":,()"))
+    listed = prose.text[: max(0, start - 1)]
+    plural = next((s for s in named(listed[-_FAR:], "naming.several") if s.stop == len(listed[-_FAR:])), None)
+    if plural is not None and prose.text[start - 1 : gap.start].strip() == ",":
+        return f"{listed[len(listed[:-_FAR]) + plural.start :]} "  # «two inputs, $x$ and $y$»
     last = _LAST.split(prose.text[max(0, start) : gap.start])[-1]
     return last if len(last) <= 70 else last[-70:].partition(" ")[2]
 

@@ -127,9 +127,13 @@ class Spoken:
         return found
 
     def _letters_follow(self, at: int) -> bool:
-        """«… of this layer, with respect to $W$»."""
+        """«… of this layer, with respect to $W$», «… to the descriptor $x$»."""
         gap = self.text.find("∎", at)
-        return gap >= 0 and only(self.text, at, gap, "between.pause", "between.of", "wrt", "between.layer")
+        to = next((s.stop for s in named(self.text, "between.to") if s.start == at + 1), gap)
+        noun = self.text[to:gap]
+        far = len(noun.split()) > 3 or named(noun, "naming.and", "between.of", "request") or set(noun) & set(".;:?!¶")
+        return gap >= 0 and (only(self.text, at, gap, "between.pause", "between.of", "wrt", "between.layer") or (
+            to < gap and not far))
 
     @cached_property
     def everything(self) -> Span | None:

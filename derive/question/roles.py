@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from derive.card import Card
 from derive.errors import CardError, Problem
@@ -89,6 +89,9 @@ _POSITIVE = re.compile(r">|\\(?:gt|geq?)(?![a-z])")
 _ASIDE = re.compile(r"\b(?:at|to(?! be\b)|by|into|with|from|via|before|after)\b")
 
 
+_THEN_IT = re.compile(r"\band (?:it )?(?:is|are)\b")  # «is shared by all units and it is a parameter»
+
+
 def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table: SymbolTable) -> dict[str, Role]:
     """The role of each letter: as the front matter says, else as the words do; an input where nothing does.
 
@@ -118,9 +121,8 @@ def _strong(mention: Mention) -> bool:
 
 def _role(mention: Mention) -> str | None:
     """As the words behind the letter say, else those in front of it; the noun next to the letter decides."""
-    for text, whole, behind in (
-        (_ASIDE.split(mention.after)[0], mention.after, True), (mention.before, mention.before, False)
-    ):  # fmt: skip
+    said = _ASIDE.split(_THEN_IT.split(mention.after)[-1])[0]
+    for text, whole, behind in ((said, mention.after, True), (mention.before, mention.before, False)):
         if named(text, "role.fixed") or (_THRESHOLD.search(text) and _POSITIVE.search(mention.formula.latex)):
             return "constants"  # a neuron's threshold, which is learnt, has either sign
         if any(span.start < len(text) for span in named(whole, "role.trained")):
@@ -129,3 +131,22 @@ def _role(mention: Mention) -> str | None:
         if nouns:
             return (min if behind else max)(nouns)[1]
     return None
+
+
+_USUAL = frozenset("W w b theta Theta".split())
+
+
+def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
+    """The roles where parameter messages are asked for and no word says of which letters: weights W, w, biases b, θ;
+    where inputs are called so, all that nothing is said of.
+
+    Raises :class:`CardError` where there are none, or nothing else.
+    """
+    bare = {name for name, role in roles.items() if not role.said}
+    known = any(role.said and role.role == "inputs" for role in roles.values())
+    usual = bare if known else {name for name in bare if name.partition("_")[0] in _USUAL}
+    if not usual or usual == {*roles}:
+        raise CardError(Problem("the parameter messages are asked for, and no letter is said to be a parameter: list "
+                                "them under `parameters` in the front matter", key="parameters"))
+    said = "nothing else is said of it, and parameter messages are asked for"
+    return {name: Role("parameters", said) if name in usual else role for name, role in roles.items()}

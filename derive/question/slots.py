@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from derive.errors import CardError, Problem
-from derive.question.lexicon import FAMILIES, named, spans
+from derive.notation.rules.kinds import equates
+from derive.question.lexicon import FAMILIES, named, only, spans
 from derive.question.naming import Mention
-from derive.question.prose import Prose
+from derive.question.prose import BREAK, Prose
+from derive.question.request import discussed, requested
 from derive.specify.roles import Role
 
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
@@ -21,19 +23,25 @@ _OF_LETTER = re.compile(r"\s+(?:for|of|by|with)\s+(?:the\s+)?∎")
 _SMALL = re.compile(r"\s*(?:(?:of|for|with|by|to|the|its|a|an|all|both|each)\s+)*")
 _SAID_OF = re.compile(
     r"\s+(?:the|its)\s+(?:inputs?|outputs?|weights?|bias(?:es)?|parameters?|kernels?|filters?|slopes?)\b")
+_PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
 _WORD = re.compile(r"[^\W\d_]{2,}")
 Place = tuple[int, int]
 
 
+_OF_FORMULAS = ("statistic", "sign", "ties")  # families that say nothing of a part, or of a loss
+_ELSEWHERE = (*_OF_FORMULAS, "quantity", "geometry", "point", "topic", "fact", "claim", "chosen")
+
+
 @lru_cache(maxsize=64)
-def _known(text: str) -> frozenset[int]:
+def _known(text: str, without: tuple[str, ...]) -> frozenset[int]:
     """The places of a text that belong to a word of the lexicon."""
-    return frozenset(at for family in FAMILIES for span in spans(text, family) for at in range(span.start, span.stop))
+    return frozenset(at for family in FAMILIES if family not in without for span in spans(text, family)
+                     for at in range(span.start, span.stop))
 
 
-def unknown(text: str, start: int, stop: int) -> Iterator[Place]:
-    """The words between two places that are none of the lexicon's."""
-    known = _known(text)
+def unknown(text: str, start: int, stop: int, without: tuple[str, ...] = ()) -> Iterator[Place]:
+    """The words between two places that are none of the lexicon's, or of families that do not count here."""
+    known = _known(text, without)
     for word in _WORD.finditer(text, start, stop):
         if word.start() not in known:
             yield word.span()
@@ -55,9 +63,40 @@ def behind_joins(prose: Prose) -> Iterator[Place]:
             break
 
 
-def before_parts(prose: Prose) -> Iterator[Place]:
-    """«is … the squared error»: the word in front of the article of a part's name."""
+def losses(prose: Prose) -> Iterator[Place]:
+    """«trained with the … loss», «the loss is the … distance»: words that are not known, where no formula follows."""
+    heads = named(prose.text, "head.loss", "head.measure")
+    for by in named(prose.text, "training"):
+        head = next((h for h in heads if by.stop <= h.start < prose.sentence(by.start)[1]), None)
+        if head is not None and len(prose.text[by.stop : head.start].split()) <= 4:
+            yield from _without_formula(prose, by.stop, head.stop, _ELSEWHERE)
+    for head in heads:
+        verb = next((s for s in named(prose.text, "naming.one") if prose.text[head.stop : s.start] == " "), None)
+        if verb is not None:
+            yield from _without_formula(prose, verb.stop, prose.sentence(head.start)[1], _OF_FORMULAS)
+
+
+def _without_formula(prose: Prose, start: int, stop: int, without: tuple[str, ...]) -> Iterator[Place]:
+    """The words that are not known between two places, unless their sentence goes on with a formula or followed one."""
+    for word in unknown(prose.text, start, stop, without):
+        if not _has_formula(prose, word):
+            again = (m.span() for m in re.finditer(rf"\b{prose.text[slice(*word)]}\b", prose.text))
+            yield from () if any(_has_formula(prose, place) for place in again) else (word,)
+
+
+def _has_formula(prose: Prose, word: Place) -> bool:
+    """«the focal loss $ℓ = …$», «$ℓ = …$ is the focal loss»."""
+    start, stop = prose.sentence(word[0])
+    here = [g for g in prose.gaps if start <= g.start < stop and equates(g.formula)]
+    return prose.text[stop - 1] == BREAK or any(g.start > word[0] or only(
+        prose.text, g.start + 1, word[0], "naming", "small") for g in here)
+
+
+def before_parts(prose: Prose, computed: Callable[[str], bool]) -> Iterator[Place]:
+    """«is … the squared error»: the word in front of the article of a part's name that no formula ``computed``."""
     for part in named(prose.text, "part"):
+        if computed(part.concept.partition(".")[2]):
+            continue
         start, _ = prose.sentence(part.start)
         for word in reversed([*_WORD.finditer(prose.text, max(start, part.start - 40), part.start)]):
             if re.search(r"[,;:()∎]", prose.text[word.end() : part.start]):
@@ -70,17 +109,44 @@ def before_parts(prose: Prose) -> Iterator[Place]:
 
 def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
     """The words of the sentences that name the parts of a network: up to the last part, and what is listed behind."""
+    pooled = any("pool" in prose.text[a:b] for a, b in parts)
+    without = tuple(family for family in _ELSEWHERE if family != "geometry" or not pooled)
     for start, stop in sorted({prose.sentence(a) for a, _ in parts}):
         here = [(a, b) for a, b in parts if start <= a < stop]
         whole = named(prose.text[start:stop], "join") or ":" in prose.text[start : here[0][0]]
         first, last = start if whole else here[0][0], here[-1][1]
         listed_before = _LISTED_BEFORE.search(prose.text, start, here[0][0])
         if listed_before:
-            yield from unknown(prose.text, *listed_before.span(1))
-        yield from unknown(prose.text, first, last)
+            yield from unknown(prose.text, *listed_before.span(1), without)
+        subject = max((first + s.stop for s in named(prose.text[first : here[0][0]], "naming.is", "naming.has",
+                                                         "join.list")),
+                      default=first)  # «the last stage of a classifier is …»
+        yield from unknown(prose.text, first, subject)
+        goes_on = {prose.text.rfind(" ", 0, s.start) for s in named(prose.text, "join.through")}  # «the sum passes …»
+        yield from (place for place in unknown(prose.text, subject, last, without)
+                    if place[1] not in goes_on or [*unknown(prose.text, *place)])
         for listed in re.finditer(r"(?:,|\band\b|\bwith\b|\bby\b|[+→]|\ba\b)((?:\s+[\w-]+)+)", prose.text[last:stop]):
             for word in _WORD.finditer(prose.text, last + listed.start(1), last + listed.end(1)):
-                yield from unknown(prose.text, *word.span())
+                yield from unknown(prose.text, *word.span(), without)
+
+
+def beside_windows(prose: Prose, names: Iterable[Place]) -> Iterator[Place]:
+    """«with weights», «a causal arrangement of the windows»: more than one of these ``names`` of poolings."""
+    text, names = prose.text, [*names]
+    nouns = [s for s in named(text, "geometry.pool", "geometry.window") if not discussed(text, s.start)
+             and not any(a <= s.start < b for a, b in names)]
+    here = {prose.sentence(s.start) for s in nouns}
+    taken = {at for s in named(text, "part", "geometry", "aside") for at in range(s.start, s.stop)}
+    for span in named(text, "request.trained"):
+        sentence = prose.sentence(span.start)
+        said = text[max(0, span.start - 20) : span.start]
+        if sentence in here and span.start not in taken and not named(said, "not") and not requested(text, span.start):
+            yield span.start, span.stop
+    for noun in nouns:
+        words = [*_WORD.finditer(text, prose.sentence(noun.start)[0], noun.start)]
+        last = next((w for w in reversed(words) if not only(text, *w.span(), "small", "geometry.adjective")), None)
+        if last is not None and only(text, last.end(), noun.start, "small", "geometry.adjective"):
+            yield from (place for place in unknown(text, *last.span()) if not any(a <= place[0] < b for a, b in names))
 
 
 def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]) -> Iterator[tuple[str, Place]]:
@@ -93,7 +159,8 @@ def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]
             continue
         name = next(name for name in mention.letters if name in without)
         before = [*_WORD.finditer(prose.text, max(0, at - len(mention.before) - 2), at)]
-        if before and not prose.text[before[-1].end() : at].strip(" (") and mention.before:
+        verb = len(before) == 1 and prose.text[: before[0].start()].rstrip().endswith("∎")  # «$b$ fuses $u$»
+        if before and not verb and not prose.text[before[-1].end() : at].strip(" (") and mention.before:
             yield from ((name, place) for word in _phrase(before) for place in unknown(prose.text, *word))
         behind = re.match(r"\s+([^\W\d_]{2,})", prose.text[at + 1 : at + 40])
         if behind and not mention.before:
@@ -102,7 +169,8 @@ def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]
         for word in _WORD.finditer(prose.text, after, after + len(mention.after)) if after >= 0 else ():
             if re.search(r"[,(∎]|\b(?:of|for|that|which|in|with|to|by|on)\b", prose.text[after : word.start()]):
                 break
-            yield from ((name, place) for place in unknown(prose.text, *word.span()))
+            if not _PARTICIPLE.match(prose.text, word.start()):
+                yield from ((name, place) for place in unknown(prose.text, *word.span()))
 
 
 def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
@@ -116,22 +184,37 @@ def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
 def refuse_requests(prose: Prose) -> None:
     """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
     refuse_words(prose, behind_joins(prose))
+    refuse_words(prose, losses(prose))
     for start, stop in in_requests(prose):
         raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
                                 "derivatives that are wanted, or `derive` in the front matter",
                                 line=prose.plain.line(start)))
 
 
-def refuse_open(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role], parts: Sequence[Mention]) -> None:
-    """Raise :class:`CardError` where a word that is not known says what a letter is, what follows, or what is asked."""
+def refuse_open(prose: Prose, computed: Callable[[str], bool]) -> None:
+    """Raise :class:`CardError` where a word that is not known stands before a part that no formula ``computed``."""
+    refuse_words(prose, before_parts(prose, computed))
+
+
+def called(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role], parts: Sequence[Mention]
+           ) -> Iterator[tuple[str, Place]]:
+    """The letters that only a word which is not known says what they are, and the word."""
     of_parts = {m.said for m in parts}
     bare = [name for name, role in roles.items() if not role.said or role.said in of_parts]
+    seen: set[str] = set()
     for name, place in beside_letters(prose, said, bare):
+        if name not in seen:
+            seen.add(name)
+            yield name, place
+
+
+def refuse_called(prose: Prose, letters: Iterable[tuple[str, Place]]) -> None:
+    """Raise :class:`CardError` for letters of which the role matters, and a word that is not known says it."""
+    for name, place in letters:
         quoted = prose.plain.quote(*place)
         raise CardError(Problem(f"`{name}` is called “{quoted}”, and the word is not known: is it an input, a "
                                 "parameter or a constant? Say so, or list it under `inputs`, `parameters` or "
                                 "`constants` in the front matter", line=prose.plain.line(place[0]), key="inputs"))
-    refuse_words(prose, before_parts(prose))
 
 
 def refuse_words(prose: Prose, places: Iterable[Place]) -> None:

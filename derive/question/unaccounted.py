@@ -132,15 +132,16 @@ _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
 
 
-def refuse_other_output(prose: Prose, letters: Iterable[str]) -> None:
-    """Raise :class:`CardError` for «its output $h$», where no formula computes h or takes it."""
-    known = {*letters}
+def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable[str]) -> None:
+    """Raise :class:`CardError` for «its output $h$», «the target $t$», where no formula computes or takes it."""
+    letters, declared = {*letters}, {*declared}
     for mention in mentions(prose, bare_letters):
         called = lexicon.named(mention.before, "letter")
-        for latex in mention.letters if called and called[-1].concept == "letter.output" else ():
+        for latex in mention.letters if called and called[-1].of("letter.output", "letter.target") else ():
+            known = letters if called[-1].of("letter.target") else letters | declared
             if name_of(latex) not in known and not _STATED.search(mention.formula.latex):
-                raise CardError(Problem(f"`{latex}` is called an output ({mention.said}), and no formula computes it: "
-                                        f"write it, e.g. `{latex} = …`", line=mention.formula.line))
+                raise CardError(Problem(f"`{latex}` is named ({mention.said}), and no formula has it: write the "
+                                        "forward formulas of all that is named", line=mention.formula.line))
 
 
 def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -> None:

@@ -162,6 +162,16 @@ class Asking:
                 elif plain and self.output.indices:
                     yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
+    @property
+    def by_letters(self) -> bool:
+        """Letters say of what derivatives are asked for, and no kind of message is asked for as such."""
+        return bool(self.named or self.of_loss or self.by_name) and not (self.everything or any(self.whole.values()))
+
+    @property
+    def lacking(self) -> bool:
+        """The parameter messages are asked for without their letters, and no letter is a parameter."""
+        return self.whole.get("parameters", False) and not any(r.role == "parameters" for r in self.roles.values())
+
     def of_name(self, name: str, of_loss: bool = True) -> Iterator[Partial]:
         """∂y/∂x, and ∂L/∂x where y is no number."""
         yield self._indexed(self.output, Entry(name, ()))

@@ -1,0 +1,81 @@
+"""Words that may name mathematics open a question beside parts, losses and windows; roles where they count."""
+
+import pytest
+
+from derive.card import Card
+from derive.errors import DeriveError
+from derive.module import Module
+from derive.question import module_of
+
+
+def read(question: str) -> Module:
+    return module_of(Card.parse(f"---\nid: a\n---\n# Question\n{question}\n\n---\n# Solution\n"))
+
+
+@pytest.mark.parametrize(("question", "word"), [
+    # beside parts that only words name
+    ("A linear layer with weights $W$, a mixture of experts and a softmax with cross-entropy. Derive all messages.",
+     "mixture"),
+    ("A causal linear layer, then ReLU and squared error. Derive all messages.", "causal"),
+    ("A ReLU with reuse of the weights in the linear layer, then squared error. Derive all messages.", "reuse"),
+    ("Two linear layers followed by softmax with cross-entropy. Derive all messages.", "linear layers"),
+    ("A linear layer with zero bias, then a sigmoid and squared error. Derive all messages.", "zero"),
+    ("A linear layer with positive weights, then squared error. Derive all messages.", "positive"),
+    ("A linear layer with a lookup table, then tanh and squared error. Derive all messages.", "lookup"),
+    ("Kauzální lineární vrstva, pak ReLU a kvadratická chyba. Odvoďte všechny zprávy.", "Kauzální"),
+    ("A linear layer and a sigmoid; the loss is the Brier score. Derive all messages.", "Brier"),
+    # losses that no formula computes
+    ("A layer $s = w^T x + b$ and a sigmoid $p = 1/(1+e^{-s})$ are trained with the focal loss. Derive the gradients "
+     "for $w$ and $b$.", "focal"),
+    ("Let $y_k = \\max(0, x_k)$. The loss is the Euclidean distance. Derive the backward message.", "Euclidean"),
+    ("Let $y = w^\\top x$. Minimise the quantile loss. Derive the gradient with respect to $w$.", "quantile"),
+    ("Let $p = 1/(1+e^{-s})$ with target $t$. Derive the backward message.", "`t`"),
+    # windows
+    ("Max pooling over 2x2 windows. In a second version the windows overlap by one cell. Derive the backward message.",
+     "version"),
+    ("Max pooling over $3\\times 3$ windows with stride 2, where the median of the windows is subtracted. Derive the "
+     "backward message.", "subtracted"),
+    ("Average pooling over $2\\times2$ windows with likelihood weights. Derive the backward message.", "weights"),
+])
+def test_a_word_that_may_name_mathematics_opens(question: str, word: str) -> None:
+    with pytest.raises(DeriveError, match=word):
+        read(question)
+
+
+@pytest.mark.parametrize("question", [
+    "Let $s = w^\\top x$. The unit is trained with the perceptron criterion $L = \\max(0, -t s)$. Derive the gradient of "
+    "$L$ with respect to $w$.",
+    "In knowledge distillation the softmax with temperature $T$ is used, $q_i = \\frac{\\exp(z_i / T)}{\\sum_j "
+    "\\exp(z_j / T)}$. Derive $\\frac{\\partial q_i}{\\partial z_j}$.",
+    "The last stage of a classifier is a linear layer followed by a sigmoid. Derive the backward message.",
+])
+def test_what_a_formula_computes_is_read(question: str) -> None:
+    assert read(question)
+
+
+@pytest.mark.parametrize(("asked", "told"), [
+    ("Compute $\\frac{\\partial y}{\\partial x_k}$.", True), ("Derive the backward message.", False),
+])
+def test_a_role_is_open_only_where_it_counts(asked: str, told: bool) -> None:
+    question = f"The layer is $y = \\sum_k c_k x_k$ with the prototypes $c$. {asked}"
+    if told:
+        assert any("prototypes" in reading and "does not depend" in reading for reading in read(question).readings)
+    else:
+        with pytest.raises(DeriveError, match="prototypes"):
+            read(question)
+
+
+@pytest.mark.parametrize(("said", "parameters"), [
+    ("Let $y_k = \\sum_j W_{kj} x_j + b_k$.", {"W", "b"}),
+    ("A layer has two inputs, $x \\in \\mathbb{R}^n$ and $z \\in \\mathbb{R}^m$, and computes "
+     "$y_k = x^\\top A_k z + c_k$.", {"A", "c"}),
+    ("Let $y_k = \\beta x_k$. The sharpness $\\beta > 0$ is shared by all units and it is a parameter.", {"beta"}),
+    ("Let $y_k = u_k v_k$.", None),
+])
+def test_which_letters_are_parameters_where_their_messages_are_asked_for(said: str, parameters: set[str] | None) -> None:
+    question = f"{said} Derive the backward messages and the parameter messages."
+    if parameters is None:
+        with pytest.raises(DeriveError, match="no letter is said to be a parameter"):
+            read(question)
+    else:
+        assert {*read(question).parameters} == parameters

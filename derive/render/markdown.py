@@ -37,6 +37,11 @@ def _figure(block: Figure, solution: Solved) -> str:
     return f"![{told}]({figure_name(solution, block.scene)})\n\n{block.caption.strip()}"
 
 
+def _rowed(text: str) -> str:
+    r"""Of ``\\`` inside a line Markdown makes one backslash: rows end with ``\cr``."""
+    return _FORMULA.sub(lambda m: re.sub(r"\\\\\s*", r"\\cr ", m[0]), text)
+
+
 def _block(block: Block) -> str:
     match block:
         case Figure():
@@ -46,9 +51,9 @@ def _block(block: Block) -> str:
         case Heading():
             return "#" * min(6, max(2, block.level)) + " " + block.text
         case Prose():
-            return block.text.strip()
+            return _rowed(block.text.strip())
         case Bullets():
-            return "\n".join("- " + "\n  ".join(item.strip().splitlines()) for item in block.items)
+            return _rowed("\n".join("- " + "\n  ".join(item.strip().splitlines()) for item in block.items))
         case Listing():
             return f"```{block.language}\n{block.code.rstrip()}\n```"
         case Table():
@@ -62,5 +67,5 @@ def _row(cells: tuple[str, ...]) -> str:
 
 def _cell(text: str) -> str:
     """A cell in which no bar ends the cell."""
-    plain = _FORMULA.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), text)
+    plain = _FORMULA.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), _rowed(text))
     return re.sub(r"(?<!\\)\|", r"\\|", " ".join(plain.split()))

@@ -81,10 +81,12 @@ def is_alphabet(name: str) -> bool:
 
 
 def subscript(written: str) -> str:
-    """``₁``, ``_kl``, ``_{2k+1,2l}``."""
+    """``₁``, ``_kl``, ``_{2k+1,2l}``, ``_{i*,j*}``, whose stars are no products."""
     if written.isascii() and written.isdigit():
         return written.translate(_DIGITS)
-    return f"_{written}" if re.fullmatch(r"[^\W_]+[*′]*|(?:\w[*′])+", written) else f"_{{{written}}}"
+    if "*" in written and re.fullmatch(r"(?:\w[*′]*)+", written):
+        written = ",".join(re.findall(r"\w[*′]*", written))
+    return f"_{written}" if re.fullmatch(r"[^\W_]+′*|(?:\w′)+", written) else f"_{{{written}}}"
 
 
 def superscript(written: str) -> str:

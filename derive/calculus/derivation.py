@@ -148,11 +148,6 @@ def _form(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     return simplified(cast(Expr, premises[-1].after), ranges, module)
 
 
-def forget() -> None:
-    """Drop the derivatives kept in this process."""
-    _derivative.cache_clear()
-
-
 def slope(function: Function, place: int, module: Module) -> Expr:
     """f'(s) of a card's function, in terms of f and its parameters: σ' = σ(s)(1 − σ(s))."""
     found = cast(Expr, slope_step(function, place, module)[0].after)

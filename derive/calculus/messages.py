@@ -9,7 +9,6 @@ from typing import cast
 
 import derive.expr as ex
 from derive.axes import unused, with_axes
-from derive.calculus import derivation
 from derive.calculus.dependence import entry_of, reached
 from derive.calculus.derivation import Step, concludes, derivative, holding, step
 from derive.calculus.extremum import extremisers, star_definitions
@@ -246,13 +245,6 @@ class Messages:
     def star_definitions(self) -> dict[str, tuple[ex.Arg, int]]:
         """Star letter → the argmax it is a component of, and which component."""
         return star_definitions(self.module)
-
-
-def forget() -> None:
-    """Drop the derivations kept in this process."""
-    for kept in (jacobian, message, stages):
-        kept.cache_clear()
-    derivation.forget()
 
 
 def with_letters(module: Module) -> Module:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from derive.errors import UnsupportedError
@@ -12,37 +13,22 @@ from derive.sheet import Math
 from derive.verify.points.claims import Claim, Refuted
 from derive.verify.points.point import Point
 from derive.verify.proving import Proofs
-from derive.verify.report import ENOUGH, Check, Verdict
+from derive.verify.report import ENOUGH, Check, Verdict, remembered
 from derive.verify.scope import Scope
 
 _PLACES = "{places}"  # in an evidence, where the sizes of the points stand
-_passed: dict[Hashable, Check] = {}  # verdicts of this process, by statement up to letters and by what it rests on
 
 
-def remembered(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
-    """The check, or the verdict on the same statement of the same layer, in any letters, if it passed before."""
-    key = (scope.key(node), printed.general, printed.ties)
-    if key not in _passed:
-        found = _check(printed, node, scope, proofs)
-        if found.verdict in (Verdict.PROVED, Verdict.TESTED):
-            _passed[key] = found
-    else:
-        found = replace(_passed[key], name=printed.name, latex=printed.latex)
-    return replace(found, evidence=found.evidence.replace(_PLACES, scope.places()))
-
-
-def forget() -> None:
-    """Drop the verdicts kept in this process."""
-    _passed.clear()
-
-
-def check(printed: Math, node: Node, scope: Scope, proofs: Proofs = ()) -> Check:
+def checked(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
     """Refuted, not read, tested, or proved where every prover of a kind shows it."""
-    found = _check(printed, node, scope, lambda: proofs)
-    return replace(found, evidence=found.evidence.replace(_PLACES, scope.places()))
+    key = scope.key(node), printed.general, printed.ties
+    found = remembered(key, partial(fresh, printed, node, scope, proofs))
+    evidence = found.evidence.replace(_PLACES, scope.places())
+    return replace(found, name=printed.name, latex=printed.latex, evidence=evidence)
 
 
-def _check(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
+def fresh(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
+    """The check itself, its sizes still to be said."""
     def verdict(found: Verdict, evidence: str, counterexample: str | None = None, points: int = 0) -> Check:
         return Check(printed.name, printed.latex, found, evidence, counterexample, points)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from enum import StrEnum
 
 from derive.records import dataclass
@@ -47,3 +48,16 @@ class Report:
     def equations(self, verdict: str) -> tuple[Check, ...]:
         """The printed equations that ended so; whoever counts them counts these."""
         return tuple(c for c in self.checks if c.latex and c.verdict == verdict)
+
+
+_passed: dict[Hashable, Check] = {}  # verdicts of this process, by what is checked up to letters and what it rests on
+
+
+def remembered(key: Hashable, compute: Callable[[], Check]) -> Check:
+    """The check, or its verdict on the same formulas of the same layer if it passed before."""
+    if key not in _passed:
+        found = compute()
+        if found.verdict not in (Verdict.PROVED, Verdict.TESTED):
+            return found
+        _passed[key] = found
+    return _passed[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -18,7 +18,7 @@ from derive.numeric.source import windows_of
 from derive.verify.kinks import borders, claims
 from derive.verify.points.claims import MOST, Compiler
 from derive.verify.points.point import Point
-from derive.verify.report import ENOUGH, Check, Verdict
+from derive.verify.report import ENOUGH, Check, Verdict, remembered
 from derive.verify.scope import Scope, letters_of
 
 Formula = Callable[[Point, Index], Any]
@@ -55,22 +55,6 @@ def _adjoint(scope: Scope, messages: Messages, wrt: str) -> Check:
 
 
 _LETTER = "{wrt}"
-_passed: dict[Hashable, Check] = {}  # comparisons of this process, by what they rest on
-
-
-def remembered(key: Hashable, compare: Callable[[], Check]) -> Check:
-    """The comparison, or its verdict on the same formulas of the same layer if it passed before."""
-    if key not in _passed:
-        found = compare()
-        if found.verdict is not Verdict.TESTED:
-            return found
-        _passed[key] = found
-    return _passed[key]
-
-
-def forget() -> None:
-    """Drop the comparisons kept in this process."""
-    _passed.clear()
 
 
 def adjointness(scope: Scope, messages: Messages, wrt: str) -> Check:

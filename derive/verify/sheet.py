@@ -16,9 +16,7 @@ from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
 from derive.sheet import Math, Sheet
-from derive.verify import check
-from derive.verify import routes as agreement
-from derive.verify.check import remembered, unbound
+from derive.verify.check import checked, unbound
 from derive.verify.example import Parsed, example
 from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
@@ -85,7 +83,7 @@ def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module
     if found is None and math.definition and (loose := unbound(node)):
         return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
     if found is None and _claims(math, node, scope):
-        return remembered(math, node, scope, able[_home(math)])
+        return checked(math, node, scope, able[_home(math)])
     return found
 
 
@@ -164,10 +162,3 @@ def parsed_of(sheet: Sheet, tables: Tables) -> tuple[list[Parsed], list[Check]]:
         else:
             parsed.append(Parsed(math, node))
     return parsed, checks
-
-
-
-def forget() -> None:
-    """Drop the verdicts kept in this process."""
-    check.forget()
-    agreement.forget()

@@ -19,8 +19,7 @@ from derive.numeric.point import Index, NoCase, Undefined
 from derive.symbolic.window import case_list
 from derive.verify.points.claims import Compiler
 from derive.verify.points.point import Point
-from derive.verify.report import ENOUGH, Check, Verdict
-from derive.verify.routes import remembered
+from derive.verify.report import ENOUGH, Check, Verdict, remembered
 from derive.verify.scope import Scope
 
 Derivatives = dict[tuple[Index, Index], Any]

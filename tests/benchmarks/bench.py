@@ -271,11 +271,11 @@ LAYER_CARDS = {  # work → (card's file or text, budget in seconds)
 def layer_rows() -> Iterator[Row]:
     """Cards with a formula of their own: derived, verified and rendered, no verdict on any of their equations kept."""
     import derive
-    from derive.verify.sheet import forget
+    from tests.kept import forget_verdicts
 
     def work(name: str) -> Callable[[], None]:
         def run() -> None:
-            forget()
+            forget_verdicts()
             solution = derive.solve(derive.Card.parse(name) if "\n" in name else named(name))
             derive.render(solution, "md")
             derive.render(solution, "tex")

@@ -7,7 +7,7 @@ import pytest
 
 import derive
 from derive.axes import with_axes, with_size_letters
-from derive.calculus import messages, rules
+from derive.calculus import rules
 from derive.calculus.derivation import differentiate
 from derive.calculus.form import simplified
 from derive.calculus.messages import jacobian, message
@@ -17,8 +17,8 @@ from derive.expr import ONE, ZERO, Bracket, Cases, Entry, Expr, Fn, Idx, Partial
 from derive.notation import read
 from derive.notation.symbols import Kind, Symbol
 from derive.solve import solve
-from derive.verify.sheet import forget
 from tests.calculus.zoo import ZOO, Layer, module_from
+from tests.kept import forget_derivations, forget_verdicts
 
 K, L, I, J = map(Idx, "klij")
 
@@ -79,14 +79,14 @@ def test_a_disabled_rule_changes_the_jacobian_and_turns_a_check_red(rule: str, m
     x = numpy.arange(16.0).reshape(4, 4)
     before = solve(module).jacobian("x", x=x)
     _say(rule, ZERO, monkeypatch)
-    messages.forget()
-    forget()
+    forget_derivations()
+    forget_verdicts()
     broken = solve(module)
     assert not broken.report.ok
     assert {"routes", "jacobian"} & {c.name for c in broken.report.failures}
     assert (broken.jacobian("x", x=x) != before).any()
-    messages.forget()
-    forget()
+    forget_derivations()
+    forget_verdicts()
 
 
 # rule: (layer of the zoo, input, ∂output/∂input by that rule before it is simplified)
@@ -106,10 +106,10 @@ def test_every_rule_is_used_and_matters(rule: Rule, monkeypatch: pytest.MonkeyPa
     module = ZOO[name].module()
     before = jacobian(module, wrt)
     assert rule.name in {s.rule for s in before}
-    messages.forget()
+    forget_derivations()
     _say(rule.name, ONE if rule.name == "constant" else ZERO, monkeypatch)
     assert jacobian(module, wrt).after is not before.after
-    messages.forget()
+    forget_derivations()
 
 
 STATEMENTS = {  # rule: (tensor differentiated, its formula, by, what the rule concludes)

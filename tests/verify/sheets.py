@@ -10,7 +10,7 @@ from derive.expr import Expr, Star, eq, tuple_of
 from derive.notation import read
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.sheet import Math, Sheet
-from derive.verify.check import check
+from derive.verify.check import fresh
 from derive.verify.proving import Proofs
 from derive.verify.report import Check
 from derive.verify.scope import Scope, localised
@@ -60,4 +60,4 @@ def subject(name: str) -> Scope:
 def verdict(name: str, latex: str, proofs: Proofs = ()) -> Check:
     """The check of one more equation on a layer's sheet."""
     node = localised(read(latex, table_of(messages_of(name))), messages_of(name).module)
-    return check(Math(latex, node, "stated"), node, subject(name), proofs)
+    return fresh(Math(latex, node, "stated"), node, subject(name), lambda: proofs)

@@ -14,7 +14,7 @@ from derive.functions import FUNCTIONS
 from derive.numeric.arithmetic import precision
 from derive.verify.kinks import Beside, borders, claims
 from derive.verify.report import Check, Verdict
-from derive.verify.sheet import forget
+from tests.kept import forget_verdicts
 from tests.verify.sheets import messages_of, subject
 
 LAYERS = ["relu", "prelu", "absolute", "linear_prelu_squared", "two_layers", "hinge", "huber", "guarded_logarithm"]
@@ -85,19 +85,19 @@ def test_where_terms_tie_the_formulas_give_a_generalised_derivative(formula: str
 
 
 def test_a_changed_slope_at_a_kink_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget()
+    forget_verdicts()
     corner, = FUNCTIONS["abs"].corners
     wrong = replace(FUNCTIONS["abs"], corners=(replace(corner, chosen=Num(Fraction(1, 2))),))
     monkeypatch.setitem(FUNCTIONS, "abs", wrong)
     solution = derive.solve(formula=r"u_k = |v_k|")
     assert [c.name for c in solution.report.failures] == ["kinks"]
-    forget()
+    forget_verdicts()
 
 
 def test_a_pair_rule_that_takes_the_other_term_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget()
+    forget_verdicts()
     plain = rules.taken
     monkeypatch.setattr(rules, "taken", lambda of, wrt, module: next(a for a in of.args if a is not plain(of, wrt, module)))
     solution = derive.solve(formula=r"u_k = \max(0, 3 v_k)")
     assert [c.name for c in solution.report.failures] == ["kinks"]
-    forget()
+    forget_verdicts()

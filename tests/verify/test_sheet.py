@@ -15,8 +15,9 @@ from derive.notation import read
 from derive.notation.symbols import SymbolTable
 from derive.sheet import Math, Prose, Sheet
 from derive.verify.report import Report, Verdict
-from derive.verify.sheet import forget, verify
+from derive.verify.sheet import verify
 from tests.calculus.zoo import Layer, module_from
+from tests.kept import forget_verdicts
 from tests.verify.sheets import messages_of, sheet_of, table_of
 
 
@@ -166,7 +167,7 @@ def test_a_verdict_is_kept_until_it_is_dropped() -> None:
     messages, sheet = messages_of("sigmoid"), sheet_of("sigmoid")
     first = verify(sheet, messages)
     assert verify(sheet, messages) == first
-    forget()
+    forget_verdicts()
     assert verify(sheet, messages) == first
 
 

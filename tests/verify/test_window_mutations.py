@@ -17,7 +17,7 @@ from derive.numeric.statements import componentwise
 from derive.render.guard import displayed
 from derive.sheet import Math
 from derive.verify import sheet as verification
-from derive.verify.check import check
+from derive.verify.check import fresh
 from derive.verify.proving import Proofs, proofs
 from derive.verify.report import Verdict
 from derive.verify.scope import Scope
@@ -82,9 +82,9 @@ def passes(math: Math, latex: str, solution: derive.Solution, scopes: dict[str, 
                                       for c in verification.checks_of(sheet, parsed, solution.messages))
     scope = scopes[math.scope]
     node = componentwise(node, scope.table)
-    if check(changed, node, scope).verdict not in (Verdict.PROVED, Verdict.TESTED):
+    if fresh(changed, node, scope, tuple).verdict not in (Verdict.PROVED, Verdict.TESTED):
         return False
-    return check(changed, node, scope, able[math.scope]).verdict is not Verdict.PROVED
+    return fresh(changed, node, scope, lambda: able[math.scope]).verdict is not Verdict.PROVED
 
 
 def test_the_finished_files_hold_the_checked_formulas(solution: derive.Solution) -> None:

@@ -18,13 +18,25 @@ from fractions import Fraction
 from operator import is_
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
-from weakref import WeakValueDictionary
+from weakref import ref
 
-_table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+_table: dict[tuple[Any, ...], _Reference] = {}  # nodes are looked up most of all: no WeakValueDictionary in Python
 _making = RLock()
-_reference = cast(Any, _table).data.get  # nodes are looked up most of all: without the dictionary's own get in Python
 _fresh = itertools.count()
 _N = TypeVar("_N", bound="Node")
+
+
+class _Reference(ref["Node"]):
+    """A node that is held by nobody here, and its key."""
+
+    __slots__ = ("key",)
+    key: tuple[Any, ...]
+
+
+def _gone(reference: _Reference, table: dict[tuple[Any, ...], _Reference] = _table, making: RLock = _making) -> None:
+    with making:
+        if table.get(reference.key) is reference:
+            del table[reference.key]
 
 
 class _Interned(type):
@@ -34,16 +46,18 @@ class _Interned(type):
         if cls.normalise is not None:
             args = cls.normalise(*args)
         key = (cls, *args) if cls is not Num else (cls, *args[0].as_integer_ratio())  # a Fraction's hash takes long
-        reference = _reference(key)
-        node: Any = None if reference is None else reference()
+        known = _table.get(key)
+        node: Any = None if known is None else known()
         if node is None:
             with _making:  # one node for all threads: the table alone would let two of them each make one
-                node = _table.get(key)
+                known = _table.get(key)
+                node = None if known is None else known()
                 if node is None:
                     node = object.__new__(cls)
                     node.__dict__.update(zip(cls.__match_args__, args, strict=True), _parts=args)
-                    _table[key] = node
-        return cast(_N, node)
+                    _table[key] = made = _Reference(node, _gone)
+                    made.key = key
+        return node
 
 
 @dataclass_transform(frozen_default=True)
@@ -407,13 +421,13 @@ def is_bound(index: Idx) -> bool:
 
 def _height(node: Node) -> int:
     """One more than the largest variable number that a binder inside the node uses."""
-    cached = node.__dict__.get("_height")
+    cached: int | None = node.__dict__.get("_height")
     if cached is None:
         cached = max(map(_height, node.children()), default=0)
         if isinstance(node, BINDING):
             cached = max(cached, *(int(v.name[1:]) + 1 for v in node.binder.variables))
         node.__dict__["_height"] = cached
-    return cast(int, cached)
+    return cached
 
 
 def _canonical(binder: Binder, body: Expr) -> tuple[Binder, Expr]:
@@ -485,9 +499,9 @@ def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
 
 
 def _subst(node: _N, mapping: Mapping[Node, Node], of_indices: bool) -> _N:
-    hit = mapping.get(node)
+    hit: Any = mapping.get(node)
     if hit is not None:
-        return cast(_N, hit)
+        return hit
     if of_indices and free_indices(node).isdisjoint(mapping):
         return node
     if isinstance(node, BINDING):

@@ -15,6 +15,7 @@ import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from operator import is_
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
@@ -470,6 +471,10 @@ def open_binder(node: Reduce | Arg | SetOf) -> tuple[Binder, Expr]:
     body = _body(node)
     fresh: dict[Node, Node] = {v: fresh_index() for v in node.binder.variables}
     return _rename(node.binder, fresh), subst(body, fresh)
+
+
+# with the same variables each time, for what looks at it only
+opened = lru_cache(maxsize=4096)(open_binder)
 
 
 def open_as(node: Reduce | Arg | SetOf, variables: tuple[Idx, ...]) -> tuple[Binder, Expr]:

@@ -250,7 +250,7 @@ class Coder:
 
     def _reduce(self, node: ex.Reduce) -> str:
         first = len(self.marks)
-        binder, inside = ex.open_binder(node)
+        binder, inside = ex.opened(node)
         loops = self.clauses(binder, inside)
         terms, source = f"[{self.value(inside)} {loops}]", REDUCTIONS[node.op].source
         text = source.format(terms) if source else f"reduced({node.op!r},{terms})"
@@ -263,7 +263,7 @@ class Coder:
 
     def _arg(self, node: ex.Arg) -> str:
         first = len(self.marks)
-        binder, inside = ex.open_binder(node)
+        binder, inside = ex.opened(node)
         loops = self.clauses(binder, inside)
         at = self.tuple_(binder.variables) if len(binder.variables) > 1 else self.name(binder.variables[0])
         pick = "middle" if is_middle(node.op) else "best"
@@ -347,7 +347,7 @@ class Coder:
     # sets
 
     def _setof(self, node: ex.SetOf) -> str:
-        binder, element = ex.open_binder(node)
+        binder, element = ex.opened(node)
         return f"[{self.value(element)} {self.clauses(binder, element)}]"
 
     def _setapp(self, node: ex.SetApp) -> str:

@@ -36,7 +36,6 @@ class Lowering:
         self.space, self.point = layer.space, layer.point
         self._lowered: dict[Any, Any] = {}
         self._frees: dict[ex.Node, tuple[ex.Idx, ...]] = {}
-        self._opened: dict[ex.Node, tuple[ex.Binder, ex.Expr]] = {}
         self._choices: dict[Any, Choice] = {}
         self._functions: dict[ex.Node, Any] = {}
         self._expressions: dict[Any, sympy.Expr] = {}
@@ -57,12 +56,6 @@ class Lowering:
         if node not in self._frees:
             self._frees[node] = tuple(sorted(ex.free_indices(node), key=lambda v: v.name))
         return self._frees[node]
-
-    def _open(self, node: ex.Reduce | ex.Arg | ex.SetOf) -> tuple[ex.Binder, ex.Expr]:
-        """The binder opened once, so that what is under it can be remembered."""
-        if node not in self._opened:
-            self._opened[node] = ex.open_binder(node)
-        return self._opened[node]
 
     # index terms and entries
 
@@ -204,7 +197,7 @@ class Lowering:
         return self.space.choose(truth, then, self._cases(ex.Cases(tuple(rest)), env) if truth is not True else 0)
 
     def _reduce(self, node: ex.Reduce, env: Env) -> Any:
-        binder, body = self._open(node)
+        binder, body = ex.opened(node)
         parts = [(truth, self.lower(body, inner)) for inner, truth in self._through(binder, body, env)]
         if node.op in ("sum", "prod"):
             unit = 0 if node.op == "sum" else 1
@@ -219,7 +212,7 @@ class Lowering:
 
     def _arg(self, node: ex.Arg, env: Env) -> Choice:
         """A choice with strict winners: the maximum is taken to be unique here."""
-        binder, body = self._open(node)
+        binder, body = ex.opened(node)
         found = {}
         for inner, truth in self._through(binder, body, env):
             if truth is not True or node.op not in ("max", "min"):
@@ -275,7 +268,7 @@ class Lowering:
     def _in(self, node: ex.In, env: Env) -> Truth:
         element = self.lower(node.element, env)
         if isinstance(node.set, ex.SetApp) and node.set.name in self.definitions.sets:
-            binder, shown = self._open(self.definitions.sets[node.set.name])
+            binder, shown = ex.opened(self.definitions.sets[node.set.name])
             return next((truth for inner, truth in self._through(binder, shown, env)
                          if self.lower(shown, inner) == element), False)
         return element in self._elements(node.set, env)
@@ -294,7 +287,7 @@ class Lowering:
             of = self.definitions.sets.get(of.name, of)
         if not isinstance(of, ex.SetOf):
             return len(self._elements(node.of, env))
-        binder, shown = self._open(of)
+        binder, shown = ex.opened(of)
         return reduce(add, [self.space.choose(truth, 1, 0) for _, truth in self._through(binder, shown, env)], 0)
 
     # bound variables

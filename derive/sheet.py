@@ -15,13 +15,14 @@ from derive.records import dataclass
 Point = tuple[float, float]
 
 DETAILS = ("answer", "standard", "full")
-# By the name of its heading, the least detail at which a section is shown; `stage` and the like are parts of sections.
+# By the name of its heading, the least detail at which a section is shown; `by` and the like are parts of sections.
 SECTIONS = {
     "forward": "full", "window": "standard",
-    "derivation": "standard", "stage": "standard", "by": "standard", "jacobian": "standard", "inserted": "full",
+    "derivation": "standard", "by": "standard", "joined": "standard", "inserted": "full", "jacobian": "full",
     "kinks": "standard", "ties": "standard", "programs": "full",
-    "example": "standard", "tied": "full",
+    "example": "standard", "elsewhere": "full", "tied": "full",
     "seen": "full", "why": "full", "indicator": "full", "mask": "full",
+    "rule": "full",  # formulas of one rule each
     "listing": "standard", "reading": "standard", "checked": "answer",
 }
 
@@ -241,5 +242,6 @@ def _shown(blocks: tuple[Block, ...], detail: str) -> Iterator[Block]:
     for block in blocks:
         if isinstance(block, Heading) and block.name in SECTIONS:
             least = rank(SECTIONS[block.name])
-        if least <= most:
+        kind = block.name.partition("_")[0] if isinstance(block, Math) else ""
+        if max(least, rank(SECTIONS.get(kind, DETAILS[0]))) <= most:
             yield block

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from derive.expr import Entry, Idx, Node, Rel, eq
+from derive.expr import Entry, Idx, Node, Rel, eq, joined
 from derive.notation import write
 from derive.notation.symbols import Kind, SymbolTable
-from derive.notation.writer import write_lines
+from derive.notation.writer import WIDTH, across, write_lines
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Scene, Table
 from derive.words import environment
 
@@ -31,6 +32,7 @@ class Builder:
     words: str = "common"
     blocks: list[Block] = field(default_factory=list)
     inline: list[Math] = field(default_factory=list)
+    told: set[str] = field(default_factory=set)  # sentences on rules, each of which is said once
 
     def m(self, node: Node, scope: str = "layer") -> str:
         """A formula inside a sentence."""
@@ -79,6 +81,17 @@ class Builder:
         node = self._once(node, scope)
         latex = _SUMS.sub(r"\1 \\; ", write_lines(node, self.tables[scope]))
         self.blocks.append(Math(latex, node, name, scope, definition, general, ties))
+
+    def joined(self, name: str, statements: Iterable[Rel], scope: str = "layer", *, definition: bool = False) -> None:
+        """Displays of short statements, as many in each as a line holds."""
+        line: list[Rel] = []
+        for statement in (*statements, None):
+            whole = [*line] if statement is None else [*line, statement]
+            wide = sum(across(write(s, self.tables[scope])) for s in whole)
+            if line and (statement is None or wide > WIDTH):
+                self.math(name, joined(line), scope, definition=definition)
+                line = []
+            line += [] if statement is None else [statement]
 
     def _once(self, node: Node, scope: str) -> Node:
         if not isinstance(node, Rel) or len(node.terms) < 3 or set(node.ops) != {"="}:

@@ -13,7 +13,7 @@ from derive.errors import UnsupportedError
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
 from derive.exposition.worked import Result, worked
-from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, eq, joined
+from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, eq
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, precision
@@ -62,7 +62,6 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
 
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4
-_A_LINE = 3  # derivatives
 
 
 def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
@@ -82,8 +81,8 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             sliced(b, given[0] + results)
             return
         b.prose("example_given", upstream=bool(subject.backward))
-        for name in names:
-            b.math("example_given", eq(Entry(name, ()), printed(point.tensor(name))), "example", definition=True)
+        numbers = (eq(Entry(name, ()), printed(point.tensor(name))) for name in names)
+        b.joined("example_given", numbers, "example", definition=True)
         if kind is EXACT:
             exact(b, results)
             if subject.backward:
@@ -96,6 +95,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
 
 def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
     """A column of numbers for each of the branches that the first example does not visit."""
+    b.heading("heading_elsewhere", 3)
     b.prose("example_elsewhere", several=len(columns) > 1, digits=_DIGITS)
     rows = tuple((b.m(row[0].node), *(in_rows(r.values, _number) for r in row)) for row in zip(*columns, strict=True))
     name, value = b.say("example_header").split(" ~ ")
@@ -108,12 +108,9 @@ def exact(b: Builder, results: list[Result]) -> None:
         own = [r for r in results if r.part == part]
         if own:
             b.prose(f"example_{part}")
-        for node, values, _ in own:
-            statements = _entries(node, values, b.tables["layer"]) if isinstance(node, Partial) else [
-                eq(node, printed(values))]
-            for n in range(0, len(statements), _A_LINE):
-                line = tuple(statements[n:n + _A_LINE])
-                b.math(f"example_{part}", joined(line), "example")
+        b.joined(f"example_{part}", (s for node, values, _ in own for s in (
+            _entries(node, values, b.tables["layer"]) if isinstance(node, Partial) else [eq(node, printed(values))])),
+                 "example")
 
 
 def rounded(b: Builder, results: list[Result]) -> None:

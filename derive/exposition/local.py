@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -19,6 +20,8 @@ from derive.notation.writer import choose
 from derive.records import dataclass
 from derive.sheet import Prose
 
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z*])")
+
 
 @dataclass(frozen=True)
 class Line:
@@ -31,24 +34,28 @@ class Line:
     apart: bool
 
 
-def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.Node]) -> None:
-    """The rules by which a definition is differentiated, then ∂t_k/∂u_j = raw = in the lecturer's form."""
+def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.Node], lead: str = "") -> None:
+    """The rules by which a definition is differentiated, then ∂t_k/∂u_j = raw = in the lecturer's form.
+
+    The words stand in one paragraph behind ``lead``; what a rule says of every layer is said once.
+    """
     module = subject.module
     found = shown(step, module).renamed(letters)
     assert isinstance(found.before.wrt, ex.Entry)
     taken = {i.name for i in ex.free_indices(found.before)}
-    said: set[object] = set()
-    for line in lines(found, module, taken):
-        words = _words(b, line.step, module)
-        if words and words not in said:
-            said.add(words)
-            b.text(words)
+    said: dict[object, None] = {}
+    rules = list(lines(found, module, taken))
+    sentences = [s for line in rules for s in _SENTENCE.split(_words(b, line.step, module))]
+    words = [s for s in dict.fromkeys(sentences) if s not in b.told]
+    b.told.update(s for s in words if "$" not in s)
+    if not rules:
+        words = [b.say("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ex.ZERO)]
+    b.text(" ".join(filter(None, (lead, *words))))
+    for line in rules:
         statement = equation(line.step.before, line.step.raw, line.step.after)
         if line.apart and _lettered(statement) not in said and _stands_alone(line.step.before, module):
-            said.add(_lettered(statement))
+            said[_lettered(statement)] = None
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
-    if not said:
-        b.prose("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ex.ZERO)
     between = reasoned(b, subject, found.before, found.raw, found.after)
     b.math("local", equation(found.before, presented(found.raw, found.before, module), between,
                              printed(found.after, found.before, module)))

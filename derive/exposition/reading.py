@@ -21,13 +21,12 @@ def said(b: Builder, readings: tuple[str, ...]) -> None:
 
 
 def reading(b: Builder, subject: Subject) -> None:
-    """What was read from the card, and a table of its letters."""
+    """What was read from the card, and its letters."""
     said(b, subject.module.readings)
     if not subject.module.readings:
         b.heading("heading_reading")
-    b.prose("letters", facts=[b.m(f) for f in subject.module.facts])
     rows = [row for name, role in _roles(subject) if (row := _row(b, subject, name, role))]
-    b.table(tuple(b.say("letters_header").split(" ~ ")), tuple(rows), "lll")
+    b.prose("letters", facts=[b.m(f) for f in subject.module.facts], rows=rows)
 
 
 def _roles(subject: Subject) -> list[tuple[str, str]]:
@@ -111,6 +110,5 @@ def function(b: Builder, known: Function) -> None:
 def upstream(b: Builder, subject: Subject) -> None:
     """δ_y = ∂L/∂y, and what the other δ mean."""
     delta = upstream_of(subject.module)
-    b.prose("upstream", delta=b.m(delta), output=b.m(subject.output), loss=b.m(Entry(LOSS, ())),
-            several=len(subject.module.equations) > 1)
-    b.math("upstream", eq(delta, Partial(Entry(LOSS, ()), subject.output)), definition=True)
+    b.prose("upstream", delta=b.m(eq(delta, Partial(Entry(LOSS, ()), subject.output))), loss=b.m(Entry(LOSS, ())),
+            several=len(subject.module.equations) > 1, scalar=subject.is_scalar)

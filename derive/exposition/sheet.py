@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from derive.calculus.messages import Messages
+from derive.calculus.messages import Messages, upstream
 from derive.calculus.one_window import scope_tables
 from derive.exposition import answer, chains, example, kinks, reading, seen, stages, window, window_example
 from derive.exposition.builder import Builder
@@ -12,9 +13,10 @@ from derive.exposition.local import slopes
 from derive.exposition.story import stories
 from derive.exposition.subject import Subject
 from derive.exposition.titles import title
-from derive.notation.symbols import SymbolTable
-from derive.sheet import Block, Math, Sheet
+from derive.sheet import Math, Sheet
 from derive.verify.report import Report, Verdict
+
+_NAMED = re.compile(r"`\w+`")
 
 
 def compose(messages: Messages, question: str | None = None) -> Sheet:
@@ -55,6 +57,7 @@ def derivation(b: Builder, subject: Subject) -> None:
     if subject.forward:
         chains.chains(b, subject, subject.forward, rules=True)
     elif not subject.is_scalar and not messages_only(subject):
+        b.prose("outputs_alone", delta=b.m(upstream(subject.module)))
         b.heading("heading_jacobian", 3)
         chains.chains(b, subject, subject.targets, rules=False)
 
@@ -65,16 +68,18 @@ def messages_only(subject: Subject) -> bool:
 
 
 def with_checks(sheet: Sheet, report: Report, messages: Messages) -> Sheet:
-    """The sheet closed by what was proved and what was tested."""
-    return replace(sheet, closing=(*sheet.closing, *closing(report, scope_tables(messages.module))))
-
-
-def closing(report: Report, tables: dict[str, SymbolTable]) -> tuple[Block, ...]:
-    """Verdicts with their evidence, the agreement of the routes, and how many definitions claim nothing."""
-    b = Builder(tables)
+    """The sheet closed by verdicts with their evidence, the agreement of the routes, and how much claims nothing."""
+    b = Builder(scope_tables(messages.module))
     b.heading("heading_checked")
     proved = [c for c in report.checks if c.verdict is Verdict.PROVED and c.latex]
     tested = [c for c in report.checks if c.verdict is Verdict.TESTED and c.latex]
-    routes = [replace(c, evidence=b.lettered(c.evidence)) for c in report.checks if not c.latex]
+    alike: dict[tuple[str, Verdict], list[str]] = {}  # the same of several letters is said once
+    for check in (c for c in report.checks if not c.latex):
+        named = _NAMED.findall(check.evidence)
+        said = _NAMED.sub("{}", check.evidence) if len(named) == 1 else check.evidence
+        letters = alike.setdefault((said, check.verdict), [])
+        letters += [name for name in named if name not in letters]
+    routes = [{"evidence": b.lettered(said.replace("{}", ", ".join(letters))), "verdict": verdict}
+              for (said, verdict), letters in alike.items()]
     b.bullets("checked", proved=proved, tested=tested, routes=routes, definitions=report.definitions)
-    return tuple(b.blocks)
+    return replace(sheet, closing=(*sheet.closing, *b.blocks), inline=(*sheet.inline, *b.inline))

@@ -33,9 +33,11 @@ def backward(b: Builder, subject: Subject) -> None:
             stage_of(b, subject, stages[name])
     several = [t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
                is not stages[t.wrt].after]
-    if several:
-        b.heading("heading_inserted", 3)
-        for target in several:
+    met = [t for t in several if sum(p.after is not ZERO for p in stages[t.wrt].premises[0].premises) > 1]
+    for heading, group in (("joined", met), ("inserted", [t for t in several if t not in met])):
+        if group:
+            b.heading(f"heading_{heading}", 3)
+        for target in group:
             _inserted(b, subject, stages, target.wrt)
 
 
@@ -75,19 +77,17 @@ def stage_of(b: Builder, subject: Subject, stage: Step) -> None:
     users = [p for p in inserted.premises if p.after is not ZERO]
     whole = len(module.equations) == 1
     here = Entry(_of(stage), target.indices)
-    if not whole:
-        b.heading("heading_stage", 3, here=b.m(here))
-    elif len(subject.backward) > 1:
-        b.heading("heading_by", 3, wrt=b.m(here))
     total = [p for p in inserted.premises if printable(p, subject)]
     for user in total:
         _local(b, subject, user, here, whole)
     direct = all(p in total for p in users)
     chain = add(*(_chained(p, subject) for p in users)) if direct and users else None
     after = cast(Expr, stage.after)
-    b.prose("stage_message", here=b.m(here), users=[b.m(_own(p, subject)) for p in users], held=not direct,
-            output=b.m(subject.output), whole=whole, scalar=subject.is_scalar, collapsed=chain is not None
-            and isinstance(chain, Reduce) and not has_sum(after))
+    if not (whole and "stage_message" in b.told):  # of one equation it is the same for every letter
+        b.prose("stage_message", here=b.m(here), users=[b.m(_own(p, subject)) for p in users], held=not direct,
+                output=b.m(subject.output), whole=whole, scalar=subject.is_scalar, collapsed=chain is not None
+                and isinstance(chain, Reduce) and not has_sum(after))
+        b.told.add("stage_message")
     raw = neat(cast(Expr, inserted.after))
     between = reasoned(b, subject, target, raw, after)
     b.math(f"stage_{_of(stage)}", equation(
@@ -102,9 +102,7 @@ def _local(b: Builder, subject: Subject, user: Step, here: Entry, whole: bool) -
     if user.after is ZERO:
         cancelling(b, subject, user, letters)
         return
-    if not whole:
-        b.prose("stage_used", here=b.m(here), used=used)
-    local(b, subject, user, letters)
+    local(b, subject, user, letters, b.say("stage_used", here=b.m(here), used=used, several=not whole))
 
 
 def _own(step: Step, subject: Subject) -> Entry:

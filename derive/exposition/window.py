@@ -154,6 +154,8 @@ def ties(b: Builder, d: Story) -> None:
     if d.windowed.whole:  # through other definitions the choices of all windows may leave the subdifferential
         b.prose("ties_message", rule=d.module.tie_rule, op=d.op, overlaps=d.field.overlaps)
     b.heading("heading_programs", 3)
+    if d.windowed.whole and d.field.overlaps:
+        b.prose("ties_apart", op=d.op)
     written = b.say("ties_rows", axes=len(d.field.axes), op=d.op)
     rows = tuple(tuple(cell.strip() for cell in row.split(" ~ ")) for row in written.split(" | "))
     header = tuple(b.say("ties_header").split(" ~ "))

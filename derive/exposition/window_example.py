@@ -39,9 +39,9 @@ def build(b: Builder, d: Story) -> Trial | None:
         return None
     source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
     b.prose("example_given", stated=d.module.input_size == point.shapes[d.wrt])
-    b.math("example_input", eq(source, matrix(point.given[d.wrt])), "example", definition=True)
-    b.math("example_upstream", eq(Entry(f"delta_{d.module.output}", ()),
-                                  matrix(point.tensor(f"delta_{d.module.output}"))), "example", definition=True)
+    upstream = Entry(f"delta_{d.module.output}", ())
+    b.joined("example_given", (eq(source, matrix(point.given[d.wrt])), eq(upstream, matrix(point.tensor(
+        upstream.tensor)))), "example", definition=True)
     b.prose("example_output", op=d.op)
     b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), "example")
     b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)

@@ -314,6 +314,11 @@ def write_lines(node: ex.Node, table: SymbolTable) -> str:
     return rf"\begin{{aligned}} {first} {rows} \end{{aligned}}"
 
 
+def across(latex: str) -> float:
+    """How wide a display is with the gap behind it: its widest row, cells apart."""
+    return 5 + max(width(row) + 1.5 * row.count("&") for row in latex.split(r"\\"))
+
+
 def width(latex: str) -> float:
     """How wide a formula is, in letters: scripts count half, of what stands above one another only the wider."""
     latex = _CASES.sub(lambda m: "{" + max(m[1].split(r"\\"), key=width, default="") + "(if)xx", latex)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pylatex import Document, Package
 from pylatex.utils import NoEscape
 
+from derive.notation.writer import WIDTH, across
 from derive.render import prose, tex
 from derive.render.dialect import question
 from derive.render.guard import guard
@@ -91,10 +92,24 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
         "id": card.id if card else solution.module.key,
         "points": card.points if card else None,
         "question": question(card, prose.blocks),
-        "answer": list(map(_block, answer)),
-        "details": list(map(_block, details)),
-        "closing": list(map(_block, closing)),
+        "answer": _rows(answer),
+        "details": _rows(details),
+        "closing": _rows(closing),
     }
+
+
+def _rows(blocks: Iterable[Block]) -> list[dict[str, Any]]:
+    """The blocks for the template; short formulas that follow one another stand beside one another."""
+    made: list[dict[str, Any]] = []
+    for block in blocks:
+        one = _block(block)
+        wide = across(block.latex) if isinstance(block, Math) and "aligned" not in block.latex else WIDTH
+        if made and one["kind"] == "formula" == made[-1]["kind"] and made[-1]["wide"] + wide <= WIDTH:
+            made[-1]["formulas"].append(one)
+            made[-1]["wide"] += wide
+        else:
+            made.append(one | {"formulas": [one], "wide": wide})
+    return made
 
 
 def _block(block: Block) -> dict[str, Any]:
@@ -124,5 +139,5 @@ def _block(block: Block) -> dict[str, Any]:
 def body(blocks: Iterable[Block]) -> NoEscape:
     """Blocks of a sheet as LaTeX, to stand in any document with the macros of ``templates/pages/macros.tex``."""
     template = _pages().get_template("block.tex")
-    written = "".join(template.render(block=_block(block)) for block in blocks)
+    written = "".join(template.render(block=block) for block in _rows(blocks))
     return NoEscape(re.sub(r"\n{3,}", "\n\n", written).strip())

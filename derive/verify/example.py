@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from derive.axes import axes
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import Entry, Matrix, Node, Num, Rel
+from derive.expr import And, Entry, Matrix, Node, Num, Rel
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
@@ -32,9 +32,9 @@ def example(parsed: list[Parsed], scope: Scope) -> list[Check]:
     """A check for each claim of the example and of its tied input, at the points that their definitions give."""
     first = [p for p in parsed if p.math.scope == "example"]
     second = [p for p in parsed if p.math.scope == "tied"]
-    given = [node for math, node in first if math.definition]
-    return _checks(first, given, scope) + _checks(
-        second, given + [node for math, node in second if math.definition], scope, tied=True)
+    given, other = ([s for math, node in shown if math.definition
+                     for s in (node.conds if isinstance(node, And) else (node,))] for shown in (first, second))
+    return _checks(first, given, scope) + _checks(second, given + other, scope, tied=True)
 
 
 def _checks(shown: list[Parsed], definitions: list[Node], scope: Scope, tied: bool = False) -> list[Check]:

@@ -14,7 +14,7 @@ from derive.errors import VerificationError
 from derive.exposition.sheet import compose
 from derive.exposition.subject import Subject
 from derive.exposition.worked import following, worked
-from derive.expr import Entry, Matrix, Num, Rel, walk
+from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, walk
 from derive.magnitudes import expected, targets
 from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.sheet import Math, Sheet, Table
@@ -36,6 +36,12 @@ def sheet_of(name: str) -> Sheet:
 
 def numbers(sheet: Sheet) -> list[Math]:
     return [b for b in sheet.formulas() if b.scope == "example"]
+
+
+def given(sheet: Sheet) -> dict[str, Node]:
+    """The numbers given to the first example, by letter."""
+    said = [s for m in numbers(sheet) if m.definition for s in (m.expr.conds if isinstance(m.expr, And) else (m.expr,))]
+    return {s.terms[0].tensor: s.terms[1] for s in said if isinstance(s, Rel) and isinstance(s.terms[0], Entry)}
 
 
 def table(sheet: Sheet) -> dict[str, str]:
@@ -72,9 +78,9 @@ def test_other_layers_have_a_table_of_rounded_numbers(name: str) -> None:
 
 
 def test_given_numbers_keep_to_the_facts() -> None:
-    given = {m.expr.terms[0].tensor: m.expr.terms[1] for m in numbers(sheet_of("softmax_cross_entropy"))  # type: ignore
-             if m.definition}
-    assert sum(n.value for n in given["t"].rows[0]) == 1
+    matrix = given(sheet_of("softmax_cross_entropy"))["t"]
+    assert isinstance(matrix, Matrix)
+    assert sum(n.value for n in matrix.rows[0] if isinstance(n, Num)) == 1
 
 
 def test_what_does_not_fit_a_page_has_no_example() -> None:
@@ -109,16 +115,13 @@ def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
 def test_thresholds_margins_and_slopes_are_above_0(card: str, letters: set[str]) -> None:
     solution = solved(card)
     assert set(expected(solution.module)) == letters
-    shown = {str(m.expr.terms[0].tensor): m.expr.terms[1].value for m in numbers(solution.sheet) if m.definition
-             and isinstance(m.expr, Rel) and isinstance(m.expr.terms[0], Entry) and isinstance(m.expr.terms[1], Num)}
+    shown = {name: number.value for name, number in given(solution.sheet).items() if isinstance(number, Num)}
     assert all(shown[name] > 0 for name in letters & set(shown))
 
 
 def shown_of(solution: Solution) -> dict[str, list[Fraction]]:
     """The numbers given to the first example, by letter."""
-    return {str(m.expr.terms[0].tensor): [n.value for n in walk(m.expr.terms[1]) if isinstance(n, Num)]
-            for m in numbers(solution.sheet) if m.definition and isinstance(m.expr, Rel)
-            and isinstance(m.expr.terms[0], Entry)}  # fmt: skip
+    return {name: [n.value for n in walk(value) if isinstance(n, Num)] for name, value in given(solution.sheet).items()}
 
 
 @pytest.mark.parametrize(("card", "letter"), [("contrastive_pairs", "t"), ("mlp_words_cz", "y"), ("svm_hinge", "t")])
@@ -158,9 +161,9 @@ def test_other_branches_stand_in_a_table_of_a_column_each() -> None:
 
 
 def test_each_output_s_derivative_is_shown_where_there_are_few() -> None:
-    shown = [m.expr.conds[0].terms[0].of for m in numbers(solved("dilated_causal").sheet)  # type: ignore[union-attr]
-             if m.name == "example_derivatives"]
-    assert len({*shown}) == 3
+    shown = {n.of for m in numbers(solved("dilated_causal").sheet) if m.name == "example_derivatives"
+             for n in walk(m.expr) if isinstance(n, Partial)}
+    assert len(shown) == 3
 
 
 def test_upstream_numbers_differ_and_integers_stand_where_roots_alone_do() -> None:

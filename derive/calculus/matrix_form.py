@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
@@ -42,19 +43,17 @@ class Whole:
     @cached_property
     def expr(self) -> ex.Expr:
         """Numbers first, those below one bar, then what rows and columns make, then the array."""
-        products = tuple(n for n in self.numbers if _is_product(n))
-        flat = [f for n in self.numbers if n not in products for f in (n.factors if isinstance(n, ex.Mul) else (n,))]
-        number = ex.mul(*(f for f in flat if isinstance(f, ex.Num)))
-        below = [f.base for f in flat if isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE]
-        above = [f for f in flat if not isinstance(f, ex.Num) and not (
-            isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE)]
-        if below and isinstance(number, ex.Num):
-            below = [ex.mul(ex.Num(number.value.denominator), *below)]
-            number = ex.Num(number.value.numerator)
-        factors = [*([] if number is ex.ONE else [number]), *above]
+        products = [n for n in self.numbers if _is_product(n)]
+        flat = ex.mul(*(n for n in self.numbers if n not in products))
+        parts = flat.factors if isinstance(flat, ex.Mul) else () if flat is ex.ONE else (flat,)
+        below = [f.base for f in parts if isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE]
+        factors = [f for f in parts if not (isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE)]
+        if below and factors and isinstance(factors[0], ex.Num):
+            below.insert(0, ex.Num(factors[0].value.denominator))
+            factors[:1] = [ex.Num(factors[0].value.numerator)] if factors[0].value.numerator != 1 else []
         if below and products and not factors:
-            factors, products = [*getattr(products[0], "factors", ())], products[1:]
-        factors += [*(ex.Pow(d, ex.MINUS_ONE) for d in below), *products]
+            factors = [*getattr(products.pop(0), "factors", ())]
+        factors += [*([ex.Pow(ex.mul(*below), ex.MINUS_ONE)] if below else []), *products]
         if self.node is not None:
             factors += self.node.factors if isinstance(self.node, ex.Mul) else (self.node,)
         return ex.ONE if not factors else factors[0] if len(factors) == 1 else ex.Mul(tuple(factors))
@@ -234,15 +233,13 @@ class Recogniser:
         return Whole(axes, node) if axes else Whole((), None, (node,))
 
     def total(self, terms: list[Whole]) -> Whole:
-        axes = max((t.axes for t in terms), key=len)
-        axes = (*axes, *(i for t in terms for i in t.axes if i not in axes))[: 3]
-        if len({*axes}) > 2:
+        """The sum over all indices of its terms."""
+        axes = tuple(dict.fromkeys(i for t in sorted(terms, key=lambda t: -len(t.axes)) for i in t.axes))
+        if len(axes) > 2:
             raise Formless
-        axes = tuple(dict.fromkeys(axes))
-        if not axes:
-            return Whole((), None, (ex.Add(tuple(t.expr for t in terms)),))
         found = tuple(self.spread(t, axes) for t in terms)
-        return Whole(axes, ex.Add(tuple(t.expr for t in found)), (), found)
+        node = ex.Add(tuple(t.expr for t in found))
+        return Whole(axes, node, (), found) if axes else Whole((), None, (node,))
 
     def spread(self, of: Whole, axes: Axes) -> Whole:
         """The array over these axes: turned, or the same along those that it lacks."""
@@ -289,39 +286,31 @@ def _length(node: ex.Expr) -> int:
 
 
 def network(parts: list[Whole], bound: Axes) -> Whole:
-    """Σ over the bound indices of a product of arrays, one index after the other."""
+    """Σ over the bound indices of a product of arrays, one index after the other.
+
+    What is left is diag(u) A diag(v), u v^⊤ where there is no A, diag(u ⊙ v) where A is the identity.
+    """
     numbers = tuple(n for p in parts for n in p.numbers)
-    parts = merged([Whole(p.axes, p.node, (), p.terms) for p in parts if p.axes])
+    parts = merged([replace(p, numbers=()) for p in parts if p.axes])
     while bound:
         index = min(bound, key=lambda v: len({i for p in parts if v in p.axes for i in p.axes}))
         bound = tuple(v for v in bound if v is not index)
         done = eliminated([p for p in parts if index in p.axes], index)
         numbers += done.numbers
         parts = merged([*(p for p in parts if index not in p.axes), *([done] if done.axes else [])])
-    axes = tuple(dict.fromkeys(i for p in parts for i in p.axes))
-    if len(axes) > 2:
+    if len(parts) < 2:
+        return replace(parts[0], numbers=numbers) if parts else Whole((), None, numbers)
+    parts.sort(key=lambda p: -len(p.axes))
+    axes = parts[0].axes if len(parts[0].axes) == 2 else (parts[0].axes + parts[1].axes)
+    if any(not {*p.axes} <= {*axes} for p in parts):
         raise Formless
-    if len(axes) < 2:
-        return Whole(axes, parts[0].node if parts else None, numbers, parts[0].terms if parts else ())
-    found = {p.axes if len(p.axes) == 1 else (): p for p in parts}
-    if () in found:
-        axes = found[()].axes
-    row, column = (found.get((i,)) for i in axes)
-    matrix = found.get(())
-    if matrix is not None and row is column is None:
-        return Whole(axes, matrix.node, numbers, matrix.terms)
-    return Whole(axes, joined(row, matrix, column), numbers)
-
-
-def joined(row: Whole | None, matrix: Whole | None, column: Whole | None) -> ex.Expr:
-    """diag(u) A diag(v), u v^⊤ where there is no A, diag(u ⊙ v) where A is the identity."""
-    ends = [e.array for e in (row, column) if e is not None]
-    if matrix is None:
-        return product(ends[0], transposed(ends[1]))
-    if matrix.node is _IDENTITY:
-        return ex.Fn(DIAGONAL, (entrywise(ends),))
-    left, right = ([] if e is None else [ex.Fn(DIAGONAL, (e.array,))] for e in (row, column))
-    return product(*left, matrix.array, *right)
+    ends = [[p.array for p in parts if p.axes == (i,)] for i in axes]
+    if len(parts[0].axes) == 1:
+        return Whole(axes, product(*ends[0], *map(transposed, ends[1])), numbers)
+    if parts[0].node is _IDENTITY:
+        return Whole(axes, ex.Fn(DIAGONAL, (entrywise([*ends[0], *ends[1]]),)), numbers)
+    left, right = ([ex.Fn(DIAGONAL, (e,)) for e in end] for end in ends)
+    return Whole(axes, product(*left, parts[0].array, *right), numbers)
 
 
 def merged(parts: list[Whole]) -> list[Whole]:

@@ -211,7 +211,7 @@ def joined(w: Writer, pieces: list[tuple[str, ex.Expr | None]]) -> str:
     for shown, node in pieces:
         if not out:
             out = shown
-        elif shown[0].isdigit() or isinstance(node, ex.Num) or _looks_applied(w, before, shown):
+        elif shown[0].isdigit() or isinstance(node, ex.Num) or _looks_applied(w, before, node, shown):
             out += rf" \cdot {shown}"
         elif isinstance(node, ex.Bracket):
             out += rf" \, {shown}"
@@ -223,13 +223,14 @@ def joined(w: Writer, pieces: list[tuple[str, ex.Expr | None]]) -> str:
     return out
 
 
-def _looks_applied(w: Writer, before: ex.Expr | None, shown: str) -> bool:
-    """A number's letter before a bracket: L (a) would be L at a."""
+def _looks_applied(w: Writer, before: ex.Expr | None, node: ex.Expr | None, shown: str) -> bool:
+    """A number's letter before a bracket, any letter before one in brackets: L (a) would be L at a."""
     base = before.base if isinstance(before, ex.Pow) else before
     known = w.table.named(base.tensor) if isinstance(base, ex.Entry) else None
     number = isinstance(base, ex.Entry) and not base.indices and not (known is not None and known.axes)
     ones = isinstance(before, ex.Fn) and before.name == ONES  # an indicator would have its condition there
-    return (number or ones) and shown.startswith(("(", r"\left("))
+    letter = isinstance(node, ex.Fn) and node.name == TRANSPOSE and isinstance(node.args[0], ex.Entry)
+    return (number or ones or letter) and shown.startswith(("(", r"\left("))
 
 
 _FINE = 200  # a finer fraction is written as a decimal: 0.044715

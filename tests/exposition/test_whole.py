@@ -83,3 +83,7 @@ def test_a_wrong_matrix_form_is_never_passed(card: str, old: str, new: str) -> N
     answer = tuple(wrong if b is form else b for b in solution.sheet.answer)
     report = verify(replace(solution.sheet, answer=answer), solution.messages)
     assert [c.name for c in report.failures] == ["matrix_form"]
+
+
+def test_a_letter_with_a_label_above_is_transposed_in_brackets_and_not_applied() -> None:
+    assert r"\frac{\partial L}{\partial W^{[2]}} = \delta_{z^{[2]}} \cdot (a^{[1]})^\top" in forms(solved("square_layers"))

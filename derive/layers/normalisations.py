@@ -13,7 +13,7 @@ _LETTERS = {
     r"\beta": Letter("shift", (r"\beta", "b"), "parameters"),
     r"\epsilon": Letter("epsilon", (r"\epsilon", r"\varepsilon"), "constants"),
     r"\mu": Letter("mean", (r"\mu", "m")), r"\sigma": Letter("deviation", (r"\sigma", "s")),
-    **{c: Letter("", (c, "M", "D", "P", "Q"), "sizes") for c in "NCHW"},
+    **{c: Letter(f"size {c}", (c, "M", "D", "P", "Q"), "sizes") for c in "NCHW"},
 }
 _POSITIVE = (r"\epsilon > 0",)
 _EXTENT = {"n": "N", "c": "C", "k": "C", "i": "H", "j": "W"}  # of the axis with this letter

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.question.chain import Chain, Part
+from derive.question.chain import NORMS, Chain, Part
 from derive.question.claims import computes_nothing, is_claimed
 from derive.question.lexicon import named
 from derive.question.naming import bare_letters, written_letters
@@ -31,10 +31,11 @@ _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes
     r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?"
     r"(?![\d.)]|\s*(?:p|b|pts|points|marks|d|features)\b|[\s-]*(?:x|×|by|dim)|\s*\))(?<!^\d)(?<![,:¶] \d)")
 _MEASURED = re.compile(r"(?:strid\w*|padd\w*|sizes?|width|length|steps?|dilation|points?)\s*(?:of|is|=|by)?\s*$")
+_SHARE = re.compile(r"(?:1\s*/\s*|\\[dt]?frac\s*\{?1\}?\s*)\{?(\\?[A-Za-z]+)\}?")
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
-_DENIED = re.compile(r"\b(?:no|not|without|without any)\s+$")
+_DENIED = re.compile(r"\b(?:no|without|without any)\s+$")
 _SHARED = re.compile(r"shared|tied")
 _INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
 _ALONE = re.compile(
@@ -55,8 +56,9 @@ def refuse_unaccounted_words(
     several = [(p.start, p.end) for p in chain.parts if chain.prose.text[: p.end].endswith("layers")]
     own = [place for p in chain.parts if p.name == "own"
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
+    told = [(s.start, s.stop) for p in chain.parts for s in named(chain.prose.text, f"told.{p.name}")]
     known = [place for place in (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)) if not any(
-        a <= place[0] < b for a, b in chain.understood)]
+        a <= place[0] < b for a, b in (*chain.understood, *told))]
     for start, stop in (*several, *known):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
@@ -82,13 +84,13 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
             if not _MEASURED.search(chain.prose.text, start, number.start()) and not any(
                     s.start <= number.start() < s.stop for s in named(chain.prose.text, "fact")):
                 yield number.span()
-    told = [s for p in chain.parts for s in named(chain.prose.text, f"told.{p.name}")]
+    normed = any(p.name in NORMS for p in chain.parts)
     for span in named(chain.prose.text, "change.what"):
         if chain.continued and chain.prose.sentence(span.start) not in here:
             continue
-        inside = any(s.start <= span.start < s.stop for s in (*named(chain.prose.text, "part"), *told))
+        inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part"))
         sentence = chain.prose.sentence(span.start)
-        if _DENIED.search(chain.prose.text, 0, span.start) and not _SHARED.match(
+        if not normed and _DENIED.search(chain.prose.text, 0, span.start) and not _SHARED.match(
                 chain.prose.text, span.start):
             continue  # «without any normalisation»
         asks = requested(chain.prose.text, span.start) and not any(
@@ -154,6 +156,11 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
     before = chain.prose.text[max(0, gap.start - 24) : gap.start]
     if (_SIZE.fullmatch(latex) and (sized := named(before, "size")) and not before[sized[-1].stop :].strip(" of")):
         return None
+    if not any(p.loss for p in chain.parts) and bare_letters(formula) == (chain.letter("loss"),):
+        return None  # «the gradients of a loss $J$»
+    share = _SHARE.fullmatch(latex)
+    if share is not None and share[1] in chain.sizes and any(p.name in NORMS for p in chain.parts):
+        return None  # «the variance with $1/d$»
     if any((_TIMES.fullmatch(latex), _DERIVED.search(latex), _APPLIED.fullmatch(latex), is_claimed(
             formula, chain.prose))):
         return None

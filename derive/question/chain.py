@@ -12,6 +12,7 @@ from derive.notation.rules.kinds import equates
 from derive.question.lexicon import Span, named, spans
 from derive.question.naming import Mention, bare_letters, mentions, written_letters
 from derive.question.prose import Gap, Prose
+from derive.question.roles import sizes_said
 from derive.question.stated_loss import StatedLoss, stated_loss
 from derive.question.wording import rank_said, words_of
 from derive.records import dataclass
@@ -19,9 +20,11 @@ from derive.records import dataclass
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
                    "hinge squared_hinge absolute_error huber logistic_loss stated".split())
 UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
+NORMS = frozenset(("layer_norm", "batch_norm"))
 SLOPED = frozenset("prelu leaky_relu elu celu".split())
 _WORD = re.compile(r"[^\W_]+|∎|½")
 _THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
+_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
 _NEW = frozenset("second another further third".split())
 _CLAUSE = re.compile(r"[^.,;:¶?!]+")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
@@ -82,6 +85,13 @@ class Chain:
             p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
         self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
         self._distribute()
+
+    @cached_property
+    def sizes(self) -> frozenset[str]:
+        """The letters of numbers: those that the words call so, and the extents of spaces."""
+        spaces = (g.formula.latex.partition("R")[2] for g in self.prose.gaps if _SPACE.search(g.formula.latex))
+        extents = (c for latex in spaces for c in re.findall(r"(?<![\\A-Za-z])[A-Za-z]\b", latex))
+        return frozenset((*sizes_said(self.prose), *extents))
 
     # -- which parts ---------------------------------------------------------------------------------------------
 
@@ -267,6 +277,8 @@ class Chain:
                 self._linear(first, last, letters, options)
         elif part.name in SLOPED:
             self._sloped(part, start, stop, gaps, letters, options)
+        elif part.name in NORMS:
+            self._with_own(part, stop if n + 1 < len(parts) else len(self.prose.text), letters, options)
         elif part.loss:
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
             named_so = next((m for m in self._mentions(start, stop) if re.fullmatch(
@@ -285,6 +297,15 @@ class Chain:
                 self.understood.append(called.span())
         self.bound |= {*letters.values()}
         return replace(part, letters=letters, options=options)
+
+    def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
+        """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""
+        for span in named(self.prose.text[part.end : stop], "own"):
+            denied = named(" ".join(self._before(part.end + span.start, 4)), "not.no")
+            options[span.concept.partition(".")[2]] = "no" if denied else "yes"
+        for mention in self._mentions(part.end, stop):
+            for said in (named(mention.before, "own") or named(mention.after, "own"))[-1:]:
+                letters.setdefault(said.concept.partition(".")[2], self._own(mention))
 
     def _mentions(self, start: int, stop: int) -> Iterator[Mention]:
         for mention in self.spoken:
@@ -454,7 +475,8 @@ class Chain:
     def _of_whole(self, what: str, mention: Mention) -> bool:
         """«the input of the module is $h$»"""
         at = self.places.get(id(mention.formula), 0)
-        said = what == "output" and mention.before.endswith("forward message")
+        plain = mention.before == "output" and not self.prose.text[at + 1 :].startswith(" of ")
+        said = what == "output" and (plain or mention.before.endswith("forward message"))
         return said or re.search(_WHOLE.format(what), self.prose.text[self.prose.sentence(at)[0] : at]) is not None
 
     def _target(self) -> str | None:
@@ -500,7 +522,7 @@ class Chain:
         if what == "input" and (fed := self._fed()):
             return fed
         found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
-                 and not named(m.before, "size")
+                 and not named(m.before, "size") and m.letters[0] not in self.sizes
                  and (role_of(m) == what or what == "input" and self._of_whole(what, m)))
         return next(found, None)
 

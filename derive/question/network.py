@@ -16,10 +16,9 @@ from derive.layers.composition import Composed
 from derive.layers.losses import TARGET
 from derive.notation.formulas import Formula
 from derive.notation.symbols import identifier, name_of
-from derive.question.chain import SLOPED, Chain, Part
+from derive.question.chain import NORMS, SLOPED, Chain, Part
 from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters
-from derive.question.roles import sizes_said
 from derive.question.stated_loss import StatedLoss
 from derive.records import dataclass
 
@@ -30,7 +29,7 @@ _SPOKEN_LOSSES = {"softmax": "categorical_cross_entropy", "sigmoid": "binary_cro
 _SIGNS = re.compile(r"-\s*1|\\pm")
 _NOT_LABELS = {"binary_cross_entropy": _SIGNS, "categorical_cross_entropy": _SIGNS,
                "hinge": re.compile(r"(?<![\d.])0\s*,|,\s*0(?![\d.])")}
-_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*\{([^{}]*)\}")
+_SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^\s*(?:\{([^{}]*)\}|([A-Za-z]))")
 _MATRIX = re.compile(r"\\?(?:math\w+\{)?[A-Z]")
 _BODY = re.compile(r"[(+]|\\m(?:ax|in)|\\begin")
 _A, _S = r"(?P<a>\\?[A-Za-z]+)", r"(?P<s>[A-Za-z])"
@@ -85,6 +84,8 @@ class _Chained:
         self.chain, self.parts, self.functions = chain, list(chain.parts), functions
         self.used: list[Formula] = []
         self.source, self.rank = source, rank
+        if self.parts[0].name in NORMS:
+            self.rank = len(self.declared(source)) or (2 if self.parts[0].name == "batch_norm" else 1)
         self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
         losses = [p for p in self.parts if p.loss]
         if len(losses) > 1:
@@ -106,7 +107,7 @@ class _Chained:
         for n, part in enumerate(self.parts):
             found = self.part(n, part)
             parts = [replace(found, plain=(tuple(parts),))] if part.name == "residual" else [*parts, found]
-        counts = [*sizes_said(self.chain.prose), *(p.options["units"] for p in self.parts if "units" in p.options)]
+        counts = [*self.chain.sizes, *(p.options["units"] for p in self.parts if "units" in p.options)]
         composed = compose(parts, letters={"input": self.source, "counts": counts}, taken=taken, rank=rank,
                            channels=channels, settled=True)
         formulas, mentions = self.written(composed)
@@ -156,6 +157,8 @@ class _Chained:
         if part.name == "residual":
             self.refuse_around(n, part)
             return Named("residual", (), given)
+        if isinstance(spec, Layer) and part.name in NORMS:
+            return Named(spec.name, (), {**self.normalised(part, spec), **given})
         if spec is None or spec.kind == "loss" or spec.kind == "layer" and spec.name != "softmax":
             raise self.chain.unclear(part, _TO_WRITE)
         if any(letter.what == "slope" for letter in spec.letters.values()):
@@ -170,6 +173,17 @@ class _Chained:
         block = next((s.start for s in named(text, "skip.block")), 0)
         if not n or any(p.start < block or p.name == "residual" for p in self.parts[:n]):
             raise self.chain.unclear(part, ": around which layers? Write the forward formulas")
+
+    def normalised(self, part: Part, spec: Layer) -> dict[str, Any]:
+        """Gain, shift and the number below the root, all of which the words must name, and the extents of its input."""
+        for what in ("gain", "shift", "epsilon"):
+            if part.options.get(what) != "yes":
+                raise self.chain.unclear(part, f": has it {what}? Write “with gain $g$, shift $b$ and a small "
+                                         "$\\epsilon$ added to the variance”, or its forward formulas")
+        sizes = self.declared(self.source) if part is self.parts[0] else ()
+        axes = {"batch_norm": "NC", "layer_norm": "C" if self.rank == 1 else "NC"}[spec.name]
+        own = {key: part.letters[key] for key in ("gain", "shift", "epsilon") if key in part.letters}
+        return {**own, **{f"size_{c}": size for c, size in zip(axes, sizes, strict=False)}}
 
     def named_output(self, n: int, part: Part) -> str | None:
         """The letter that the words, or the loss's own formula, give to the output of the part before it."""
@@ -198,10 +212,12 @@ class _Chained:
         for gap in self.chain.prose.gaps:
             if space := _SPACE.search(gap.formula.latex):
                 letters = re.findall(r"\\?[A-Za-z]+", gap.formula.latex[: space.start()])
-                yield letters, tuple(part.strip() for part in space[1].split(r"\times"))
+                yield letters, tuple(part.strip() for part in (space[1] or space[2]).split(r"\times"))
 
     def linear(self, n: int, part: Part) -> dict[str, Any]:
         """Units, weights and bias: one unit has weights alone, several a bias too, unless the words say otherwise."""
+        if self.rank > 1 and not any("pool" in p.name for p in self.parts[:n]):
+            raise self.chain.unclear(part, ": of each row, or of all entries? Write the forward formulas")
         scalar = self.is_scalar(part, not any(p.name == "linear" for p in self.parts[n + 1 :]))
         self.rank = 0 if scalar else 1
         weight, bias = part.letters.get("weight"), part.letters.get("bias")

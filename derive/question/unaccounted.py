@@ -117,7 +117,7 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("squared_error", "mean_squared_error"), lambda f: f.powers(2)),
     **dict.fromkeys(("max_pool", "maxout"), lambda f: f.reduces("max") or f.branches),
     **dict.fromkeys(("avg_pool", "global_avg_pool"), lambda f: f.reduces("sum")),
-    "normalisation": lambda f: f.rooted,
+    **dict.fromkeys(("batch_norm", "layer_norm", "instance_norm", "group_norm"), lambda f: f.rooted),
     **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
                      "modulus", "log_softmax", "logistic_loss"),
                     lambda f: f.bends or f.calls("exp", "tanh", "log", "erf")),

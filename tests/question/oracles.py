@@ -226,6 +226,10 @@ ORACLES: dict[str, Oracle] = {
     "conv_softplus_mean": Oracle(
         lambda w, a, x: np.log1p(np.exp(np.array([[a[f] + (w[f] * x[:, s:s + 3]).sum() for s in range(4)]
                                                   for f in range(2)]))).mean(1), ((2, 5, 3), (2,), (5, 6))),
+    "norm_then_linear": Oracle(
+        lambda x, g, b, w, e: w @ (g * (x - x.mean()) / np.sqrt(x.var() + e) + b), (V, V, V, M, S), {4: "positive"}),
+    "batch_normalised": Oracle(lambda x, a, c, e: a * (x - x.mean(0)) / np.sqrt(x.var(0) + e) + c,
+                               ((5, 3), (3,), (3,), S), {3: "positive"}),
     "residual_softplus": Oracle(lambda w, u, b, v, c: u + v @ np.log1p(np.exp(w @ u + b)) + c,
                                 (M, V, (3,), (4, 3), V)),
     "residual_sigmoid": Oracle(lambda w, x, v: sigmoid(x + v @ np.log1p(np.exp(w @ x))), (M, V, (4, 3))),

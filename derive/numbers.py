@@ -23,7 +23,7 @@ from derive.numeric.choice import names_in
 from derive.numeric.clarke import Choice, active_sets, choice, contains, selection, separable, vertices
 from derive.numeric.dual import OneSided, one_sided
 from derive.numeric.evaluator import evaluate
-from derive.numeric.shapes import rank
+from derive.numeric.shapes import rank, refuse_names
 from derive.records import dataclass
 
 Index = tuple[int, ...]
@@ -228,13 +228,8 @@ def _entries(module: Module, name: str, value: object) -> tuple[Values, Index]:
 
 def _given(module: Module, arrays: Mapping[str, object]) -> tuple[dict[str, Values], dict[str, Index]]:
     """The entries and the shapes of all that the layer is given."""
-    expected = module.given
-    problems = [f"unknown array `{name}`: the layer takes {', '.join(f'`{e}`' for e in expected)}"
-                for name in arrays if name not in expected]
-    problems += [f"`{name}` is missing: pass it by keyword, {name}=…" for name in expected if name not in arrays]
-    if problems:
-        raise CardError(*problems)
-    found = {name: _entries(module, name, arrays[name]) for name in expected}
+    refuse_names(arrays, module.given)
+    found = {name: _entries(module, name, arrays[name]) for name in module.given}
     return {n: v for n, (v, _) in found.items()}, {n: s for n, (_, s) in found.items()}
 
 

@@ -114,16 +114,6 @@ def entry_ranges(entry: ex.Entry, module: Module) -> dict[ex.Idx, Range]:
     return {i: r for i, r in found if r is not None}
 
 
-def different(left: tuple[ex.Idx, ...], right: tuple[ex.Idx, ...]) -> ex.Rel:
-    """(u, v) ≠ (s, t)."""
-    return ex.rel(ex.tuple_of(left), "≠", ex.tuple_of(right))
-
-
-def restricted(binder: ex.Binder, cond: ex.Cond) -> ex.Binder:
-    """The binder with one more condition."""
-    return ex.Binder(binder.variables, binder.lower, binder.upper, joint((*ex.conditions(binder.cond), cond)))
-
-
 def joint(conds: tuple[ex.Cond, ...]) -> ex.Cond | None:
     """The conditions as one; None where there is none."""
     return None if not conds else ex.joined(conds)

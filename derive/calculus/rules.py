@@ -9,7 +9,7 @@ import derive.expr as ex
 from derive.calculus.algebra import match
 from derive.calculus.dependence import between, entry_of, is_defined, reached, tensors_in
 from derive.calculus.extremum import extremiser, letters
-from derive.calculus.ranges import different, kept_ranges, ranged, restricted
+from derive.calculus.ranges import kept_ranges, ranged
 from derive.errors import UnsupportedError
 from derive.functions import known
 from derive.module import Function, Module
@@ -164,7 +164,8 @@ def prod(of: ex.Reduce, wrt: ex.Entry, module: Module, partial: Derivatives) -> 
         return ex.ZERO
     others = tuple(ex.Idx(v.name + "'") for v in binder.variables)
     second, rest = ex.open_as(of, others)
-    second = restricted(second, different(others, binder.variables))
+    apart = ex.rel(ex.tuple_of(others), "≠", ex.tuple_of(binder.variables))
+    second = ex.Binder(others, second.lower, second.upper, ex.joined((*ex.conditions(second.cond), apart)))
     product = ex.mul(inner, ex.Reduce("prod", second, rest))
     return ex.Reduce("sum", kept_ranges(binder, body, product, module), product)
 

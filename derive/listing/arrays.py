@@ -11,7 +11,7 @@ import derive.expr as ex
 from derive.affine import Affine
 from derive.errors import UnsupportedError
 from derive.listing import window_lines
-from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code, Printer
+from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code
 from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
 from derive.listing.windows import Pass
 from derive.reductions import REDUCTIONS, is_middle, is_short
@@ -122,8 +122,7 @@ class Arrays(ArrayPrinter):
         if len({*outer, *inner}) < 2 * len(place):
             return None
         outer, inner = self._positions(outer, inner, steps, entry)
-        counts = ", ".join(self.value(self.counts[v]).text for v in inner)
-        shape = counts if len(inner) == 1 else f"({counts})"
+        shape = self.shape(self.counts[v] for v in inner)
         slices = ", ".join("::" + str(s) if s > 1 else ":" for s in steps)
         strided = f"[{slices}]" if any(s > 1 for s in steps) else ""
         return Code(f"sliding_window_view({name}, {shape}){strided}", ATOM, (*outer, *inner))
@@ -326,16 +325,11 @@ def lines(definition: Definition | Pass, scope: Scope) -> tuple[list[str], list[
     code = printer.value(definition.value)
     text = code.text
     if code.axes != definition.indices:
-        size = shape(definition, printer)
+        size = printer.shape(definition.counts)
         spread = f"np.broadcast_to({_widened(code, definition.indices).text}, {size})"
         text = spread if code.axes else f"np.full({size}, {text})"
     ranges = [f"{v.name} = np.arange({printer.value(n).text})" for v, n in printer.ranges.items()]
     return [*ranges, f"{definition.name} = {text}"], list(printer.sizes)
-
-
-def shape(definition: Definition, printer: Printer) -> str:
-    counts = [printer.value(n).text for n in definition.counts]
-    return counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
 
 
 def scattered(definition: Definition, scope: Scope) -> tuple[list[str], list[str]] | None:
@@ -359,6 +353,6 @@ def scattered(definition: Definition, scope: Scope) -> tuple[list[str], list[str
     letters = ", ".join(tap.name for tap, _, _ in steps.values())
     counts = [printer.value(n).text for _, _, n in steps.values()]
     run = f"range({counts[0]})" if len(counts) == 1 else f"np.ndindex({', '.join(counts)})"
-    written = [f"{definition.name} = np.zeros({shape(definition, printer)})", f"for {letters} in {run}:",
+    written = [f"{definition.name} = np.zeros({printer.shape(definition.counts)})", f"for {letters} in {run}:",
                f"    {definition.name}[{', '.join(slices)}] += {body.text}"]
     return written, list(printer.sizes)

@@ -88,6 +88,10 @@ class Printer:
     def index(self, node: ex.Idx) -> Code:
         raise NotImplementedError
 
+    def shape(self, counts: Iterable[ex.Expr]) -> str:
+        """n, or (n, m)."""
+        return tuple_text([self.value(n).text for n in counts])
+
     def size(self, name: str) -> str:
         self.sizes[name] = None
         return name
@@ -251,6 +255,10 @@ def _flat(factors: Iterable[ex.Expr]) -> Iterable[ex.Expr]:
             yield from _flat(factor.factors)
         else:
             yield factor
+
+
+def tuple_text(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
 
 def _number(value: Fraction) -> Code:

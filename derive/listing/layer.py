@@ -114,8 +114,7 @@ def _spread(definition: Definition, steps: Taps, inner: Definition, scope: Scope
 
 
 def _zeros(definition: Definition, printer: Scalars) -> str:
-    counts = [printer.value(n).text for n in definition.counts]
-    size = counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
+    size = printer.shape(definition.counts)
     return f"{definition.name} = np.zeros({size}{', int' if isinstance(definition.value, ex.Arg) else ''})"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from derive.expr import Arg, Expr
-from derive.listing.code import Code
-from derive.listing.windows import Entries, Pass, Windowed, times, tuple_text, worst
+from derive.listing.code import Code, tuple_text
+from derive.listing.windows import Entries, Pass, Windowed, times, worst
 from derive.receptive_field import Axis, WindowAxis
 
 
@@ -23,7 +23,7 @@ def _forward(layer: Windowed, printer: Entries) -> list[str]:
     value = f"{printer.f} = {printer.value(layer.value).text}"
     if not layer.axes:
         return [value]
-    counts = tuple_text([printer.value(n).text for n in layer.counts])
+    counts = printer.shape(layer.counts)
     return [f"{layer.f} = np.zeros({counts})", _loop(layer, layer.f),
             f"    region = {layer.x}[{_slices(layer, printer)}]", f"    {value}"]
 

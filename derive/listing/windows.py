@@ -347,7 +347,3 @@ def times(upstream: str, slope: Code) -> str:
     if first == "1" and slope.level == PRODUCT:
         return f"{upstream} / {rest}"
     return f"{upstream} * {slope.at(SIGN)}" if slope.level != PRODUCT else f"{upstream} * {slope.text}"
-
-
-def tuple_text(items: list[str]) -> str:
-    return items[0] if len(items) == 1 else f"({', '.join(items)})"

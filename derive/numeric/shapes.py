@@ -163,12 +163,17 @@ def checked(module: Module, arrays: Mapping[str, object], expected: tuple[str, .
 
     Integers and float32 are converted.  Axes beyond a tensor's own lead: batch axes.
     """
-    unknown = [f"unknown array `{name}`: the layer takes {', '.join(f'`{e}`' for e in expected)}"
-               for name in arrays if name not in expected]
-    missing = [f"`{name}` is missing: pass it by keyword, {name}=…" for name in expected if name not in arrays]
-    if unknown or missing:
-        raise CardError(*unknown, *missing)
+    refuse_names(arrays, expected)
     return {name: as_array(module, name, arrays[name]) for name in expected}
+
+
+def refuse_names(arrays: Mapping[str, object], expected: tuple[str, ...]) -> None:
+    """Raise :class:`CardError` for arrays that the layer does not take, or that are missing."""
+    problems = [f"unknown array `{name}`: the layer takes {', '.join(f'`{e}`' for e in expected)}"
+                for name in arrays if name not in expected]
+    problems += [f"`{name}` is missing: pass it by keyword, {name}=…" for name in expected if name not in arrays]
+    if problems:
+        raise CardError(*problems)
 
 
 def as_array(module: Module, name: str, value: object) -> Array:

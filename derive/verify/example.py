@@ -15,7 +15,7 @@ from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
 from derive.sheet import Math
 from derive.verify.points.claims import Refuted
-from derive.verify.points.point import Point
+from derive.verify.points.point import Point, shape_of
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope, localised
 from derive.verify.ties import by_rule
@@ -92,7 +92,7 @@ def _point(definitions: list[Node], scope: Scope) -> Point:
     if missing:
         raise UnsupportedError(f"`{missing[0]}` has no numbers")
     arrays = {name: values[name] for name in module.given}
-    shapes = {name: tuple(max(c) - min(c) + 1 for c in zip(*v, strict=True)) for name, v in arrays.items()}
+    shapes = {name: shape_of(v) for name, v in arrays.items()}
     point = Point(module, kind, arrays, shapes, {})
     upstream = f"delta_{module.output}"
     return point.with_upstream(values.get(upstream) or {at: kind.number(1) for at in point.values[module.output]})

@@ -22,7 +22,7 @@ from derive.numeric.clarke import Choice, active_sets, choice, comparable, conta
 from derive.numeric.point import Index
 from derive.reductions import is_middle
 from derive.verify.points.claims import Compiler
-from derive.verify.points.point import Point, Values
+from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.report import ENOUGH, Check, Verdict
 from derive.window_axis import Axis
 
@@ -58,7 +58,7 @@ class Message:
 
     def point(self, x: Values) -> Point:
         """The layer at an input; an upstream gradient is still to be given."""
-        return Point(self.module, EXACT, {self.wrt: x}, {self.wrt: _shape(x)}, {})
+        return Point(self.module, EXACT, {self.wrt: x}, {self.wrt: shape_of(x)}, {})
 
     def at(self, point: Point) -> Values:
         """δ_x for the upstream gradient of the point."""
@@ -79,14 +79,10 @@ class Message:
         return Compiler.of(self._messages, EXACT).function(step.before.indices, at_kinks(step.after, self.module))
 
 
-def _shape(values: Values) -> Index:
-    return tuple(max(c) - min(c) + 1 for c in zip(*values, strict=True))
-
-
 def _array(values: Values) -> Any:
     import numpy as np
 
-    return np.array([float(values[at]) for at in sorted(values)]).reshape(_shape(values))
+    return np.array([float(values[at]) for at in sorted(values)]).reshape(shape_of(values))
 
 
 def clarke(module: Module) -> tuple[Check, ...]:

@@ -40,7 +40,7 @@ class Point(Remembering):
         self._input_shapes = {name: shapes[name] for name in given}
         self.values: dict[str, Values] = {**given, **evaluate(module, given, self._input_shapes, self.kind)}
         self.values |= {name: {(): value} for name, value in free.items()}
-        self.shapes: dict[str, Index] = {name: _shape(values) for name, values in self.values.items()}
+        self.shapes: dict[str, Index] = {name: shape_of(values) for name, values in self.values.items()}
         self._slopes: dict[str, Mapping[str, Values] | None] = {}
         self._twins: dict[str, Point] = {}
         self._spans: dict[Slots, range] = {}
@@ -108,7 +108,7 @@ class Point(Remembering):
 
     def put(self, name: str, values: Values) -> None:
         """Add a tensor that the sheet names."""
-        self.values[name], self.shapes[name] = values, _shape(values)
+        self.values[name], self.shapes[name] = values, shape_of(values)
 
     def tensor(self, name: str) -> Values:
         if name not in self.values:
@@ -249,7 +249,8 @@ def _no_second_order(wrt: str) -> Values:
     raise UnsupportedError("the derivative of a message is not evaluated")
 
 
-def _shape(values: Values) -> Index:
+def shape_of(values: Values) -> Index:
+    """How many coordinates there are along each axis."""
     return tuple(max(c) - min(c) + 1 for c in zip(*values, strict=True))
 
 

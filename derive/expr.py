@@ -362,30 +362,30 @@ class Binder(Node):
     cond: Cond | None
 
 
+class _Over(Expr):
+    """A binder and what stands under it: alpha-equal nodes are one."""
+
+    @classmethod
+    def normalise(cls, *args: Any) -> tuple[Any, ...]:
+        return (args[0], *_canonical(args[1], args[2]))
+
+
 @_node
-class Reduce(Expr):
+class Reduce(_Over):
     """sum, prod, max, min or median (``op``) of ``body`` over a binder."""
 
     op: str
     binder: Binder
     body: Expr
 
-    @classmethod
-    def normalise(cls, *args: Any) -> tuple[Any, ...]:
-        return (args[0], *_canonical(args[1], args[2]))
-
 
 @_node
-class Arg(Expr):
+class Arg(_Over):
     """The tuple of bound variables at which ``body`` is largest (``op`` 'max'), smallest or the median."""
 
     op: str
     binder: Binder
     body: Expr
-
-    @classmethod
-    def normalise(cls, *args: Any) -> tuple[Any, ...]:
-        return (args[0], *_canonical(args[1], args[2]))
 
 
 @_node
@@ -468,9 +468,7 @@ def _body(node: Reduce | Arg | SetOf) -> Expr:
 
 def open_binder(node: Reduce | Arg | SetOf) -> tuple[Binder, Expr]:
     """The binder and body with fresh variables, for work under the binder."""
-    body = _body(node)
-    fresh: dict[Node, Node] = {v: fresh_index() for v in node.binder.variables}
-    return _rename(node.binder, fresh), subst(body, fresh)
+    return open_as(node, tuple(fresh_index() for _ in node.binder.variables))
 
 
 # with the same variables each time, for what looks at it only

@@ -84,6 +84,7 @@ FORMULAS: list[tuple[str, Expr, list[Any], list[Any]]] = [
     ("sum over an axis", mul(Entry("x", (k,)), Reduce("sum", over((i,), rel(i, "≠", k)), Entry("x", (i,)))),
      [1, 2, 4], [6, 10, 12]),
     ("mean", mul(Entry("x", (k,)), Pow(Size("n"), Num(-1))), [1, 2, 4], [Fraction(1, 3), Fraction(2, 3), Fraction(4, 3)]),
+    ("an index that stays in range for ever", add(Entry("x", (k,)), Entry("x", (Extremum("min", (k, ONE)),))), [1, 2, 4], [2, 4, 6]),
     ("a false bracket guards an index", add(Entry("x", (k,)), mul(Bracket(rel(ONE, "≤", k)), Entry("x", (sub(k, ONE),)))),
      [1, 2, 4], [1, 3, 6]),
     ("listed maximum", Extremum("max", (Entry("x", (k,)), ZERO)), [-1, 2], [0, 2]),

@@ -16,6 +16,7 @@ from derive.question.keys import refuse_near_misses
 from derive.question.operations import refuse_unformulated
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
+from derive.question.request import besides
 from derive.question.slots import beside_windows, refuse_requests, refuse_words
 from derive.question.unaccounted import refuse_unaccounted
 from derive.question.windows import equations_of, is_window, window_module
@@ -145,6 +146,7 @@ def _by_name(card: Card) -> Module | None:
         if not equations_of(read_):
             refuse_words(prose, beside_windows(prose, places(prose.text)))
         _refuse_other_layers(prose, found)
+        found = replace(found, readings=(*found.readings, *besides(prose)))
     return found
 
 

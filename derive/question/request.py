@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from derive.question.lexicon import Span, named, only
 from derive.question.naming import letters_of
 from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
+from derive.specify.roles import letter_of
 from derive.specify.stated import KINDS
 from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
 
@@ -53,6 +55,22 @@ def discussed(text: str, at: int) -> bool:
     """The sentence around this place asks to explain or discuss, and nothing in front of the place asks to derive."""
     start = _sentence(text, at)
     return not requested(text, at) and any(start <= s.start and s.stop <= at for s in named(text, "ask.explain"))
+
+
+def besides(prose: Prose) -> Iterator[str]:
+    """What is asked in prose besides, and is not answered: «explain why …», «also state the complexity»."""
+    for start, stop in itertools.pairwise(dict.fromkeys(prose.ends)):
+        words = prose.text[start:stop]
+        asks = [s.start for s in named(words, "ask.explain") if _opens(words[: s.start])]
+        asks += [0 for _ in named(words, "ask.prose")[:1] if named(words, "ask.verb")]
+        if asks and not named(words, "ask.heeded"):
+            yield f"not answered, since it asks for words or a count: {prose.said(start + min(asks), stop)}"
+
+
+def _opens(words: str) -> bool:
+    """A verb behind these words of its sentence asks: nothing stands before it but an item's number, or «and»."""
+    before = words.rstrip().rsplit(")", 1)[-1].strip(" -*,0123456789")
+    return not before or bool(named(before.rsplit(" ", 1)[-1], "naming.and", "naming.also"))
 
 
 class Spoken:
@@ -166,6 +184,9 @@ class AskingInWords(Asking):
         for gap in prose.gaps:
             if _derived(gap.formula) and not self.kinds and not topics.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
+                inside = gap.formula.latex.partition("(")[2].rpartition(")")[0].split(",")
+                letters = [letter_of(part, self.table) or "" for part in inside]
+                self.by_name |= dict.fromkeys(letters, False) if {*letters} <= self.roles.keys() else {}  # ∇J(w)
         self.everything = said.everything is not None
         for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
             assert said.everything is not None
@@ -216,10 +237,11 @@ class AskingInWords(Asking):
         return self.output.indices != () or not particular or not item.by_letters
 
     def second(self, prose: Prose) -> None:
-        """Say that second derivatives are not answered, where first ones are.
+        """Say that second derivatives, and what is asked in prose besides, are not answered, where first ones are.
 
         Raises :class:`UnsupportedError` where nothing else is asked for.
         """
+        self.unanswered += besides(prose) if self.kinds else ()
         found = topics.asked(prose)
         if found is not None and not self.kinds:
             raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",

@@ -10,7 +10,7 @@ from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
 from derive.question.lexicon import FAMILIES, named, only, spans
 from derive.question.naming import Mention
-from derive.question.prose import BREAK, Prose
+from derive.question.prose import BREAK, GAP, Prose
 from derive.question.request import discussed, requested
 from derive.specify.roles import Role
 
@@ -25,6 +25,7 @@ _SAID_OF = re.compile(
     r"\s+(?:the|its)\s+(?:inputs?|outputs?|weights?|bias(?:es)?|parameters?|kernels?|filters?|slopes?)\b")
 _PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_PAUSES = str.maketrans(",()", "   ")
 Place = tuple[int, int]
 
 
@@ -227,8 +228,10 @@ def refuse_words(prose: Prose, places: Iterable[Place]) -> None:
 
 def in_requests(prose: Prose) -> Iterator[Place]:
     """«the backward and … messages», «the gradients … $W$», «with respect to the …»: words beside what is asked for."""
-    asked = {prose.sentence(verb.start) for verb in named(prose.text, "ask.verb")}
-    for verb in named(prose.text, "ask.verb"):
+    verbs = [verb for verb in named(prose.text, "ask.verb") if not named(  # «its hidden state»
+        prose.text[: verb.start].rstrip().rsplit(" ", 1)[-1], "small.article", "naming.article")]
+    asked = {prose.sentence(verb.start) for verb in verbs}
+    for verb in verbs:
         _, stop = prose.sentence(verb.start)
         for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
             if not _AFTER_VERB.fullmatch(prose.text, verb.stop, word.start()):
@@ -239,11 +242,13 @@ def in_requests(prose: Prose) -> Iterator[Place]:
         if prose.sentence(gap.start) in asked:
             words = [*_WORD.finditer(prose.text, prose.sentence(gap.start)[0], gap.start)]
             here = prose.text[words[max(-len(words), -9)].start() : gap.start] if words else ""
-            if words and not prose.text[words[-1].end() : gap.start].strip() and named(here, "derivative", "message"):
+            if words and not prose.text[words[-1].end() : gap.start].strip() and named(
+                    here, "derivative", "message") and not _calls(prose, words[-1].start(), gap.start):
                 yield from unknown(prose.text, *words[-1].span())
     for noun in named(prose.text, "derivative"):
         start, stop = prose.sentence(noun.start)
-        if (start, stop) not in asked and not named(prose.text[noun.start : noun.stop], "request"):
+        kinds = ("request.jacobian", "request.gradient", "request.message")
+        if (start, stop) not in asked and not named(prose.text[noun.start : noun.stop], *kinds):
             continue  # «an RNN updates its state»
         words = [*_WORD.finditer(prose.text, start, noun.start)]
         if words and not prose.text[words[-1].end() : noun.start].strip():
@@ -269,4 +274,18 @@ def in_requests(prose: Prose) -> Iterator[Place]:
             between = prose.text[by.stop : word.start()]
             if re.search(r"[∎(:]", between) or len(between.split()) > 6:
                 break
-            yield from unknown(prose.text, *word.span())
+            letter = prose.text.find(GAP, word.end(), stop)
+            if letter < 0 or not _calls(prose, word.start(), letter):
+                yield from unknown(prose.text, *word.span())
+
+
+def _calls(prose: Prose, start: int, at: int) -> bool:
+    """The words from a place are a noun of the letter behind them: «by the cut points $θ$, the directions $ω$»."""
+    by = max((s.stop for s in named(prose.text, "wrt") if s.stop <= start), default=-1)
+    before = prose.text[max(by, prose.text.rfind(GAP, 0, start) + 1) : start]
+    derived = next((g for g in prose.gaps if g.start == at and "\\partial" in g.formula.latex), None)
+    noun = prose.text[start:at].rstrip(" ,") if derived else prose.text[start:at]
+    listed = before.translate(_PAUSES)
+    return by >= prose.sentence(start)[0] and len(noun.split()) <= 3 and "," not in noun and not named(
+        noun, "naming.and", "request") and (only(listed, 0, len(listed), "naming.and", "naming.article", "small")
+                                            or len(listed.split()) <= 3 and not named(listed, "naming.and"))

@@ -79,3 +79,17 @@ def test_which_letters_are_parameters_where_their_messages_are_asked_for(said: s
             read(question)
     else:
         assert {*read(question).parameters} == parameters
+
+
+def test_a_noun_of_a_letter_in_a_request_says_nothing_more() -> None:
+    question = ("Let $f = \\sum_m \\beta_m \\tanh(\\omega_m x)$. Calculate the derivatives of $f$ with respect to the "
+                "coefficients $\\beta_m$ and the ")
+    assert {*read(f"{question}directions $\\omega_m$.").inputs} == {"omega", "x"}
+    with pytest.raises(DeriveError, match="blorps"):
+        read(f"{question}blorps.")
+
+
+@pytest.mark.parametrize("second", ["Explain why it is bounded.", "Also compute the complexity of this layer."])
+def test_a_second_question_in_prose_is_told(second: str) -> None:
+    readings = read(f"Let $y_k = \\tanh(x_k)$. Derive the backward message. {second}").readings
+    assert any(reading.startswith("not answered") and second in reading for reading in readings)

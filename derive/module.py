@@ -49,7 +49,7 @@ class Module:
     constants: tuple[str, ...] = ()
     fields: tuple[tuple[str, ReceptiveField], ...] = ()
     tie_rule: str = "first"
-    name: str | None = None
+    name: str | None = None  # of the layer in the catalogue, or of its parts: linear → relu
     key: str = "layer"  # the card's id: seeds the worked example
     input_size: tuple[int, ...] | None = None
     asked: tuple[str, ...] = ("jacobian", "vjp")

@@ -110,9 +110,10 @@ def derivatives(b: Builder, subject: Subject, item: Item) -> None:
     shown = {m.expr.terms[0] for m in b.blocks if isinstance(m, Math) and isinstance(m.expr, Rel)}
     targets = [t for t in item.targets if t.before not in shown]
     if targets:
+        loss = any(t.loss for t in targets)
         b.prose("answer_derivatives", kind=item.kind, output=b.m(subject.output), scalar=subject.is_scalar,
                 letters=[b.m(t.before.wrt) for t in targets],
-                delta=b.m(upstream(subject.module)) if any(t.loss for t in targets) else "")
+                loss=b.m(Entry("loss", ())) if loss else "", delta=b.m(upstream(subject.module)) if loss else "")
     for target in targets:
         whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, target.value)
 

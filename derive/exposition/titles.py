@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
+from derive.expr import Entry
 from derive.layers import spoken
+
+_MOST = 5  # letters that a title names
 
 
 def title(b: Builder, subject: Subject) -> str:
-    """«Linear layer and PReLU: forward, backward, parameter messages»."""
-    return b.say("title", name=spoken(subject.module.name), kinds=list(dict.fromkeys(i.kind for i in subject.items)))
+    """«Linear layer and PReLU: forward, backward, parameter messages»; without names, by the layer's letters."""
+    module = subject.module
+    parts = [str(spoken(name)) for name in module.name.split(" → ")] if module.name else []
+    letters = [b.m(Entry(name, ())) for name in (*module.inputs, *module.parameters)]
+    return b.say("title", parts=parts, output=b.m(Entry(module.output, ())), letters=letters[:_MOST],
+                 more=len(letters) > _MOST, kinds=list(dict.fromkeys(i.kind for i in subject.items)))

@@ -45,7 +45,7 @@ def layers_module(card: Card, statement: Statement) -> Module | None:
             message = f"{words} and `forward` do not compute the same, letter by letter; keep one"
             raise CardError(Problem(message, line=line))
         return own
-    name = composed.parts[0].spec.name if len(composed.parts) == 1 else None
+    name = " → ".join(part.spec.name for part in composed.parts)
     readings = (f"layers: {words} (line {line or 1}: `layers`)", *map(_of_the_names(composed), module.readings[:-1]),
                 *said(statement))
     return replace(module, name=module.name or name, readings=readings)

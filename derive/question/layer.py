@@ -15,6 +15,7 @@ from derive.notation.formulas import Formula, formulas
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import with_trees
+from derive.question.chain import Chain
 from derive.question.chosen import with_chosen
 from derive.question.claims import without_claims
 from derive.question.doubts import Doubts
@@ -111,7 +112,9 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     reaches = reaches_said(d.formula for d in layer.used)
     readings = (*said_of(layer), *reaches, *numbers, *shortened, *chosen, *put_in,
                 *roles_said(_held(roles, held, prose)), *said, *wanted.readings)
-    return replace(module, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
+    parts = [p.name for p in Chain(prose).parts] if of_parts else []
+    name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
+    return replace(module, name=name, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
 
 
 def _refuse_identity(layer: Computed, roles: Mapping[str, Role], asked: set[str]) -> None:

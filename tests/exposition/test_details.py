@@ -1,0 +1,98 @@
+"""What a sheet shows: the items of the question in their order, letters that are told, the sections of each detail."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import derive
+from derive.exposition.subject import Subject
+from derive.expr import Entry, Partial, Rel, Size, walk
+from derive.render import DETAILS
+from derive.sheet import SECTIONS, Heading, Math, Prose, rank
+from derive.words import templates
+from tests.bank import solved
+
+CARDS = ["prelu_network", "affine_layer", "average_pooling", "overlapping", "batch_normalisation", "parts_abc",
+         "parts_beyond_named", "ab_parts", "softmax_jacobian", "mini_batch", "minimum_cz", "mlp_words_cz",
+         "logistic_regression", "huber", "attention_query", "recurrent_step", "dilated_causal"]  # fmt: skip
+
+
+def lefts(solution: derive.Solution) -> list[str]:
+    """∂y/∂x, δ_x and forward letters of the answer, in its order."""
+    found = []
+    for block in solution.sheet.answer:
+        left = block.expr.terms[0] if isinstance(block, Math) and isinstance(block.expr, Rel) else None
+        if isinstance(left, Partial) and isinstance(left.of, Entry) and isinstance(left.wrt, Entry):
+            found.append(f"{left.of.tensor}/{left.wrt.tensor}")
+        elif isinstance(left, Entry) and left.tensor.startswith("delta_"):
+            found.append(left.tensor)
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_the_answer_holds_the_items_of_the_question_in_their_order(card: str) -> None:
+    solution = solved(card)
+    subject, wanted = Subject(solution.messages), list[str]()
+    for item in subject.items:
+        of = [(t.before.of, t.before.wrt) for t in item.targets]
+        wanted += [f"{a.tensor}/{b.tensor}" for a, b in of if isinstance(a, Entry) and isinstance(b, Entry)]
+        wanted += [f"delta_{t.wrt}" for t in item.targets if item.messages and not subject.is_scalar]
+    assert lefts(solution) == list(dict.fromkeys(wanted)) and wanted
+
+
+def test_items_stand_in_the_order_and_the_parts_of_the_question() -> None:
+    kinds = {card: [i.kind for i in Subject(solved(card).messages).items] for card in ("prelu_network", "elu_alpha")}
+    assert kinds == {"prelu_network": ["forward", "input", "parameter"], "elu_alpha": ["forward", "input"]}
+    assert [i.part for i in Subject(solved("parts_abc").messages).items] == ["(a)", "(b)"]
+    words = " ".join(b.text for b in solved("ab_parts").sheet.answer if isinstance(b, Prose))
+    assert 0 < words.index("**(a)**") < words.index("**(b)**")
+    assert not any(i.part for i in Subject(solved("affine_layer").messages).items)
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_every_letter_of_the_answer_is_told(card: str) -> None:
+    """On the card, by a definition, or in a sentence of the answer."""
+    solution = solved(card)
+    assert solution.card is not None
+    subject = Subject(solution.messages, solution.card.question)
+    formulas = [b for b in solution.sheet.answer if isinstance(b, Math)]
+    told = {n.tensor for m in formulas if m.definition and isinstance(m.expr, Rel) for n in [m.expr.terms[0]] if isinstance(n, Entry)}
+    words = " ".join(b.text for b in solution.sheet.answer if isinstance(b, Prose))
+    for math in formulas:
+        for node in walk(math.expr):
+            if isinstance(node, (Entry, Size)):
+                name = node.tensor if isinstance(node, Entry) else node.name
+                symbol = subject.module.table.named(name.removeprefix("delta_"))
+                latex = symbol.latex if symbol else name
+                assert name in told or subject.on_card(name) or re.search(rf"{re.escape(latex)}(?![a-z])", words), name
+
+
+def test_each_heading_has_a_detail() -> None:
+    named = {m for f in (templates() / "en").glob("*.j2") for m in re.findall(r"macro heading_(\w+)", f.read_text("utf-8"))}
+    assert named <= SECTIONS.keys() and {*SECTIONS.values()} <= {*DETAILS}
+    assert rank("short") == rank("answer") == 0
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_detail_shows_more_than_the_one_before(card: str) -> None:
+    sheet = solved(card).sheet
+    answer, standard, full = (sheet.blocks(detail) for detail in DETAILS)
+    assert len(answer) < len(standard) < len(full) == len({*map(id, full)})
+    assert [b for b in full if b in standard] and [b.name for b in answer if isinstance(b, Heading)] == ["checked"]
+    assert [b.text for b in standard if isinstance(b, Heading)][-2:] == ["Read from the card", "Checked"]
+
+
+def test_titles_say_what() -> None:
+    titles = {"prelu_network": "Linear layer, PReLU and squared error: forward, backward, parameter messages",
+              "affine_layer": "The layer $y$ of $x$, $W$ and $b$: backward, parameter messages"}
+    assert {card: solved(card).sheet.title for card in titles} == titles
+
+
+def test_the_python_interface_takes_a_detail() -> None:
+    solution = derive.solve(Path("cards/max_pooling_backward.md"))
+    sizes = [len(derive.render(solution, "md", detail=detail)) for detail in DETAILS]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[1] < sizes[2]
+    assert derive.render(solution, "md", detail="short") == derive.render(solution, "md", detail="answer")

@@ -105,22 +105,13 @@ def lists_indices(r: Reader, group: tr.Group) -> bool:
     return not any(symbol.kind in (Kind.TENSOR, Kind.FUNCTION) for symbol in known)
 
 
-def lists_entries(r: Reader, group: tr.Group) -> bool:
-    """(x_1, x_2), (x_1, …, x_n): entries of tensors, parted by commas."""
-    parts = tr.split(group.items, "COMMA", "SEMI")
-    bases = [p[0].base for p in parts if len(p) == 1 and isinstance(p[0], tr.Scripted) and p[0].subs and not p[0].sups]
-    known = [b for b in bases if isinstance(b, tr.Token) and b.text in r.words and r.words[b.text].kind is Kind.TENSOR]
-    dots = [p for p in parts if len(p) == 1 and tr.is_token(p[0], "DOTS")]
-    return len(parts) > 1 and bool(known) and len(known) + len(dots) == len(parts)
-
-
 def lists_arguments(r: Reader, group: tr.Group) -> bool:
-    """(s, c), (w, w_0): letters parted by commas, of which one at least is a tensor; an index may stand among them."""
+    """(x_1, …, x_n), (s, c), (w, w_0): entries and letters parted by commas, of which one at least is a tensor."""
     parts = [tr.unwrap(part) for part in tr.split(group.items, "COMMA", "SEMI")]
-    names = [f"{tr.base_of(part[0])}{tr.labels_of(part[0])}" for part in parts if len(part) == 1
-             and tr.is_token(tr.base_of(part[0]), "NAME")]
-    tensors = [n for n in names if n in r.words and r.words[n].kind is Kind.TENSOR]
-    return len(parts) > 1 and len(names) == len(parts) and bool(tensors)
+    named = [p[0] for p in parts if len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "DOTS")]
+    names = {name for i in named for name in (str(tr.base_of(i)), f"{tr.base_of(i)}{tr.labels_of(i)}")}
+    tensors = any(r.words[n].kind is Kind.TENSOR for n in names & r.words.keys())
+    return len(parts) > 1 and len(named) == len(parts) and tensors
 
 
 def refuse_scalars(
@@ -193,16 +184,14 @@ def local(r: Reader, token: tr.Token, item: tr.Item) -> Expr:
     return r.raised(Pow(square, Num(Fraction(1, 2))), item)
 
 
-def root(r: Reader, token: tr.Token, scripts: tr.Scripted | None, c: tr.Cursor) -> Expr:
+def root(r: Reader, token: tr.Token, scripts: tr.Scripted, c: tr.Cursor) -> Expr:
     """σ, where only σ^2 is defined: its root."""
     two = (tr.Token("NUMBER", "2", token.start, token.end),)
-    subs = scripts.subs if scripts is not None else ()
-    if scripts is not None and scripts.primes:
+    if scripts.primes:
         raise r.error(scripts, f"`{r.shown(scripts)}`: this prime is outside the notation")
-    square = tr.Scripted(token, subs, (two,), 0, token.start, token.end)
+    square = tr.Scripted(token, scripts.subs, (two,), 0, token.start, token.end)
     found = r.factor(tr.Cursor((square,), token.end))[0]
-    half = Pow(found, Num(Fraction(1, 2)))
-    return half if scripts is None else r.power(half, scripts)
+    return r.power(Pow(found, Num(Fraction(1, 2))), scripts)
 
 
 def softmax(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:

@@ -142,6 +142,14 @@ def fits(claim: ex.Rel, table: SymbolTable, ranks: Mapping[str, int] = _KNOWN) -
     return True
 
 
+def rank_of(node: ex.Expr, table: SymbolTable, ranks: Mapping[str, int]) -> int | None:
+    """How many axes a value has, with these numbers of axes left out; None where its shapes do not fit."""
+    try:
+        return Lowering(Shapes(table, ranks, trial=True)).value(node).rank
+    except ShapeError:
+        return None
+
+
 def claims(node: ex.Node, table: SymbolTable) -> Iterable[ex.Rel]:
     """The relations that a statement makes, but for the definitions of functions."""
     if isinstance(node, ex.Rel) and not defines_function(node, table) and not spells_out(node):

@@ -141,8 +141,8 @@ class Evidence:
     @cached_property
     def primed(self) -> set[str]:
         """h of h' = …, where h itself is given, and o of an o'_j that is given; the prime of f'(x) is a derivative."""
-        plain = {str(tr.base_of(d.left[0])) for d in self.seen.definitions if not _primes(d.left[0])}
-        heads = {str(tr.base_of(d.left[0])) for d in self.seen.definitions if _primes(d.left[0]) == 1}
+        firsts = [tr.normal(d.left[0]) for d in self.seen.definitions]
+        plain, heads = ({str(tr.base_of(i)) for i in firsts if getattr(i, "primes", 0) == n} for n in (0, 1))
         given = {o.name for o in self.seen.all if not o.primes} - plain - heads
         found = {o.name for o in self.seen.all if o.primes == 1 and not o.in_index and (
             o.name in heads - plain or (o.right and (o.sub is not None and o.name not in heads or o.name in given)))}
@@ -241,11 +241,6 @@ def _indexed(group: tr.Group) -> bool:
     """[i, j] and (m, n): places of entries."""
     parts = tr.split(group.items, "COMMA")
     return len(parts) > 1 and all(len(p) == 1 and tr.variable(p[0]) is not None for p in parts)
-
-
-def _primes(item: tr.Item) -> int:
-    item = tr.normal(item)
-    return item.primes if isinstance(item, tr.Scripted) else 0
 
 
 def _is_whole_number(items: tr.Items) -> bool:

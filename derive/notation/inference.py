@@ -8,104 +8,22 @@ letters are none, and numbers unless something makes them vectors.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
-from functools import reduce
 
-from derive.expr import Add, Cases, Entry, Expr, Extremum, Fn, Infinity, Mul, Node, Num, Partial, Reduce, Rel, walk
-from derive.notation.elaboration import claims, fits, marked, wholes
-from derive.notation.shapes import DIAGONAL, EXTREMES, HADAMARD, INNER, MARKS, NORM, ONES, SOFTMAX, SOFTMAXES, TRANSPOSE
+from derive.expr import Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
+from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
+from derive.notation.shapes import MARKS, SOFTMAX, TRANSPOSE
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
-NUMBER, COLUMN, MATRIX, ROW = 0, 1, 2, -1
-Kinds = frozenset[int]
-ANY: Kinds = frozenset((NUMBER, COLUMN, MATRIX, ROW))
-_NUMBER: Kinds = frozenset((NUMBER,))
-_VECTORS: Kinds = frozenset((COLUMN, ROW))
-_PRODUCTS = {(ROW, COLUMN): NUMBER, (COLUMN, ROW): MATRIX, (MATRIX, COLUMN): COLUMN, (ROW, MATRIX): ROW,
-             (MATRIX, MATRIX): MATRIX}
+NUMBER, COLUMN, MATRIX = 0, 1, 2
 _LITERALS = (Num, Infinity)
 _MOST = 4000  # solutions that are weighed for the letters of one component
 _SPARE = "ijklmpqr"
 Ranks = dict[str, int]
 Cost = tuple[int, ...]
 Choices = dict[str, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Supposed:
-    """The kinds that a value may have, where each letter leaves out one of some numbers of axes."""
-
-    table: SymbolTable
-    ranks: Mapping[str, tuple[int, ...]]
-
-    def fits(self, claim: Rel) -> bool:
-        sides = [self.of(t) for t in claim.terms if not isinstance(t, _LITERALS)]
-        return not sides or bool(_common(sides))
-
-    def of(self, node: Expr) -> Kinds:
-        match node:
-            case Entry():
-                return self.entry(node)
-            case Add(terms):
-                found = [kinds for t in terms if (kinds := self.of(t)) != _NUMBER or self.supposed(t)]
-                return _common(found) if found else _NUMBER
-            case Mul(factors):
-                return reduce(_times, map(self.of, factors))
-            case Fn(name, args) if name in MARKS:
-                return self.mark(name, args)
-            case Fn(_, args) | Extremum(_, args):
-                return _mixed([self.of(a) for a in args])
-            case Cases(branches):
-                return _mixed([self.of(value) for value, _ in branches])
-            case Reduce("sum", _, body):
-                return self.of(body)
-            case Partial(of, wrt):
-                return frozenset(min(abs(a) + abs(b), MATRIX) for a in self.of(of) for b in self.of(wrt))
-        return _NUMBER
-
-    def supposed(self, node: Expr) -> bool:
-        return any(isinstance(n, Entry) and n.tensor in self.ranks for n in walk(node))
-
-    def entry(self, node: Entry) -> Kinds:
-        known = self.table.named(node.tensor)
-        axes = len(known.axes) if known is not None else len(node.indices)
-        left = axes - len(node.indices)
-        ranks = {max(rank + left, 0) for rank in self.ranks.get(node.tensor, (0,))}
-        return frozenset(ROW if rank == COLUMN and self.table.rows else min(rank, MATRIX) for rank in ranks)
-
-    def mark(self, name: str, args: tuple[Expr, ...]) -> Kinds:
-        if name == ONES:
-            return frozenset((COLUMN,))
-        if name == DIAGONAL:
-            return frozenset((MATRIX,)) if self.of(args[0]) & _VECTORS else frozenset()
-        found = [self.of(a) for a in args]
-        if name == TRANSPOSE:
-            return frozenset(-kind if kind in _VECTORS else kind for kind in found[0] if kind != NUMBER)
-        if name in SOFTMAXES:
-            return found[0] | _NUMBER
-        if name in (NORM, INNER, *EXTREMES.values()):
-            return _NUMBER if all(kinds - _NUMBER for kinds in found[: 2 if name == INNER else 1]) else frozenset()
-        return _common(found) - _NUMBER if name == HADAMARD else ANY
-
-
-def _common(sides: Sequence[Kinds]) -> Kinds:
-    """One kind for all; a bias among matrices at each row is left to the lengths."""
-    same = reduce(frozenset.intersection, sides)
-    return same | {MATRIX} if any(MATRIX in s for s in sides) and all(s - _NUMBER for s in sides) else same
-
-
-def _mixed(parts: Sequence[Kinds]) -> Kinds:
-    """A number goes with every entry."""
-    if all(NUMBER in kinds for kinds in parts):
-        return frozenset().union(_NUMBER, *parts)
-    return _common([ANY if NUMBER in kinds else kinds for kinds in parts])
-
-
-def _times(left: Kinds, right: Kinds) -> Kinds:
-    found = {a or b for a in left for b in right if not (a and b)}
-    return frozenset(found | {_PRODUCTS[pair] for pair in itertools.product(left, right) if pair in _PRODUCTS})
 
 
 def inferred(table: SymbolTable, nodes: Sequence[Node], undecided: set[str], plain: set[str]) -> SymbolTable:
@@ -179,8 +97,7 @@ class _Component:
 
     def against(self, ranks: Ranks) -> Cost:
         """Small letters that are matrices, capitals that act on something and are none, and axes in all."""
-        supposed = Supposed(self.table, {name: (rank,) for name, rank in ranks.items()})
-        acting = {name for claim in self.claimed for name in _acting(claim, supposed)} | self.beside
+        acting = {name for claim in self.claimed for name in _acting(claim, self.table, ranks)} | self.beside
         return self.cost({name: (rank,) for name, rank in ranks.items()}, acting)
 
     def cost(self, choices: Choices, acting: Set[str]) -> Cost:
@@ -192,7 +109,7 @@ class _Component:
     def fitting(self) -> Iterator[Ranks]:
         """Choices of ranks under which each claim fits, among them all that cost least.
 
-        A claim is tried once for a choice of its own letters.
+        A claim is tried once for a choice of its own letters, and before that for those of some of its terms.
         """
         marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
                   for a in m.args if isinstance(a, Entry)}
@@ -204,9 +121,9 @@ class _Component:
         def fitted(claim: Rel, now: Choices) -> bool:
             key = claim, tuple(now[name] for name in own[claim])
             if key not in tried:
-                ranks = {name: now[name][0] for name in own[claim]}
-                settled = all(len(now[name]) == 1 for name in own[claim])
-                tried[key] = Supposed(self.table, now).fits(claim) and (not settled or fits(claim, self.table, ranks))
+                ranks = {name: now[name][0] for name in own[claim] if len(now[name]) == 1}
+                settled = len(ranks) == len(own[claim])
+                tried[key] = fits(claim, self.table, ranks) if settled else self.may_fit(claim, ranks)
             return tried[key]
 
         best: list[Cost] = []
@@ -227,6 +144,25 @@ class _Component:
 
         if all(fitted(claim, choices) for claim in self.claimed):
             yield from extended(choices, 0)
+
+
+    def may_fit(self, claim: Rel, ranks: Ranks) -> bool:
+        """Whether the terms whose letters are settled have values, and no number goes with vectors."""
+        sides = (_settled(t, {*self.names}, ranks) for t in claim.terms if not isinstance(t, _LITERALS))
+        found = {rank_of(side, self.table, ranks) for side in sides if side is not None}
+        return None not in found and (NUMBER not in found or len(found) == 1)
+
+
+def _settled(node: Expr, undecided: Set[str], ranks: Ranks) -> Expr | None:
+    """What is left of a value without the terms in which a letter is open, or none is undecided."""
+    own = {n.tensor for n in walk(node) if isinstance(n, Entry)} & undecided
+    if own <= ranks.keys():
+        return node if own else None
+    if isinstance(node, Fn) and len(node.args) == 1 and node.name not in MARKS:
+        inner = _settled(node.args[0], undecided, ranks)
+        return None if inner is None else Fn(node.name, (inner,))
+    terms = [t for term in node.terms if (t := _settled(term, undecided, ranks))] if isinstance(node, Add) else []
+    return Add(tuple(terms)) if len(terms) > 1 else terms[0] if terms else None
 
 
 def _components(claimed: Sequence[Rel], undecided: set[str]) -> list[tuple[list[Rel], list[str]]]:
@@ -250,15 +186,15 @@ def _beside(claim: Rel) -> Iterator[str]:
             yield from (n for n in pair if None not in pair and n is not None and is_capital(n))
 
 
-def _acting(claim: Rel, supposed: Supposed) -> Iterator[str]:
+def _acting(claim: Rel, table: SymbolTable, ranks: Ranks) -> Iterator[str]:
     """W of W σ(V x), B of W X + B: capitals beside what is a vector or a matrix, or added to a matrix."""
     for node in walk(claim):
-        if isinstance(node, Add) and any(MATRIX in supposed.of(term) for term in node.terms):
+        if isinstance(node, Add) and any(rank_of(term, table, ranks) == MATRIX for term in node.terms):
             yield from (name for term in node.terms if (name := _letter(term)) is not None and is_capital(name))
         for pair in itertools.pairwise(node.factors) if isinstance(node, Mul) else ():
             for own, other in (pair, pair[::-1]):
                 name = _letter(own)
-                if name is not None and is_capital(name) and NUMBER not in supposed.of(other):
+                if name is not None and is_capital(name) and rank_of(other, table, ranks):
                     yield name
 
 

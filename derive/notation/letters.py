@@ -18,42 +18,30 @@ def symbol(r: Reader, c: tr.Cursor) -> Expr:
     at_start = c.at == 0 or (tr.is_token(c.items[c.at - 1], "REL") and tr.is_token(c.peek(2), "REL")) or (
         forms.is_derivative_sign(c.items[c.at - 1]))
     item = c.take()
-    scripts = item if isinstance(item, tr.Scripted) else None
-    token = scripts.base if scripts is not None else item
+    scripts = item if isinstance(item, tr.Scripted) else tr.Scripted(item, (), (), 0, item.start, item.end)
+    token = scripts.base
     assert isinstance(token, tr.Token)
-    if scripts is not None and len(scripts.subs) > 1:
+    if len(scripts.subs) > 1:
         raise r.error(item, "two subscripts; write one, parted by commas")
-    if r.local & {token.text, f"{token.text}^2"}:
-        return arguments.local(r, token, item)
-    if token.text.lower() == "softmax" and token.text not in r.words:
-        return arguments.softmax(r, item, c)
-    if token.text == "diag" and token.text not in r.words and tr.is_group(c.peek(), "LPAREN"):
-        return arguments.diagonal(r, item, c)
-    if token.text == "e" and scripts is not None and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
-        return undeclared(r, token, item, c)
-    if r.is_index(token.text) or (scripts is not None and _primed_index(r, token.text, scripts.primes)):
-        return index(r, token, scripts, c)
-    name = token.text
-    if scripts is not None and scripts.primes == 1 and f"{name}_prime" in r.words:
-        name = f"{name}_prime"
-        token = replace(token, text=name)
+    if (known := _without_symbol(r, token, item, scripts, c)) is not None:
+        return known
+    if scripts.primes == 1 and f"{token.text}_prime" in r.words:
+        token = replace(token, text=f"{token.text}_prime")
         scripts = replace(scripts, base=token, primes=0)
-        item = scripts if scripts.subs or scripts.sups else token
-    if scripts is not None and (square := arguments.squared(r, name, scripts)) is not None:
+    name = token.text
+    if (square := arguments.squared(r, name, scripts)) is not None:
         name, scripts = f"{name}^2", square
-        item = scripts if scripts.subs or scripts.sups or scripts.primes else token
     elif name not in r.words and f"{name}^2" in r.words:
         return arguments.root(r, token, scripts, c)
-    sub = scripts.subs[0] if scripts is not None and scripts.subs else None
+    item = scripts if scripts.subs or scripts.sups or scripts.primes else token
+    sub = scripts.subs[0] if scripts.subs else None
     found, rest = labelled(r, name, sub, scripts)
     if found is not None and found.above:
         return arguments.sample(r, found, rest, item, c)
     base, inner = arguments.raised_in(name, token)
     if found is None and inner and base in r.words and r.words[base].above:
         above = (tr.Group("LPAREN", inner, token.start, token.end),)
-        scripts = tr.Scripted(token, scripts.subs if scripts else (), (above, *(scripts.sups if scripts else ())),
-                           scripts.primes if scripts else 0, item.start, item.end)
-        return arguments.sample(r, r.words[base], sub, scripts, c)
+        return arguments.sample(r, r.words[base], sub, replace(scripts, sups=(above, *scripts.sups)), c)
     if found is None or (found.axes and _is_pi(item, c)):
         return undeclared(r, token, item, c)
     match found.kind:
@@ -68,6 +56,21 @@ def symbol(r: Reader, c: tr.Cursor) -> Expr:
         case Kind.INDEX:
             return index(r, token, scripts, c)
     return entry(r, found, rest, item, c, at_start)
+
+
+def _without_symbol(r: Reader, token: tr.Token, item: tr.Item, scripts: tr.Scripted, c: tr.Cursor) -> Expr | None:
+    """The function's own argument, softmax, diag, e^x, an index; None where the symbol table says what it is."""
+    if r.local & {token.text, f"{token.text}^2"}:
+        return arguments.local(r, token, item)
+    if token.text.lower() == "softmax" and token.text not in r.words:
+        return arguments.softmax(r, item, c)
+    if token.text == "diag" and token.text not in r.words and tr.is_group(c.peek(), "LPAREN"):
+        return arguments.diagonal(r, item, c)
+    if token.text == "e" and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
+        return undeclared(r, token, item, c)
+    primed = r.words.get(token.text + "_prime" * scripts.primes)  # i'' of y_{i'' j''}, where i alone is nothing
+    is_index = r.is_index(token.text) or (scripts.primes and primed is not None and primed.kind is Kind.INDEX)
+    return index(r, token, scripts, c) if is_index else None
 
 
 def is_euler(r: Reader, item: tr.Item, scripts: tr.Scripted) -> bool:
@@ -89,23 +92,13 @@ def _is_pi(item: tr.Item, c: tr.Cursor) -> bool:
     return tr.is_token(item, "NAME") and str(item) == "pi" and tr.is_token(before, "NUMBER")
 
 
-def _primed_index(r: Reader, name: str, primes: int) -> bool:
-    """i'' of y_{i'' j''}, where i alone is nothing."""
-    known = r.words.get(name + "_prime" * primes)
-    return known is not None and known.kind is Kind.INDEX
-
-
-def index(r: Reader, token: tr.Token, scripts: tr.Scripted | None, c: tr.Cursor) -> Expr:
+def index(r: Reader, token: tr.Token, scripts: tr.Scripted, c: tr.Cursor) -> Expr:
     """i, i', i^*, i^*(k, l), i^2."""
-    name = token.text + "'" * (scripts.primes if scripts is not None else 0)
-    starred = scripts is not None and any(tr.is_token(s[0], "STAR") for s in scripts.sups if len(s) == 1)
-    if not starred:
-        if scripts is None:
-            return Idx(name)
+    name = token.text + "'" * scripts.primes
+    if not any(tr.is_token(s[0], "STAR") for s in scripts.sups if len(s) == 1):
         if scripts.subs:
             raise r.error(scripts, f"`{r.shown(token)}` is an index here; it has no subscript")
         return r.power(Idx(name), scripts)
-    assert scripts is not None
     if len(scripts.sups) > 1:
         raise r.error(scripts, "two superscripts")
     if scripts.subs:
@@ -122,16 +115,11 @@ def index(r: Reader, token: tr.Token, scripts: tr.Scripted | None, c: tr.Cursor)
 
 
 def labelled(
-    r: Reader, name: str, sub: tr.Items | None, scripts: tr.Scripted | None
+    r: Reader, name: str, sub: tr.Items | None, scripts: tr.Scripted
 ) -> tuple[Symbol | None, tr.Items | None]:
     """The symbol, and the subscript left when a label (``\\delta_{f,kl}``: f) is taken off."""
-    if scripts is not None and len(scripts.sups) == 1:
-        up = list(tr.unwrap(scripts.sups[0]))
-        if len(up) == 1 and tr.is_group(up[0], "LPAREN"):
-            up = list(up[0].items)
-        label = tr.label_of(up[0]) if len(up) == 1 else None
-        if label is not None and f"{name}_{label}" in r.words:
-            return r.words[f"{name}_{label}"], sub
+    if len(scripts.sups) == 1 and (own := f"{name}_{_label_above(scripts)}") in r.words:
+        return r.words[own], sub
     if name not in r.words and name.endswith(")") and "^(" in name:
         name = name[:-1].replace("^(", "_")  # \delta^{(f)}: f is a label
     plain = r.words.get(name)
@@ -171,8 +159,7 @@ def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.C
         return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
     signature = at_start and len(indices or ()) == len(found.axes) and tr.is_token(c.peek(1), "REL")
     if signature and group.bracket == "LPAREN" and (
-        arguments.lists_entries(r, group) or arguments.lists_arguments(r, group)
-    ):
+            arguments.lists_arguments(r, group)):
         c.take()  # f(x_1, …, x_n) = …, f_k(x_1, …, x_n) = …, ℓ(s, c) = … with an index c
         return Entry(found.name, indices or ())
     if group.bracket == "LPAREN" and arguments.dependency(r, group):
@@ -199,14 +186,15 @@ def _superscript(r: Reader, found: Symbol, item: tr.Item) -> tr.Scripted | None:
     """The item where its superscript is not the symbol's own label."""
     if not isinstance(item, tr.Scripted) or not item.sups:
         return None
-    base = item.base
-    assert isinstance(base, tr.Token)
-    up = list(tr.unwrap(item.sups[0]))
-    if len(up) == 1 and tr.is_group(up[0], "LPAREN"):
-        up = list(up[0].items)
-    label = tr.label_of(up[0]) if len(up) == 1 else None
-    own = label is not None and r.words.get(f"{base.text}_{label}") is found
+    own = r.words.get(f"{item.base}_{_label_above(item)}") is found
     return None if own and len(item.sups) == 1 else item
+
+
+def _label_above(item: tr.Scripted) -> str | None:
+    """f of δ^f and of δ^{(f)}."""
+    up = tr.unwrap(item.sups[0])
+    up = up[0].items if len(up) == 1 and tr.is_group(up[0], "LPAREN") else up
+    return tr.label_of(up[0]) if len(up) == 1 else None
 
 
 def set_applied(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor) -> Expr:

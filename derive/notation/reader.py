@@ -62,16 +62,14 @@ class Reader:
         item = c.peek()
         if item is None:
             return
-        if tr.is_token(item, "TEXT"):
-            raise self.error(item, f"the words `{self.shown(item)}` are outside the notation")
-        if tr.is_token(item, "DOTS"):
-            raise self.error(item, r"dots are outside the notation here; write a range, `\sum_{k=1}^{n}` or `1 \le k`")
-        if tr.is_token(item, "QUAD"):
-            raise self.error(item, "a wide space parts two formulas here; put a comma between them")
-        if tr.is_token(item, "COMMA"):
-            raise self.error(item, "a comma does not belong here: one value is expected")
-        raise self.error(item, f"`{self.shown(item)}` does not belong here: an operator or the end is expected, as in "
-                               "`a + b`")
+        shown = self.shown(item)
+        raise self.error(item, {
+            "TEXT": f"the words `{shown}` are outside the notation",
+            "DOTS": r"dots are outside the notation here; write a range, `\sum_{k=1}^{n}` or `1 \le k`",
+            "QUAD": "a wide space parts two formulas here; put a comma between them",
+            "COMMA": "a comma does not belong here: one value is expected",
+        }.get(getattr(item, "type", ""), f"`{shown}` does not belong here: an operator or the end is expected, as in "
+                                         "`a + b`"))
 
     def sum(self, c: tr.Cursor) -> ex.Expr:
         """± term ± term …; ``a \\bmod b`` and ``S \\setminus T`` stand alone."""

@@ -11,19 +11,7 @@ from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
-from derive.notation.vocabulary import (
-    ALIGNED,
-    CLOSING,
-    COMMANDS,
-    ENVIRONMENTS,
-    LAYOUT,
-    LAYOUT_WITH_ARGUMENT,
-    RELATIONS,
-    SHOWN,
-    SIGNS,
-    TEXT,
-    WORDS,
-)
+from derive.notation.vocabulary import ALIGNED, CLOSING, COMMANDS, RELATIONS, SHOWN, SIGNS
 
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -149,12 +137,12 @@ class _Lexer:
             self.emit("QUAD", "", end)
         elif name in ("begin", "end"):
             self.environment(name, end)
-        elif name in TEXT or (name in ("mathit", "mathsf") and _WHOLE_WORD.match(self.text, end)):
+        elif name in vocabulary.TEXT or (name in ("mathit", "mathsf") and _WHOLE_WORD.match(self.text, end)):
             self.words(name, end)
-        elif name in LAYOUT_WITH_ARGUMENT:
+        elif name in vocabulary.LAYOUT_WITH_ARGUMENT:
             braced = _BRACED.match(self.text, end)
             self.at = braced.end() if braced else end
-        elif name in LAYOUT:
+        elif name in vocabulary.LAYOUT:
             letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
             accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
             if accented is not None:
@@ -197,7 +185,7 @@ class _Lexer:
 
     def environment(self, name: str, end: int) -> None:
         braced = _BRACED.match(self.text, end)
-        if braced is None or braced[1] not in ENVIRONMENTS:
+        if braced is None or braced[1] not in vocabulary.ENVIRONMENTS:
             raise self.error(rf"`\{name}{braced[0] if braced else ''}` is outside the notation")
         end = braced.end()
         if name == "begin" and braced[1] in ("array", "subarray", "alignedat"):
@@ -236,8 +224,8 @@ class _Lexer:
         reduction = reductions.SPELLINGS.get(bare)
         if reduction is not None and (name == "operatorname" or not reductions.is_short(reduction)):
             return self.emit("BIG", reduction, close)
-        if (bare in WORDS and not self.in_script()) or bare in SPELLINGS:
-            return self.emit("FN" if bare in SPELLINGS else WORDS[bare], SPELLINGS.get(bare, bare), close)
+        if (bare in vocabulary.WORDS and not self.in_script()) or bare in SPELLINGS:
+            return self.emit("FN" if bare in SPELLINGS else vocabulary.WORDS[bare], SPELLINGS.get(bare, bare), close)
         if name != "text" and len(bare) == 1 and _LETTER.match(bare):
             return self.emit("NAME", UNICODE_LETTERS.get(bare, bare), close)
         if name in ("mathrm", "textrm", "textbf", "operatorname") and (len(bare) == 1 or bare.startswith("\\")):

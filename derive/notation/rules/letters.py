@@ -108,16 +108,16 @@ def posteriors(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.mapped(tree, _without_probabilities))
 
 
-def _named(formulas: list[Formula]) -> list[Formula]:
-    """Each chain without the probability that a letter beside it names."""
-    def without(part: trees.Run) -> trees.Run:
-        *heads, value = trees.sides(part)
-        named = [h for h in heads if not (len(h) == 2 and _is_probability(h, 0))]
-        if not named or len(named) == len(heads):
-            return part
-        return *(item for h in named for item in (*h, trees.equals(h[-1]))), *value
+def _without_name(part: trees.Run) -> trees.Run:
+    """A chain without the probability that a letter beside it names."""
+    *heads, value = trees.sides(part)
+    named = [h for h in heads if not (len(h) == 2 and _is_probability(h, 0))]
+    if not named or len(named) == len(heads):
+        return part
+    return *(item for h in named for item in (*h, trees.equals(h[-1]))), *value
 
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, without))
+
+_named = trees.in_statements(_without_name)
 
 
 def _without_probabilities(run: trees.Run) -> trees.Run:

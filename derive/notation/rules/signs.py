@@ -15,12 +15,8 @@ _ABOVE = {"LPAREN": "<", "LSHUT": "<", "LBRACK": "≤", "LOPEN": "≤"}
 _OTHER_WAY = {"<": ">", "≤": "≥"}
 
 
-def intervals(formulas: list[Formula]) -> list[Formula]:
+def interval(part: trees.Run) -> trees.Run:
     r"""\alpha \in (0, 1] as 0 < \alpha \le 1, \varepsilon \in \mathbb{R}_{>0} as \varepsilon > 0."""
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, _bounded))
-
-
-def _bounded(part: trees.Run) -> trees.Run:
     if len(part) < 3 or not tr.is_token(part[1], "IN") or not tr.is_token(tr.base_of(part[0]), "NAME"):
         return part
     element, at, *rest = part
@@ -58,15 +54,12 @@ def _half_line(space: tr.Items) -> str | None:
     return {">0": ">", "≥0": "≥", "+": ">", "++": ">"}.get("".join(below))
 
 
-def positive_parts(formulas: list[Formula]) -> list[Formula]:
+def positive_part(part: trees.Run) -> trees.Run:
     """[z]_+ = max(0, z) is left out: the notation knows it."""
-    def kept(part: trees.Run) -> trees.Run:
-        head = tr.normal(part[0])
-        own = isinstance(head, tr.Scripted) and tr.is_group(head.base, "LBRACK", "LPAREN") and any(
-            len(s) == 1 and tr.is_token(s[0], "PLUS") for s in head.subs)
-        return () if own and len(trees.sides(part)) == 2 and len(trees.sides(part)[0]) == 1 else part
-
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, kept))
+    head = tr.normal(part[0])
+    own = isinstance(head, tr.Scripted) and tr.is_group(head.base, "LBRACK", "LPAREN") and any(
+        len(s) == 1 and tr.is_token(s[0], "PLUS") for s in head.subs)
+    return () if own and len(trees.sides(part)) == 2 and len(trees.sides(part)[0]) == 1 else part
 
 
 def shaped_values(formulas: list[Formula]) -> list[Formula]:
@@ -86,18 +79,15 @@ def shaped_values(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, apart))
 
 
-def cells(formulas: list[Formula]) -> list[Formula]:
+def cells(part: trees.Run) -> trees.Run:
     r"""m \in \{0, 1\}^n as m \in \mathbb{R}^n: of what its entries are, nothing is used."""
-    def shaped(part: trees.Run) -> trees.Run:
-        space = part[2] if len(part) == 3 and tr.is_token(part[1], "IN") else None
-        base = tr.base_of(space) if space is not None else None
-        if not isinstance(space, tr.Scripted) or len(space.sups) != 1 or space.subs or not isinstance(base, tr.Group):
-            return part
-        ends = tr.split(base.items, "COMMA")
-        numbers = base.bracket in ("LSET", *_BELOW) and len(ends) > 1 and all(map(_is_number, ends))
-        return (*part[:2], replace(space, base=trees.name("R_bb", space))) if numbers else part
-
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, shaped))
+    space = part[2] if len(part) == 3 and tr.is_token(part[1], "IN") else None
+    base = tr.base_of(space) if space is not None else None
+    if not isinstance(space, tr.Scripted) or len(space.sups) != 1 or space.subs or not isinstance(base, tr.Group):
+        return part
+    ends = tr.split(base.items, "COMMA")
+    numbers = base.bracket in ("LSET", *_BELOW) and len(ends) > 1 and all(map(_is_number, ends))
+    return (*part[:2], replace(space, base=trees.name("R_bb", space))) if numbers else part
 
 
 def kroneckers(formulas: list[Formula]) -> list[Formula]:
@@ -154,16 +144,13 @@ def circled(formulas: list[Formula]) -> list[Formula]:
 _ASSIGNS = ("leftarrow", "gets", "←", "longleftarrow")
 
 
-def arrows(formulas: list[Formula]) -> list[Formula]:
+def arrow(part: trees.Run) -> trees.Run:
     r"""\mu \leftarrow … as \mu = …, unless the letter stands on the right too: then it is an update."""
-    def assigned(part: trees.Run) -> trees.Run:
-        at = next((n for n, i in enumerate(part) if tr.is_token(i, "ARROW") and i.text in _ASSIGNS), 0)
-        head = tr.base_of(part[0])
-        if not at or not tr.is_token(head, "NAME") or head.text in tr.names_in(part[at + 1 :]):
-            return part
-        return *part[:at], trees.equals(part[at]), *part[at + 1 :]
-
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, assigned))
+    at = next((n for n, i in enumerate(part) if tr.is_token(i, "ARROW") and i.text in _ASSIGNS), 0)
+    head = tr.base_of(part[0])
+    if not at or not tr.is_token(head, "NAME") or head.text in tr.names_in(part[at + 1 :]):
+        return part
+    return *part[:at], trees.equals(part[at]), *part[at + 1 :]
 
 
 _LABELS = frozenset("out new old pred true target hid hidden max min total prev next data reg avg".split())

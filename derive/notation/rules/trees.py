@@ -43,6 +43,11 @@ def changed(formulas: Iterable[Formula], change: Change) -> list[Formula]:
     return found
 
 
+def in_statements(change: Change) -> Callable[[list[Formula]], list[Formula]]:
+    """The rule that changes every statement by itself."""
+    return lambda formulas: changed(formulas, lambda tree: by_statement(tree, change))
+
+
 def mapped(items: tr.Items, change: Change, scripts: bool = True) -> Run:
     """The items with every run of them changed, the innermost first; without ``scripts`` none in sub- and superscripts.
     """

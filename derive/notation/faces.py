@@ -74,7 +74,7 @@ class Faces:
 
     @staticmethod
     def of(trees: Sequence[tuple[Source, tr.Items]], said: Mapping[str, int]) -> Faces:
-        each = [(items, _faces(source, items)) for source, items in trees]
+        each = [(items, tuple(faces_in(source, items))) for source, items in trees]
         found = [face for _, faces in each for face in faces]
         bold, plain = [f for f in found if f.bold], [f for f in found if not f.bold]
         ranks = {f.key: f.rank for f in bold}
@@ -88,14 +88,6 @@ class Faces:
                      frozenset(f.name for f in bold if f.above is not None),
                      frozenset(_plain_beside(bold, plain) - said.keys()),
                      frozenset({f.name for f in bold} & {f.name for f in found if f.extent} - elsewhere))
-
-
-def _faces(source: Source, items: tr.Items) -> tuple[Face, ...]:
-    """The letters of a formula; of one that is nested too deep to be read, none."""
-    try:
-        return tuple(faces_in(source, items))
-    except RecursionError:
-        return ()
 
 
 def _plain_beside(bold: Iterable[Face], plain: Iterable[Face]) -> set[str]:
@@ -114,7 +106,7 @@ def _plain_beside(bold: Iterable[Face], plain: Iterable[Face]) -> set[str]:
 
 def _has_entries(source: Source, items: tr.Items) -> bool:
     r"""\sum_j \mathbf{W}_{ij} \mathbf{x}_j: what is bold are entries."""
-    last = {names[-1] for face in _faces(source, items) if face.bold and len(names := [*tr.names_in(face.sub)]) == 2}
+    last = {names[-1] for face in faces_in(source, items) if face.bold and len(names := [*tr.names_in(face.sub)]) == 2}
     sums = (i for item in items for i in tr.inside(item) if isinstance(i, tr.Scripted) and tr.is_token(i.base, "BIG")
             and str(i.base) in ("sum", "prod") and i.subs)
     return any(name in last for total in sums for name in [*tr.names_in(total.subs[0])][:1])

@@ -26,6 +26,7 @@ _MARKS = frozenset(("PLUS", "MINUS", "STAR", "TOP"))  # operators, or alone in a
 _SCRIPTS = ("SUB", "SUP", "PRIME")
 _COMMANDS = {"SQRT": 1, "BRACE": 1, "FRAC": 2, "UNDER": 2}  # how many arguments
 _CLOSES = frozenset(CLOSING.values())
+_DEEPEST = 100
 _EXPECTED = r"a script or an argument is expected here, as in `x_{ij}` or `\frac{a}{b}`"
 Script = tuple[tr.Token, tr.Item | None]  # _, ^ or a prime, and its argument
 
@@ -34,7 +35,7 @@ class _Parser:
     """The rules of the grammar, each from the token at ``at`` on."""
 
     def __init__(self, tokens: list[tr.Token], source: Source) -> None:
-        self.tokens, self.source, self.at = tokens, source, 0
+        self.tokens, self.source, self.at, self.depth = tokens, source, 0, 0
 
     def next(self) -> str:
         return self.tokens[self.at].type if self.at < len(self.tokens) else ""
@@ -71,12 +72,17 @@ class _Parser:
 
     def base(self, token: tr.Token) -> tr.Item | None:
         """What may carry scripts; None for all that may not."""
+        self.depth += 1
+        found: tr.Item | None = token if token.type in _BASES else None
+        if self.depth > _DEEPEST:
+            raise self.source.error(0, "the formula is nested too deeply")
         if token.type in CLOSING:
-            return self.closed(token, self.items())
-        if token.type in _COMMANDS:
+            found = self.closed(token, self.items())
+        elif token.type in _COMMANDS:
             arguments = [self.argument() for _ in range(_COMMANDS[token.type])]
-            return tr.Command(token.type, tuple(map(_items, arguments)), token.start, arguments[-1].end)
-        return token if token.type in _BASES else None
+            found = tr.Command(token.type, tuple(map(_items, arguments)), token.start, arguments[-1].end)
+        self.depth -= 1
+        return found
 
     def argument(self) -> tr.Item:
         token = self.take()
@@ -150,21 +156,23 @@ def _symbol(base: tr.Item, sups: list[tuple[tr.Item, ...]]) -> tuple[tr.Item, li
     r"""A word with scripts is a symbol; so are h^{(l-1)}, c^{\text{old}}, s^+ and s^- with these superscripts."""
     if tr.is_token(base, "TEXT") and base.text.strip().isalpha():
         base = tr.Token("NAME", base.text.strip(), base.start, base.end, base.bold)
-    for sup in sups:
-        group = sup[0] if len(sup) == 1 else None
-        if tr.is_token(base, "NAME") and tr.is_token(group, "PLUS", "MINUS"):  # s^+ and s^-
-            sign = "+" if group.type == "PLUS" else "-"
-            return replace(base, text=f"{base.text}^{sign}"), [s for s in sups if s is not sup]
-        if tr.is_token(base, "NAME") and tr.is_token(group, "TEXT") and _WORD.fullmatch(group.text.strip()):
-            text = f"{base.text}^<{group.text.strip()}>"
-            return replace(base, text=text), [s for s in sups if s is not sup]
-        if tr.is_token(base, "NAME") and isinstance(group, tr.Group) and group.bracket in ("LPAREN", "LBRACK"):
-            inner = [i for i in group.items if isinstance(i, tr.Token)]
-            if len(inner) == len(group.items) and [i.type for i in inner] in _LAYERS:
-                opening, closing = ("(", ")") if group.bracket == "LPAREN" else ("[", "]")
-                text = f"{base.text}^{opening}{''.join(i.text for i in inner)}{closing}"
-                return replace(base, text=text), [s for s in sups if s is not sup]
+    for sup in sups if tr.is_token(base, "NAME") else ():
+        mark = _mark(sup[0]) if len(sup) == 1 else ""
+        if mark and isinstance(base, tr.Token):
+            return replace(base, text=f"{base.text}^{mark}"), [s for s in sups if s is not sup]
     return base, sups
+
+
+def _mark(above: tr.Item) -> str:
+    """What is part of a letter's name above it."""
+    if tr.is_token(above, "PLUS", "MINUS"):
+        return "+" if above.type == "PLUS" else "-"
+    if tr.is_token(above, "TEXT") and _WORD.fullmatch(above.text.strip()):
+        return f"<{above.text.strip()}>"
+    if tr.is_group(above, "LPAREN", "LBRACK") and [getattr(i, "type", "") for i in above.items] in _LAYERS:
+        inside = "".join(map(str, above.items))
+        return f"({inside})" if above.bracket == "LPAREN" else f"[{inside}]"
+    return ""
 
 
 def tree_of(formula: Formula) -> tuple[tr.Item, ...]:
@@ -192,9 +200,4 @@ def _known(source: Source, tree: tuple[tr.Item, ...]) -> tuple[tr.Item, ...]:
 @lru_cache(maxsize=512)
 def skeleton(source: Source) -> tuple[tr.Item, ...]:
     """The tree of a formula in which signs outside the notation may stand; raises where tokens do not fit."""
-    parser = _Parser(tokenise(source), source)
-    try:
-        tree = parser.items()
-    except RecursionError:
-        raise source.error(0, "the formula is nested too deeply") from None
-    return tuple(tr.unwrap(tree))  # \boxed{…} is what stands in it
+    return tuple(tr.unwrap(_Parser(tokenise(source), source).items()))  # \boxed{…} is what stands in it

@@ -117,14 +117,6 @@ def below(item: Item) -> tuple[tuple[Item, ...], ...]:
     return item.arguments if isinstance(item, Command) else ()
 
 
-def depth(items: Items) -> int:
-    """How many levels of items there are."""
-    level, found = list(items), 0
-    while level:
-        level, found = [child for item in level for run in below(item) for child in run], found + 1
-    return found
-
-
 _STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())
 
 

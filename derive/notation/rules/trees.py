@@ -17,20 +17,16 @@ SPARE = "uvrzqa"  # for the argument of a function
 BETWEEN = ("COMMA", "SEMI", "QUAD", "CR", "TEXT", "AND")
 
 
-_DEEPEST = 100
-
-
 def with_trees(formulas: Iterable[Formula]) -> list[Formula]:
-    """The formulas with their trees, where they have one that is not too deep to be read."""
+    """The formulas with their trees, where they have one."""
     return [formula if formula.tree is not None else replace(formula, tree=_tree(formula)) for formula in formulas]
 
 
 def _tree(formula: Formula) -> Run | None:
     try:
-        tree = skeleton(formula.source)
-    except (DeriveError, RecursionError):
+        return skeleton(formula.source)
+    except DeriveError:
         return None
-    return tree if tr.depth(tree) <= _DEEPEST else None
 
 
 def changed(formulas: Iterable[Formula], change: Change) -> list[Formula]:

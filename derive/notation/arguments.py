@@ -224,18 +224,17 @@ def diagonal(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
     return Fn(DIAGONAL, (r.value(group.items, group.end - 1),))
 
 
-_RAISED = re.compile(r"^(.+)\^[(\[](.+)[)\]]$")
 _PIECES = re.compile(r"[^\W\d]+|\d+|[+-]")
 
 
 def raised_in(name: str, at: tr.Token) -> tuple[str, tuple[tr.Token, ...]]:
     """``x^(n-1)`` → x and the tokens of n − 1."""
-    match = _RAISED.match(name)
-    if match is None:
+    base, _, above = name.partition("^")
+    if above[:1] not in ("(", "["):
         return name, ()
     kinds = {"+": "PLUS", "-": "MINUS"}
-    return match[1], tuple(tr.Token(kinds.get(p) or ("NUMBER" if p.isdigit() else "NAME"), p, at.start, at.end)
-                           for p in _PIECES.findall(match[2]))
+    return base, tuple(tr.Token(kinds.get(p) or ("NUMBER" if p.isdigit() else "NAME"), p, at.start, at.end)
+                           for p in _PIECES.findall(above))
 
 
 def sample(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor) -> Expr:

@@ -151,7 +151,7 @@ def condition(r: Reader, items: tr.Items, end: int) -> ex.Cond:
     if not items:
         raise r.error(end, "a condition is missing here")
     c = r.cursor(items, end)
-    found = _listed_facts(r, c) or _units(r, c)
+    found = _units(r, c)
     commas = []
     while tr.is_token(c.peek(), *SEPARATORS) or vocabulary.kind(c.peek()) == "AND":
         separator = c.take()
@@ -161,7 +161,7 @@ def condition(r: Reader, items: tr.Items, end: int) -> ex.Cond:
             commas[-1] = False
         # y = a, b, c > 0
         of_list = isinstance(found[-1], ex.Rel) and isinstance(found[-1].terms[-1], (ex.Entry, ex.Idx))
-        found += (() if of_list else _listed_facts(r, c)) or _units(r, c)
+        found += _units(r, c, of_list)
     r.finish(c)
     for first, second, comma in zip(found, found[1:], commas, strict=False):
         if comma:
@@ -169,42 +169,28 @@ def condition(r: Reader, items: tr.Items, end: int) -> ex.Cond:
     return found[0] if len(found) == 1 else ex.And(tuple(found))
 
 
-def _units(r: Reader, c: tr.Cursor) -> list[ex.Cond]:
-    """One condition; i, j = 1, …, n is one for each letter."""
-    names = []
-    while (name := tr.variable(item) if (item := c.peek()) is not None else None) and tr.is_token(c.peek(1), "COMMA"):
-        names.append(name)
+def _units(r: Reader, c: tr.Cursor, of_list: bool = False) -> list[ex.Cond]:
+    r"""One condition; i, j = 1, …, n and y_i, \hat{y}_i \ge 0 are one for each letter, but not behind y = a."""
+    start, items = c.at, []
+    while (item := c.peek()) is not None and tr.is_token(tr.base_of(item), "NAME") and tr.is_token(c.peek(1), "COMMA"):
+        items.append(item)
         c.at += 2
-    shared = bool(names) and tr.is_token(c.peek(1), "REL") and any(tr.is_token(i, "DOTS") for i in c.items[c.at :])
-    if not shared or not all(r.is_index(n) for n in names):
-        c.at -= 2 * len(names)
-        return [_unit(r, c)]
-    found = _unit(r, c)
-    if not isinstance(found, ex.Rel) or found.ops != ("≤", "≤"):
-        raise r.error(c.place, "letters that run together end with their last value, as in `i, j = 1, \\dots, n`")
-    return [*(ex.Rel((found.terms[0], ex.Idx(n), found.terms[2]), found.ops) for n in names), found]
-
-
-def _listed_facts(r: Reader, c: tr.Cursor) -> list[ex.Cond]:
-    r"""y_i, \hat{y}_i \ge 0 is one fact for each letter; empty, and nothing taken, for anything else."""
-    start, entries = c.at, 1
-    while (i := c.peek()) is not None and tr.is_token(tr.base_of(i), "NAME") and tr.is_token(c.peek(1), "COMMA"):
-        entries += 1
-        c.at += 2
-    item, sign = c.peek(), c.peek(1)
+    sign, first = c.peek(1), c.place
+    names = [name for i in items if (name := tr.variable(i)) is not None and r.is_index(name)]
     ends = tr.is_token(c.peek(2), "NUMBER") and (c.peek(3) is None or tr.is_token(c.peek(3), *SEPARATORS))
+    dots = any(tr.is_token(i, "DOTS") for i in c.items[c.at :])
+    if items and tr.is_token(sign, "REL") and dots and len(names) == len(items):
+        found = _unit(r, c)
+        if not isinstance(found, ex.Rel) or found.ops != ("≤", "≤"):
+            raise r.error(c.place, "letters that run together end with their last value, as in `i, j = 1, \\dots, n`")
+        return [*(ex.Rel((found.terms[0], ex.Idx(n), found.terms[2]), found.ops) for n in names), found]
+    if items and ends and not of_list and tr.is_token(sign, "REL") and sign.text in (*_UPWARD, *_DOWNWARD):
+        heads = [r.value([item], first) for item in items]
+        fact = _unit(r, c)
+        if isinstance(fact, ex.Rel) and all(isinstance(head, ex.Entry) for head in (*heads, fact.terms[0])):
+            return [*(ex.Rel((head, fact.terms[1]), fact.ops) for head in heads), fact]
     c.at = start
-    if entries == 1 or item is None or not tr.is_token(tr.base_of(item), "NAME") or not ends:
-        return []
-    if not isinstance(sign, tr.Token) or sign.type != "REL" or sign.text not in (*_UPWARD, *_DOWNWARD):
-        return []
-    heads = [r.value([c.items[start + 2 * n]], c.place) for n in range(entries)]
-    if not all(isinstance(head, ex.Entry) for head in heads):
-        return []
-    c.at += 2 * entries
-    value = r.value(c.items[c.at : c.at + 1], c.place)
-    c.at += 1
-    return [ex.Rel((head, value), (sign.text,)) for head in heads]
+    return [_unit(r, c)]
 
 
 def _unit(r: Reader, c: tr.Cursor) -> ex.Cond:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
@@ -217,11 +216,8 @@ def base_of(item: Item) -> Item:
 
 def sampled(name: str) -> tuple[str, str | None]:
     """``x^(i)`` → x, i: a letter alone in a bracketed superscript."""
-    match = _SAMPLE.match(name)
-    return (name, None) if match is None else (match[1], match[2])
-
-
-_SAMPLE = re.compile(r"^([^^]+)\^[(\[]([^\W\d_]+)[)\]]$")
+    base, _, above = name.partition("^")
+    return (base, above[1:-1]) if above[:1] in ("(", "[") and above[1:-1].isalpha() else (name, None)
 
 
 def is_transposed(item: Item) -> bool:

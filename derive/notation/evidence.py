@@ -170,7 +170,8 @@ class Evidence:
         for o in self.seen.all:
             for run in split_runs(o.sub, None) if o.sub is not None else []:
                 (single if len(run) == 1 else composite).update(tr.names_in(run))
-        left = {n for d in self.seen.definitions if not _is_whole_number(d.right) for n in tr.names_in(d.left)}
+        other = [d.left for d in self.seen.definitions if not "".join(map(str, d.right)).isdigit()]  # not s = 2
+        left = {n for items in other for n in tr.names_in(items)}
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
 
     def samples(self) -> None:
@@ -241,10 +242,6 @@ def _indexed(group: tr.Group) -> bool:
     """[i, j] and (m, n): places of entries."""
     parts = tr.split(group.items, "COMMA")
     return len(parts) > 1 and all(len(p) == 1 and tr.variable(p[0]) is not None for p in parts)
-
-
-def _is_whole_number(items: tr.Items) -> bool:
-    return len(items) == 1 and tr.is_token(items[0], "NUMBER") and str(items[0]).isdigit()
 
 
 def _is_square(left: tr.Items) -> bool:

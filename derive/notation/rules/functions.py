@@ -114,7 +114,7 @@ def of_entries(formulas: list[Formula]) -> list[Formula]:
         if (applied or not at_entries) and local and spare is not None:
             formulas = _with_argument(formulas, f, spare)
         elif at_entries:
-            formulas = trees.changed(formulas, partial(_with_entries, f))
+            formulas = trees.changed(formulas, partial(trees.mapped, change=partial(_as_entries, f=f)))
     return formulas
 
 
@@ -144,10 +144,6 @@ def _is_local(f: _Function) -> bool:
     below = any(isinstance(i, tr.Scripted) and i.subs for item in rest for i in tr.inside(item))
     first = trees.statements(f.formula.tree or ())[0] == f.part
     return len(f.arguments) == 1 and first and len(trees.sides(f.part)) == 2 and not below
-
-
-def _with_entries(f: _Function, tree: trees.Run) -> trees.Run:
-    return trees.mapped(tree, lambda run: _as_entries(run, f))
 
 
 def _as_entries(run: trees.Run, f: _Function) -> trees.Run:

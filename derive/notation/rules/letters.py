@@ -2,7 +2,6 @@ r"""Letters of their own: layers numbered above, a whole log-likelihood, a proba
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from derive.notation import tree as tr
@@ -144,13 +143,10 @@ def _posterior(formulas: list[Formula]) -> trees.Run | None:
             of = tr.split(head[1].items, "MID")[0] if tr.is_group(head[1], "LPAREN") else []
             if of and trees.letter(of[0]) is not None and (len(of) == 1 or tr.is_token(of[1], "REL")):
                 found.append(part)
-    rest = trees.changed(formulas, lambda tree: trees.mapped(tree, lambda run: tuple(_other(run))))
+    rest = trees.changed(formulas, lambda tree: trees.mapped(
+        tree, lambda run: [item for n, item in enumerate(run) if not _is_probability(run, n)]))
     taken = "p" in trees.letters(rest)
     return found[0] if len(found) == 1 and not taken else None
-
-
-def _other(run: trees.Run) -> Iterator[tr.Item]:
-    return (item for n, item in enumerate(run) if not _is_probability(run, n))
 
 
 def short(formulas: list[Formula]) -> list[str]:

@@ -232,17 +232,13 @@ _ENDS = ("REL", "COMMA", "AMP", "DOT", "SEMI", "CR", "QUAD", "TEXT", "IN")
 def dots(formulas: list[Formula]) -> list[Formula]:
     r"""w_1 x_1 + \dots + w_n x_n, x_1 \cdots x_n and \max(x_1, \dots, x_n) over an index that runs."""
     index = next(trees.free(formulas, _INDICES), None)
-    if index is None or not any(_has_dots(f.tree or ()) for f in formulas):
+    if index is None or not any(tr.has(run, "DOTS") for f in formulas for run in trees.all_runs(f.tree or ())):
         return formulas
 
     def ranged(run: trees.Run) -> trees.Run:
         return _summed(_multiplied(_listed(run, index), index), index)
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, ranged, scripts=False))
-
-
-def _has_dots(items: tr.Items) -> bool:
-    return any(tr.is_token(i, "DOTS") for item in items for i in tr.inside(item))
 
 
 @dataclass(frozen=True)
@@ -329,17 +325,13 @@ def _general(first: tr.Items, last: tr.Items, index: str) -> _General | None:
     counted = iter(range(len(below[0])))
 
     def general(item: tr.Item) -> tr.Item:
-        if not _is_below(item) or not isinstance(item, tr.Scripted):
+        if not isinstance(item, tr.Scripted) or not item.subs:
             return item
         cut = cuts.get(next(counted))
         return item if cut is None else replace(item, subs=((*cut[0], trees.name(index, item)), *item.subs[1:]))
 
     cut = next(c for c in cuts.values() if c is not None)
     return _General(trees.each(first, general), cut[1], tuple(cut[2]))
-
-
-def _is_below(item: tr.Item) -> bool:
-    return isinstance(item, tr.Scripted) and bool(item.subs)
 
 
 def _subscripts(items: tr.Items) -> list[trees.Run]:

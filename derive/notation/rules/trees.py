@@ -66,13 +66,10 @@ def _below(item: tr.Item, change: Change, scripts: bool) -> tr.Item:
 
 def each(items: tr.Items, change: Callable[[tr.Item], tr.Item]) -> Run:
     """The items, every one at any depth changed, the innermost first."""
-    def below(run: Run) -> Run:
-        return tuple(change(_with_base(item)) for item in run)
+    def below(item: tr.Item) -> tr.Item:
+        return change(replace(item, base=change(item.base)) if isinstance(item, tr.Scripted) else item)
 
-    def _with_base(item: tr.Item) -> tr.Item:
-        return replace(item, base=change(item.base)) if isinstance(item, tr.Scripted) else item
-
-    return mapped(items, below)
+    return mapped(items, lambda run: tuple(map(below, run)))
 
 
 def by_statement(items: Run, change: Change) -> Run:
@@ -233,14 +230,9 @@ def below(item: tr.Item) -> tr.Items:
     return tr.unwrap(item.subs[0]) if plain and isinstance(item, tr.Scripted) else ()
 
 
-def bracket(item: tr.Item | None, *brackets: str) -> tr.Group | None:
-    """The bracket, with a script on it or none."""
-    base = None if item is None else tr.base_of(item)
-    return base if tr.is_group(base, *brackets) else None
-
-
 def called(run: Run, n: int, *brackets: str) -> tr.Group | None:
     """The bracket behind the letter at n."""
     if not tr.is_token(tr.base_of(run[n]), "NAME"):
         return None
-    return bracket(run[n + 1] if n + 1 < len(run) else None, *(brackets or ("LPAREN",)))
+    base = tr.base_of(run[n + 1]) if n + 1 < len(run) else None
+    return base if tr.is_group(base, *(brackets or ("LPAREN",))) else None

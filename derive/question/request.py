@@ -21,6 +21,7 @@ from derive.question.lexicon import Span, named, only
 from derive.question.naming import letters_of
 from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
+from derive.specify.applied import arguments_of
 from derive.specify.roles import letter_of
 from derive.specify.stated import KINDS
 from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
@@ -192,6 +193,19 @@ class AskingInWords(Asking):
             assert said.everything is not None
             place = prose.plain.origin[said.everything.start]
             self._kind(kind, prose.said(said.everything.start, said.everything.stop), place)
+
+        self._of_arguments(prose, said)
+
+    def _of_arguments(self, prose: Prose, said: Spoken) -> None:
+        """The gradient of J(w), with nothing further said, is the one by w."""
+        letters = arguments_of(self.output.tensor, prose.formulas)
+        particular = self.named or self.of_loss or self.by_name or said.everything or "parameters" in self.kinds
+        derived = self.kinds.keys() & {"jacobian", "vjp"}
+        others = {name for name, role in self.roles.items() if role.role != "constants"} - {*letters}
+        narrower = bool(letters and others) and {*letters} <= self.roles.keys()
+        if narrower and derived and not particular and not self.output.indices:
+            applied = f"{self.output.tensor}({', '.join(letters)})"
+            self._letters(letters, f"the question writes {applied}", False, 0)
 
     def _by_letters(self, prose: Prose) -> Iterator[int]:
         """Where «with respect to $W$» begins, for each letter of the layer behind it."""

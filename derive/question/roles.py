@@ -47,6 +47,7 @@ def ranks_said(prose: Prose) -> dict[str, int]:
 
 
 _LETTER = re.compile(r"\s*(\\?[A-Za-z]+(?:_\{?\\?[A-Za-z]+\}?)?)\s*")
+_SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
 _KIND = (
     r"(?:number of|total number|size of|batch size|mini-?batch size|dimension|length of|count of|depth of|\w* ?size\b"
     r"|počet|velikost|rozměr|dimenze|délka)"
@@ -71,9 +72,11 @@ _AFTER = re.compile(
 
 
 def sizes_said(prose: Prose) -> Iterator[str]:
-    """The LaTeX of letters that the words call a size: «where $n$ is the number of samples», «$K$ classes»."""
+    """The LaTeX of letters that are sizes: «$n$ is the number of samples», «$K$ classes», «$N \\times p$»."""
     for gap in prose.gaps:
         latex = gap.formula.latex
+        sizes = latex.split(r"\times") if _SHAPE.fullmatch(latex) else ()
+        yield from (size.strip() for size in sizes if size.strip().isalpha())
         letter = _LETTER.fullmatch(latex)
         if letter is None:
             continue

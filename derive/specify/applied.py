@@ -33,6 +33,12 @@ def refuse_unknown_outputs(aliases: Iterable[Formula], known: Iterable[str]) -> 
                     rf"`{name}(s) = \max(0, s)`", line=formula.line))
 
 
+def arguments_of(name: str, formulas: Iterable[Formula]) -> tuple[str, ...]:
+    """The letters that a letter is applied to: w of J(w), wherever it stands."""
+    found = (arguments for _, items in _parsed(formulas) for letter, arguments in _applied(items) if letter == name)
+    return tuple(dict.fromkeys(argument for arguments in found for argument in arguments))
+
+
 def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for σ(a + b) where nothing defines σ, and it is a factor nowhere else."""
     parsed = list(_parsed(formulas))

@@ -133,11 +133,11 @@ def counts(nodes: Iterable[tuple[Formula, ex.Node]], said: set[str]) -> list[str
 
 
 def _divided(power: ex.Pow) -> tuple[ex.Entry, ...]:
-    """n of n^{−1} and of (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
+    """n of n^{−1}, of (2 n)^{−1} and of (n^{1/2})^{−1}, H and W of (H W)^{−1}."""
     base = power.base
     if isinstance(base, ex.Pow) and base.exponent is ex.Num(Fraction(1, 2)):
         base = base.base
-    parts = base.factors if isinstance(base, ex.Mul) else (base,)
+    parts = [f for f in (base.factors if isinstance(base, ex.Mul) else (base,)) if not isinstance(f, ex.Num)]
     plain = tuple(part for part in parts if isinstance(part, ex.Entry) and not part.indices)
     return plain if power.exponent is ex.Num(-1) and len(plain) == len(parts) else ()
 

@@ -6,6 +6,7 @@ import pytest
 
 from derive.card import Card
 from derive.errors import UnsupportedError
+from derive.expr import Entry
 from derive.module import Module
 from derive.question import module_of
 from derive.question.request import Spoken
@@ -73,3 +74,12 @@ def test_one_step_of_a_recursion_is_a_layer() -> None:
 
 def read(question: str) -> Module:
     return module_of(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n", "q.md"))
+
+
+@pytest.mark.parametrize("request_", [r"$\nabla J(\mathbf{w})$", "its gradient", "the gradient"])
+def test_the_gradient_of_a_function_is_the_one_by_its_argument(request_: str) -> None:
+    question = (r"The objective is $J(\mathbf{w}) = \frac{1}{2N} \|\mathbf{y} - \mathbf{X} \mathbf{w}\|^2$ with the "
+                rf"$N \times p$ matrix $\mathbf{{X}}$. Derive {request_}.")
+    module = module_of(Card.parse(f"---\nid: applied\n---\n\n# Question\n{question}\n"))
+    assert [d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)] == ["w"]
+    assert "N" not in module.given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
@@ -96,13 +96,16 @@ def layer(
             raise CardError(f"`{spec.name}` takes no `input_size`")
         module = module_of(compose([Part(spec.name, (), {**given, **options})], rank=dims), key=spec.name)
         return replace(module, name=spec.name, tie_rule=check_tie_rule(tie_rule or module.tie_rule))
-    dims = 2 if dims is None else dims
     size = None if input_size is None else sizes("input_size", input_size, None)
-    own, field = pooling_of(spec, {**given, "dims": dims, "input_size": size, **options})
-    rule = _tie_rule(spec, tie_rule)
+    return _pooling(spec, 2 if dims is None else dims, size, _tie_rule(spec, tie_rule), {**given, **options})
+
+
+def _pooling(spec: Pooling, dims: int, size: tuple[int, ...] | None, rule: str, given: Mapping[str, Any]) -> Module:
+    """The module of a pooling with these windows and options, over an input of this size where it is known."""
+    own, field = pooling_of(spec, {**given, "dims": dims, "input_size": size})
     rank = dims if field is None else len(field.axes)
     if size is not None and len(size) != rank:
-        raise CardError(f"`input_size: {input_size}` has {len(size)} numbers; the layer has {rank} axes")
+        raise CardError(f"`input_size: {list(size)}` has {len(size)} numbers; the layer has {rank} axes")
     letters = Letters(rank, field is None)
     equation, table = _read(spec.latex(rank, {**own, "field": field}), letters.sizes)
     rest: dict[str, Any] = {"tie_rule": rule, "name": spec.name, "key": spec.name, "input_size": size}

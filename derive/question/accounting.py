@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.question.chain import NORMS, Chain, Part
+from derive.question.chain import Chain
 from derive.question.claims import computes_nothing, is_claimed
 from derive.question.lexicon import named
 from derive.question.naming import bare_letters, written_letters
 from derive.question.network import ACTIVATIONS
 from derive.question.prose import Gap
+from derive.question.recognised import NORMS, Part
 from derive.question.request import discussed, requested
 from derive.question.slots import beside_parts
 

@@ -3,84 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import Span, named, spans
-from derive.question.naming import Mention, bare_letters, mentions, written_letters
+from derive.question.lexicon import named
+from derive.question.naming import Mention, bare_letters
 from derive.question.prose import Gap, Prose
+from derive.question.recognised import NORMS, SLOPED, WORD, Part, Recognised, role_of
 from derive.question.roles import sizes_said
 from derive.question.stated_loss import StatedLoss, stated_loss
 from derive.question.wording import rank_said, words_of
-from derive.records import dataclass
 
-LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
-                   "hinge squared_hinge absolute_error huber logistic_loss stated".split())
-UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
-NORMS = frozenset(("layer_norm", "batch_norm"))
-SLOPED = frozenset("prelu leaky_relu elu celu".split())
-_WORD = re.compile(r"[^\W_]+|∎|½")
-_THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
-_NEW = frozenset("second another further third".split())
-_CLAUSE = re.compile(r"[^.,;:¶?!]+")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
                    r"|sklon\w*)\b")
-_MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
 _WHOLE = r"\b{} of (?:the|this) (?:whole )?(?:module|network|model|chain)(?: (?:by|is|as|be|with))?\s*$"
-_NONLINEAR = ("nonlinear", "non linear", "non-linear")
-_FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
-_AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
-_OUTPUTS = re.compile(
-    r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
 _COUNTED = re.compile(r"\b(\d+)\s+((?:hidden |output |input )?(?:units?|neurons?|outputs?|inputs?|nodes?))\b")
 _OUTPUT_OF = re.compile(  # «$z$ is the output of the PReLU»
     r"∎,? (?:(?:is|be|being|denotes|je|značí) (?:the )?)?(?:outputs? of|výstup\w*) (?:the )?$")
-_DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 
 
-@dataclass(frozen=True)
-class Part:
-    """A layer by its catalogue's name, where the words name it, and what they say of it.
-
-    ``letters`` are LaTeX by what they are (weight, bias, slope, output), ``options`` say what is
-    not a letter: units, bias ("yes", "no"), slope, half, fixed.
-    """
-
-    name: str
-    start: int
-    end: int
-    letters: Mapping[str, str] = field(default_factory=dict, hash=False)
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-    @property
-    def loss(self) -> bool:
-        return self.name in LOSSES
-
-
-class Chain:
+class Chain(Recognised):
     """The parts that a question names, in the order of their layers, and the words that were understood."""
 
     def __init__(self, prose: Prose) -> None:
-        self.prose = prose
-        self.spoken = tuple(mentions(prose, written_letters))
-        self.places = {id(gap.formula): gap.start for gap in prose.gaps}
-        self.understood: list[tuple[int, int]] = []
+        super().__init__(prose)
         self.bound: set[str] = set()  # letters that are some part's
         self.loss_letter: str | None = None  # of a derivative that is asked for
         self.continued = False  # behind formulas of the card
-        self.inputs: list[int] = []  # places of letters that layers in front of the first give
-        self.regions: dict[int, list[tuple[int, int]]] = {}  # by the place of a part, where it is named again
-        found = self._found()
-        loss = next((p for p in found if p.loss), None)
-        if loss is None and found and (start := self._unnamed_loss(found)) is not None:
-            found.append(Part("stated", *start))
+        found = self.found
         self.losses: dict[int, StatedLoss] = {
             p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
         self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
@@ -92,165 +49,6 @@ class Chain:
         spaces = (g.formula.latex.partition("R")[2] for g in self.prose.gaps if _SPACE.search(g.formula.latex))
         extents = (c for latex in spaces for c in re.findall(r"(?<![\\A-Za-z])[A-Za-z]\b", latex))
         return frozenset((*sizes_said(self.prose), *extents))
-
-    # -- which parts ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def asides(self) -> tuple[tuple[int, int], ...]:
-        """Where the words tell of other layers, up to the next comma, and the sentences that tell of habits."""
-        found = []
-        for span in named(self.prose.text, "aside.other", "aside.habit"):
-            start, stop = self.prose.sentence(span.start)
-            comma = self.prose.text.find(",", span.stop, stop) if span.concept == "aside.other" else -1
-            if "∎" in self.prose.text[span.stop : comma if comma >= 0 else stop] and "compar" in self.prose.text[
-                    span.start : span.stop]:
-                continue  # with a letter, as a loss does it
-            found.append((span.start if span.concept == "aside.other" else start, comma if comma >= 0 else stop))
-        return tuple(found)
-
-    def aside(self, at: int) -> bool:
-        return any(start <= at < stop for start, stop in self.asides)
-
-    @property
-    def asked(self) -> bool:
-        """Something is asked that a layer has: a message, a gradient."""
-        return bool(named(self.prose.text, "derivative", "message", "wrt")) or any(
-            _DERIVED.search(f.latex) for f in self.prose.formulas)
-
-    def _found(self) -> list[Part]:
-        """Every part where it is named for the first time, in the order of the text."""
-        found: list[Part] = []
-        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas(), *self._of_its_own(),
-                            *self._residual()), key=lambda s: s.start):
-            name = span.concept.partition(".")[2]
-            denied = named(" ".join(self._before(span.start, 2)), "not.no")
-            if name == "none" or denied or self._before_input(span) or self.aside(span.start):
-                continue
-            if self._again(name, span, found) or self._units_of(name, span, found):
-                first = next(p for p in reversed(found) if p.name == name)
-                self.regions.setdefault(first.start, []).append((span.start, span.stop))
-                self.understood.append((span.start, span.stop))
-            elif not self._names_a_letter(span):
-                found.append(Part(name, span.start, span.stop))
-                self.understood += [(span.start, span.stop)] if name == "own" else []
-        return [*self._weighing(found)]
-
-    def _weighing(self, found: Sequence[Part]) -> Iterator[Part]:
-        """A unit that has weights weighs its inputs first: «one logistic unit with weights $w$», «a neuron with … »."""
-        text, last = self.prose.text, Part("", -1, -1)
-        places = [self.places.get(id(m.formula), -1) for m in self.spoken if role_of(m) == "weight"]
-        for part in found:
-            start, stop = self.prose.sentence(part.start)
-            linear = named(text, "part.linear")
-            nouns = [s for s in named(text, "unit") if start <= s.start < stop
-                     and not any(p.start <= s.start < p.stop for p in linear)]
-            beside = next((s for s in nouns if part.start <= s.start <= part.end + 1), None)
-            before = next((s for s in nouns if s.start < part.start and last.start < start), None)
-            noun = beside or before
-            direct = last.name == "linear" and not named(text[last.end : part.start], "join.then", "join.through")
-            if noun and not direct and part.name in UNITS and any(
-                    noun.start < at < (stop if beside else part.start) for at in places):
-                options = {"units": "1"} if noun.concept == "unit.one" else self._counted(part.start)
-                if beside and noun.start > part.start:
-                    yield Part("linear", part.start, noun.start - 1, options=options)
-                    part = replace(part, start=noun.start - 1, end=noun.stop)
-                else:
-                    yield Part("linear", noun.start, noun.stop, options=options)
-            yield part
-            last = part
-
-    def _counted(self, at: int) -> dict[str, str]:
-        """«$K$ tanh units»"""
-        gap = next((g for g in self.prose.gaps if not self.prose.text[g.start + 1 : at].strip() and g.start < at), None)
-        self.understood += [(gap.start, gap.start + 1)] if gap else []
-        return {"units": gap.formula.latex.strip()} if gap else {}
-
-    def _residual(self) -> Iterator[Span]:
-        """«the input of the block is added to the output of the second layer»: a part around those before it."""
-        for clause in _CLAUSE.finditer(self.prose.text):
-            spans = [Span(s.concept, s.start + clause.start(), s.stop + clause.start())
-                     for s in named(clause[0], "skip.input", "skip.add", "skip.result")]
-            spans = [s for n, s in enumerate(spans) if not n or s.concept != spans[n - 1].concept]
-            order = [s.concept.partition(".")[2] for s in spans]
-            if order[:3] in (["input", "add", "result"], ["result", "add", "input"], ["add", "input", "result"]):
-                (added,) = (s for s in spans[:3] if s.concept == "skip.add")
-                self.understood.append((spans[0].start, spans[2].stop))
-                yield Span("part.residual", added.start, added.stop)
-
-    def _in_formulas(self) -> Iterator[Span]:
-        r"""Parts that stand as a formula: «an elementwise $\tanh$»."""
-        for gap in self.prose.gaps:
-            if (word := _AS_FORMULA.fullmatch(gap.formula.latex)) is not None:
-                for known in named((word[1] or word[2]).lower(), "part"):
-                    yield Span(known.concept, gap.start, gap.start + 1)
-                    self.understood.append((gap.start, gap.start + 1))
-
-    def _of_its_own(self) -> Iterator[Span]:
-        """«a Zorb layer», «a nonlinear layer», where the card has a function f(s) = …: a part by that formula."""
-        if not any(_FUNCTION.match(f.latex) for f in self.prose.formulas):
-            return
-        text, parts = self.prose.text, named(self.prose.text, "part")
-        for noun in named(text, "head.layer"):
-            said = _MODIFIER.search(text, *sorted((self.prose.sentence(noun.start)[0], noun.start)))
-            if said is None or any(p.start < noun.stop and said.start(1) < p.stop and p.concept != "part.none"
-                                   for p in parts):
-                continue
-            known = (f for f in ("small", "common", "noun", "role", "size", "fact") if spans(said[1].lower(), f))
-            if said[1].lower() in _NONLINEAR or next(known, None) is None:
-                yield Span("part.own", said.start(1), noun.stop)
-
-    def _before_input(self, span: Span) -> bool:
-        """«the last convolutional layer outputs $A$»: the layer before the first."""
-        found = _OUTPUTS.match(self.prose.text, span.stop)
-        if found is not None:
-            self.inputs.append(found.end() - 1)
-        return found is not None
-
-    def _names_a_letter(self, span: Span) -> bool:
-        """«the logistic sigmoid $σ$», where σ(s) stands in a formula: a function of the card, no part."""
-        gap = next((g for g in self.prose.gaps if self.prose.text[span.stop : g.start].strip(" (") == ""
-                    and g.start >= span.stop), None)
-        letters = bare_letters(gap.formula) if gap is not None else ()
-        return len(letters) == 1 and any(re.search(rf"{re.escape(letters[0])}\s*(?:\\left|\\bigl?)?\s*\(", f.latex)
-                                         for f in self.prose.formulas)
-
-    def _before(self, at: int, count: int = 3) -> list[str]:
-        """The last words in front of a place, within its sentence."""
-        start, _ = self.prose.sentence(at)
-        return _WORD.findall(self.prose.text[start:at])[-count:]
-
-    def _again(self, name: str, span: Span, found: list[Part]) -> bool:
-        """«the ReLU», of one that was named; in another sentence also «ReLU»."""
-        same = [p for p in found if p.name == name]
-        words = self._before(span.start)
-        if len(same) == 2 and words[-2:] == ["the", "second"]:
-            return True
-        if not same or name == "residual" or _NEW & {*words} or self._passed_through(span):
-            return False
-        between = self.prose.text[same[-1].end : span.start]
-        apart = self.prose.sentence(same[-1].start) != self.prose.sentence(span.start)
-        return bool(_THE & {*words[-2:]}) or ":" in between and not apart or apart and name != "linear"
-
-    def _passed_through(self, span: Span) -> bool:
-        """«the sum passes through a final ReLU»"""
-        through = [s.stop for s in named(self.prose.text[: span.start], "join.through")]
-        words = self.prose.text[max(through) : span.start].split() if through else []
-        return words[:1] in (["a"], ["an"], ["another"]) and len(words) < 3
-
-    def _units_of(self, name: str, span: Span, found: list[Part]) -> bool:
-        """«fully connected layer with $K$ linear units»: one layer."""
-        if name != "linear" or not found or found[-1].name != "linear":
-            return False
-        between = self.prose.text[found[-1].end : span.start]
-        return re.fullmatch(r"[^.;,¶]*\b(?:with|of|has) (?:∎|\w+)\s+", between) is not None
-
-    def _unnamed_loss(self, found: list[Part]) -> tuple[int, int] | None:
-        """«the loss $…$», where no words say which loss it is."""
-        for span in named(self.prose.text, "head.loss"):
-            part = Part("stated", span.start, span.stop)
-            if span.start > found[0].start and stated_loss(self.prose, part, found) is not None:
-                return span.start, span.stop
-        return None
 
     # -- what is said of each ------------------------------------------------------------------------------------
 
@@ -341,7 +139,7 @@ class Chain:
             if rest and what == "weight":
                 letters.setdefault("bias", rest[0].letters[0])
         for gap in (g for g in self.prose.gaps if start <= g.start < stop):
-            after = " ".join(_WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
+            after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
             units = bare_letters(gap.formula) or re.fullmatch(r"\s*\d+\s*", gap.formula.latex)
             if units and named(after, "letter.units", "head.count"):
                 options.setdefault("units", gap.formula.latex.strip())
@@ -361,7 +159,7 @@ class Chain:
             value = _NUMBER.fullmatch(gap.formula.latex)
             before = self.prose.text[start : gap.start]
             said = next((role_of(m) for m in self.spoken if m.formula is gap.formula), None)
-            other = [w for w in _WORD.finditer(before) if w[0] not in ("with", "s", "of") and not any(
+            other = [w for w in WORD.finditer(before) if w[0] not in ("with", "s", "of") and not any(
                 s.start <= w.start() < s.stop for s in named(before, "head", "letter.slope", "letter.parameter", "role",
                                                              "small"))]
             if said not in (None, "slope", "parameter") or other or _WITH.search(before) is None:
@@ -540,12 +338,3 @@ class Chain:
 
     def unclear(self, part: Part, why: str) -> CardError:
         return CardError(Problem(f"{self.quoted(part)}{why}", line=self.prose.plain.line(part.start)))
-
-
-def role_of(mention: Mention) -> str | None:
-    """What the words call a letter: the noun in front of it, else the first behind it."""
-    before = [s.concept.partition(".")[2] for s in named(mention.before, "letter")]
-    joined = [s.start for s in named(mention.after, "join.then", "join.through", "part")]
-    after = [s.concept.partition(".")[2] for s in named(mention.after[: min(joined, default=None)], "letter")]
-    found = before[-1] if before else after[0] if after else None
-    return {"none": None, "one_hot": "target"}.get(found or "", found)

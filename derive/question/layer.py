@@ -15,6 +15,7 @@ from derive.notation.formulas import Formula, formulas
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import with_trees
+from derive.notation.symbols import SymbolTable
 from derive.question.chain import Chain
 from derive.question.chosen import with_chosen
 from derive.question.claims import without_claims
@@ -67,18 +68,7 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     if not statement.derive:
         with doubts.over("derive"):
             refuse_requests(prose)
-    inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
-    asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
-    differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
-    try:
-        output = output_of(statement, found, table)
-        layer = computed(found, table, {*differentiated} or differentiated_in_words(prose, table), output)
-    except CardError:
-        refuse_unread(of_the_layer(read_.failures, prose, found.tensors, ()))  # the formula that joins them
-        raise
-    refuse_unread(of_the_layer(read_.failures, prose, layer.given, (layer.output, *differentiated)))
-    refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
-    layer = well_defined(layer)
+    layer, asked = _computed(statement, found, table, read_, prose)
     named = [*mentions(prose, partial(letters_of, table=layer.table)), *of_parts]
     refuse_unknown(layer)
     with doubts.over("forward"):
@@ -115,6 +105,23 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     parts = [p.name for p in Chain(prose).parts] if of_parts else []
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
     return replace(module, name=name, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
+
+
+def _computed(statement: Statement, found: Definitions, table: SymbolTable, read_: Read,
+              prose: Prose) -> tuple[Computed, list[tuple[Formula, Partial]]]:
+    """The layer that the definitions compute, and the derivatives that the formulas ask for."""
+    inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
+    asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
+    differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
+    try:
+        output = output_of(statement, found, table)
+        layer = computed(found, table, {*differentiated} or differentiated_in_words(prose, table), output)
+    except CardError:
+        refuse_unread(of_the_layer(read_.failures, prose, found.tensors, ()))  # the formula that joins them
+        raise
+    refuse_unread(of_the_layer(read_.failures, prose, layer.given, (layer.output, *differentiated)))
+    refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
+    return well_defined(layer), asked
 
 
 def _refuse_identity(layer: Computed, roles: Mapping[str, Role], asked: set[str]) -> None:

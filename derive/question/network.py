@@ -16,9 +16,10 @@ from derive.layers.composition import Composed
 from derive.layers.losses import TARGET
 from derive.notation.formulas import Formula
 from derive.notation.symbols import identifier, name_of
-from derive.question.chain import NORMS, SLOPED, Chain, Part
+from derive.question.chain import Chain
 from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters
+from derive.question.recognised import NORMS, SLOPED, Part
 from derive.question.stated_loss import StatedLoss
 from derive.records import dataclass
 

@@ -11,12 +11,13 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.accounting import refuse_mixed, refuse_unaccounted_words
-from derive.question.chain import Chain, Part
+from derive.question.chain import Chain
 from derive.question.doubts import Doubts
 from derive.question.lexicon import named, only
 from derive.question.naming import Mention, written_letters
 from derive.question.network import Own, network
 from derive.question.prose import Gap, Prose
+from derive.question.recognised import Part
 from derive.question.roles import sizes_said
 from derive.question.unaccounted import shown
 from derive.specify.definitions import Definition, Definitions

@@ -1,0 +1,231 @@
+"""Parts of a network where a question's words name them: which, in what order, and which are named again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+
+from derive.question.lexicon import Span, named, spans
+from derive.question.naming import Mention, bare_letters, mentions, written_letters
+from derive.question.prose import Prose
+from derive.question.stated_loss import stated_loss
+from derive.records import dataclass
+
+LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
+                   "hinge squared_hinge absolute_error huber logistic_loss stated".split())
+UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
+NORMS = frozenset(("layer_norm", "batch_norm"))
+SLOPED = frozenset("prelu leaky_relu elu celu".split())
+WORD = re.compile(r"[^\W_]+|∎|½")
+_THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
+_NEW = frozenset("second another further third".split())
+_CLAUSE = re.compile(r"[^.,;:¶?!]+")
+_MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
+_NONLINEAR = ("nonlinear", "non linear", "non-linear")
+_FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
+_AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
+_OUTPUTS = re.compile(
+    r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
+_DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A layer by its catalogue's name, where the words name it, and what they say of it.
+
+    ``letters`` are LaTeX by what they are (weight, bias, slope, output), ``options`` say what is
+    not a letter: units, bias ("yes", "no"), slope, half, fixed.
+    """
+
+    name: str
+    start: int
+    end: int
+    letters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def loss(self) -> bool:
+        return self.name in LOSSES
+
+
+class Recognised:
+    """The parts that the words name, each where it is named for the first time."""
+
+    def __init__(self, prose: Prose) -> None:
+        self.prose = prose
+        self.spoken = tuple(mentions(prose, written_letters))
+        self.places = {id(gap.formula): gap.start for gap in prose.gaps}
+        self.understood: list[tuple[int, int]] = []
+        self.inputs: list[int] = []  # places of letters that layers in front of the first give
+        self.regions: dict[int, list[tuple[int, int]]] = {}  # by the place of a part, where it is named again
+        self.found = self._found()
+        if self.found and not any(p.loss for p in self.found) and (place := self._unnamed_loss(self.found)) is not None:
+            self.found.append(Part("stated", *place))
+
+    @cached_property
+    def asides(self) -> tuple[tuple[int, int], ...]:
+        """Where the words tell of other layers, up to the next comma, and the sentences that tell of habits."""
+        found = []
+        for span in named(self.prose.text, "aside.other", "aside.habit"):
+            start, stop = self.prose.sentence(span.start)
+            comma = self.prose.text.find(",", span.stop, stop) if span.concept == "aside.other" else -1
+            if "∎" in self.prose.text[span.stop : comma if comma >= 0 else stop] and "compar" in self.prose.text[
+                    span.start : span.stop]:
+                continue  # with a letter, as a loss does it
+            found.append((span.start if span.concept == "aside.other" else start, comma if comma >= 0 else stop))
+        return tuple(found)
+
+    def aside(self, at: int) -> bool:
+        return any(start <= at < stop for start, stop in self.asides)
+
+    @property
+    def asked(self) -> bool:
+        """Something is asked that a layer has: a message, a gradient."""
+        return bool(named(self.prose.text, "derivative", "message", "wrt")) or any(
+            _DERIVED.search(f.latex) for f in self.prose.formulas)
+
+    def _found(self) -> list[Part]:
+        """Every part where it is named for the first time, in the order of the text."""
+        found: list[Part] = []
+        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas(), *self._of_its_own(),
+                            *self._residual()), key=lambda s: s.start):
+            name = span.concept.partition(".")[2]
+            denied = named(" ".join(self._before(span.start, 2)), "not.no")
+            if name == "none" or denied or self._before_input(span) or self.aside(span.start):
+                continue
+            if self._again(name, span, found) or self._units_of(name, span, found):
+                first = next(p for p in reversed(found) if p.name == name)
+                self.regions.setdefault(first.start, []).append((span.start, span.stop))
+                self.understood.append((span.start, span.stop))
+            elif not self._names_a_letter(span):
+                found.append(Part(name, span.start, span.stop))
+                self.understood += [(span.start, span.stop)] if name == "own" else []
+        return [*self._weighing(found)]
+
+    def _weighing(self, found: Sequence[Part]) -> Iterator[Part]:
+        """A unit that has weights weighs its inputs first: «one logistic unit with weights $w$», «a neuron with … »."""
+        text, last = self.prose.text, Part("", -1, -1)
+        places = [self.places.get(id(m.formula), -1) for m in self.spoken if role_of(m) == "weight"]
+        for part in found:
+            start, stop = self.prose.sentence(part.start)
+            linear = named(text, "part.linear")
+            nouns = [s for s in named(text, "unit") if start <= s.start < stop
+                     and not any(p.start <= s.start < p.stop for p in linear)]
+            beside = next((s for s in nouns if part.start <= s.start <= part.end + 1), None)
+            before = next((s for s in nouns if s.start < part.start and last.start < start), None)
+            noun = beside or before
+            direct = last.name == "linear" and not named(text[last.end : part.start], "join.then", "join.through")
+            if noun and not direct and part.name in UNITS and any(
+                    noun.start < at < (stop if beside else part.start) for at in places):
+                options = {"units": "1"} if noun.concept == "unit.one" else self._counted(part.start)
+                if beside and noun.start > part.start:
+                    yield Part("linear", part.start, noun.start - 1, options=options)
+                    part = replace(part, start=noun.start - 1, end=noun.stop)
+                else:
+                    yield Part("linear", noun.start, noun.stop, options=options)
+            yield part
+            last = part
+
+    def _counted(self, at: int) -> dict[str, str]:
+        """«$K$ tanh units»"""
+        gap = next((g for g in self.prose.gaps if not self.prose.text[g.start + 1 : at].strip() and g.start < at), None)
+        self.understood += [(gap.start, gap.start + 1)] if gap else []
+        return {"units": gap.formula.latex.strip()} if gap else {}
+
+    def _residual(self) -> Iterator[Span]:
+        """«the input of the block is added to the output of the second layer»: a part around those before it."""
+        for clause in _CLAUSE.finditer(self.prose.text):
+            spans = [Span(s.concept, s.start + clause.start(), s.stop + clause.start())
+                     for s in named(clause[0], "skip.input", "skip.add", "skip.result")]
+            spans = [s for n, s in enumerate(spans) if not n or s.concept != spans[n - 1].concept]
+            order = [s.concept.partition(".")[2] for s in spans]
+            if order[:3] in (["input", "add", "result"], ["result", "add", "input"], ["add", "input", "result"]):
+                (added,) = (s for s in spans[:3] if s.concept == "skip.add")
+                self.understood.append((spans[0].start, spans[2].stop))
+                yield Span("part.residual", added.start, added.stop)
+
+    def _in_formulas(self) -> Iterator[Span]:
+        r"""Parts that stand as a formula: «an elementwise $\tanh$»."""
+        for gap in self.prose.gaps:
+            if (word := _AS_FORMULA.fullmatch(gap.formula.latex)) is not None:
+                for known in named((word[1] or word[2]).lower(), "part"):
+                    yield Span(known.concept, gap.start, gap.start + 1)
+                    self.understood.append((gap.start, gap.start + 1))
+
+    def _of_its_own(self) -> Iterator[Span]:
+        """«a Zorb layer», «a nonlinear layer», where the card has a function f(s) = …: a part by that formula."""
+        if not any(_FUNCTION.match(f.latex) for f in self.prose.formulas):
+            return
+        text, parts = self.prose.text, named(self.prose.text, "part")
+        for noun in named(text, "head.layer"):
+            said = _MODIFIER.search(text, *sorted((self.prose.sentence(noun.start)[0], noun.start)))
+            if said is None or any(p.start < noun.stop and said.start(1) < p.stop and p.concept != "part.none"
+                                   for p in parts):
+                continue
+            known = (f for f in ("small", "common", "noun", "role", "size", "fact") if spans(said[1].lower(), f))
+            if said[1].lower() in _NONLINEAR or next(known, None) is None:
+                yield Span("part.own", said.start(1), noun.stop)
+
+    def _before_input(self, span: Span) -> bool:
+        """«the last convolutional layer outputs $A$»: the layer before the first."""
+        found = _OUTPUTS.match(self.prose.text, span.stop)
+        if found is not None:
+            self.inputs.append(found.end() - 1)
+        return found is not None
+
+    def _names_a_letter(self, span: Span) -> bool:
+        """«the logistic sigmoid $σ$», where σ(s) stands in a formula: a function of the card, no part."""
+        gap = next((g for g in self.prose.gaps if self.prose.text[span.stop : g.start].strip(" (") == ""
+                    and g.start >= span.stop), None)
+        letters = bare_letters(gap.formula) if gap is not None else ()
+        return len(letters) == 1 and any(re.search(rf"{re.escape(letters[0])}\s*(?:\\left|\\bigl?)?\s*\(", f.latex)
+                                         for f in self.prose.formulas)
+
+    def _before(self, at: int, count: int = 3) -> list[str]:
+        """The last words in front of a place, within its sentence."""
+        start, _ = self.prose.sentence(at)
+        return WORD.findall(self.prose.text[start:at])[-count:]
+
+    def _again(self, name: str, span: Span, found: list[Part]) -> bool:
+        """«the ReLU», of one that was named; in another sentence also «ReLU»."""
+        same = [p for p in found if p.name == name]
+        words = self._before(span.start)
+        if len(same) == 2 and words[-2:] == ["the", "second"]:
+            return True
+        if not same or name == "residual" or _NEW & {*words} or self._passed_through(span):
+            return False
+        between = self.prose.text[same[-1].end : span.start]
+        apart = self.prose.sentence(same[-1].start) != self.prose.sentence(span.start)
+        return bool(_THE & {*words[-2:]}) or ":" in between and not apart or apart and name != "linear"
+
+    def _passed_through(self, span: Span) -> bool:
+        """«the sum passes through a final ReLU»"""
+        through = [s.stop for s in named(self.prose.text[: span.start], "join.through")]
+        words = self.prose.text[max(through) : span.start].split() if through else []
+        return words[:1] in (["a"], ["an"], ["another"]) and len(words) < 3
+
+    def _units_of(self, name: str, span: Span, found: list[Part]) -> bool:
+        """«fully connected layer with $K$ linear units»: one layer."""
+        if name != "linear" or not found or found[-1].name != "linear":
+            return False
+        between = self.prose.text[found[-1].end : span.start]
+        return re.fullmatch(r"[^.;,¶]*\b(?:with|of|has) (?:∎|\w+)\s+", between) is not None
+
+    def _unnamed_loss(self, found: list[Part]) -> tuple[int, int] | None:
+        """«the loss $…$», where no words say which loss it is."""
+        for span in named(self.prose.text, "head.loss"):
+            part = Part("stated", span.start, span.stop)
+            if span.start > found[0].start and stated_loss(self.prose, part, found) is not None:
+                return span.start, span.stop
+        return None
+
+
+def role_of(mention: Mention) -> str | None:
+    """What the words call a letter: the noun in front of it, else the first behind it."""
+    before = [s.concept.partition(".")[2] for s in named(mention.before, "letter")]
+    joined = [s.start for s in named(mention.after, "join.then", "join.through", "part")]
+    after = [s.concept.partition(".")[2] for s in named(mention.after[: min(joined, default=None)], "letter")]
+    found = before[-1] if before else after[0] if after else None
+    return {"none": None, "one_hot": "target"}.get(found or "", found)

@@ -31,11 +31,14 @@ def softmax_said(prose: Prose) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+_PREPOSITION = re.compile(r"\b(?:by|with|from|via|into|through|of|for|to(?! be\b))\b")  # «projected by the matrix»
+
+
 def ranks_said(prose: Prose) -> dict[str, int]:
     """name ↦ number of axes."""
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
-        for text in (mention.after, mention.before):
+        for text in (_PREPOSITION.split(mention.after)[0], mention.before):
             rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
             if rank is not None:
                 for latex in mention.letters:

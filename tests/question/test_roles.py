@@ -9,6 +9,7 @@ import pytest
 from derive.card import Card
 from derive.notation import gather
 from derive.notation.formulas import formulas
+from derive.question import module_of
 from derive.question.naming import letters_of, mentions
 from derive.question.prose import prose_of
 from derive.question.roles import roles_of, sizes_said
@@ -68,3 +69,11 @@ def test_messages_asked_for_beside_a_derivative_are_answered() -> None:
     printed = solved("parameters_not_declared").sheet.answer
     text = " ".join(block.latex for block in printed if hasattr(block, "latex"))
     assert all(rf"\partial {letter}" in text for letter in ("x_", "w_", "b_"))
+
+
+def test_a_noun_behind_a_preposition_is_of_no_letter_in_front() -> None:
+    """«x_a and x_p are projected by the same matrix W»: x_a is no matrix."""
+    module = module_of(Card.parse("---\nid: projected\n---\n\n# Question\nTwo inputs $x_a$, $x_p$ are projected by the same "
+                                  "matrix $W$ to $z_a = W x_a$, $z_p = W x_p$; the loss is $\\ell = \\|z_a - z_p\\|^2$. "
+                                  "Derive $\\partial \\ell / \\partial W$.\n"))
+    assert [len(symbol.axes) for symbol in module.table.symbols if symbol.name in ("x_a", "x_p")] == [1, 1]

@@ -167,6 +167,8 @@ class AdaptiveAxis(Axis):
     """Ω(k) = {⌊k n/m⌋, …, ⌈(k+1) n/m⌉ − 1} for m = ``outputs`` windows, whatever n is."""
 
     outputs: int
+    step = dilation = 1
+    padded, overlaps = False, True
 
     def output_size(self, n: int) -> int:
         return self.outputs
@@ -176,14 +178,6 @@ class AdaptiveAxis(Axis):
 
     def stop(self, k: Any, n: int) -> Any:
         return -(-(k + 1) * n // self.outputs)
-
-    @property
-    def step(self) -> int:
-        return 1
-
-    @property
-    def padded(self) -> bool:
-        return False
 
     def most_cells(self, n: int) -> int:
         return max(self.stop(k, n) - self.start(k, n) for k in range(self.outputs))
@@ -200,20 +194,7 @@ class AdaptiveAxis(Axis):
         low, high = self.reaching(i, n)
         return range(low, high + 1)
 
-    def _none(self, what: str) -> UnsupportedError:
-        return UnsupportedError(f"the windows of adaptive pooling have no one {what}")
-
-    @property
-    def kernel_size(self) -> int:
-        raise self._none("kernel size")
-
-    @property
-    def stride(self) -> int:
-        raise self._none("stride")
-
-    @property
-    def padding(self) -> int:
-        raise self._none("padding")
-
-    dilation = 1
-    overlaps = True
+    def __getattr__(self, name: str) -> Any:
+        if name in ("kernel_size", "stride", "padding"):
+            raise UnsupportedError(f"the windows of adaptive pooling have no one {name.replace('_', ' ')}")
+        raise AttributeError(name)

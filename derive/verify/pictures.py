@@ -20,6 +20,7 @@ from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet
 from derive.verify.report import Check, Verdict
 
 _NEAR = 0.1  # how far beside its cell an arrow may end
+_BRACES = re.compile("[{}]")  # of \delta_{a^{(l)}} an entry shows \delta_{a^{(l)}, ij}
 _DIGITS, _SPAN, _FORMULA = re.compile(r"\d+"), re.compile(r"(-?\d+) to (-?\d+)"), re.compile(r"\$[^$]+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
 _GIVEN = re.compile(r"= (-?\d+(?:/\d+)?)\$")
@@ -36,9 +37,9 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
-        drawn = " ".join(i.text for i in scene.items if isinstance(i, (Cell, Label))).replace("{", "")
+        drawn = " ".join(i.text for i in scene.items if isinstance(i, (Cell, Label)))
         alien = [f for f in _FORMULA.findall(figure.caption)
-                 if not _GIVEN.search(f) and f[:-1].replace("{", "") not in drawn]
+                 if not _GIVEN.search(f) and _BRACES.sub("", f[:-1]) not in _BRACES.sub("", drawn)]
         if alien:
             found.append(_verdict("The formulas of a picture's caption", f"{', '.join(alien)} is not in it", 1))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +134,9 @@ def test_a_formula_of_a_caption_stands_in_its_picture(name: str, old: str, new: 
     wrong = replace(drawn, caption=drawn.caption.replace(old, new))
     sheet = replace(solution.sheet, details=tuple(wrong if b is drawn else b for b in solution.sheet.details))
     assert [c.verdict for c in pictures(sheet, solution.messages.module) if "caption" in c.evidence] == [Verdict.REFUTED]
+
+
+def test_a_label_in_braces_stands_in_its_picture() -> None:
+    """δ with the label a^{(l)}: the entries show it with their indices inside the same braces."""
+    solution = derive.solve(next(Path("tests/cards").rglob("layers_sup.md")))
+    assert solution.report.ok

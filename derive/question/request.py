@@ -22,7 +22,6 @@ from derive.question.naming import letters_of
 from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
 from derive.specify.applied import arguments_of
-from derive.specify.roles import letter_of
 from derive.specify.stated import KINDS
 from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
 
@@ -185,9 +184,6 @@ class AskingInWords(Asking):
         for gap in prose.gaps:
             if _derived(gap.formula) and not self.kinds and not topics.written(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
-                inside = gap.formula.latex.partition("(")[2].rpartition(")")[0].split(",")
-                letters = [letter_of(part, self.table) or "" for part in inside]
-                self.by_name |= dict.fromkeys(letters, False) if {*letters} <= self.roles.keys() else {}  # ∇J(w)
         self.everything = said.everything is not None
         for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
             assert said.everything is not None

@@ -277,6 +277,18 @@ def in_requests(prose: Prose) -> Iterator[Place]:
             letter = prose.text.find(GAP, word.end(), stop)
             if letter < 0 or not _calls(prose, word.start(), letter):
                 yield from unknown(prose.text, *word.span())
+        for gap in (g for g in prose.gaps if by.stop <= g.start < stop):
+            yield from _joined_to(prose, gap.start + 1, stop)
+
+
+def _joined_to(prose: Prose, at: int, stop: int) -> Iterator[Place]:
+    """«with respect to $W$ and the …», where no letter follows."""
+    for word in _WORD.finditer(prose.text, at, stop):
+        before = prose.text[at : word.start()].translate(_PAUSES)
+        if not only(before, 0, len(before), "naming.and", "naming.article"):
+            return
+        if named(before, "naming.and") and GAP not in prose.text[word.end() : word.end() + 30]:
+            yield from unknown(prose.text, *word.span())
 
 
 def _calls(prose: Prose, start: int, at: int) -> bool:

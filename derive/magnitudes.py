@@ -11,7 +11,7 @@ import derive.expr as ex
 from derive.expr import ONE, Add, Entry, Extremum, Fn, Mul, Node, Num, walk
 from derive.module import Module
 
-_EPSILONS = ("epsilon", "varepsilon")
+EPSILONS = ("epsilon", "varepsilon")
 _ZERO_ONE, _PLUS_MINUS = (Fraction(0), Fraction(1)), (Fraction(-1), Fraction(1))
 
 
@@ -32,9 +32,9 @@ def expected(module: Module) -> Mapping[str, str]:
         return {name for node in nodes for name in kind(node)} & among
 
     slopes = all_of(_slopes, single - set(module.inputs[:1]))
-    fractions = all_of(_added_below) | slopes | _factors_only(bodies) & fixed | single & set(_EPSILONS)
+    fractions = all_of(_added_below) | slopes | _factors_only(bodies) & fixed | single & set(EPSILONS)
     others = all_of(_divisors) | all_of(_compared) | all_of(_margins, fixed)
-    return dict.fromkeys(fractions, "unit") | dict.fromkeys(others - set(_EPSILONS), "positive")
+    return dict.fromkeys(fractions, "unit") | dict.fromkeys(others - set(EPSILONS), "positive")
 
 
 _Labels = tuple[tuple[Fraction, ...], int | None]

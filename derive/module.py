@@ -12,6 +12,7 @@ from derive.receptive_field import ReceptiveField
 from derive.records import dataclass
 
 TIE_RULES = ("first", "last", "split")
+UNSAID = "nothing says otherwise"  # in how the role of a letter was read
 ROLES = ("inputs", "parameters", "constants")  # of the letters that a layer is given
 
 

@@ -42,6 +42,8 @@ def build(b: Builder, subject: Subject) -> None:
     b.blocks += told.blocks
     whole.shapes(b, subject)
     meanings(b, subject)
+    if subject.held:
+        b.prose("answer_held", letters=[b.m(Entry(name, ())) for name in subject.held])
     remark(b, subject)
 
 

@@ -13,7 +13,8 @@ from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
 from derive.calculus.ranges import entry_ranges
 from derive.expr import Entry, Expr, Idx, Node, Partial, subst
-from derive.module import Module
+from derive.magnitudes import EPSILONS
+from derive.module import UNSAID, Module
 from derive.records import dataclass
 
 LOSS = "loss"
@@ -89,7 +90,14 @@ class Subject:
         if self.module.wanted:
             return tuple(self._named(p) for p in self.module.wanted)
         wanted = {"jacobian", "vjp"} & {*self.module.asked}
-        return tuple(self._target(wrt) for wrt in self.module.inputs) if wanted else ()
+        return tuple(self._target(wrt) for wrt in self.module.inputs if wrt not in self.held) if wanted else ()
+
+    @cached_property
+    def held(self) -> tuple[str, ...]:
+        """An ε beside other inputs, which nothing calls an input: its derivative was not asked for."""
+        module = self.module
+        found = tuple(n for n in module.inputs if n in EPSILONS and f"input `{n}` ({UNSAID})" in module.readings)
+        return found if len(found) < len(module.inputs) and not module.wanted else ()
 
     @cached_property
     def parameters(self) -> tuple[Target, ...]:

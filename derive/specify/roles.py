@@ -8,7 +8,7 @@ from typing import Any
 
 from derive.errors import CardError, DeriveError, Problem, did_you_mean
 from derive.expr import ZERO, Entry, Node, Size
-from derive.module import ROLES
+from derive.module import ROLES, UNSAID
 from derive.notation import read
 from derive.notation.symbols import Kind, SymbolTable
 from derive.records import dataclass
@@ -79,4 +79,4 @@ def roles_said(roles: Mapping[str, Role]) -> Iterator[str]:
     """Who is who, and where that is said."""
     singular = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
     for name, role in roles.items():
-        yield f"{singular[role.role]} `{name}` ({role.said or 'nothing says otherwise'})"
+        yield f"{singular[role.role]} `{name}` ({role.said or UNSAID})"

@@ -96,3 +96,9 @@ def test_the_python_interface_takes_a_detail() -> None:
     sizes = [len(derive.render(solution, "md", detail=detail)) for detail in DETAILS]
     assert sizes == sorted(sizes) and sizes[0] < sizes[1] < sizes[2]
     assert derive.render(solution, "md", detail="short") == derive.render(solution, "md", detail="answer")
+
+
+def test_an_epsilon_is_differentiated_on_request_only() -> None:
+    solution = solved("batch_normalisation")
+    assert "y/epsilon" not in lefts(solution) and "y/x" in lefts(solution)
+    assert any(r"$\epsilon$ is held fixed" in b.text for b in solution.sheet.answer if isinstance(b, Prose))

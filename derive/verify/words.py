@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
+from derive.axes import extent
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import kinks
 from derive.calculus.one_window import scope_name, windowed
@@ -61,6 +62,15 @@ def _rule(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
     return {(module.tie_rule,)}
 
 
+def _shapes(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """x, whether it is a row or a column, n; W, m, n."""
+    ways, found = ["row" if module.table.rows else "column"], set()
+    for symbol in module.table.symbols:
+        sizes = [write(extent(size), module.table) for size in symbol.sizes]
+        found.add((symbol.latex, *(ways if len(sizes) == 1 else ()), *sizes))
+    return found
+
+
 def _extreme(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
     """By its name what the layer takes of a window."""
     return {(word,) for w in windowed(module) for word in _EXTREMES[_op(w.layer)]}
@@ -91,6 +101,8 @@ SAYINGS = (
     Saying("who wins a tie", r"takes the (first|last) active", _rule),
     Saying("who wins a tie", r"the (first|last) of the indices, in order, takes", _rule),
     Saying("who wins a tie", r"the (first|last) of them if there are several", _rule),
+    Saying("the shape of a letter", r"\$([^$]+)\$ (?:is a|are) (row|column)s? of \$([^$]+)\$", _shapes),
+    Saying("the shape of a letter", r"\$([^$]+)\$ (?:is|are) \$([^$]+)\$ × \$([^$]+)\$", _shapes),
     Saying("the slope of an entry", r"slope (\d+) at the entry that attains it, slope (\d+) at the others", _slopes),
     Saying("the slope of an entry",
            r"has slope (\d+) with respect to itself, and .* has slope (\d+) with respect to", _slopes),

@@ -17,6 +17,7 @@ from derive.verify.sheet import parsed_of, scopes_of
 from derive.verify.words import words
 
 POOLING, RELU, JUMP = "cards/max_pooling_backward.md", r"y_k = \max(0, s_k)", r"y = \begin{cases} x & x > 1 \\ 0 & x \le 1 \end{cases}"
+AFFINE = "cards/linear/affine_layer.md"
 SMOOTH, MISSED = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|"
 
 
@@ -40,7 +41,7 @@ def changed(sheet: Sheet, old: str, new: str) -> Sheet:
     return replace(sheet, answer=blocks(sheet.answer), details=blocks(sheet.details))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("layer", [POOLING, RELU, JUMP, SMOOTH, MISSED])
+@pytest.mark.parametrize("layer", [POOLING, RELU, JUMP, SMOOTH, MISSED, AFFINE])
 def test_the_words_of_a_sheet_hold(layer: str) -> None:
     assert checked(solved(layer).sheet, solved(layer)) == []
 
@@ -51,6 +52,8 @@ MISTAKES = [
     (POOLING, "`first`", "`last`"), (POOLING, "takes the first active", "takes the last active"),
     (POOLING, "the first of them if", "the last of them if"),
     (POOLING, "is the largest", "is the smallest"),
+    (AFFINE, "is a column of $n$", "is a row of $n$"), (AFFINE, "is a column of $n$", "is a column of $K$"),
+    (AFFINE, "$K$ × $n$", "$n$ × $K$"),
     (RELU, "jumps between", "agrees: there the derivative exists, between"),
     (RELU, "jumps between", "is between"),
     (SMOOTH, "there the derivative exists", "there is no derivative of any kind"),

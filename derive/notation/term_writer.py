@@ -228,7 +228,8 @@ def _looks_applied(w: Writer, before: ex.Expr | None, node: ex.Expr | None, show
     base = before.base if isinstance(before, ex.Pow) else before
     known = w.table.named(base.tensor) if isinstance(base, ex.Entry) else None
     number = isinstance(base, ex.Entry) and not base.indices and not (known is not None and known.axes)
-    ones = isinstance(before, ex.Fn) and before.name == ONES  # an indicator would have its condition there
+    # behind ones in brackets an indicator would have its condition
+    ones = any(n == ex.Fn(ONES, ()) for n in (before, *getattr(before, "args", ())))
     letter = isinstance(node, ex.Fn) and node.name == TRANSPOSE and isinstance(node.args[0], ex.Entry)
     return (number or ones or letter) and shown.startswith(("(", r"\left("))
 

@@ -85,5 +85,10 @@ def test_a_wrong_matrix_form_is_never_passed(card: str, old: str, new: str) -> N
     assert [c.name for c in report.failures] == ["matrix_form"]
 
 
+def test_transposed_ones_before_a_bracket_are_no_indicator() -> None:
+    assert r"\frac{\partial J}{\partial b} = 2 (\mathbf{1}^\top \cdot (X w + b \mathbf{1} - y))" in forms(
+        solved("bias_times_ones"))
+
+
 def test_a_letter_with_a_label_above_is_transposed_in_brackets_and_not_applied() -> None:
     assert r"\frac{\partial L}{\partial W^{[2]}} = \delta_{z^{[2]}} \cdot (a^{[1]})^\top" in forms(solved("square_layers"))

@@ -270,7 +270,7 @@ _AROUND_QUAD = frozenset(
 
 def tidy(tokens: list[tr.Token], source: Source) -> list[tr.Token]:
     """What is left when the layout is gone."""
-    tokens = _cut_end(_join_arg(tokens))
+    tokens = _continued(_cut_end(_join_arg(tokens)))
     tokens = _intervals(_without_quads(_without_columns(tokens)))
     tokens = _pair_bars(tokens, source)
     _balanced(tokens, source)
@@ -314,6 +314,26 @@ def _without_quads(tokens: list[tr.Token]) -> list[tr.Token]:
         behind_cases = {"END"} if both and out[-1].type == "END" else frozenset()
         if n and not around & (_AROUND_QUAD | {"QUAD"}) - behind_cases and _depth(tokens[:n]) == 0:
             out.append(tr.Token("COMMA", "quad", token.start, token.end) if both else token)
+    return out
+
+
+def _continued(tokens: list[tr.Token]) -> list[tr.Token]:
+    """In round brackets of an aligned formula a row that begins with a sign goes on with the one before."""
+    out: list[tr.Token] = []
+    names: list[str] = []
+    rest = iter(range(len(tokens)))
+    for n in rest:
+        token = tokens[n]
+        if token.type in ("BEGIN", "END"):
+            names = [*names, token.text] if token.type == "BEGIN" else names[:-1]
+        elif token.type == "CR" and names and names[-1] in ALIGNED and _depth(out) > len(names):
+            skipped = [m for m in range(n + 1, n + 3) if m < len(tokens) and tokens[m].type in ("AMP", "QUAD")]
+            following = n + 1 + len(skipped)
+            if following < len(tokens) and tokens[following].type in ("PLUS", "MINUS"):
+                for _ in skipped:
+                    next(rest)
+                continue
+        out.append(token)
     return out
 
 

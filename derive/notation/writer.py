@@ -296,6 +296,8 @@ def write(node: ex.Node, table: SymbolTable, *, display: bool = True) -> str:
 
 
 WIDTH = 72  # about a line of a page, in characters as :func:`width` counts them
+_DEEPEST = 3  # brackets in which a line is broken
+_SIGN_OR_BRACKET = re.compile(r" [+-] |\\left\(|\\right\)|[(){}]")
 _CASES = re.compile(r"\\begin\{cases\}(.*?)\\end\{cases\}")
 _FRACTION = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
 _SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
@@ -303,15 +305,53 @@ _BELOW = re.compile(r"\\(sum|prod|max|min)_\{((?:[^{}]|\{[^{}]*\})*)\}(\^\{[^{}]
 
 
 def write_lines(node: ex.Node, table: SymbolTable) -> str:
-    """As :func:`derive.notation.write` for a display; a chain wider than a line is broken at its relations."""
+    """As :func:`derive.notation.write` for a display; what is wider than a line is broken at its relations and signs.
+
+    A sum in brackets is broken where nothing outside of it can be: no formula need be set smaller.
+    """
     latex = write(node, table)
-    if not isinstance(node, ex.Rel) or len(node.terms) < 3 or width(latex) <= WIDTH:
+    if not isinstance(node, ex.Rel) or width(latex) <= WIDTH:
         return latex
     w = Writer(table, PARTS, taken=frozenset(i.name for i in ex.free_indices(node)))
     first, *rest = map(w.write, node.terms)
-    signs = [RELATIONS[op] for op in node.ops]
-    rows = r" \\ ".join(f"&{sign} {term}" for sign, term in zip(signs, rest, strict=True))
-    return rf"\begin{{aligned}} {first} {rows} \end{{aligned}}"
+    room = max(WIDTH - width(first) - 3, WIDTH / 2)
+    rows = [rf"&{RELATIONS[op]} {row}" if n == 0 else rf"&\quad {row}" for op, term in zip(node.ops, rest, strict=True)
+            for n, row in enumerate(_rows(term, room))]
+    return rf"\begin{{aligned}} {first} " + r" \\ ".join(rows) + r" \end{aligned}" if len(rows) > 1 else latex
+
+
+def _rows(latex: str, room: float) -> list[str]:
+    """The formula in rows that fit, broken at the + and − in as few brackets as will do."""
+    if width(latex) <= room or r"\begin" in latex:
+        return [latex]
+    choices = [_parts(latex, depth) for depth in range(_DEEPEST)]
+    parts = min(choices, key=lambda found: max(room, *map(width, found)))  # the first of those that fit
+    rows = parts[:1]
+    for part in parts[1:]:
+        if width(rows[-1]) + width(part) <= room:
+            rows[-1] += f" {part}"
+        else:
+            rows.append(part)
+    return rows
+
+
+def _parts(latex: str, depth: int) -> list[str]:
+    """The formula before each + or − in at most ``depth`` round brackets and no braces; these are of one size then."""
+    parts, at, level, braces = [""], 0, 0, 0
+    for found in _SIGN_OR_BRACKET.finditer(latex):
+        before, sign = latex[at:found.start()], found[0]
+        at = found.end()
+        braces += (sign == "{") - (sign == "}")
+        level -= sign in (")", r"\right)") and not braces
+        if sign in (" + ", " - ") and not braces and level <= depth:
+            parts[-1] += before
+            parts.append(sign.lstrip())
+            continue
+        spans = not braces and level < depth
+        parts[-1] += before + ({r"\left(": r"\bigl(", r"\right)": r"\bigr)"}.get(sign, sign) if spans else sign)
+        level += sign in ("(", r"\left(") and not braces
+    parts[-1] += latex[at:]
+    return parts
 
 
 def across(latex: str) -> float:

@@ -1,8 +1,10 @@
 """What is written reads back as the same expression; what is changed does not."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from derive.errors import DeriveError
 from derive.expr import Entry, Idx, Num, Pow
 from derive.notation import gather, read, write
 from derive.notation.symbols import Kind, Symbol, SymbolTable
@@ -54,3 +56,20 @@ def test_no_power_stands_beside_a_prime() -> None:
     latex = write(square, primed)
     assert latex == "(q'_{i})^{2}"
     assert read(latex, primed) is square
+
+
+WIDE = rf"y_{{k}} = y_k \left( {SIDE} + \left( \frac{{1}}{{1 + y_k}} + {SIDE} \right) y_k \right)"
+
+
+@pytest.mark.parametrize("formula", [WIDE, rf"y_k = {SIDE} + {SIDE}", rf"y_k = {SIDE} + {SIDE} = y_k ({SIDE})"])
+def test_a_wide_side_is_broken_at_its_signs_in_as_few_brackets_as_will_do(formula: str) -> None:
+    node = read(formula, TABLE)
+    latex = write_lines(node, TABLE)
+    rows = latex.removeprefix(r"\begin{aligned}").removesuffix(r"\end{aligned}").split(r"\\")
+    assert len(rows) > 1 and max(map(width, rows)) <= WIDTH + 4
+    assert read(latex, TABLE) is node
+
+
+def test_a_row_that_no_sign_begins_goes_on_nowhere() -> None:
+    with pytest.raises(DeriveError):
+        read(r"\begin{aligned} y_k &= (y_k \\ & y_k) \end{aligned}", TABLE)

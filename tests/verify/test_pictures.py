@@ -70,7 +70,8 @@ def test_the_slopes_of_a_curve_are_those_of_the_function(formula: str) -> None:
     assert [c.verdict for c in slopes(wrong, module)] == [Verdict.REFUTED]
 
 
-FIELDS = [*CARDS, "cards/pooling/overlapping_max_pooling.md", "cards/pooling/average_pooling.md", *(
+FIELDS = [*CARDS, "cards/pooling/overlapping_max_pooling.md", "cards/pooling/average_pooling.md",
+          "tests/cards/pooling/hats_and_stars.md", *(
     derive.layer("max_pool", kernel_size=k, stride=s, padding=p, dilation=d, dims=dims)
     for k, s, p, d, dims in ((3, 2, 1, 1, 2), (2, 1, 0, 2, 2), (2, 3, 0, 1, 2), (3, 2, 2, 2, 1), (2, 3, 0, 1, 1)))]
 

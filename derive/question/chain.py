@@ -68,7 +68,9 @@ class Chain(Recognised):
         letters: dict[str, str] = {}
         options = {**part.options}
         gaps = [g for g in self.prose.gaps if start <= g.start < stop]
-        if "pool" in part.name and named(self.prose.text, "each.map"):
+        each = [s for s in named(self.prose.text, "each.map", "each.time") if "pool" in part.name]
+        self.understood += [(s.start, s.stop) for s in each]
+        if any(s.concept == "each.map" for s in each):
             options["channels"] = "yes"
         if part.name == "linear":
             for first, last in self._reach(n, parts):
@@ -260,14 +262,15 @@ class Chain(Recognised):
     def _pairs(self, linear: Sequence[int]) -> None:
         """«the weights and biases $W_1$, $b_1$ and $W_2$, $b_2$»: a pair for each linear part, in their order."""
         free = [n for n in linear if not {"weight", "bias"} & {*self.parts[n].letters}]
-        pairs = [m.letters for m in self.spoken if len(m.letters) == 2 and not self.bound & {*m.letters} and
-                 {"letter.weight", "letter.bias"} <= {s.concept for s in named(self.prose.text[slice(
-                     self.prose.sentence(self.places.get(id(m.formula), 0))[0], self.places.get(id(m.formula), 0))],
-                     "letter")}]
+        places = [(m, self.places.get(id(m.formula), 0)) for m in self.spoken if len(m.letters) == 2]
+        pairs = [(m, at) for m, at in places if not self.bound & {*m.letters} and {"letter.weight", "letter.bias"} <= {
+            s.concept for s in named(self.prose.text[self.prose.sentence(at)[0] : at], "letter")}]
         if free and len(pairs) == len(free):
-            for n, pair in zip(free, pairs, strict=True):
-                self.bound |= {*pair}
-                letters = {**self.parts[n].letters, "weight": pair[0], "bias": pair[1]}
+            start = self.prose.text.rfind(",", self.prose.sentence(pairs[0][1])[0], pairs[0][1])
+            self.understood += [(start, pairs[0][1])] if start >= 0 else []
+            for n, (pair, _) in zip(free, pairs, strict=True):
+                self.bound |= {*pair.letters}
+                letters = {**self.parts[n].letters, "weight": pair.letters[0], "bias": pair.letters[1]}
                 self.parts[n] = replace(self.parts[n], letters=letters)
 
     def _of_whole(self, what: str, mention: Mention) -> bool:
@@ -328,8 +331,9 @@ class Chain(Recognised):
     def rank(self) -> int:
         """The number of the input's axes: of windows as many as their sizes or the words give, else one."""
         pooled = [p for p in self.parts if "pool" in p.name]
-        said = rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line)) if pooled else 1
-        return said + any("channels" in p.options for p in pooled)
+        if any("channels" in p.options for p in pooled):
+            return 2 if named(self.prose.text, "each.time") else 3
+        return rank_said(words_of(self.prose.plain.source, self.prose.plain.first_line)) if pooled else 1
 
     # -- what is not clear ---------------------------------------------------------------------------------------
 

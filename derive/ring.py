@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from zlib import crc32
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 Monomial = tuple[tuple[int, int], ...]  # (letter, power) of each letter in it
 
 
-_NONE = fmpq(0)
+_SHORT = 3  # terms
 
 
 def exact(value: Fraction | int) -> Any:
@@ -97,9 +98,11 @@ class Poly:
     def __hash__(self) -> int:
         if self._hash is None:
             n = len(self.of)
-            first, last = (self.of.coefficient(0), self.of.coefficient(n - 1)) if n else (_NONE, _NONE)
-            # of an fmpq the hash takes longer than all else here
-            self._hash = hash((n, n and self.of.monomial(0), first.p, first.q, last.p, last.q))
+            if n <= _SHORT:  # its text is made faster than the powers of all letters; a text's own hash differs by run
+                self._hash = crc32(str(self.of).encode())
+            else:  # of an fmpq the hash takes longer than all else here
+                first, last = self.of.coefficient(0), self.of.coefficient(n - 1)
+                self._hash = hash((n, self.of.monomial(0), first.p, first.q, last.p, last.q))
         return self._hash
 
     def __len__(self) -> int:
@@ -117,6 +120,14 @@ class Poly:
     def lead(self) -> Fraction:
         """The coefficient of the highest term; 0 of nothing."""
         return fraction(self.of.coefficient(0)) if len(self.of) else Fraction(0)
+
+    def monic(self) -> tuple[int, Poly]:
+        """The sign of the highest term's coefficient, and the polynomial by it, of what is not 0."""
+        lead = self.of.coefficient(0)
+        if lead == 1:
+            return 1, self
+        return (1, Poly(self.of * (1 / lead), self.ring)) if lead > 0 else (
+            -1, -self if lead == -1 else Poly(self.of * (1 / lead), self.ring))
 
     def terms(self) -> tuple[tuple[Monomial, Fraction], ...]:
         """Each monomial with its coefficient, highest first."""

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import z3
@@ -50,14 +50,15 @@ def both(a: Guard, b: Guard) -> Guard | None:
 
 
 def conjunction(truths: Iterable[Truth]) -> Truth:
-    found: Guard | None = ALWAYS
+    found: dict[Any, Signs] = {}
     for truth in truths:
         if truth is False:
             return False
-        found = found if truth is True else both(found, truth)  # type: ignore[arg-type]
-        if found is None:
-            return False
-    return found or True
+        for what, signs in () if truth is True else truth:
+            found[what] = signs = found[what] & signs if what in found else signs
+            if not signs:
+                return False
+    return frozenset(found.items()) or True
 
 
 class Guarded:
@@ -268,13 +269,10 @@ class Space:
         """The sign of a polynomial is one of these."""
         if poly.is_number:
             return ((poly.lead > 0) - (poly.lead < 0)) in signs
-        if self.algebra.is_positive(poly):
+        sign, monic = poly.monic()
+        if sign > 0 and self.algebra.is_positive(poly):
             return 1 in signs
-        lead = poly.lead
-        if lead < 0:
-            signs = frozenset(-s for s in signs)
-        if lead != 1:
-            poly = poly / lead
+        signs, poly = signs if sign > 0 else _turned(signs), monic
         return frozenset(((self._signed.setdefault(poly, poly), signs),))  # guards are compared often: by identity
 
     def condition(self, term: Any) -> Truth:
@@ -319,6 +317,12 @@ class Space:
         parts = [self.terms.of(p) if not g else when(self.truth(g), self.terms.of(p), number(0))
                  for g, p in self.lift(value).parts.items()]
         return total(parts or [number(0)])
+
+
+@lru_cache(maxsize=16)
+def _turned(signs: Signs) -> Signs:
+    """The signs of −p."""
+    return frozenset(-s for s in signs)
 
 
 def _where(guard: Guard, poly: Poly) -> Poly:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import hashlib
 import itertools
 import random
 import re
@@ -258,3 +260,24 @@ def test_every_kind_of_block_and_the_figures_of_a_page_are_apart() -> None:
     assert [made.count(f'id="figure{n}-title"') for n in range(1, 5)] == [1, 1, 1, 1]
     for piece in ("<table>", "<ul>", "<h4>", "<figcaption>", "<pre><code>", "<ol>"):
         assert piece in made
+
+
+SABOTAGES = [("(a, b) => a > b", "(a, b) => a >= b"), ("(a, b) => a > b", "(a, b) => a < b"),
+             ("found[found.length - 1], 1", "found[0], 1"), ("1 / found.length", "1"),
+             ("+= share * upstream", "= share * upstream")]  # fmt: skip
+
+
+@needs_chromium
+@pytest.mark.parametrize(("old", "new"), SABOTAGES)
+def test_a_changed_comparison_or_rule_of_the_grid_shows(old: str, new: str) -> None:
+    solution = layers()[3]  # whose windows overlap
+    page = str(render(solution, "html", "full"))
+    script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert script is not None and old in script[1]
+    changed = script[1].replace(old, new, 1)
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script[1], changed)]
+    asked = cases(solution, 18)
+    seen = visit(page.replace(script[1], changed).replace(*digests), FILL, asked)
+    with pytest.raises(AssertionError):
+        for one, shown in zip(asked, seen.result, strict=True):
+            agree(solution, one, shown)

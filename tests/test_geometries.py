@@ -13,6 +13,7 @@ from derive.layers.catalogue import Pooling
 GEOMETRIES = {
     "one entry": {"kernel_size": 1},
     "one entry, gaps": {"kernel_size": 1, "stride": 2},
+    "one entry, padded": {"kernel_size": 1, "stride": 1, "padding": (0, 1)},
     "a row": {"kernel_size": (1, 2), "stride": 1},
     "uneven": {"kernel_size": (3, 2), "stride": (2, 3), "padding": (1, 0)},
     "gaps": {"kernel_size": 2, "stride": 3},

@@ -13,7 +13,23 @@ from derive.calculus.windows import in_closed_form, inverses
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject
-from derive.expr import Cardinality, Cases, Entry, Expr, Fn, Infinity, Mul, Num, Reduce, Size, tuple_of, walk
+from derive.expr import (
+    Arg,
+    Cardinality,
+    Cases,
+    Entry,
+    Expr,
+    Fn,
+    Infinity,
+    Mul,
+    Num,
+    Reduce,
+    Size,
+    conditions,
+    joined,
+    tuple_of,
+    walk,
+)
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL, precision
 from derive.numeric.evaluator import evaluate
@@ -97,6 +113,7 @@ def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
         passed = Entry(f"delta_{module.output}", before.indices)
         whole = subject.messages.message(module.inputs[0]).after
         closed = passed if described(field, module.input_size)["identity"] and not field.padded else cast(Expr, whole)
+        closed = _alone(closed) if math.prod(field.kernel_size) == 1 else closed
     shown = closed or after
     written = {n.name for n in walk(shown) if isinstance(n, Size)}
     sizes = [b.m(extent(size)) for size in symbol.sizes] if written & {*symbol.sizes} else []
@@ -107,6 +124,15 @@ def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
         value = closed if isinstance(closed, Cases) else printed(closed, before, module)
         b.math(f"message_here_{module.inputs[0]}", equation(before, value))
     edge(b, field, module.input_size, value_of_nothing(module), _divisor(subject))
+
+
+def _alone(message: Expr) -> Expr:
+    """A message through windows of one entry: that is the largest of its window, whatever it is."""
+    if not isinstance(message, Cases):
+        return message
+    (value, cond), *rest = message.branches
+    kept = [c for c in conditions(cond) if not any(isinstance(n, Arg) for n in walk(c))]
+    return Cases(((value, joined(kept)), *rest)) if kept else value
 
 
 def ties(b: Builder, subject: Subject) -> None:

@@ -69,9 +69,11 @@ def fields(figure: Figure, module: Module) -> Check:
     for cell in cells[1:]:
         source += [cell] if any(abs(cell.x - c.x) + abs(cell.y - c.y) == 1 for c in source) else []
     left, top = min(c.x for c in source), min(c.y for c in source)
+    right, bottom = max(c.x for c in source) + 1, max(c.y for c in source) + 1
     marks = [i for i in figure.scene.items if isinstance(i, Label) and i.role == "coordinate"]
-    across = {round(m.x - 0.5, 3): int(m.text[1:-1]) for m in marks if 0 < top - m.y < 0.5 and left < m.x}
-    down = {round(m.y - 0.5, 3): int(m.text[1:-1]) for m in marks if 0 < left - m.x < 0.5}
+    across = {round(m.x - 0.5, 3): int(m.text[1:-1]) for m in marks if 0 < top - m.y < 0.5 and left < m.x < right}
+    down = {round(m.y - 0.5, 3): int(m.text[1:-1]) for m in marks
+            if 0 < left - m.x < 0.5 and top < m.y < bottom}
     axes = [down, across] if down else [across]
     at = {tuple(axis.get(round(v, 3)) for axis, v in zip(axes, (c.y, c.x)[-len(axes):], strict=True)): c
           for c in source}
@@ -105,7 +107,10 @@ def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: 
                   and tuple(map(int, _DIGITS.findall(text)))[-len(windows):] != marked[role]), None)
     said = [tuple(map(int, span)) for span in _SPAN.findall(figure.scene.description.replace("−", "-"))]
     covered = [axis[k] for out in marked.values() for axis, k in zip(windows, out, strict=True)]
-    if wrong is None and any(not w or max(a, 0) > w[0] or b < w[-1] for (a, b), w in zip(said, covered, strict=True)):
+    lengths = [1 + max(i for i in axis if i is not None) for axis in zip(*at, strict=True)] * len(marked)
+    named_others = [max(a, 0) > w[0] or b < w[-1] if w else b >= 0 and a < n
+                    for (a, b), w, n in zip(said, covered, lengths, strict=True)]
+    if wrong is None and any(named_others):
         return "the words name other cells"
     return wrong and f"{wrong} stands at another window"
 

@@ -23,7 +23,7 @@ def completed(question: str, text: str) -> Module:
 
 
 @pytest.mark.parametrize(("question", "text", "old", "new", "equations"), [
-    pytest.param(r"A smooth max pooling layer computes $y = \frac1n \sum_{j=1}^n e^{x_j}$. Derive the backward message.", r"""forward:
+    pytest.param(r"A layer computes $y = \frac1n \sum_{j=1}^n e^{x_j}$. A maxout is used. Derive the backward message.", r"""forward:
   - 'y = \frac{1}{n} \sum_{j=1}^{n} e^{x_{j}}'
   - '?'
 shapes:

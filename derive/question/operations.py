@@ -14,7 +14,7 @@ from derive.question.lexicon import Span, named
 from derive.question.naming import letters_of, mentions
 from derive.question.prose import Prose
 from derive.question.request import discussed, requested
-from derive.question.unaccounted import Formulas
+from derive.question.unaccounted import Formulas, without_asides
 
 _IN_WORDS = dict(zip("two three four five six seven eight nine ten".split(), range(2, 11), strict=True))
 _NUMBER = re.compile(rf"\s+(?:(?:by|with|of|is|equal to)\s+)?(?:a factor of\s+)?"
@@ -164,9 +164,10 @@ def _said(prose: Prose) -> Iterator[Span]:
         if span.of("operation.none") or any(p.start <= span.start < p.stop for p in parts):
             continue
         start, stop = prose.sentence(span.start)
-        around = f"{text[start : span.start]} ∎ {text[span.stop : stop]}"
-        silent = (named(around, "claim.shown", "aside.other", "aside.habit", "request.jacobian", "request.gradient",
-                        "request.vjp")
+        told = without_asides(text[start:stop])
+        around = f"{told[: span.start - start]} ∎ {told[span.stop - start :]}"
+        silent = (not told[span.start - start : span.stop - start].strip()
+                  or named(around, "claim.shown", "aside.habit", "request.jacobian", "request.gradient", "request.vjp")
                   or named(text[max(start, span.start - 20) : span.start], "not")
                   or _CONDITION.search(text, start, stop) or discussed(text, span.start)
                   or requested(text, span.start))

@@ -40,7 +40,7 @@ _ELSEWHERE = one_of(
     r"\b(?:smooth|compromise|like|similar\w*|analog\w*|contrast\w*|opposed|compar\w*|related|alternatives?|companion|supersed\w*)\b",
     r"\b(?:replac\w*|instead|variants?|versions?)\b",
     r"\b(?:generali[sz]\w*|special cases?|approach\w*|approximat\w*|becomes?|limit)\b",
-    r"\b(?:seen|known|preceding|preceded|before|previous|podobn\w*|místo)\b",
+    r"\b(?:seen|known|preceding|preceded|before|podobn\w*|místo)\b",
 )  # fmt: skip
 # … and of what is not there.
 _NOT_BEFORE = re.compile(r"\b(?:no|not|without|never|than|bez|než)\b(?:\s+[\w-]+){0,2}\s*$")
@@ -129,17 +129,20 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
 
 _OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)\)\s*")  # F(w, b)
 _STATED = re.compile(r"\\partial|\\in(?![a-z])")  # of ∂L/∂y, of a shape
+_TAKEN = ("letter.target", "letter.weight", "letter.bias")  # what some formula must take
 _FAR = 500  # characters of its sentence that are read on either side of a part's name
 
 
 def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable[str]) -> None:
-    """Raise :class:`CardError` for «its output $h$», «the target $t$», where no formula computes or takes it."""
+    """Raise :class:`CardError` for «its output $h$», «the target $t$», «the bias $b$» that no formula has."""
     letters, declared = {*letters}, {*declared}
     for mention in mentions(prose, bare_letters):
         called = lexicon.named(mention.before, "letter")
-        for latex in mention.letters if called and called[-1].of("letter.output", "letter.target") else ():
+        for latex in mention.letters if called and called[-1].of("letter.output", *_TAKEN) else ():
             known = letters if called[-1].of("letter.target") else letters | declared
-            if name_of(latex) not in known and not _STATED.search(mention.formula.latex):
+            labelled = called[-1].of("letter.weight", "letter.bias")  # W of W_{xh}
+            has = name_of(latex) in known or (labelled and any(k.startswith(f"{name_of(latex)}_") for k in known))
+            if not has and not _STATED.search(mention.formula.latex):
                 raise CardError(Problem(f"`{latex}` is named ({mention.said}), and no formula has it: write the "
                                         "forward formulas of all that is named", line=mention.formula.line))
 
@@ -196,6 +199,14 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
                                     "of all that the output goes through", line=prose.plain.line(start)))
 
 
+def without_asides(text: str) -> str:
+    """The words with blanks for those that tell of other layers: «unlike …», up to the comma."""
+    for span in lexicon.named(text, "aside.other"):
+        stop = next((n for n in range(span.stop, len(text)) if text[n] in ",;"), len(text))
+        text = text[: span.start] + " " * (stop - span.start) + text[stop:]
+    return text
+
+
 def is_aside(words: str) -> bool:
     """The words tell of other layers, of habits or of special cases."""
     return _HABIT.search(words) is not None or _ELSEWHERE.search(words) is not None
@@ -205,7 +216,10 @@ def _goes_on(prose: Prose, first: int, last: int) -> bool:
     """The words say that the output of the formulas goes through the part that they name here."""
     start, stop = prose.sentence(first)
     start, stop = max(start, first - _FAR), min(stop, last + _FAR)
-    before, after = _without_targets(prose.text[start:first]), _without_targets(prose.text[last:stop])
+    told = without_asides(prose.text[start:stop])
+    if not told[first - start : last - start].strip():
+        return False
+    before, after = _without_targets(told[: first - start]), _without_targets(told[last - start :])
     if _HABIT.search(before) or _HABIT.search(after) or _NOT_BEFORE.search(before) or _NOT_BEHIND.match(after):
         return False
     if _JOINED.search(before) or _APPLIED.match(after):

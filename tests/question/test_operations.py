@@ -110,3 +110,15 @@ def test_what_the_words_say_of_ties_is_the_tie_rule(said: str, rule: str) -> Non
 def test_beside_windows_nothing_is_left_out(said: str) -> None:
     with pytest.raises(CardError):
         read(WINDOW, said, ASKED)
+
+
+@pytest.mark.parametrize("question", [
+    r"A layer averages a map over non-overlapping $2 \times 2$ windows. Different from pooling of today, the average is then "
+    r"multiplied by a trainable gain $g$, and the result goes through a tanh. The input is $x_{ij}$, the output $y_{pq}$.",
+    r"The state is the hyperbolic tangent of an affine function of the input $x$ and of the previous state $h$; the output is "
+    r"$o = W h + b$.",
+    r"A layer with the weights $W$ and the bias $c$ computes $y = W x$ with $x \in \mathbb{R}^n$.",
+])
+def test_an_aside_ends_at_its_comma_and_what_is_named_is_somewhere(question: str) -> None:
+    with pytest.raises(CardError):
+        read(question, ASKED)

@@ -139,10 +139,11 @@ def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable
     for mention in mentions(prose, bare_letters):
         called = lexicon.named(mention.before, "letter")
         for latex in mention.letters if called and called[-1].of("letter.output", *_TAKEN) else ():
-            known = letters if called[-1].of("letter.target") else letters | declared
+            known = letters if called[-1].of(*_TAKEN) else letters | declared
             labelled = called[-1].of("letter.weight", "letter.bias")  # W of W_{xh}
             has = name_of(latex) in known or (labelled and any(k.startswith(f"{name_of(latex)}_") for k in known))
-            if not has and not _STATED.search(mention.formula.latex):
+            ranges = labelled and "=" in mention.formula.latex  # «weights $w_k$ and $v_k$, $k = 1, …, K$»
+            if not has and not ranges and not _STATED.search(mention.formula.latex):
                 raise CardError(Problem(f"`{latex}` is named ({mention.said}), and no formula has it: write the "
                                         "forward formulas of all that is named", line=mention.formula.line))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import CardError, OpenError
+from derive.errors import CardError, DeriveError, OpenError
 from derive.module import Module
 from derive.question import module_of
 
@@ -120,5 +120,5 @@ def test_beside_windows_nothing_is_left_out(said: str) -> None:
     r"A layer with the weights $W$ and the bias $c$ computes $y = W x$ with $x \in \mathbb{R}^n$.",
 ])
 def test_an_aside_ends_at_its_comma_and_what_is_named_is_somewhere(question: str) -> None:
-    with pytest.raises(CardError):
+    with pytest.raises(DeriveError):
         read(question, ASKED)

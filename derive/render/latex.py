@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -75,8 +76,9 @@ def _data(solution: Solved) -> dict[str, Any]:
     front = solution.card.front_matter if solution.card else {}
     tags = front.get("tags") or ()
     return {
-        # a PDF's title has no formulas: signs of mathematics by the names of their macros, letters without accents
-        "title": re.sub(r"[\\{}\u0300-\u036f]", "", "".join(tex.MATHS.get(c, c) for c in plain(solution.sheet.title))),
+        # a PDF's title has no formulas: signs of mathematics by their macros' names, accents where a letter has one
+        "title": re.sub(r"[\\{}\u0300-\u036f]", "", unicodedata.normalize("NFC", "".join(
+            tex.MATHS.get(c, c) for c in plain(solution.sheet.title)))),
         "subject": str(front.get("course") or ""),
         "keywords": ", ".join(map(str, tags)) if isinstance(tags, list | tuple) else str(tags),
         "foot": prose.inline(solution.sheet.title),

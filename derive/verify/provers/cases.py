@@ -82,19 +82,20 @@ class ByCases:
     def _proves_anew(self, node: Node) -> bool:
         if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
             self._lower_again()
-        with self._own.used():
-            while True:
-                try:
+        while True:
+            try:
+                with self._own.used():
                     return self._proves_all(node)
-                except TooMany:
-                    if self._spare == _SPARE[-1]:
-                        return False
-                    self._spare = _SPARE[_SPARE.index(self._spare) + 1]
-                    self._lower_again()
+            except TooMany:
+                if self._spare == _SPARE[-1]:
+                    return False
+                self._spare = _SPARE[_SPARE.index(self._spare) + 1]
+                self._lower_again()
 
     def _lower_again(self) -> None:
+        """Another point in a context of its own: any thread may free the terms of the old one, so nothing uses it."""
         self.__dict__.pop("lowering", None)
-        self._sound = 0
+        self._own, self._sound = Own(), 0
 
     def _proves_all(self, node: Node) -> bool:
         if self.lowering is None:

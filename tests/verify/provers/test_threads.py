@@ -37,3 +37,48 @@ def test_threads_of_a_fresh_process_give_the_bytes_of_one() -> None:
     assert together.returncode == alone.returncode == 0, together.stderr[-2000:] + alone.stderr[-2000:]
     assert together.stdout == alone.stdout
     assert together.stdout
+
+
+COLLECTED = """
+import gc, sys
+from contextlib import contextmanager
+import z3
+from derive import solve
+from derive.verify.provers import smt
+
+in_use, wrong, collecting = [], [], []
+used = smt.Own.used
+
+@contextmanager
+def watched(own):
+    in_use.append(own.context)
+    try:
+        with used(own):
+            gc.collect()
+            yield
+    finally:
+        in_use.pop()
+
+def watch(kind):
+    free = kind.__del__
+    def freed(term):
+        if collecting and any(getattr(term, "ctx", None) is context for context in in_use):
+            wrong.append(kind.__name__)
+        free(term)
+    kind.__del__ = freed
+
+smt.Own.used = watched
+for kind in (z3.AstRef, z3.AstVector, z3.ModelRef, z3.Solver):
+    watch(kind)
+gc.callbacks.append(lambda phase, _: collecting.append(1) if phase == "start" else collecting.clear())
+for card in sys.argv[1:]:
+    solve(card)
+sys.exit(f"{len(wrong)} freed: {set(wrong)}" if wrong else 0)
+"""
+
+
+def test_the_collector_frees_no_term_of_a_context_in_use() -> None:
+    """It runs in any thread, and two in one context end in a segmentation fault."""
+    cards = [str(path) for path in (SAMPLE, named("prelu_bank"))]
+    done = subprocess.run([sys.executable, "-c", COLLECTED, *cards], cwd=ROOT, capture_output=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]

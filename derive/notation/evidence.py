@@ -31,7 +31,7 @@ class Evidence:
             self.of_kind(k) for k in (Kind.INDEX, Kind.TENSOR, Kind.SET, Kind.SIZE))
         self.functions = self.of_kind(Kind.FUNCTION) | set(self.defined_functions())
         self.renamed(map(self.with_square, map(self.with_prime, self.seen.all)))
-        self.renamed(o for o in self.seen.all if not (self.is_operator(o.name) or self.is_softmax(o)))
+        self.renamed(o for o in self.seen.all if not (self.is_operator(o.name) or self.is_of_vectors(o)))
         self.labels: set[str] = set()
         self.latex: dict[str, str] = {}
         self.unlabelled: dict[str, str] = {}  # W_o ↦ W
@@ -56,8 +56,9 @@ class Evidence:
                 o.following is not None and not _indexed(o.following) for o in self.seen.all if o.name == name)
         return name.endswith("_bb") or name not in self.heads
 
-    def is_softmax(self, o: Occurrence) -> bool:
-        return o.name.lower() == "softmax" and o.following is not None and not {o.name} & (self.heads | {*self.words})
+    def is_of_vectors(self, o: Occurrence) -> bool:
+        """softmax, diag: no letters where they stand before something."""
+        return o.name.lower() in ("softmax", "diag") and o.following is not None and not {o.name} & (self.heads | {*self.words})
 
     @cached_property
     def squares(self) -> set[str]:

@@ -84,3 +84,9 @@ def test_a_density_is_a_function_of_what_stands_on_both_sides_of_its_bar():
         node = read(formula, table)
         assert read(write(node, table), table) is node
     assert {e.tensor for e in walk(read(density, table)) if isinstance(e, Entry)} == {"t", "mu", "sigma2"}
+
+
+def test_a_diagonal_matrix_that_stands_alone_makes_no_letter() -> None:
+    r"""“Write it with $\operatorname{diag}(p)$”: diag is a function wherever it is applied, unless the card defines it."""
+    table = gather([r"p_k = x_k^2", r"\operatorname{diag}(p)"])
+    assert table.named("diag") is None

@@ -58,7 +58,8 @@ class Evidence:
 
     def is_of_vectors(self, o: Occurrence) -> bool:
         """softmax, diag: no letters where they stand before something."""
-        return o.name.lower() in ("softmax", "diag") and o.following is not None and not {o.name} & (self.heads | {*self.words})
+        of_vectors = o.name.lower() in ("softmax", "diag") and o.following is not None
+        return of_vectors and not {o.name} & (self.heads | {*self.words})
 
     @cached_property
     def squares(self) -> set[str]:

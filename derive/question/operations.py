@@ -10,8 +10,9 @@ from functools import partial
 from derive.errors import OpenError, Problem
 from derive.expr import Add, Binder, Bracket, Cases, Entry, Expr, Fn, Mul, Num, Pow, Reduce, Size, walk
 from derive.module import Module
+from derive.notation.symbols import name_of
 from derive.question.lexicon import Span, named
-from derive.question.naming import letters_of, mentions
+from derive.question.naming import bare_letters, letters_of, mentions
 from derive.question.prose import Prose
 from derive.question.request import discussed, requested
 from derive.question.unaccounted import Formulas, without_asides
@@ -78,7 +79,8 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
 
 def refuse_unformulated(prose: Prose, module: Module) -> None:
     """Raise :class:`OpenError` for the first thing that the words say is computed and no formula of the module does."""
-    for start, stop, problem in (*_operations(prose, module), *_statistics(prose, module), *_signs(prose)):
+    for start, stop, problem in (*_operations(prose, module), *_statistics(prose, module),
+                                 *_undefined(prose, module), *_signs(prose)):
         raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
                                 key="forward"), found=module)
 
@@ -144,6 +146,18 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
         for span in called[:1]:
             words = mention.before[span.start : span.stop] or mention.after[span.start : span.stop]
             yield at, at + 1, f"is computed, the {words}, and no formula says how: write it"
+
+
+def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
+    """«the loss $L$ is the sum of these contributions», where no formula computes L."""
+    known = {*module.given, *module.defined}
+    for mention in mentions(prose, bare_letters):
+        said = named(mention.after, "statistic.mean", "statistic.of")
+        if known.isdisjoint(map(name_of, mention.letters)) and said and not named(mention.after, "statistic.held") and (
+                named(mention.before, "letter.loss") and len(mention.after[: said[0].start].split()) < 3):
+            at = next(gap.start for gap in prose.gaps if gap.formula is mention.formula)
+            what = mention.after[said[0].start : said[0].stop]
+            yield at, at + 1, f"is computed, the {what}, and no formula says how: write it"
 
 
 def _signs(prose: Prose) -> Iterator[Open]:

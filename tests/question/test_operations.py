@@ -42,6 +42,12 @@ def test_conditions_asides_and_negations_say_nothing_of_the_layer(said: str) -> 
     assert read(FORMULAS, said, ASKED)
 
 
+def test_a_loss_that_words_alone_compute_is_open() -> None:
+    with pytest.raises(OpenError, match=r"is computed, the sum, and no formula says how"):
+        read(r"A classifier computes $s = W x + b$. Each score adds a violation; the loss $L$ is the sum of these violations.",
+             r"Derive $\partial L/\partial W$ and $\partial L/\partial b$.")
+
+
 def test_what_a_formula_does_may_be_said() -> None:
     assert read(r"A layer computes $r = w^\top x - t$.", r"The difference is squared, $\ell = r^2$.",
                 "The weights $w$ are multiplied with the input and summed.", ASKED)

@@ -56,11 +56,11 @@ def _prose(card: Card) -> Prose:
 
 def _stated(card: Card, statement: Statement) -> Module | None:
     """The layer that the front matter gives, by formulas or by names; None where the question says which it is."""
-    if statement.layers is not None or (statement.forward is not None and "layer" in card.front_matter):
+    if statement.layers is not None or "layer" in card.front_matter:
         from derive.question.given_layers import layers_module
 
-        found = layers_module(card, statement)
-        return found or _by_words(with_layer(card, str(statement.layers)), statement)
+        named = card if statement.layers is None else with_layer(card, statement.layers)
+        return layers_module(card, statement) or _by_words(named, statement)
     if statement.forward is None:
         return None
     from derive.question.given import given_module  # only where it is asked: a part of a cold start

@@ -222,7 +222,6 @@ class Chain(Recognised):
         """Weights and biases that the words name elsewhere, to the linear parts that have none, in their order."""
         linear = [n for n, p in enumerate(self.parts) if p.name == "linear"]
         self._biases_of_all(linear)
-        self._pairs(linear)
         said = next(iter(named(self.prose.text, "bias")), None)
         if len(linear) == 1 and said is not None and "bias" not in self.parts[linear[0]].options:
             options = {**self.parts[linear[0]].options, "bias": said.concept.partition(".")[2]}
@@ -258,20 +257,6 @@ class Chain(Recognised):
                     bias = "no" if "every.no" in said else span.concept.partition(".")[2]
                     options = {**self.parts[n].options, "bias": bias}
                     self.parts[n] = replace(self.parts[n], options=options)
-
-    def _pairs(self, linear: Sequence[int]) -> None:
-        """«the weights and biases $W_1$, $b_1$ and $W_2$, $b_2$»: a pair for each linear part, in their order."""
-        free = [n for n in linear if not {"weight", "bias"} & {*self.parts[n].letters}]
-        places = [(m, self.places.get(id(m.formula), 0)) for m in self.spoken if len(m.letters) == 2]
-        pairs = [(m, at) for m, at in places if not self.bound & {*m.letters} and {"letter.weight", "letter.bias"} <= {
-            s.concept for s in named(self.prose.text[self.prose.sentence(at)[0] : at], "letter")}]
-        if free and len(pairs) == len(free):
-            start = self.prose.text.rfind(",", self.prose.sentence(pairs[0][1])[0], pairs[0][1])
-            self.understood += [(start, pairs[0][1])] if start >= 0 else []
-            for n, (pair, _) in zip(free, pairs, strict=True):
-                self.bound |= {*pair.letters}
-                letters = {**self.parts[n].letters, "weight": pair.letters[0], "bias": pair.letters[1]}
-                self.parts[n] = replace(self.parts[n], letters=letters)
 
     def _of_whole(self, what: str, mention: Mention) -> bool:
         """«the input of the module is $h$»"""

@@ -52,14 +52,14 @@ def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Modul
     layer = _layer(statement, found, given.table, {d.of.tensor for _, d in named_by if isinstance(d.of, Entry)})
     named = [*mentions(given.prose, partial(letters_of, table=layer.table))]
     roles = roles_of(layer.given, named, card, layer.table)
-    layer, roles = with_numbers(layer, roles, {d.wrt for _, d in named_by}, given.prose)
+    layer, roles, put_in = with_numbers(layer, roles, {d.wrt for _, d in named_by}, given.prose)
     facts = (tuple(facts_given((c for c, _ in found.facts), layer.given)) if statement.facts is not None else
              facts_of(found, given.prose, named, layer.given, layer.table))
     make = _of_a_window if not layer.functions and is_extreme(layer.used[-1].equation) and len(layer.used) == 1 else (
         _of_formulas)
     module = make(given, statement, card, layer, roles, fields)
-    readings = dict.fromkeys((*said_of(layer), *roles_said(roles), *module.readings, *_idle(given, statement, layer),
-                              *said(statement)))
+    readings = dict.fromkeys((*said_of(layer), *put_in, *roles_said(roles), *module.readings,
+                              *_idle(given, statement, layer), *said(statement)))
     return replace(module, facts=facts, key=card.id, readings=tuple(readings))
 
 

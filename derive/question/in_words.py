@@ -1,47 +1,16 @@
-"""Equations, cases and ranges of sums that stand in words: «$q$ is the softmax of the logits $z$»."""
+"""Cases that stand in words: «$y = 0$ if $x < 0$ and $x$ otherwise»."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from derive.notation.formulas import Formula
-from derive.notation.pieces import running
-from derive.notation.rules.trees import Run, all_statements, changed, each, equals, letter, sides, spelt
-from derive.notation.symbols import name_of
-from derive.notation.tree import Env, Item, Scripted, Token, base_of, has, is_token, split, unwrap
-from derive.question.naming import bare_letters
+from derive.notation.rules.trees import Run, equals, sides, spelt
+from derive.notation.tree import Env, Token, has, is_token
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
-
-_FUNCTIONS = {"softmax": "softmax", "sigmoid": "sigmoid", "logistic function": "sigmoid", "relu": "relu",
-              "rectifier": "relu", "softplus": "softplus", "hyperbolic tangent": "tanh"}  # fmt: skip
-_SAID = re.compile(
-    rf"{GAP}\s*,?\s*(?:of (?:the |a )?(?:[a-z-]+ ){{1,3}})?(?:is|are|be|being|denotes?|=)\s+"
-    r"(?:(?:given|obtained|computed|defined) (?:by|as|from) )?(?:the |a )?"
-    rf"(?:logistic (?!function))?(?P<name>{'|'.join(_FUNCTIONS)})(?: function| activation| transform(?:ation)?)?"
-    rf"\s+(?:of|applied to|at)\s+(?:[a-z-]+ ){{0,4}}{GAP}"
-)
-
-
-def equations_said(prose: Prose, written: Sequence[Formula]) -> Iterator[Formula]:
-    """q = softmax(z) for such words, where no formula defines q."""
-    gaps = {gap.start: gap for gap in prose.gaps}
-    heads = {str(base_of(side[0])) for part in all_statements(written) for side in sides(part)[:-1] if side}
-    for match in prose.matches(_SAID):
-        ends = gaps.get(match.start()), gaps.get(match.end() - 1)
-        letters = [letter for gap in ends if gap is not None and (letter := _letter(gap))]
-        if len(letters) == 2 and ends[0] is not None and name_of(letters[0]) not in heads:
-            place = ends[0].formula
-            latex = rf"{letters[0]} = \mathrm{{{_FUNCTIONS[match['name']]}}}({letters[1]})"
-            yield Formula(latex, place.line, place.column, False)
-
-
-def _letter(gap: Gap) -> str | None:
-    found = bare_letters(gap.formula)
-    return found[0] if len(found) == 1 else None
-
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
 _ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"
@@ -136,45 +105,3 @@ def _written(gap: Gap | None, items: Run) -> str:
 
 def _tree(gap: Gap) -> Run:
     return tuple(item for item in gap.formula.tree or () if not is_token(item, "AMP"))
-
-
-_OVER = re.compile(
-    r"\bsums? (?:runs?|is taken|are taken|extends?|goes|ranges?|is|are) over (?:all )?"
-    rf"(?:(?:indices|index|positions|values|terms|those|the) )*(?P<letter>{GAP})"
-    rf"(?:\s*,?\s*(?:with|such that|for which|where|satisfying|that satisfy)\s+(?P<range>{GAP}))?"
-)
-
-
-def with_ranges_said(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
-    r"""The formulas with \sum_{k : 0 \le t - 2k < A} for a \sum_k whose range the words give."""
-    gaps = {gap.start: gap for gap in prose.gaps}
-    found = list(formulas)
-    for match in prose.matches(_OVER):
-        said = _said(gaps.get(match.start("letter")), gaps.get(match.start("range")) if match["range"] else None)
-        if said is not None:
-            found = changed(found, lambda tree, said=said: each(tree, lambda item: _ranged(item, *said)))  # type: ignore[misc]
-    return found
-
-
-def _ranged(item: Item, own: str, range_: Run) -> Item:
-    big = isinstance(item, Scripted) and is_token(item.base, "BIG") and item.base.text == "sum" and not item.sups
-    bare = big and isinstance(item, Scripted) and len(item.subs) == 1 and spelt(unwrap(item.subs[0])) == own
-    return replace(item, subs=(range_,)) if bare and isinstance(item, Scripted) else item
-
-
-def _said(gap: Gap | None, range_: Gap | None) -> tuple[str, Run] | None:
-    """The letter and what stands below the sum, where the words give its range."""
-    if gap is None:
-        return None
-    tree = _tree(gap)
-    if range_ is None:
-        running_ = next((r for r in running(tree) if r.listed and len(r.names) == 1), None)
-        two = sides(split(tree, "COMMA")[0]) if tree else []
-        if running_ is None or len(two) != 2 or len(running_.ends) != 1:
-            return None
-        at = tree[0]
-        return running_.names[0], (*two[1], Token("REL", "≤", at.start, at.end), *two[0],
-                                   Token("REL", "≤", at.start, at.end), *running_.ends[0])
-    own = letter(tree[0]) if len(tree) == 1 else None
-    colon = Token("COLON", ":", tree[0].start, tree[0].end) if tree else None
-    return None if own is None or colon is None else (own, (tree[0], colon, *_tree(range_)))

@@ -24,7 +24,7 @@ from derive.question.facts import facts_of
 from derive.question.fields import Fields, fields_of, refuse_other_stride
 from derive.question.layer_reading import read_layer
 from derive.question.naming import Mention, letters_of, mentions
-from derive.question.numbers import with_numbers, with_stated_factors
+from derive.question.numbers import with_numbers
 from derive.question.prose import Prose
 from derive.question.reading import Read
 from derive.question.refused import of_the_layer, refuse_parts, refuse_undefined, refuse_unplaced, refuse_unread
@@ -57,7 +57,6 @@ def layer_module(card: Card, statement: Statement) -> Module:
 def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"), doubts)
     read_, chosen = with_chosen(read_, prose)
-    read_, numbers = with_stated_factors(read_)
     nodes = without_claims(read_.nodes, prose)
     found = inlined(definitions(nodes, read_.table))
     table = read_.table
@@ -79,10 +78,7 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
         refuse_open(prose, lambda part: un.shown(part, _values(layer)))
     with doubts.over("inputs"):
         _refuse_identity(layer, roles, {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)})
-    before = layer.given
-    layer, roles = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
-    put_in = [f"the number of ${found.numbers[n][1].latex.strip()}$ is put in (line {found.numbers[n][1].line})"
-              for n in before if n not in layer.given]
+    layer, roles, put_in = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
     wanted = Wanted(("vjp",) if statement.derive else (), (), ())  # until the statement's own request is read
     by_letters = not {*(statement.derive or ())} & KINDS.keys()
     if statement.derive is None:
@@ -100,7 +96,7 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
                        fields, nodes, written)
     shortened = short(with_trees(formulas(card.question, card.question_line)))
     reaches = reaches_said(d.formula for d in layer.used)
-    readings = (*said_of(layer), *reaches, *numbers, *shortened, *chosen, *put_in,
+    readings = (*said_of(layer), *reaches, *shortened, *chosen, *put_in,
                 *roles_said(_held(roles, held, prose)), *said, *wanted.readings)
     parts = [p.name for p in Chain(prose).parts] if of_parts else []
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError, Problem
+from derive.errors import DeriveError
 from derive.expr import Entry, Expr, Node, Partial, walk
-from derive.layers import compose, find
-from derive.layers.catalogue import Layer
-from derive.layers.chain import Part
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula, formulas
 from derive.notation.rules import LETTERS, RULES, rewritten
@@ -20,7 +16,7 @@ from derive.notation.rules.trees import Run, equals, sides, statements
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.claims import computes_nothing, without_claims
 from derive.question.doubts import Doubts
-from derive.question.in_words import equations_said, with_cases_said, with_ranges_said
+from derive.question.in_words import with_cases_said
 from derive.question.named import with_named
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.parts import continued_parts, refuse_linear, stated_parts
@@ -55,10 +51,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     refuse_other_topics(card, prose)
     written = with_cases_said(written, prose)
     prose = replace(prose, formulas=tuple(written))
-    said = equations_said(prose, written)
-    written = with_ranges_said(written, prose)
-    prose = replace(prose, formulas=tuple(written))
-    found = with_named(rewritten([*written, *stated, *said], RULES), prose)
+    found = with_named(rewritten([*written, *stated], RULES), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = counts(read_.nodes, spoken)
@@ -76,9 +69,7 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
         return read_, prose, []
     derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
     defined = definitions(without_claims(read_.nodes, prose), read_.table)
-    new, letters = keyed(card, bool(defined.tensors or defined.functions))
-    if not new:
-        new, letters = stated_parts(prose, found, defined, doubts)
+    new, letters = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
     if not new and not derived:
@@ -127,29 +118,3 @@ def _or_none(formula: Formula, items: Run, table: SymbolTable) -> Node | None:
         return read_formula(replace(formula, tree=items), table)
     except DeriveError:
         return None
-
-
-_SAID = {"inputs": "input", "parameters": "trainable", "constants": "fixed"}
-
-
-def keyed(card: Card, computes: bool) -> tuple[list[Formula], list[Mention]]:
-    """The formulas of ``layer: prelu``, and what their letters are; nothing where no such layer is named.
-
-    Raises :class:`CardError` where formulas of the card compute something beside it.
-    """
-    if "layer" not in card.front_matter:
-        return [], []
-    name, line = str(card.front_matter["layer"]), card.key_line("layer") or 1
-    spec = find(name)
-    if not isinstance(spec, Layer):
-        return [], []
-    if computes:
-        raise CardError(Problem(f"`layer: {name}` stands beside formulas that compute something; leave one of them out",
-                                card.path, line))
-    options: dict[str, Any] = {key: card.front_matter[key] for key in spec.options if key in card.front_matter}
-    found = compose([Part(spec.name, (), options)])
-    latexes = (*found.formulas, *found.ranges, *found.facts, *found.shapes)
-    written = [Formula(latex, card.question_line, 0, False) for latex in latexes]
-    said = [Mention((name_of(letter),), what, "", f"line {line}: `layer: {name}`", written[0])
-            for role, what in _SAID.items() for letter in getattr(found, role)]
-    return written, said

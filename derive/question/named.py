@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from derive.errors import CardError, Problem
 from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation.formulas import Formula
 from derive.notation.rules.functions import applied, defined
 from derive.notation.rules.trees import letters, with_trees
-from derive.notation.symbols import GREEK, latex_of, name_of
+from derive.notation.symbols import GREEK, latex_of
 from derive.question.lexicon import Span, named
 from derive.question.prose import Prose
 
@@ -27,19 +26,6 @@ _KNOWN = {part: FUNCTIONS[name] for part in (
     "hard_swish", "identity") if _written(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), "")), "u")}
 _LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
 _LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
-# a(\cdot) and a[\bullet] alone: a letter that the words call a function
-_HELD = re.compile(
-    r"\s*(\\(?:mathbf|boldsymbol|bm)\s*\{\s*\\?[A-Za-z]+\s*\}|\\[A-Za-z]+|[A-Za-z])"
-    r"\s*[(\[]\s*\\(?:cdot|bullet)\s*[)\]][\s.,]*")
-_IS = re.compile(
-    r"\s*,?\s*(?:is|denotes|represents|stands for|being)\s+(?:the |an? )?"
-    r"(?:(?:usual|standard|ordinary|well-known|(?:element|component|entry)-?wise) )*")
-_CHANGED = re.compile(
-    r"[^.;,:¶]{0,30}?\b(?:squared?|cubed?|scaled|shifted|clipped|capped|truncated|negat\w+|reversed|derivative|inverse"
-    r"|modified|noisy|randomi[sz]ed|smooth\w*)\b(?P<of>[^.;,:¶]{0,30})")
-_ENDS = re.compile(
-    r"(?:[\s-]+(?:activation|function|non-?linearity|unit|applied|acting|(?:element|component|entry)-?wise|separately"
-    r"|to|on|each|every|all|of|its|the|arguments?|entry|entries|components?|elements?|coordinates?))*\s*(?:[.,;:)¶]|$)")
 
 
 def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
@@ -56,9 +42,6 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
     for formula in formulas:
         for name in applied(formula):
             places.setdefault(name, formula)
-    for name, meant in _held(prose, places.keys() - settled):
-        settled.add(name)
-        yield _definition(name, argument, _written(meant, argument), places[name])
     for name, place in places.items():
         word = len(name) > 2 and name not in GREEK
         if name not in settled and (word or name in _LETTERS):
@@ -70,26 +53,6 @@ def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
 
 def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:
     return Formula(f"{latex_of(name)}({argument}) = {body}", at.line, at.column, False)
-
-
-def _held(prose: Prose, names: Iterable[str]) -> Iterator[tuple[str, Function]]:
-    r"""«where $a[\bullet]$ is the ReLU function»: the letter and what it computes, of these that no formula defines.
-
-    Raises :class:`CardError` for the squared ReLU and the like.
-    """
-    for gap in prose.gaps:
-        letter = _HELD.fullmatch(gap.formula.latex)
-        said = _IS.match(prose.text, gap.start + 1)
-        if letter is None or said is None or name_of(letter[1]) not in names:
-            continue
-        changed = _CHANGED.match(prose.text, said.end())
-        if changed is not None and _functions(changed["of"]):
-            quoted = prose.text[said.end() : changed.start("of")].strip()
-            raise CardError(Problem(f"`{gap.formula.latex}` is called a changed function (“{quoted} …”); write "
-                                    f"what it computes, as in `{letter[1]}(u) = …`", line=gap.formula.line))
-        found = [span for span in named(prose.text, "part") if span.start == said.end() and _known(span) is not None]
-        if len(found) == 1 and _ENDS.match(prose.text, found[0].stop):
-            yield name_of(letter[1]), _KNOWN[_known(found[0]) or ""]
 
 
 def _known(span: Span) -> str | None:

@@ -63,10 +63,6 @@ class PlainText:
             first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
         return " ".join(self.source[first:last].replace("**", " ").replace("`", " ").replace("|", " ").split())
 
-    def line_of(self, words: str) -> int:
-        """The line on which the source has these words first."""
-        return self.first_line + self.source.count("\n", 0, self.source.find(words))
-
     def line(self, start: int) -> int:
         """The line of text[start] in the file."""
         return self.first_line + self.source.count("\n", 0, self.origin[start])

@@ -339,11 +339,6 @@ def asked(
     """
     wanted = dict(_by_derivatives(form, table, derivatives))
     places = {kind: plain.place(f) for f, d in reversed(derivatives) if (kind := _kind(form, d))}
-    for word in plain.source.replace(" / ", "/").split():  # ∂L/∂x without dollars
-        of, slash, wrt = word.strip(",.;:?()").partition("/")
-        if slash and of[:1] == wrt[:1] == "∂" and wrt[1:].partition("_")[0] == form.source:
-            kind = "jacobian" if of[1:].partition("_")[0] == form.output.tensor else "vjp"
-            wanted.setdefault(kind, f"asked for {of}/{wrt} (line {plain.line_of(of)})")
     for formula, _ in unread:
         bare = formula.latex.replace(" ", "")
         if bare.startswith(r"\nabla_") and form.source in bare[7:].partition("}")[0]:

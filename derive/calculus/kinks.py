@@ -367,8 +367,8 @@ class _Here:
         return simplified(value, self.ranges, self.module, fold=False)
 
     def letters(self, part: ex.Expr) -> Iterator[ex.Entry]:
-        """The entries that stand in it, free of bound indices."""
-        found = (n for n in ex.walk(part) if isinstance(n, ex.Entry))
+        """The entries that stand in it, free of bound indices; not labels, thresholds and whatever else is given."""
+        found = (n for n in ex.walk(part) if isinstance(n, ex.Entry) and n.tensor not in self.module.constants)
         yield from dict.fromkeys(n for n in found if not any(i.name.startswith("§") for i in ex.free_indices(n)))
 
     def meaning(self, node: ex.Expr, gap: ex.Expr, part: ex.Expr, others: list[ex.Expr]) -> tuple[ex.Given, ...]:

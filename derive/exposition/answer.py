@@ -118,6 +118,8 @@ def derivatives(b: Builder, subject: Subject, item: Item) -> None:
                 loss=b.m(Entry("loss", ())) if loss else "", delta=b.m(upstream(subject.module)) if loss else "")
     for target in targets:
         whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, target.value)
+        if target.loss:
+            windows.here(b, subject, target.before, target.value)
 
 
 def messages(b: Builder, subject: Subject, item: Item) -> None:

@@ -8,7 +8,7 @@ from derive.calculus.derivation import Step, neat
 from derive.calculus.ranges import ranged
 from derive.exposition.builder import Builder
 from derive.exposition.local import cancelling, local, reasoned
-from derive.exposition.printed import equation, presented, printed, with_limits
+from derive.exposition.printed import with_limits
 from derive.exposition.stages import printable
 from derive.exposition.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, subst
@@ -80,9 +80,7 @@ def link(b: Builder, subject: Subject, step: Step, letters: dict[Node, Node]) ->
     if not direct and all(printable(p, subject) for p in held):
         symbolic = with_limits(add(*(_term(before, s, subject) for s in through)), subject.module)
     raw, after = subst(neat(cast(Expr, inner.after)), letters), subst(cast(Expr, step.after), letters)
-    between = reasoned(b, subject, shown, raw, after)
-    b.math("chain", equation(shown, None if symbolic is None else subst(symbolic, letters),
-                             presented(raw, shown, subject.module), between, printed(after, shown, subject.module)))
+    reasoned(b, subject, "chain", shown, None if symbolic is None else subst(symbolic, letters), raw, after)
 
 
 def _theirs(before: Partial, target: Target) -> dict[Node, Node]:

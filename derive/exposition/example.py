@@ -107,7 +107,8 @@ def exact(b: Builder, results: list[Result]) -> None:
     for part in _PARTS:
         own = [r for r in results if r.part == part]
         if own:
-            b.prose(f"example_{part}")
+            of_many = [r for r in own if not isinstance(r.node, Partial) or len(r.node.of.children()) > 0]
+            b.prose(f"example_{part}", several=len(of_many) > (part == "forward"))
         b.joined(f"example_{part}", (s for node, values, _ in own for s in (
             _entries(node, values, b.tables["layer"]) if isinstance(node, Partial) else [eq(node, printed(values))])),
                  "example")

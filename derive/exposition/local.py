@@ -56,20 +56,18 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
         if line.apart and _lettered(statement) not in said and _stands_alone(line.step.before, module):
             said[_lettered(statement)] = None
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
-    between = reasoned(b, subject, found.before, found.raw, found.after)
-    b.math("local", equation(found.before, presented(found.raw, found.before, module), between,
-                             printed(found.after, found.before, module)))
+    reasoned(b, subject, "local", found.before, None, found.raw, found.after)
 
 
-def reasoned(b: Builder, subject: Subject, before: ex.Node, raw: ex.Expr, after: ex.Expr) -> ex.Expr | None:
-    """What stands between raw and result where the step is not obvious, its reason said; else None."""
-    found = decisive(before, raw, after, subject.module)
-    if found is None:
-        return None
-    words = b.say(f"decisive_{found.rule}", by=[b.m(n) for n in found.by])
+def reasoned(b: Builder, subject: Subject, name: str, before: ex.Expr, chain: ex.Expr | None, raw: ex.Expr,
+             after: ex.Expr) -> None:
+    """before = chain = raw = after, with what stands between the last two where that is not obvious, and its reason."""
+    module, found = subject.module, decisive(before, raw, after, subject.module)
+    between = None if found is None else presented(found.form, before, module)
+    b.math(name, equation(before, chain, presented(raw, before, module), between, printed(after, before, module)))
+    words = "" if found is None else b.say(f"decisive_{found.rule}", by=[b.m(n) for n in found.by])
     if Prose(words) not in b.blocks:
         b.text(words)
-    return presented(found.form, before, subject.module)
 
 
 def _lettered(statement: ex.Rel) -> ex.Rel:

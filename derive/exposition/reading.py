@@ -9,7 +9,7 @@ from derive.exposition.builder import Builder
 from derive.exposition.pictures import pictures
 from derive.exposition.subject import LOSS, Subject
 from derive.expr import ZERO, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, conditions, eq, joined, tuple_of
-from derive.module import Function
+from derive.module import UNSAID, Function
 from derive.notation.symbols import Symbol
 
 
@@ -22,18 +22,19 @@ def said(b: Builder, readings: tuple[str, ...]) -> None:
 
 def reading(b: Builder, subject: Subject) -> None:
     """What was read from the card, and its letters."""
-    said(b, subject.module.readings)
+    unsaid = {f"input `{name}` ({UNSAID})" for name in subject.held}
+    said(b, tuple(r for r in subject.module.readings if r not in unsaid))
     if not subject.module.readings:
         b.heading("heading_reading")
-    rows = [row for name, role in _roles(subject) if (row := _row(b, subject, name, role))]
+    rows = [row for name, role in _roles(subject).items() if (row := _row(b, subject, name, role))]
     b.prose("letters", facts=[b.m(f) for f in subject.module.facts], rows=rows)
 
 
-def _roles(subject: Subject) -> list[tuple[str, str]]:
+def _roles(subject: Subject) -> dict[str, str]:
     module = subject.module
-    roles = [(n, "input") for n in module.inputs] + [(n, "parameter") for n in module.parameters]
-    roles += [(n, "constant") for n in module.constants] + [(n, "intermediate") for n in module.defined[:-1]]
-    return [(n, r) for n, r in roles if n != module.output] + [(module.output, "output")]
+    kinds = {"input": module.inputs, "parameter": module.parameters, "constant": (*subject.held, *module.constants),
+             "intermediate": module.defined[:-1], "output": module.defined[-1:]}
+    return {name: kind for kind, names in kinds.items() for name in names}
 
 
 def _row(b: Builder, subject: Subject, name: str, role: str) -> tuple[str, ...] | None:

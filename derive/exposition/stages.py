@@ -88,11 +88,8 @@ def stage_of(b: Builder, subject: Subject, stage: Step) -> None:
                 output=b.m(subject.output), whole=whole, scalar=subject.is_scalar, collapsed=chain is not None
                 and isinstance(chain, Reduce) and not has_sum(after))
         b.told.add("stage_message")
-    raw = neat(cast(Expr, inserted.after))
-    between = reasoned(b, subject, target, raw, after)
-    b.math(f"stage_{_of(stage)}", equation(
-        target, None if chain is None else with_limits(chain, module), presented(raw, target, module), between,
-        printed(after, target, module)))
+    reasoned(b, subject, f"stage_{_of(stage)}", target, None if chain is None else with_limits(chain, module),
+             neat(cast(Expr, inserted.after)), after)
 
 
 def _local(b: Builder, subject: Subject, user: Step, here: Entry, whole: bool) -> None:

@@ -44,7 +44,8 @@ def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | Non
 def shapes(b: Builder, subject: Subject) -> None:
     """The shapes of the letters in the matrix forms, and what their signs mean."""
     forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE]
-    named = dict.fromkeys(n.tensor.removeprefix("delta_") for f in forms for n in walk(f.expr) if isinstance(n, Entry))
+    written = dict.fromkeys(n.tensor for f in forms for n in walk(f.expr) if isinstance(n, Entry))
+    named = dict.fromkeys(name.removeprefix("delta_") for name in written)
     found: dict[tuple[str, ...], list[str]] = {}
     for symbol in filter(None, map(b.tables[WHOLE].named, named)):
         if symbol.axes and len(symbol.sizes) == len(symbol.axes):
@@ -53,4 +54,5 @@ def shapes(b: Builder, subject: Subject) -> None:
     signs = {sign: any(latex in form.latex for form in forms) for sign, latex in (
         ("hadamard", r"\odot"), ("diagonal", r"\mathrm{diag}"), ("ones", r"\mathbf{1}"))}
     if forms:
-        b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows, **signs)
+        b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows,
+                deltas=any(name not in named for name in written), **signs)

@@ -23,6 +23,7 @@ from derive.expr import (
     Infinity,
     Mul,
     Num,
+    Partial,
     Reduce,
     Size,
     conditions,
@@ -102,23 +103,23 @@ def _whole(axis: Axis) -> int:
 def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
     """How the windows lie around an entry, and δ_x with the windows that cover it in closed form."""
     module = subject.module
-    field = module.receptive_field
-    if field is None or len(module.equations) > 1 or not isinstance(before, Entry):
+    field, symbol = module.receptive_field, module.table.named(module.output)
+    entry = before.wrt if isinstance(before, Partial) and not subject.is_window else before
+    if field is None or symbol is None or len(module.equations) > 1 or not isinstance(entry, Entry):
         return
-    symbol = module.table.named(module.output)
-    if symbol is None or before.tensor != f"delta_{module.inputs[0]}" or len(before.indices) != len(field.axes):
+    if entry.tensor.removeprefix("delta_") != module.inputs[0] or len(entry.indices) != len(field.axes):
         return
     closed = in_closed_form(after, module)
     if subject.is_window:  # its own derivation goes on to this form
-        passed = Entry(f"delta_{module.output}", before.indices)
+        passed = Entry(f"delta_{module.output}", entry.indices)
         whole = subject.messages.message(module.inputs[0]).after
         closed = passed if described(field, module.input_size)["identity"] and not field.padded else cast(Expr, whole)
         closed = _alone(closed) if math.prod(field.kernel_size) == 1 else closed
     shown = closed or after
     written = {n.name for n in walk(shown) if isinstance(n, Size)}
     sizes = [b.m(extent(size)) for size in symbol.sizes] if written & {*symbol.sizes} else []
-    conditional = any(inv.conds for inv in inverses(before.indices, module))
-    describe(b, field, module.input_size, before.indices, sizes=sizes if closed else [], conditional=conditional,
+    conditional = any(inv.conds for inv in inverses(entry.indices, module))
+    describe(b, field, module.input_size, entry.indices, sizes=sizes if closed else [], conditional=conditional,
              formula=closed is not None)
     if closed is not None:
         value = closed if isinstance(closed, Cases) else printed(closed, before, module)

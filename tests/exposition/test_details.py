@@ -102,3 +102,16 @@ def test_an_epsilon_is_differentiated_on_request_only() -> None:
     solution = solved("batch_normalisation")
     assert "y/epsilon" not in lefts(solution) and "y/x" in lefts(solution)
     assert any(r"$\epsilon$ is held fixed" in b.text for b in solution.sheet.answer if isinstance(b, Prose))
+    closing = " ".join(item for b in solution.sheet.closing for item in getattr(b, "items", (getattr(b, "text", ""),)))
+    assert r"$\epsilon$: given" in closing and r"$\epsilon$: input" not in closing and r"input $\epsilon$" not in closing
+
+
+def test_the_answer_speaks_of_what_stands_in_it() -> None:
+    """δ only where there is one; no slopes by a label; an average's windows in closed form; one output is not many."""
+    words = {card: " ".join(b.text for b in solved(card).sheet.blocks() if isinstance(b, Prose))
+             for card in ("svm_hinge", "mini_batch", "average_pooling", "linear_squared")}
+    told = {card: "each δ has the shape" in text for card, text in words.items()}
+    assert told == {"svm_hinge": False, "mini_batch": True, "average_pooling": False, "linear_squared": False}
+    assert "with respect to $s$" in words["svm_hinge"] and "with respect to $t$" not in words["svm_hinge"]
+    assert "tile the input" in words["average_pooling"]
+    assert "Derivatives:" in words["linear_squared"]

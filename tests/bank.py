@@ -6,7 +6,15 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
+from derive.calculus.kinks import settled
+from derive.calculus.messages import Messages
+from derive.calculus.one_window import derivation
+from derive.card import Card
+from derive.exposition.sheet import compose
+from derive.module import Module
+from derive.question import module_of
 from derive.solve import Solution, solve
+from derive.verify.report import Report
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "cards" / "max_pooling_backward.md"
@@ -27,6 +35,25 @@ def named(name: str) -> Path:
 def solved(name: str, tie_rule: str | None = None) -> Solution:
     """The solution of the card of this name, as the tests of this process see it that run one after another."""
     return solve(named(name), tie_rule=tie_rule)
+
+
+@cache
+def understood(name: str) -> Module:
+    """What the card of this name is read as."""
+    return module_of(Card.read(named(name)))
+
+
+@lru_cache(maxsize=32)
+def derived(name: str) -> Messages:
+    """The messages of the card of this name."""
+    return derivation(settled(understood(name)))
+
+
+@lru_cache(maxsize=32)
+def composed(name: str) -> Solution:
+    """Its sheet, which nothing has checked: for tests of what stands on it."""
+    card = Card.read(named(name))
+    return Solution(card, understood(name), compose(derived(name), card.question), Report(()), derived(name))
 
 
 @cache

@@ -5,8 +5,10 @@ Everything is collected then, and what names an oracle is run, itself or through
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from importlib.abc import MetaPathFinder
@@ -37,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "some(every): of the cards one of so many, unless --every-card is given")
+    gc.set_threshold(100_000, 50, 50)  # what a process keeps is much, and hardly any of it is garbage
     if config.getoption("--without-oracles"):
         loaded = [name for name in ORACLES if name in sys.modules]
         assert not loaded, f"loaded before they could be hidden: {loaded}"
@@ -44,6 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--every-card"):
+        kept = [item for item in items if _is_of_some(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in {*kept}])
+        items[:] = kept
     order: dict[str, int] = {}  # what is tried on one card is tried together: it is solved once
     items.sort(key=lambda item: order.setdefault(_card(item) or item.nodeid, len(order)))
     if not config.getoption("--without-oracles"):
@@ -53,9 +61,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = named
 
 
+def _is_of_some(item: pytest.Item) -> bool:
+    mark = item.get_closest_marker("some")
+    return mark is None or zlib.crc32(str(_card(item)).encode()) % mark.args[0] == 0
+
+
 def _card(item: pytest.Item) -> str | None:
-    path = item.callspec.params.get("path") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else None
-    return path.stem if isinstance(path, Path) else None
+    """The card, or layer, of a test that has one of many."""
+    params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    found = params.get("path") or params.get("card") or params.get("name")
+    return found.stem if isinstance(found, Path) else found if isinstance(found, str) else None
 
 
 @cache

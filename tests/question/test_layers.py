@@ -12,16 +12,14 @@ import pytest
 from derive.calculus.one_window import windowed
 from derive.card import Card
 from derive.module import Module
+from derive.numbers import Numbers
 from derive.question import module_of
-from derive.solve import Solution
-from tests.bank import LAYERS, solved
+from tests.bank import LAYERS, derived, understood
 from tests.question.oracles import ORACLES, Oracle
 
 
 def front_matter(path: Path) -> dict[str, Any]:
-    card = solved(path.stem).card
-    assert card is not None
-    return card.front_matter
+    return Card.read(path).front_matter
 
 
 def summary(found: Module) -> str:
@@ -32,12 +30,12 @@ def summary(found: Module) -> str:
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_how_a_card_is_read(path: Path) -> None:
-    assert summary(solved(path.stem).module) == front_matter(path)["expect"]
+    assert summary(understood(path.stem)) == front_matter(path)["expect"]
 
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_every_choice_is_said_with_its_line(path: Path) -> None:
-    found = solved(path.stem).module
+    found = understood(path.stem)
     letters = () if any(w.whole for w in windowed(found)) else (*found.inputs, *found.parameters, *found.constants)
     for name in letters:
         assert any(f"`{name}`" in reading for reading in found.readings), name
@@ -67,12 +65,12 @@ def differences(oracle: Oracle, values: list[Any], n: int, h: float = 1e-6) -> A
 
 @pytest.mark.parametrize("path", LAYERS, ids=lambda path: path.stem)
 def test_numbers(path: Path) -> None:
-    here = solved(path.stem)
+    here = Numbers(understood(path.stem), derived(path.stem))
     for seed in (5, 6):
         compare(here, *called(path), np.random.default_rng(seed))
 
 
-def compare(here: Solution, oracle: Oracle, names: list[str], rng: np.random.Generator) -> None:
+def compare(here: Numbers, oracle: Oracle, names: list[str], rng: np.random.Generator) -> None:
     values = oracle.arrays(rng)
     arrays = dict(zip(names, values, strict=True))
     expected = np.asarray(oracle.compute(*values))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ from derive.module import Module
 from derive.question import module_of
 from derive.specify.writing import statement_of
 from derive.statement import Statement
-from tests.bank import CARDS, SAMPLES
+from tests.bank import CARDS, SAMPLES, understood
 
-EVERY = 5  # with --every-card all of them
 # a letter that only the question makes an index; a range that begins behind the first entry of an input of unknown size
 LOST = ("response_normalisation", "filter_of_samples", "dilated_causal")
 
@@ -39,17 +37,13 @@ def said(module: Module) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    every = 1 if metafunc.config.getoption("--every-card") else EVERY
-    paths = [path for path in (*CARDS, *SAMPLES) if zlib.crc32(path.stem.encode()) % every == 0]
-    metafunc.parametrize("path", paths, ids=lambda path: path.stem)
-
-
+@pytest.mark.some(8)
+@pytest.mark.parametrize("path", [*CARDS, *SAMPLES], ids=lambda path: path.stem)
 def test_the_statement_gives_the_layer_again(path: Path) -> None:
     if path.stem in LOST:
         pytest.xfail("the notation has no text for this yet")
     try:
-        module = module_of(Card.read(path))
+        module = understood(path.stem)
     except DeriveError:
         return
     statement = statement_of(module)

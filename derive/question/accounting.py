@@ -14,7 +14,7 @@ from derive.question.lexicon import named
 from derive.question.naming import bare_letters, written_letters
 from derive.question.network import ACTIVATIONS
 from derive.question.prose import Gap
-from derive.question.recognised import NORMS, Part
+from derive.question.recognised import Part
 from derive.question.request import discussed, requested
 from derive.question.slots import beside_parts
 
@@ -32,7 +32,6 @@ _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes
     r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?"
     r"(?![\d.)]|\s*(?:p|b|pts|points|marks|d|features)\b|[\s-]*(?:x|×|by|dim)|\s*\))(?<!^\d)(?<![,:¶] \d)")
 _MEASURED = re.compile(r"(?:strid\w*|padd\w*|sizes?|width|length|steps?|dilation|points?)\s*(?:of|is|=|by)?\s*$")
-_SHARE = re.compile(r"(?:1\s*/\s*|\\[dt]?frac\s*\{?1\}?\s*)\{?(\\?[A-Za-z]+)\}?")
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
@@ -57,9 +56,8 @@ def refuse_unaccounted_words(
     several = [(p.start, p.end) for p in chain.parts if chain.prose.text[: p.end].endswith("layers")]
     own = [place for p in chain.parts if p.name == "own"
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
-    told = [(s.start, s.stop) for p in chain.parts for s in named(chain.prose.text, f"told.{p.name}")]
     known = [place for place in (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)) if not any(
-        a <= place[0] < b for a, b in (*chain.understood, *told))]
+        a <= place[0] < b for a, b in chain.understood)]
     for start, stop in (*several, *known):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
@@ -85,13 +83,12 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
             if not _MEASURED.search(chain.prose.text, start, number.start()) and not any(
                     s.start <= number.start() < s.stop for s in named(chain.prose.text, "fact")):
                 yield number.span()
-    normed = any(p.name in NORMS for p in chain.parts)
     for span in named(chain.prose.text, "change.what"):
         if chain.continued and chain.prose.sentence(span.start) not in here:
             continue
         inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part"))
         sentence = chain.prose.sentence(span.start)
-        if not normed and _DENIED.search(chain.prose.text, 0, span.start) and not _SHARED.match(
+        if _DENIED.search(chain.prose.text, 0, span.start) and not _SHARED.match(
                 chain.prose.text, span.start):
             continue  # «without any normalisation»
         asks = requested(chain.prose.text, span.start) and not any(
@@ -159,9 +156,6 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
         return None
     if not any(p.loss for p in chain.parts) and bare_letters(formula) == (chain.letter("loss"),):
         return None  # «the gradients of a loss $J$»
-    share = _SHARE.fullmatch(latex)
-    if share is not None and share[1] in chain.sizes and any(p.name in NORMS for p in chain.parts):
-        return None  # «the variance with $1/d$»
     if any((_TIMES.fullmatch(latex), _DERIVED.search(latex), _APPLIED.fullmatch(latex), is_claimed(
             formula, chain.prose))):
         return None
@@ -239,7 +233,7 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
     for first, second in itertools.pairwise(parts):
         words = chain.prose.text[first.end : second.start]
         joined = re.search(r"[,:;→+]|\b(?:and|a|with|plus|s|se|into|by|which|that)\b", words) or named(words, "join")
-        itself = second.loss or second.name == "residual" or first.end == second.start
+        itself = second.loss or first.end == second.start
         if re.search(r"\b(?:or|nebo)\s+(?:an? )?$", words) or not (joined or itself):
             raise chain.unclear(second, f": is it behind {chain.quoted(first)}? Write e.g. “followed by”, or the "
                                 "forward formulas")

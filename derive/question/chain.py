@@ -9,10 +9,10 @@ from functools import cached_property
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import named
+from derive.question.lexicon import named, only
 from derive.question.naming import Mention, bare_letters
 from derive.question.prose import Gap, Prose
-from derive.question.recognised import NORMS, SLOPED, WORD, Part, Recognised, role_of
+from derive.question.recognised import SLOPED, WORD, Part, Recognised, role_of
 from derive.question.roles import sizes_said
 from derive.question.stated_loss import StatedLoss, stated_loss
 from derive.question.wording import rank_said, words_of
@@ -21,10 +21,6 @@ _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
 _WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
                    r"|sklon\w*)\b")
-_WHOLE = r"\b{} of (?:the|this) (?:whole )?(?:module|network|model|chain)(?: (?:by|is|as|be|with))?\s*$"
-_COUNTED = re.compile(r"\b(\d+)\s+((?:hidden |output |input )?(?:units?|neurons?|outputs?|inputs?|nodes?))\b")
-_OUTPUT_OF = re.compile(  # «$z$ is the output of the PReLU»
-    r"∎,? (?:(?:is|be|being|denotes|je|značí) (?:the )?)?(?:outputs? of|výstup\w*) (?:the )?$")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 
@@ -77,8 +73,6 @@ class Chain(Recognised):
                 self._linear(first, last, letters, options)
         elif part.name in SLOPED:
             self._sloped(part, start, stop, gaps, letters, options)
-        elif part.name in NORMS:
-            self._with_own(part, stop if n + 1 < len(parts) else len(self.prose.text), letters, options)
         elif part.loss:
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
             named_so = next((m for m in self._mentions(start, stop) if re.fullmatch(
@@ -89,23 +83,8 @@ class Chain(Recognised):
             what = role_of(mention)
             if what in ("output", "preactivation") and not part.loss:
                 letters.setdefault(what, self._own(mention))
-        for place in (part.start, *(a for a, _ in self.regions.get(part.start, ()))):
-            called = _OUTPUT_OF.search(self.prose.text, *sorted((self.prose.sentence(place)[0], place)))
-            for said in self._mentions(called.start(), called.start() + 1) if called else ():
-                letters["output"] = self._own(said)
-            if called:
-                self.understood.append(called.span())
         self.bound |= {*letters.values()}
         return replace(part, letters=letters, options=options)
-
-    def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
-        """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""
-        for span in named(self.prose.text[part.end : stop], "own"):
-            denied = named(" ".join(self._before(part.end + span.start, 4)), "not.no")
-            options[span.concept.partition(".")[2]] = "no" if denied else "yes"
-        for mention in self._mentions(part.end, stop):
-            for said in (named(mention.before, "own") or named(mention.after, "own"))[-1:]:
-                letters.setdefault(said.concept.partition(".")[2], self._own(mention))
 
     def _mentions(self, start: int, stop: int) -> Iterator[Mention]:
         for mention in self.spoken:
@@ -129,30 +108,12 @@ class Chain(Recognised):
             what = role_of(mention)
             if what in ("weight", "bias"):
                 letters.setdefault(what, self._own(mention))
-        nearest = min([stop, *(s.start + start for s in named(text, "part"))])
-        plain = [m for m in self.spoken if start <= self.places.get(id(m.formula), -1) < nearest
-                 and named(m.before, "letter.parameter") and len(m.letters) <= 2]
-        for mention, what in zip(plain[:1], ("weight",), strict=False):
-            for kind, letter in zip(("weight", "bias"), mention.letters, strict=False):
-                letters.setdefault(kind, letter)
-                self.bound.add(letter)
-            self.understood.append((start, self.places[id(mention.formula)] + 1))
-            rest = [m for m in plain[1:] if len(m.letters) == 1]
-            if rest and what == "weight":
-                letters.setdefault("bias", rest[0].letters[0])
         for gap in (g for g in self.prose.gaps if start <= g.start < stop):
             after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
             units = bare_letters(gap.formula) or re.fullmatch(r"\s*\d+\s*", gap.formula.latex)
             if units and named(after, "letter.units", "head.count"):
                 options.setdefault("units", gap.formula.latex.strip())
                 self.understood.append((gap.start, gap.start + 1))
-        for said in _COUNTED.finditer(text):
-            if "input" not in said[2]:
-                options.setdefault("units", said[1])
-            self.understood.append((start + said.start(), start + said.end()))
-        if one := re.match(r"[^.;∎¶]{0,12}?\b(?:one|a single|single|1) (?:\w+ )?(?:unit|neuron|output)\b", text):
-            options.setdefault("units", "1")
-            self.understood.append((start, start + one.end()))
 
     def _sloped(self, part: Part, start: int, stop: int, gaps: list[Gap], letters: dict[str, str],
                 options: dict[str, str]) -> None:
@@ -236,10 +197,8 @@ class Chain(Recognised):
                 for n, letter in zip(lacking, free, strict=True):
                     self.parts[n] = replace(self.parts[n], letters={**self.parts[n].letters, what: letter})
                     self.bound.add(letter)
-
         last = next((n for n in reversed(range(len(self.parts))) if not self.parts[n].loss), None)
-        whole = [m for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
-                 and self._of_whole("output", m)]
+        whole = [m for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound and self._of_whole(m)]
         if last is not None and "output" not in self.parts[last].letters and len({m.letters[0] for m in whole}) == 1:
             letters = {**self.parts[last].letters, "output": self._own(whole[0])}
             self.parts[last] = replace(self.parts[last], letters=letters)
@@ -258,12 +217,11 @@ class Chain(Recognised):
                     options = {**self.parts[n].options, "bias": bias}
                     self.parts[n] = replace(self.parts[n], options=options)
 
-    def _of_whole(self, what: str, mention: Mention) -> bool:
-        """«the input of the module is $h$»"""
-        at = self.places.get(id(mention.formula), 0)
-        plain = mention.before == "output" and not self.prose.text[at + 1 :].startswith(" of ")
-        said = what == "output" and (plain or mention.before.endswith("forward message"))
-        return said or re.search(_WHOLE.format(what), self.prose.text[self.prose.sentence(at)[0] : at]) is not None
+    def _of_whole(self, mention: Mention) -> bool:
+        """«denote the output of the module by $u$», «its forward message $u$»"""
+        text, at = self.prose.text, self.places.get(id(mention.formula), 0)
+        return any(self.prose.sentence(at)[0] <= s.start and only(text, s.stop, at, "naming.is", "small.article")
+                   and not text[at + 1 :].startswith(" of ") for s in named(text, "whole"))
 
     def _target(self) -> str | None:
         """The letter that is called a target or a label; of several, the one in the sentence of the loss.
@@ -299,8 +257,6 @@ class Chain(Recognised):
 
     def letter(self, what: str) -> str | None:
         """The one letter that the words call the input, the target or the loss, and that is no part's."""
-        if what == "input" and self.inputs:
-            return next(m.letters[0] for m in self.spoken if self.places[id(m.formula)] == self.inputs[0])
         if what == "loss" and self.loss_letter is not None:
             return self.loss_letter
         if what == "target":
@@ -309,7 +265,7 @@ class Chain(Recognised):
             return fed
         found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
                  and not named(m.before, "size") and m.letters[0] not in self.sizes
-                 and (role_of(m) == what or what == "input" and self._of_whole(what, m)))
+                 and role_of(m) == what)
         return next(found, None)
 
     @property

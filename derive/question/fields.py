@@ -49,17 +49,12 @@ def _strides(definition: Definition) -> tuple[int, ...]:
     return ()
 
 
-def _leaps_back(term: Expr) -> bool:
-    """−2k of w_{t−2k}, a transposed convolution: the stride of its input."""
-    return isinstance(term, Mul) and any(isinstance(f, Num) and f.value < -1 for f in term.factors)
-
-
 def _stride(term: Expr, outputs: list[Idx]) -> int | None:
     if not isinstance(term, Add):
         return None
     moving = [t for t in term.terms if any(i in walk(t) for i in outputs)]
     running = [t for t in term.terms if t not in moving and any(isinstance(n, Idx) for n in walk(t))]
-    if len(moving) != 1 or not running or any(map(_leaps_back, running)):
+    if len(moving) != 1 or not running:
         return None
     if any(isinstance(t, Mul) and isinstance(t.factors[0], Num) and t.factors[0].value < -1 for t in running):
         return None  # i − 2j: a transposed convolution of stride 2, or a dilated one

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +16,8 @@ from derive.layers.losses import TARGET
 from derive.notation.formulas import Formula
 from derive.notation.symbols import identifier, name_of
 from derive.question.chain import Chain
-from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters
-from derive.question.recognised import NORMS, SLOPED, Part
+from derive.question.recognised import SLOPED, Part
 from derive.question.stated_loss import StatedLoss
 from derive.records import dataclass
 
@@ -85,8 +83,6 @@ class _Chained:
         self.chain, self.parts, self.functions = chain, list(chain.parts), functions
         self.used: list[Formula] = []
         self.source, self.rank = source, rank
-        if self.parts[0].name in NORMS:
-            self.rank = len(self.declared(source)) or (2 if self.parts[0].name == "batch_norm" else 1)
         self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
         losses = [p for p in self.parts if p.loss]
         if len(losses) > 1:
@@ -95,7 +91,7 @@ class _Chained:
         if losses:
             self.parts = [*(p for p in self.parts if not p.loss), losses[0]]
         self.stated = chain.losses.get(losses[0].start) if losses else None
-        vector = any(p.name in ("softmax", "residual") for p in self.parts)
+        vector = any(p.name == "softmax" for p in self.parts)
         self.several = several or vector or bool(self.stated and self.stated.whole)
         self.prediction: str | None = None
         self.target: str | None = None
@@ -106,8 +102,7 @@ class _Chained:
         rank, channels = self.rank, any("channels" in p.options for p in self.parts)
         parts: list[Named] = []
         for n, part in enumerate(self.parts):
-            found = self.part(n, part)
-            parts = [replace(found, plain=(tuple(parts),))] if part.name == "residual" else [*parts, found]
+            parts.append(self.part(n, part))
         counts = [*self.chain.sizes, *(p.options["units"] for p in self.parts if "units" in p.options)]
         composed = compose(parts, letters={"input": self.source, "counts": counts}, taken=taken, rank=rank,
                            channels=channels, settled=True)
@@ -155,11 +150,6 @@ class _Chained:
             return Named(spec.name, (), {**self.pooled(part, spec), **given})
         if own is not None and (part.name == "own" or spec is not None and spec.kind == "activation"):
             return Named(spec.name if spec else "identity", (), {**given, "function": self.by_function(part, own)})
-        if part.name == "residual":
-            self.refuse_around(n, part)
-            return Named("residual", (), given)
-        if isinstance(spec, Layer) and part.name in NORMS:
-            return Named(spec.name, (), {**self.normalised(part, spec), **given})
         if spec is None or spec.kind == "loss" or spec.kind == "layer" and spec.name != "softmax":
             raise self.chain.unclear(part, _TO_WRITE)
         if any(letter.what == "slope" for letter in spec.letters.values()):
@@ -167,24 +157,6 @@ class _Chained:
         elif spec.letters:
             raise self.chain.unclear(part, ": write its formula")
         return Named(spec.name, (), given)
-
-    def refuse_around(self, n: int, part: Part) -> None:
-        """A residual connection goes around all parts before it: there is one, and its block is all that is named."""
-        text = self.chain.prose.text
-        block = next((s.start for s in named(text, "skip.block")), 0)
-        if not n or any(p.start < block or p.name == "residual" for p in self.parts[:n]):
-            raise self.chain.unclear(part, ": around which layers? Write the forward formulas")
-
-    def normalised(self, part: Part, spec: Layer) -> dict[str, Any]:
-        """Gain, shift and the number below the root, all of which the words must name, and the extents of its input."""
-        for what in ("gain", "shift", "epsilon"):
-            if part.options.get(what) != "yes":
-                raise self.chain.unclear(part, f": has it {what}? Write “with gain $g$, shift $b$ and a small "
-                                         "$\\epsilon$ added to the variance”, or its forward formulas")
-        sizes = self.declared(self.source) if part is self.parts[0] else ()
-        axes = {"batch_norm": "NC", "layer_norm": "C" if self.rank == 1 else "NC"}[spec.name]
-        own = {key: part.letters[key] for key in ("gain", "shift", "epsilon") if key in part.letters}
-        return {**own, **{f"size_{c}": size for c, size in zip(axes, sizes, strict=False)}}
 
     def named_output(self, n: int, part: Part) -> str | None:
         """The letter that the words, or the loss's own formula, give to the output of the part before it."""

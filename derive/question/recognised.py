@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from derive.question.lexicon import Span, named, spans
-from derive.question.naming import Mention, bare_letters, mentions, written_letters
+from derive.question.naming import Mention, mentions, written_letters
 from derive.question.prose import Prose
 from derive.question.stated_loss import stated_loss
 from derive.records import dataclass
@@ -16,18 +16,13 @@ from derive.records import dataclass
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
                    "hinge squared_hinge absolute_error huber logistic_loss stated".split())
 UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
-NORMS = frozenset(("layer_norm", "batch_norm"))
 SLOPED = frozenset("prelu leaky_relu elu celu".split())
 WORD = re.compile(r"[^\W_]+|∎|½")
 _THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
 _NEW = frozenset("second another further third".split())
-_CLAUSE = re.compile(r"[^.,;:¶?!]+")
 _MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
 _NONLINEAR = ("nonlinear", "non linear", "non-linear")
 _FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
-_AS_FORMULA = re.compile(r"\s*\\(?:(?:mathrm|text|operatorname)\s*\{\s*([A-Za-z]+)\s*\}|(tanh))\s*")
-_OUTPUTS = re.compile(
-    r"(?:\s+\w+)?\s+(?:outputs|produces|delivers|gives|computes|provides)\s+(?:an?|the)?\s*(?:\w+\s+){0,2}∎")
 _DERIVED = re.compile(r"\\partial|\\nabla|\\delta")
 
 
@@ -58,7 +53,6 @@ class Recognised:
         self.spoken = tuple(mentions(prose, written_letters))
         self.places = {id(gap.formula): gap.start for gap in prose.gaps}
         self.understood: list[tuple[int, int]] = []
-        self.inputs: list[int] = []  # places of letters that layers in front of the first give
         self.regions: dict[int, list[tuple[int, int]]] = {}  # by the place of a part, where it is named again
         self.found = self._found()
         if self.found and not any(p.loss for p in self.found) and (place := self._unnamed_loss(self.found)) is not None:
@@ -89,17 +83,16 @@ class Recognised:
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""
         found: list[Part] = []
-        for span in sorted((*named(self.prose.text, "part"), *self._in_formulas(), *self._of_its_own(),
-                            *self._residual()), key=lambda s: s.start):
+        for span in sorted((*named(self.prose.text, "part"), *self._of_its_own()), key=lambda s: s.start):
             name = span.concept.partition(".")[2]
             denied = named(" ".join(self._before(span.start, 2)), "not.no")
-            if name == "none" or denied or self._before_input(span) or self.aside(span.start):
+            if name == "none" or denied or self.aside(span.start):
                 continue
-            if self._again(name, span, found) or self._units_of(name, span, found):
+            if self._again(name, span, found):
                 first = next(p for p in reversed(found) if p.name == name)
                 self.regions.setdefault(first.start, []).append((span.start, span.stop))
                 self.understood.append((span.start, span.stop))
-            elif not self._names_a_letter(span):
+            else:
                 found.append(Part(name, span.start, span.stop))
                 self.understood += [(span.start, span.stop)] if name == "own" else []
         return [*self._weighing(found)]
@@ -134,26 +127,6 @@ class Recognised:
         self.understood += [(gap.start, gap.start + 1)] if gap else []
         return {"units": gap.formula.latex.strip()} if gap else {}
 
-    def _residual(self) -> Iterator[Span]:
-        """«the input of the block is added to the output of the second layer»: a part around those before it."""
-        for clause in _CLAUSE.finditer(self.prose.text):
-            spans = [Span(s.concept, s.start + clause.start(), s.stop + clause.start())
-                     for s in named(clause[0], "skip.input", "skip.add", "skip.result")]
-            spans = [s for n, s in enumerate(spans) if not n or s.concept != spans[n - 1].concept]
-            order = [s.concept.partition(".")[2] for s in spans]
-            if order[:3] in (["input", "add", "result"], ["result", "add", "input"], ["add", "input", "result"]):
-                (added,) = (s for s in spans[:3] if s.concept == "skip.add")
-                self.understood.append((spans[0].start, spans[2].stop))
-                yield Span("part.residual", added.start, added.stop)
-
-    def _in_formulas(self) -> Iterator[Span]:
-        r"""Parts that stand as a formula: «an elementwise $\tanh$»."""
-        for gap in self.prose.gaps:
-            if (word := _AS_FORMULA.fullmatch(gap.formula.latex)) is not None:
-                for known in named((word[1] or word[2]).lower(), "part"):
-                    yield Span(known.concept, gap.start, gap.start + 1)
-                    self.understood.append((gap.start, gap.start + 1))
-
     def _of_its_own(self) -> Iterator[Span]:
         """«a Zorb layer», «a nonlinear layer», where the card has a function f(s) = …: a part by that formula."""
         if not any(_FUNCTION.match(f.latex) for f in self.prose.formulas):
@@ -168,21 +141,6 @@ class Recognised:
             if said[1].lower() in _NONLINEAR or next(known, None) is None:
                 yield Span("part.own", said.start(1), noun.stop)
 
-    def _before_input(self, span: Span) -> bool:
-        """«the last convolutional layer outputs $A$»: the layer before the first."""
-        found = _OUTPUTS.match(self.prose.text, span.stop)
-        if found is not None:
-            self.inputs.append(found.end() - 1)
-        return found is not None
-
-    def _names_a_letter(self, span: Span) -> bool:
-        """«the logistic sigmoid $σ$», where σ(s) stands in a formula: a function of the card, no part."""
-        gap = next((g for g in self.prose.gaps if self.prose.text[span.stop : g.start].strip(" (") == ""
-                    and g.start >= span.stop), None)
-        letters = bare_letters(gap.formula) if gap is not None else ()
-        return len(letters) == 1 and any(re.search(rf"{re.escape(letters[0])}\s*(?:\\left|\\bigl?)?\s*\(", f.latex)
-                                         for f in self.prose.formulas)
-
     def _before(self, at: int, count: int = 3) -> list[str]:
         """The last words in front of a place, within its sentence."""
         start, _ = self.prose.sentence(at)
@@ -194,24 +152,11 @@ class Recognised:
         words = self._before(span.start)
         if len(same) == 2 and words[-2:] == ["the", "second"]:
             return True
-        if not same or name == "residual" or _NEW & {*words} or self._passed_through(span):
+        if not same or _NEW & {*words}:
             return False
         between = self.prose.text[same[-1].end : span.start]
         apart = self.prose.sentence(same[-1].start) != self.prose.sentence(span.start)
         return bool(_THE & {*words[-2:]}) or ":" in between and not apart or apart and name != "linear"
-
-    def _passed_through(self, span: Span) -> bool:
-        """«the sum passes through a final ReLU»"""
-        through = [s.stop for s in named(self.prose.text[: span.start], "join.through")]
-        words = self.prose.text[max(through) : span.start].split() if through else []
-        return words[:1] in (["a"], ["an"], ["another"]) and len(words) < 3
-
-    def _units_of(self, name: str, span: Span, found: list[Part]) -> bool:
-        """«fully connected layer with $K$ linear units»: one layer."""
-        if name != "linear" or not found or found[-1].name != "linear":
-            return False
-        between = self.prose.text[found[-1].end : span.start]
-        return re.fullmatch(r"[^.;,¶]*\b(?:with|of|has) (?:∎|\w+)\s+", between) is not None
 
     def _unnamed_loss(self, found: list[Part]) -> tuple[int, int] | None:
         """«the loss $…$», where no words say which loss it is."""

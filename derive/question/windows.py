@@ -15,9 +15,9 @@ from derive.layers.naming import module_over, with_loss
 from derive.module import TIE_RULES, Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
-from derive.notation.symbols import SymbolTable, latex_of
+from derive.notation.symbols import SymbolTable
 from derive.question.geometry import window_geometry
-from derive.question.lexicon import named, only
+from derive.question.lexicon import named
 from derive.question.prose import prose_of
 from derive.question.reading import Read
 from derive.question.request import asked, asked_by_statement, discussed
@@ -190,34 +190,7 @@ def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) 
         output, source = _plain(derivative.of), _plain(derivative.wrt)
         if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
             return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
-    form, table = forward_of(spec, rank_of(card, words))
-    letters = _of_losses(card, read_)
-    if letters is None:
-        return form, table
-    output, source = letters
-    if output.indices:
-        return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
-    own = {form.output.tensor: output.tensor, form.source: source.tensor}
-    symbols = tuple(replace(s, name=own[s.name], latex=latex_of(own[s.name])) if s.name in own else s
-                    for s in table.symbols)
-    return replace(form, output=Entry(output.tensor, form.output.indices), source=source.tensor), replace(
-        table, symbols=symbols)
-
-
-def _of_losses(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
-    r"""Y and X of «given $\partial L/\partial Y$, derive $\partial L/\partial X$»; None where it is not so clear."""
-    prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
-    losses = [(f, d.wrt) for f, d in partials(read_.nodes) if isinstance(d.of, Entry) and not d.of.indices
-              and isinstance(d.wrt, Entry)]
-    places = {(g.formula.line, g.formula.column): g.start for g in prose.gaps}
-    given = {wrt for f, wrt in losses if any(
-        only(prose.text, s.stop, places.get((f.line, f.column), -1), "small", "letter.loss", "request")
-        for s in named(prose.text, "upstream"))}
-    asked_ = {wrt for _, wrt in losses} - given
-    if len(given) != 1 or len(asked_) != 1:
-        return None
-    (output,), (source,) = given, asked_
-    return (output, source) if len(output.indices) == len(source.indices) else None
+    return forward_of(spec, rank_of(card, words))
 
 
 def _plain(node: Node) -> Entry | None:

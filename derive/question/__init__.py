@@ -11,15 +11,13 @@ from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation.formulas import formulas
 from derive.question import lexicon
-from derive.question.catalogued import catalogue_module, named_layer, places
 from derive.question.keys import refuse_near_misses
-from derive.question.operations import refuse_unformulated
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.request import besides
 from derive.question.slots import beside_windows, refuse_requests, refuse_words
-from derive.question.unaccounted import refuse_unaccounted
-from derive.question.windows import equations_of, is_window, window_module
+from derive.question.unaccounted import refuse_unaccounted, refuse_unformulated
+from derive.question.windows import catalogue_module, equations_of, is_window, named_layer, places, window_module
 from derive.question.wording import Words, words_of
 from derive.statement import Statement, with_layer, with_statement
 
@@ -57,7 +55,7 @@ def _prose(card: Card) -> Prose:
 def _stated(card: Card, statement: Statement) -> Module | None:
     """The layer that the front matter gives, by formulas or by names; None where the question says which it is."""
     if statement.layers is not None or "layer" in card.front_matter:
-        from derive.question.given_layers import layers_module
+        from derive.question.given import layers_module
 
         named = card if statement.layers is None else with_layer(card, statement.layers)
         return layers_module(card, statement) or _by_words(named, statement)

@@ -10,11 +10,9 @@ from functools import cached_property
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
 from derive.question.lexicon import named, only
-from derive.question.naming import Mention, bare_letters
+from derive.question.naming import Mention, bare_letters, sizes_said
 from derive.question.prose import Gap, Prose
-from derive.question.recognised import SLOPED, WORD, Part, Recognised, role_of
-from derive.question.roles import sizes_said
-from derive.question.stated_loss import StatedLoss, stated_loss
+from derive.question.recognised import SLOPED, WORD, Part, Recognised, StatedLoss, role_of, stated_loss
 from derive.question.wording import rank_said, words_of
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")

@@ -1,42 +1,194 @@
-"""The layer of a statement with formulas; what it leaves out is read from the question's words."""
+"""The layer of a statement, by formulas or by names; what it leaves out is read from the question's words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from derive.card import Card
-from derive.errors import CardError, Problem
-from derive.expr import Entry, Idx
-from derive.layers import EXTREMA
+from derive.errors import CardError, Problem, did_you_mean
+from derive.expr import And, Entry, Fn, Idx, Node, Partial, Rel, SetApp, subst, transform, walk
+from derive.layers import EXTREMA, Composed, compose
+from derive.layers.catalogue import Pooling
+from derive.layers.chain import Part, parse
+from derive.layers.families import find
 from derive.layers.forward import set_axes, window_form
 from derive.layers.naming import module_over, with_loss
 from derive.module import ROLES, Module
-from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
-from derive.question.facts import facts_of
-from derive.question.fields import Fields, fields_of
+from derive.notation import gather
+from derive.notation.formulas import Formula, formulas
+from derive.notation.rules import RULES, SPELLINGS, rewritten
+from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, latex_of, name_of
+from derive.question.claims import facts_of, with_numbers
 from derive.question.geometry import raise_problems, window_geometry
-from derive.question.given_formulas import Given, read_given, read_question, refuse_idle
-from derive.question.naming import letters_of, mentions
-from derive.question.numbers import with_numbers
+from derive.question.layer import Fields, fields_of
+from derive.question.naming import letters_of, mentions, ranks_said, roles_of, rows_said, sizes_said, softmax_said
+from derive.question.prose import Prose, prose_of
+from derive.question.reading import read_parts, with_named
 from derive.question.request import AskingInWords, request
-from derive.question.roles import roles_of
 from derive.question.stated import Reader
 from derive.question.windows import is_extreme, op_of, tie_rule_of
 from derive.question.wording import Words, words_of
+from derive.records import dataclass
 from derive.specify.applied import refuse_two_readings
-from derive.specify.declared import declared_by
+from derive.specify.bias_columns import with_biases
+from derive.specify.declared import declared_by, declares, with_own_axes
 from derive.specify.definitions import Definitions, definitions, inlined, statements
 from derive.specify.facts import facts_given
+from derive.specify.interleaved import with_interleaved
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
 from derive.specify.places import place
 from derive.specify.roles import Role, letter_of, roles_said
-from derive.specify.stated import output_of
+from derive.specify.sizes import counts
+from derive.specify.stated import KINDS, formulas_of, output_of, written
 from derive.specify.wanted import Wanted, derivatives, partials
 from derive.specify.writing import statement_of
-from derive.statement import LETTERS, Statement, with_statement
+from derive.statement import FORMULAS, LETTERS, SIZES, Source, Statement, with_statement
+
+_SAYS = {
+    "forward": r"a formula says what a letter is, as in `y_k = \max(0, x_k)`",
+    "functions": r"a function that a formula applies is written as in `f(s) = \max(0, s)`",
+    "shapes": r"a shape is written as in `W \in \mathbb{R}^{K \times n}`",
+    "facts": r"a fact is a relation, as in `\epsilon > 0`",
+    "ranges": r"a range has two ends, as in `0 \le k < K`",
+    "derive": r"write forward, backward, parameters or a derivative, as in `\frac{\partial \ell}{\partial w_j}`",
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A part of a formula, what it says (nothing but a shape: None), and the formula's place in its key."""
+
+    key: str
+    n: int
+    part: Formula
+    node: Node | None
+
+
+@dataclass(frozen=True)
+class Given:
+    """The formulas of a statement as read, and their letters; the question's prose, for what they leave out."""
+
+    items: tuple[Item, ...]
+    table: SymbolTable
+    prose: Prose
+
+    @property
+    def nodes(self) -> tuple[tuple[Formula, Node], ...]:
+        """All that is stated; a range stands beside every equation on whose left its letter stands."""
+        ranges = [c for _, node in self.of("ranges") for c in statements(node) if isinstance(c, Rel)]
+        return tuple((i.part, _ranged(i.node, ranges)) for i in self.items if i.node is not None and i.key != "ranges")
+
+    def of(self, key: str, n: int | None = None) -> list[tuple[Formula, Node]]:
+        """What is stated under a key, or in its item ``n``."""
+        return [(i.part, i.node) for i in self.items if i.key == key and n in (None, i.n) and i.node is not None]
+
+
+def _ranged(node: Node, ranges: Iterable[Rel]) -> Node:
+    heads = {i for c in statements(node) if isinstance(c, Rel) and isinstance(c.terms[0], Entry)
+             for i in c.terms[0].indices}
+    own = [r for r in ranges if len(r.terms) == 3 and r.terms[1] in heads]
+    return And((*(node.conds if isinstance(node, And) else (node,)), *own)) if own else node
+
+
+def read_given(card: Card, statement: Statement) -> Given:
+    """The statement's formulas; raises :class:`CardError` for all that cannot be read."""
+    _refuse_other_kinds(statement)
+    given = list(written(statement, *FORMULAS, "derive"))
+    prose = prose_of(card.question, card.question_line, formulas(card.question, card.question_line))
+    declared = declared_by(statement)
+    found = _read(given, prose, declared)
+    listed = {name_of(text) for key in LETTERS for text in getattr(statement, key) or ()}
+    counted = counts(((i.part, i.node) for i in found.items if i.node is not None), listed)
+    if counted:
+        found = _read(given, prose, declared.extended(Symbol(n, latex_of(n), Kind.SIZE) for n in counted))
+    return replace(found, table=with_own_axes(found.table, declared, (node for _, node in found.nodes)))
+
+
+def _refuse_other_kinds(statement: Statement) -> None:
+    """Raise :class:`CardError` for words under ``derive`` that are no kind of message."""
+    words = [(n, text) for n, text in enumerate(statement.derive or ()) if text.isalpha() and text not in KINDS]
+    problems = [Problem(f"`derive: {text}`: {did_you_mean(text.lower(), tuple(KINDS))}",
+                        line=statement.line("derive", n)) for n, text in words]
+    if problems:
+        raise CardError(*problems)
+
+
+def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolTable) -> Given:
+    spelt: dict[Formula, list[Formula]] = {}
+    for formula in with_named(rewritten((formula for _, _, formula in given), RULES), prose):
+        spelt.setdefault(formula, []).append(formula)  # of one that is spelt as several, all have its place
+    given = [(key, n, part) for key, n, formula in given for part in spelt.pop(formula, [formula])]
+    given += [("functions" if kind_of(f) is Said.FUNCTION else "forward", -1, f) for fs in spelt.values() for f in fs]
+    sizes = [Symbol(name, latex, Kind.SIZE) for latex in dict.fromkeys(sizes_said(prose))
+             if declared.named(name := name_of(latex)) is None]
+    others = [f for key, _, f in given if key != "shapes" or not declares(f, declared)]
+    table = gather(others, declared.extended(sizes), ranks_said(prose), rows_said(prose), softmax_said(prose))
+    items: list[Item] = []
+    problems: list[Problem] = []
+    for key, n, formula in given:
+        if key == "shapes" and declares(formula, declared):
+            items.append(Item(key, n, formula, None))
+            continue
+        for part, result in read_parts(formula, table):
+            if isinstance(result, Node):
+                items.append(Item(key, n, part, result))
+            elif key == "shapes" and kind_of(part) is Said.DECLARATION:
+                items.append(Item(key, n, part, None))
+            else:
+                problems += [replace(p, message=f"`{key}`: {p.message}") for p in result.problems]
+    if problems:
+        raise CardError(*problems)
+    nodes, table = with_biases((i.node for i in items if i.node is not None), table)
+    joined = iter(with_interleaved(tuple(zip((i.part for i in items if i.node is not None), nodes, strict=True))))
+    return Given(tuple(replace(i, node=next(joined)[1]) if i.node is not None else i for i in items), table, prose)
+
+
+def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:
+    """Raise :class:`CardError` for formulas that say nothing under the key at which they stand."""
+    defining = {id(f) for f in _defining(found)}
+    problems = []
+    for key, n, formula in written(statement, *FORMULAS, "derive"):
+        own = given.of(key, n)
+        claims = [claim for _, node in own for claim in statements(node)]
+        defines = any(id(f) in defining for f, _ in own)
+        says = {
+            "forward": defines or any(isinstance(c, Rel) and set(c.ops) == {"="} for c in claims),
+            "functions": any(c.terms[0].name in _applied(given, key, n) for c in claims
+                             if isinstance(c, Rel) and isinstance(c.terms[0], Fn)),
+            "shapes": any(i.key == key and i.n == n and kind_of(i.part) is Said.DECLARATION for i in given.items),
+            "ranges": any(isinstance(c, Rel) and len(c.terms) == 3 for c in claims),
+            "facts": bool(claims),
+            "derive": any(isinstance(part, Partial) for _, node in own for part in walk(node)),
+        }
+        if not says[key]:
+            problems.append(Problem(f"`{key}: {formula.latex}`: {_SAYS[key]}", line=formula.line))
+    problems += [Problem(f"`{f.latex}`: what stands left of = is no letter; give its value a letter, as in `E = …`",
+                         line=f.line) for _, f in found.unplaced]
+    if problems:
+        raise CardError(*problems)
+
+
+def _applied(given: Given, key: str, n: int) -> set[str]:
+    """The functions that the formulas besides an item apply."""
+    return {part.name for i in given.items if (i.key, i.n) != (key, n) and i.node is not None for part in walk(i.node)
+            if isinstance(part, Fn)}
+
+
+def _defining(found: Definitions) -> Iterator[Formula]:
+    yield from (d.formula for d in found.tensors.values())
+    yield from (formula for _, formula in (*found.functions.values(), *found.numbers.values(), *found.known))
+
+
+def read_question(prose: Prose, table: SymbolTable) -> tuple[list[tuple[Formula, Node]], SymbolTable]:
+    """The question's formulas as far as they can be read in the letters of a table, and the table with theirs."""
+    found = rewritten(prose.formulas, SPELLINGS)
+    table = gather(found, table)
+    return [(part, node) for f in found for part, node in read_parts(f, table) if isinstance(node, Node)], table
 
 
 def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Module:
@@ -164,7 +316,7 @@ def _wanted(given: Given, statement: Statement, layer: Computed, roles: dict[str
     """What ``derive`` lists, else what the question asks for; and the table with the letters of its loss."""
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, layer.table)
     if statement.derive is not None:
-        return request(asking, given, statement.derive, windows), layer.table
+        return request(asking, partial(given.of, "derive"), statement.derive, windows), layer.table
     nodes, table = read_question(given.prose, layer.table)
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, table)
     for formula, derivative in derivatives(tuple(nodes)):
@@ -185,3 +337,107 @@ def said(statement: Statement) -> Iterator[str]:
     if lines:
         keys = ", ".join(f"`{key}` (line {line})" for key, line in lines.items())
         yield f"{statement.origin} counts over the question's words: {keys}"
+
+
+def layers_module(card: Card, statement: Statement) -> Module | None:
+    """The layers of ``layers`` or ``layer``; formulas beside them must compute the same.
+
+    None for one pooling whose windows stand under keys of their own, or in the question: as ``layer`` alone names it.
+    Raises :class:`CardError` for unknown names, for windows that stand outside the brackets of their layer, and
+    where ``forward``, ``layer`` and ``layers`` say different things.
+    """
+    line = statement.line("layers") or card.key_line("layer")
+    try:
+        parts = _parts(card, statement)
+        if parts is None:
+            return None
+        composed = compose(parts, taken=_taken(statement))
+    except CardError as error:
+        raise error.located(card.path, line) from None
+    named = _stated(composed, statement, line).overlaid(replace(statement, layers=None, forward=None))
+    fields = tuple((identifier(name_of(latex)), field) for latex, field in composed.fields)
+    module = given_module(card, named, fields)
+    words = " → ".join(part.spec.words for part in composed.parts)
+    if statement.forward is not None:
+        own = given_module(card, replace(statement, layers=None), fields)
+        if _alike(own) != _alike(module):
+            message = f"{words} and `forward` do not compute the same, letter by letter; keep one"
+            raise CardError(Problem(message, line=line))
+        return own
+    name = " → ".join(part.spec.name for part in composed.parts)
+    readings = (f"layers: {words} (line {line or 1}: `layers`)", *map(_of_the_names(composed), module.readings[:-1]),
+                *said(statement))
+    return replace(module, name=module.name or name, readings=readings)
+
+
+def _of_the_names(composed: Composed) -> Callable[[str], str]:
+    """What a reading is where the names, and no list of the front matter, say what a letter is."""
+    listed = [f"`{role}: {letter}`)" for role in LETTERS for letter in getattr(composed, role)]
+    return lambda reading: next((reading.removesuffix(text) + "`layers`)" for text in listed if reading.endswith(text)),
+                                reading)
+
+
+def _parts(card: Card, statement: Statement) -> tuple[Part, ...] | None:
+    """The parts of ``layers``, with the options that stand under keys where there is one; None as above."""
+    named = None if card.front_matter.get("layer") is None else str(card.front_matter["layer"])
+    parts = parse(statement.layers if statement.layers is not None else named or "")
+    spec = find(parts[0].name)
+    if named is not None and (len(parts) > 1 or find(named) is not spec):
+        raise CardError(f"`layer: {named}` and `layers: {statement.layers}` differ; keep one of them")
+    outside = {key: statement.values[key] for key in (*SIZES, "ceil_mode") if key != "input_size"
+               and getattr(statement, key) is not None}
+    if len(parts) == 1 and not parts[0].plain and not parts[0].given:
+        if isinstance(spec, Pooling) and statement.forward is None:
+            return None
+        options = {key: card.front_matter[key] for key in spec.options if key in card.front_matter}
+        return (Part(parts[0].name, (), {**outside, **options}),)
+    if outside:
+        key = next(iter(outside))
+        raise CardError(Problem(f"`{key}` stands beside `layers: {statement.layers}`: write it in the brackets of its "
+                                "layer, as in `max_pool(kernel_size=2)`", line=statement.line(key)))
+    return parts
+
+
+def _taken(statement: Statement) -> set[str]:
+    """The letters of the functions that the statement defines."""
+    return {f.latex.split("(")[0].strip() for f in formulas_of(statement, "functions")}
+
+
+def _stated(composed: Composed, statement: Statement, line: int | None) -> Statement:
+    """The composed chain as a statement; the roles of the letters that the statement lists are its own."""
+    listed = {text for role in LETTERS for text in getattr(statement, role) or ()}
+    roles = {role: tuple(c for c in getattr(composed, role) if c not in listed) + (getattr(statement, role) or ())
+             for role in LETTERS}
+    keys: dict[str, Any] = {"forward": composed.formulas, **{key: getattr(composed, key) or None for key in (
+        "facts", "shapes", "ranges")}, **{role: letters or None for role, letters in roles.items()}}
+    sources = {key: (Source(line),) * len(texts) for key, texts in keys.items() if texts}
+    return Statement(**keys, output=composed.output, sources=sources)
+
+
+def _alike(module: Module) -> Node:
+    """The output in terms of what is given, its letters numbered as they occur."""
+    done: dict[str, Rel] = {}
+
+    def written_out(node: Node) -> Node | None:
+        if isinstance(node, Entry) and node.tensor in done:
+            head, value = done[node.tensor].terms
+            assert isinstance(head, Entry)
+            return subst(value, dict(zip(head.indices, node.indices, strict=True)))
+        return None
+
+    for equation in module.equations:
+        head, value = equation.terms
+        assert isinstance(head, Entry)
+        done[head.tensor] = Rel((head, transform(value, written_out)), equation.ops)
+    final = done[module.output]
+    names: dict[str, str] = {}
+    for node in walk(final):
+        if isinstance(node, (Entry, SetApp)):
+            names.setdefault(node.tensor if isinstance(node, Entry) else node.name, f"letter{len(names)}")
+
+    def renamed(node: Node) -> Node | None:
+        if isinstance(node, Entry):
+            return Entry(names[node.tensor], node.indices)
+        return SetApp(names[node.name], node.args) if isinstance(node, SetApp) else None
+
+    return transform(final, renamed)

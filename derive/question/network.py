@@ -17,8 +17,7 @@ from derive.notation.formulas import Formula
 from derive.notation.symbols import identifier, name_of
 from derive.question.chain import Chain
 from derive.question.naming import Mention, bare_letters
-from derive.question.recognised import SLOPED, Part
-from derive.question.stated_loss import StatedLoss
+from derive.question.recognised import SLOPED, Part, StatedLoss
 from derive.records import dataclass
 
 ACTIVATIONS = frozenset(s.name for s in LAYERS if isinstance(s, Layer) and (

@@ -1,23 +1,195 @@
-"""The formulas of a question, read under the letters that all of them declare, constant sizes put in."""
+"""The formulas of a question, read under the letters that all of them declare; functions by name and cases in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar, cast
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
+from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula, formulas
 from derive.notation.rules import rewritten
+from derive.notation.rules.functions import applied, defined
 from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of, opens_range
-from derive.notation.rules.trees import Run, each, sides, spelt, statements
-from derive.notation.symbols import SymbolTable
-from derive.notation.tree import Item, Scripted, Token, is_token, names_in, variables
+from derive.notation.rules.trees import Run, each, equals, letters, sides, spelt, statements, with_trees
+from derive.notation.symbols import GREEK, SymbolTable, latex_of
+from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
+from derive.question.lexicon import Span, named
+from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
 from derive.statement import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
+
+
+def _body(function: Function | None, argument: str, sloped: bool = False) -> str:
+    """What a function computes of its argument; empty where that takes a slope that the card does not have."""
+    if function is None:
+        return ""
+    return rf"{function.latex}({argument})" if function.elementary else function.defined(argument, sloped)
+
+
+_KNOWN = {part: FUNCTIONS[name] for part in (
+    "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
+    "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), "")), "u")}
+_LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
+_LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
+
+
+def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
+    """The formulas, and a definition for each function that is applied by name and not written out."""
+    return [*with_trees(_missing(formulas, prose)), *formulas]
+
+
+def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
+    """σ(u) = … for each function that is applied and not defined, at the line where it is applied."""
+    used = letters(formulas)
+    argument = next(c for c in ("u", "v", "r", "z", "q", "a") if c not in used or c == "a")
+    settled = {name for f in formulas for name in defined(f)}
+    places: dict[str, Formula] = {}
+    for formula in formulas:
+        for name in applied(formula):
+            places.setdefault(name, formula)
+    for name, place in places.items():
+        word = len(name) > 2 and name not in GREEK
+        if name not in settled and (word or name in _LETTERS):
+            function = FUNCTIONS.get(SHORT.get(name.lower(), "")) if word else _called(latex_of(name), prose)
+            body = _body(function, argument, r"alpha" in used and word)
+            if body:
+                yield _definition(name, argument, body, place)
+
+
+def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:
+    return Formula(f"{latex_of(name)}({argument}) = {body}", at.line, at.column, False)
+
+
+def _known(span: Span) -> str | None:
+    """The part that a span names, where it is a function that is written without letters of its own."""
+    name = span.concept.partition(".")[2]
+    return name if name in _KNOWN else None
+
+
+def _functions(text: str) -> list[str]:
+    """The functions that a text names, each once."""
+    return list(dict.fromkeys(name for span in named(text, "part") if (name := _known(span)) is not None))
+
+
+def _called(letter: str, prose: Prose) -> Function | None:
+    """What the words say of a letter: «the sigmoid σ», «σ is the logistic function»."""
+    for gap in prose.gaps:
+        if not re.fullmatch(re.escape(letter) + r"\s*(?:\(\s*(?:\\cdot|\w)?\s*\))?", gap.formula.latex.strip()):
+            continue
+        start, stop = prose.sentence(gap.start)
+        around = prose.text[max(start, gap.start - 60) : min(stop, gap.start + 80)]
+        found = _functions(around)
+        if len(found) == 1:
+            return _KNOWN[found[0]]
+        if not found and _LOGISTIC.search(around):
+            return FUNCTIONS["sigmoid"]
+    found = _functions(prose.text)
+    if letter == r"\sigma" and ("sigmoid" in found or named(prose.text, "gated")):
+        return FUNCTIONS["sigmoid"]
+    mentioned = re.search(r"activation|nonlinear|non-linear|aktivač", prose.text)
+    return _KNOWN[found[0]] if len(found) == 1 and mentioned else None
+
+
+_IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
+_ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"
+_SAYS = r"(?:it (?:is|equals)\s+|by\s+|is\s+|equals?\s+|to\s+|je\s+)?"
+_GIVEN = rf"{GAP}|zero\b|0\b|nul[au]\b"
+_FIRST = re.compile(rf"(?P<value>{GAP})\s*{_IF}")
+_NEXT = re.compile(
+    rf"\s*[,;]?\s*(?:and|while|but|or|a|resp)?\s*,?\s*(?:{_ELSE}\s*,?\s*{_SAYS}(?P<later>{_GIVEN})"
+    rf"|{_SAYS}(?P<value>{_GIVEN})\s*(?:{_IF}|{_ELSE}))"
+)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A value and its condition, None for all other cases; the formulas that it takes."""
+
+    head: Run | None
+    value: Run
+    cond: Run | None
+    formulas: tuple[Formula, ...]
+    shown: tuple[str, str]  # its left side and its row, as written
+
+    def row(self) -> Run:
+        """value & if cond"""
+        def sign(type_: str, text: str = "") -> Token:
+            return Token(type_, text, self.value[-1].end, self.value[-1].end)
+
+        said = (sign("TEXT", "otherwise"),) if self.cond is None else (sign("TEXT", "if"), *self.cond)
+        return *self.value, sign("AMP"), *said, sign("CR")
+
+
+def with_cases_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
+    """The formulas, one with cases in place of those that stand in the pieces of such a sentence.
+
+    Pieces with left sides of their own must agree in them; what does not fit is left as it is.
+    """
+    gaps = {gap.start: gap for gap in prose.gaps}
+    found, at = list(written), 0
+    while (first := _FIRST.search(prose.text, at)) is not None:
+        pieces, at = _pieces(first, prose, gaps)
+        if len(pieces) > 1:
+            place = pieces[0].formulas[0]
+            lines = r" \\ ".join(piece.shown[1] for piece in pieces)
+            head, at_ = pieces[0].head or (), pieces[0].value[0]
+            cases = Env("cases", tuple(i for piece in pieces for i in piece.row()), at_.start, at_.end)
+            shown = rf"{pieces[0].shown[0]} = \begin{{cases}} {lines} \end{{cases}}"
+            whole = replace(place, latex=shown, tree=(*head, equals(at_), cases), origin=place.source)
+            taken = [f for piece in pieces for f in piece.formulas if f is not place]
+            found = [whole if f is place else f for f in found if not any(f is t for t in taken)]
+    return found
+
+
+def _pieces(first: re.Match[str], prose: Prose, gaps: dict[int, Gap]) -> tuple[list[_Piece], int]:
+    """The pieces that begin here, and where to go on; the first must be an equation."""
+    opening = _piece(first, gaps)
+    if opening is None or opening.head is None:
+        return [], first.start() + 1
+    found, end = [opening], first.end()
+    while found[-1].cond is not None and (match := _NEXT.match(prose.text, end)) is not None:
+        piece = _piece(match, gaps)
+        if piece is None or (piece.head is not None and spelt(piece.head) != spelt(opening.head)):
+            break
+        found.append(piece)
+        end = match.end()
+    return found, end
+
+
+def _piece(match: re.Match[str], gaps: dict[int, Gap]) -> _Piece | None:
+    groups = match.groupdict()
+    name = "value" if groups.get("value") else "later"
+    at = match.start(name)
+    value, cond = gaps.get(at), gaps.get(match.start("cond")) if groups.get("cond") else None
+    condition = _tree(cond) if cond is not None else None
+    if (groups.get("cond") and (condition is None or not has(condition, "REL", "IN"))) or (
+            value is None and groups[name] == GAP):
+        return None
+    said: Run = _tree(value) if value is not None else (Token("NUMBER", "0", 0, 0),)
+    stated = sides(said)
+    head = stated[0] if len(stated) == 2 and all(stated) else None
+    taken = tuple(gap.formula for gap in (value, cond) if gap is not None)
+    if not said:
+        return None
+    body = said if head is None else stated[1]
+    said_if = rf"\text{{if }} {_shown(cond, condition)}" if condition else r"\text{otherwise}"
+    shown = "" if head is None else _shown(value, head), f"{_shown(value, body)} & {said_if}"
+    return _Piece(head, body, condition, taken, shown)
+
+
+def _shown(gap: Gap | None, items: Run) -> str:
+    return "0" if gap is None else gap.formula.part(items, False).latex
+
+
+def _tree(gap: Gap) -> Run:
+    return tuple(item for item in gap.formula.tree or () if not is_token(item, "AMP"))
+
 
 _N = TypeVar("_N", bound=Node)
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Entry, Partial, walk
+from derive.expr import Entry, Node, Partial, walk
 from derive.layers.forward import WindowForm
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Scripted
-from derive.question import topics
-from derive.question.given_formulas import Given
 from derive.question.lexicon import Span, named, only
 from derive.question.naming import letters_of
 from derive.question.prose import Gap, PlainText, Prose
@@ -24,6 +23,35 @@ from derive.records import dataclass
 from derive.specify.applied import arguments_of
 from derive.specify.stated import KINDS
 from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
+
+_SECOND_BEFORE = re.compile(r"\bsecond(?:[- ]order)? (?:partial )?$|\bdruh\w+ $")
+_FIRST_ONE = re.compile(r"\bgradients?\b|\bjacobian|(?<!second )(?<!order )(?<!partial )\bderivatives?\b")
+_TWICE = re.compile(
+    r"\\nabla\s*(?:_\s*(?:\{[^{}]*\}|\\?\w+))?\s*\^\s*\{?\s*2|(?:\\partial|(?<![a-z])d)\s*\^\s*\{?\s*2"
+)
+
+
+def asked_second(prose: Prose) -> tuple[str, int] | None:
+    """What the question says or writes of second derivatives, and in which line; None where it does not."""
+    for found in named(prose.text, "topic.second"):
+        return f"“{prose.plain.quote(found.start, found.stop)}”", prose.plain.line(found.start)
+    squared = next((gap.formula for gap in prose.gaps if twice(gap.formula)), None)
+    return None if squared is None else (f"${squared.latex.strip()}$", squared.line)
+
+
+def twice(formula: Formula) -> bool:
+    return _TWICE.search(formula.latex) is not None
+
+
+def begins_second(text: str, at: int) -> bool:
+    """The word at this place is the derivative of «second derivative»."""
+    return _SECOND_BEFORE.search(text, 0, at) is not None
+
+
+def alone(words: str) -> bool:
+    """The words speak of second derivatives and of no first one."""
+    return bool(named(words, "topic.second")) and _FIRST_ONE.search(words) is None
+
 
 _NEAR = 60  # characters between a derivative and what is trained
 _ORDER = ("jacobian", "vjp", "forward", "parameters")
@@ -182,7 +210,7 @@ class AskingInWords(Asking):
                     break
         self.whole |= said.whole
         for gap in prose.gaps:
-            if _derived(gap.formula) and not self.kinds and not topics.written(gap.formula):
+            if _derived(gap.formula) and not self.kinds and not twice(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         self.everything = said.everything is not None
         for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
@@ -210,7 +238,7 @@ class AskingInWords(Asking):
             before = prose.text[start : by.start]
             argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
                                                                    "request.message")
-            for gap in prose.gaps if not argued and not topics.alone(before) else ():
+            for gap in prose.gaps if not argued and not alone(before) else ():
                 if by.stop <= gap.start < stop:
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
@@ -240,7 +268,7 @@ class AskingInWords(Asking):
     def _counts(self, item: Item, prose: Prose, in_words: bool, by_letter: list[int]) -> bool:
         """The item is asked for as such; of a scalar layer, not where its letters follow in the sentence."""
         asked = not in_words or requested(prose.text, item.stop)
-        if not asked or discussed(prose.text, item.start) or topics.begins(prose.text, item.start):
+        if not asked or discussed(prose.text, item.start) or begins_second(prose.text, item.start):
             return False
         sentence = prose.sentence(item.start)
         particular = any(sentence == prose.sentence(at) and item.stop <= at for at in by_letter)
@@ -252,7 +280,7 @@ class AskingInWords(Asking):
         Raises :class:`UnsupportedError` where nothing else is asked for.
         """
         self.unanswered += besides(prose) if self.kinds else ()
-        found = topics.asked(prose)
+        found = asked_second(prose)
         if found is not None and not self.kinds:
             raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",
                                            line=found[1]))
@@ -396,7 +424,10 @@ def _kind(form: WindowForm, derivative: Partial) -> str | None:
 # the front matter
 
 
-def request(asking: Asking, given: Given, items: tuple[str, ...], windows: bool) -> Wanted:
+Items = Callable[[int], list[tuple[Formula, Node]]]  # the formulas of an item of ``derive``
+
+
+def request(asking: Asking, given: Items, items: tuple[str, ...], windows: bool) -> Wanted:
     """The request of a list; kinds beside derivatives are the derivatives by all letters of their role.
 
     Raises :class:`CardError` for an empty list and for ∂ℓ/∂y of the output, which is given.
@@ -406,7 +437,7 @@ def request(asking: Asking, given: Given, items: tuple[str, ...], windows: bool)
     for n, item in enumerate(items):
         if item in KINDS:
             kinds |= dict.fromkeys(KINDS[item] if windows or item != "backward" else ("vjp",))
-        for formula, derivative in partials(tuple(given.of("derive", n))):
+        for formula, derivative in partials(tuple(given(n))):
             asking.derivative(formula, derivative)
             new = [d for d in (*asking.named, *asking.of_loss) if d not in named_]
             if not new and not any(d.wrt == derivative.wrt for d in named_):
@@ -434,7 +465,7 @@ def _whole(asking: Asking, kind: str) -> Iterator[Partial]:
             yield from asking.of_name(name, kind != "jacobian")
 
 
-def _listed(given: Given, items: tuple[str, ...]) -> tuple[str, ...]:
-    lines = sorted({f.line for f, _ in given.of("derive")})
+def _listed(given: Items, items: tuple[str, ...]) -> tuple[str, ...]:
+    lines = sorted({f.line for n in range(len(items)) for f, _ in given(n)})
     where = f" (line {lines[0]})" if lines else ""
     return (f"asked for as `derive` lists it{where}: {', '.join(i if i in KINDS else f'${i}$' for i in items)}",)

@@ -15,14 +15,13 @@ from derive.module import ROLES, Module
 from derive.notation.formulas import Formula, formulas
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.symbols import latex_of, split_label
-from derive.question.catalogued import named_layer
 from derive.question.chain import Chain
 from derive.question.claims import computes_nothing, is_claimed, without_claims
-from derive.question.layer_reading import read_written
+from derive.question.layer import read_written
 from derive.question.prose import Prose, prose_of
 from derive.question.reading import Read, read_formulas
 from derive.question.recognised import Part
-from derive.question.windows import equations_of, is_window
+from derive.question.windows import equations_of, is_window, named_layer
 from derive.question.wording import Words, words_of
 from derive.specify.definitions import statements
 from derive.specify.writing import statement_of

@@ -10,9 +10,8 @@ from derive.card import Card
 from derive.notation import gather
 from derive.notation.formulas import formulas
 from derive.question import module_of
-from derive.question.naming import letters_of, mentions
+from derive.question.naming import letters_of, mentions, roles_of, sizes_said
 from derive.question.prose import prose_of
-from derive.question.roles import roles_of, sizes_said
 from derive.specify.roles import Role
 from tests.bank import solved
 

@@ -216,18 +216,6 @@ def reduction(r: Reader, c: tr.Cursor) -> ex.Expr:
     return _over(r, base, item.subs[0], item.sups[0] if item.sups else None, item, c)
 
 
-def underset(r: Reader, c: tr.Cursor) -> ex.Expr:
-    r"""\underset{…}{\max} body."""
-    command = c.take()
-    command = command.base if isinstance(command, tr.Scripted) else command
-    assert isinstance(command, tr.Command)
-    below, above = command.arguments
-    base = tr.unwrap(above)[0] if len(tr.unwrap(above)) == 1 else None
-    if not isinstance(base, tr.Token) or base.type != "BIG":
-        raise r.error(command, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
-    return _over(r, base, below, None, command, c)
-
-
 def _over(r: Reader, base: tr.Token, sub: tr.Items, sup: tr.Items | None, item: tr.Item, c: tr.Cursor) -> ex.Expr:
     found = running_below(r, sub, sup, item)
     if found is None:

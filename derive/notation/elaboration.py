@@ -20,7 +20,7 @@ from derive.notation.symbols import Kind, SymbolTable
 PARTS: Mapping[str, Part] = {
     "NAME": letters.symbol, "NUMBER": number, "INFTY": infinity, "FN": forms.function, "GROUP": forms.group,
     "ENV": forms.environment, "FRAC": forms.fraction, "SQRT": forms.root, "BIG": binders.reduction,
-    "UNDER": binders.underset, "IND": forms.indicator, "CONV": forms.hull, "PARTIAL": forms.partial,
+    "IND": forms.indicator, "CONV": forms.hull, "PARTIAL": forms.partial,
     "NABLA": forms.gradient,
 }
 

@@ -19,9 +19,6 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
     item = c.take()
     g = item.base if isinstance(item, tr.Scripted) else item
     assert isinstance(g, tr.Group)
-    starred = isinstance(item, tr.Scripted) and any(tr.is_token(s[0], "STAR") for s in item.sups if s)
-    if isinstance(item, tr.Scripted) and g.bracket == "LPAREN" and starred:
-        return _starred(r, g, item)
     match g.bracket:
         case "LFLOOR" | "LCEIL":
             found: ex.Expr = ex.Fn("floor" if g.bracket == "LFLOOR" else "ceil", (r.value(g.items, g.end - 1),))
@@ -91,18 +88,6 @@ def _parenthesised(r: Reader, g: tr.Group) -> ex.Expr:
     if g.bracket != "LPAREN":
         raise r.error(g, "a list in these brackets is outside the notation")
     return ex.Tuple(tuple(r.value(part, g.end - 1) for part in parts))
-
-
-def _starred(r: Reader, g: tr.Group, item: tr.Scripted) -> ex.Expr:
-    """(i, j)^* is (i^*, j^*)."""
-    listed = tr.split(g.items, "COMMA")
-    parts = [tr.Scripted(p[0], (), item.sups, 0, p[0].start, p[-1].end) for p in listed if len(p) == 1]
-    if len(parts) != len(listed) or len(item.sups) != 1 or item.subs:
-        raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
-    found = tuple(r.value([part], g.end) for part in parts)
-    if not all(isinstance(f, ex.Star) for f in found):
-        raise r.error(item, "a star on a bracket: write `(i^*, j^*)`")
-    return found[0] if len(found) == 1 else ex.Tuple(found)
 
 
 def root(r: Reader, c: tr.Cursor) -> ex.Expr:

@@ -81,8 +81,16 @@ class _Parser:
         elif token.type in _COMMANDS:
             arguments = [self.argument() for _ in range(_COMMANDS[token.type])]
             found = tr.Command(token.type, tuple(map(_items, arguments)), token.start, arguments[-1].end)
+            found = self.above(found) if token.type == "UNDER" else found
         self.depth -= 1
         return found
+
+    def above(self, under: tr.Command) -> tr.Item:
+        r"""\max_{k} of \underset{k}{\max}."""
+        below, base = under.arguments
+        if len(base := tuple(tr.unwrap(base))) != 1 or not tr.is_token(base[0], "BIG"):
+            raise self.source.error(under.start, r"`\underset` stands under `\max`, `\min` or `\arg\max` only")
+        return tr.Scripted(base[0], (below,), (), 0, under.start, under.end)
 
     def argument(self) -> tr.Item:
         token = self.take()
@@ -106,6 +114,7 @@ class _Parser:
 
 
 def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
+    base = tr.group((base,), "LBRACE") if isinstance(base, tr.Scripted) else base
     subs = tuple(_items(of) for sign, of in scripts if of is not None and sign.type == "SUB")
     sups = [sup for sign, of in scripts if of is not None and sign.type == "SUP" for sup in _marked(_items(of))]
     if subs and not tr.is_token(subs[0][0], "PLUS"):
@@ -115,10 +124,18 @@ def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
     primed = [s for s in sups if s and all(tr.is_token(i, "PRIME") for i in s)]
     primes = sum(sign.type == "PRIME" for sign, _ in scripts) + sum(map(len, primed))
     marks = tuple(s for s in sups if s not in primed)
+    if tr.is_group(base, "LPAREN") and len(marks) == 1 and not subs and tr.is_token(marks[0][0], "STAR"):
+        return _starred(base, marks)
     if not (subs or marks or primes):
         return base
     sign, last = scripts[-1]
     return tr.Scripted(base, subs, marks, primes, base.start, (last or sign).end)
+
+
+def _starred(base: tr.Group, star: tuple[tuple[tr.Item, ...], ...]) -> tr.Group:
+    """(i^*, j^*) of (i, j)^*."""
+    each = (i if tr.is_token(i, "COMMA") else tr.Scripted(i, (), star, 0, i.start, i.end) for i in base.items)
+    return replace(base, items=tuple(each))
 
 
 def _items(argument: tr.Item) -> tuple[tr.Item, ...]:

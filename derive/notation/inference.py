@@ -7,6 +7,7 @@ letters are none, and numbers unless something makes them vectors.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
@@ -19,7 +20,7 @@ from derive.records import dataclass
 
 NUMBER, COLUMN, MATRIX = 0, 1, 2
 _LITERALS = (Num, Infinity)
-_MOST = 4000  # solutions that are weighed for the letters of one component
+_MOST = 4000  # choices that are weighed for the letters of one component
 _SPARE = "ijklmpqr"
 Ranks = dict[str, int]
 Cost = tuple[int, ...]
@@ -91,7 +92,7 @@ class _Component:
         """The ranks that fit and agree best with the letters' faces; numbers where none fit."""
         if not self.beside & {*self.names} and not any(marked(c) or wholes(c, self.table) for c in self.claimed):
             return (dict.fromkeys(self.names, 0),)
-        found = [(self.against(ranks), ranks) for ranks in itertools.islice(self.fitting(), _MOST)]
+        found = [(self.against(ranks), ranks) for ranks in self.fitting()]
         best = min((cost for cost, _ in found), default=())
         return tuple(ranks for cost, ranks in found if cost == best) or (dict.fromkeys(self.names, 0),)
 
@@ -107,7 +108,7 @@ class _Component:
         return small, wrong, sum(map(min, choices.values()))
 
     def fitting(self) -> Iterator[Ranks]:
-        """Choices of ranks under which each claim fits, among them all that cost least.
+        """Choices of ranks under which each claim fits, until all others cost more than the best.
 
         A claim is tried once for a choice of its own letters, and before that for those of some of its terms.
         """
@@ -126,25 +127,21 @@ class _Component:
                 tried[key] = fits(claim, self.table, ranks) if settled else self.may_fit(claim, ranks)
             return tried[key]
 
+        waiting = [(self.cost(choices, self.beside), 0, 0, choices)] if all(fitted(c, choices) for c in own) else []
         best: list[Cost] = []
-
-        def extended(now: Choices, known: int) -> Iterator[Ranks]:
-            if best and self.cost(now, self.beside) > best[0]:
+        for place in range(_MOST):  # A*: what is settled of a choice costs no more than all of it
+            if not waiting or (best and waiting[0][0] > best[0]):
                 return
-            if known == len(self.names):
-                found = {name: values[0] for name, values in now.items()}
-                best[:] = [min([*best, self.against(found)])]
+            *_, now = heapq.heappop(waiting)
+            name = next((n for n in self.names if len(now[n]) > 1), "")
+            if not name:
+                found = {n: ranks[0] for n, ranks in now.items()}
+                best = [min([*best, self.against(found)])]
                 yield found
-                return
-            name = self.names[known]
-            for rank in reversed(now[name]) if name in self.beside else now[name]:
+            for rank in now[name] if name else ():
                 new = {**now, name: (rank,)}
                 if all(fitted(claim, new) for claim in self.claimed if name in own[claim]):
-                    yield from extended(new, known + 1)
-
-        if all(fitted(claim, choices) for claim in self.claimed):
-            yield from extended(choices, 0)
-
+                    heapq.heappush(waiting, (self.cost(new, self.beside), -place, rank, new))
 
     def may_fit(self, claim: Rel, ranks: Ranks) -> bool:
         """Whether the terms whose letters are settled have values, and no number goes with vectors."""

@@ -293,10 +293,6 @@ def _big(item: tr.Item) -> tuple[tr.Items, tr.Token] | None:
     """What stands below a \\max, \\sum …, and the command."""
     if isinstance(item, tr.Scripted) and isinstance(item.base, tr.Token) and item.base.type == "BIG" and item.subs:
         return item.subs[0], item.base
-    if isinstance(item, tr.Command) and item.type == "UNDER":
-        base = tr.unwrap(item.arguments[1])
-        if len(base) == 1 and isinstance(base[0], tr.Token) and base[0].type == "BIG":
-            return item.arguments[0], base[0]
     return None
 
 
@@ -323,9 +319,6 @@ def _stars(items: tr.Items) -> list[str] | None:
     items = tr.unwrap(items)
     if len(items) == 1 and isinstance(items[0], tr.Group) and items[0].bracket == "LPAREN":
         items = items[0].items
-    elif len(items) == 1 and isinstance(items[0], tr.Scripted) and isinstance(items[0].base, tr.Group):
-        starred = bool(items[0].sups) and tr.is_token(items[0].sups[0][0], "STAR")
-        return tr.variables(items[0].base.items) if starred else None
     found: list[str | None] = []
     for item in (tr.normal(i) for i in items if not tr.is_token(i, "COMMA")):
         if found and isinstance(item, tr.Group) and item.bracket == "LPAREN":

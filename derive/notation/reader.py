@@ -263,7 +263,7 @@ class Reader:
 
 
 def _kind(item: tr.Item) -> str:
-    """The kind of a factor that opens with the item: a token's type, GROUP, ENV, FRAC, SQRT or UNDER."""
+    """The kind of a factor that opens with the item: a token's type, GROUP, ENV, FRAC or SQRT."""
     base = item.base if isinstance(item, tr.Scripted) else item
     match base:
         case tr.Token(type="INFTY") | tr.Env() | tr.Command(type="FRAC" | "SQRT") if item is not base:

@@ -45,7 +45,7 @@ class Scripted:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command with arguments: FRAC (two), SQRT (one), UNDER (what stands below, base)."""
+    """A command with arguments: FRAC (two), SQRT and BRACE (one)."""
 
     type: str
     arguments: tuple[tuple[Item, ...], ...]
@@ -65,6 +65,11 @@ class Env:
 
 Item = Token | Group | Scripted | Command | Env
 Items = Sequence[Item]
+
+
+def group(items: Items, bracket: str = "LPAREN") -> Group:
+    """The items in brackets."""
+    return Group(bracket, tuple(items), items[0].start, items[-1].end)
 
 
 def is_token(item: Item | None, *types: str) -> TypeGuard[Token]:

@@ -48,6 +48,7 @@ OPERATORS = {
     **dict.fromkeys(("tr", "Tr", "trace"), "a trace"), "det": "a determinant", "rank": "a rank", "KL": "a divergence",
     **dict.fromkeys(("int", "iint", "iiint", "oint"), "an integral"), "dim": "a dimension", "ker": "a kernel",
     **dict.fromkeys(("lim", "limsup", "liminf"), "a limit"), "sup": "a supremum", "inf": "an infimum",
+    **dict.fromkeys(("pm", "mp"), "two signs at once"),
 }
 LETTERS_TOO = frozenset("EP")  # operators only where a bracket follows wherever they stand
 
@@ -158,5 +159,6 @@ def extremal(item: tr.Item | None) -> str | None:
 
 def beyond(shown: str, name: str) -> str:
     """Why an operator is not read."""
-    return (f"`{shown}` is {OPERATORS[name]}, which is outside the notation; write what is computed "
-            r"in entries, such as `\frac{1}{n} \sum_{i=1}^{n} x_i`")
+    instead = "a formula for each of them" if name in ("pm", "mp") else (
+        r"what is computed in entries, such as `\frac{1}{n} \sum_{i=1}^{n} x_i`")
+    return f"`{shown}` is {OPERATORS[name]}, which is outside the notation; write {instead}"

@@ -30,6 +30,12 @@ def test_long_texts_are_scanned(text, count):
     assert len(formulas(text)) == count
 
 
+def test_a_product_of_many_matrices_is_read() -> None:
+    product = "A B C D E F G H K M N P R S"  # trying all shapes of so many letters would take days
+    table = gather([f"y = {product} x"])
+    assert [len(s.axes) for s in table.symbols if s.name in product.split()] == [2] * 14
+
+
 @pytest.mark.parametrize(("formula", "place"), [
     (r"\mathbf{y} = \mathbf{x} + \mathbf{X} \mathbf{x} + \mathbf{X}", 14), (r"y = a + \mathbf{x} \mathbf{x}", 9),
 ])

@@ -225,9 +225,9 @@ def _applied(formulas: list[Formula], f: _Function) -> list[Formula]:
                 continue
             after = run[n + 1]
             new = dict(zip(own, _below(item), strict=True))
-            value: tr.Item = trees.group(_at(f, arguments, new)) if f.body else item
+            value: tr.Item = tr.group(_at(f, arguments, new)) if f.body else item
             if isinstance(after, tr.Scripted):
-                base = value if isinstance(value, (tr.Token, tr.Group)) else trees.group((value,), "LBRACE")
+                base = value if isinstance(value, (tr.Token, tr.Group)) else tr.group((value,), "LBRACE")
                 value = replace(after, base=base)
             return *run[:n], value, *written_out(run[n + 2 :])
         return run
@@ -244,7 +244,7 @@ def _at(f: _Function, arguments: list[list[tr.Item]], new: Mapping[str, str]) ->
         found = values.get(item.text) if tr.is_token(item, "NAME") else None
         if found is None:
             return item
-        return found[0] if len(found) == 1 and isinstance(found[0], (tr.Token, tr.Group)) else trees.group(
+        return found[0] if len(found) == 1 and isinstance(found[0], (tr.Token, tr.Group)) else tr.group(
             found, "LBRACE" if len(found) == 1 else "LPAREN")
 
     return trees.each(body, value)

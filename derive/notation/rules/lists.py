@@ -259,7 +259,7 @@ class _General:
         low, below = trees.sign("NUMBER", str(self.low), at), trees.sign("REL", "≤", at)
         run = (low, below, trees.name(index, at), below, *self.high)
         big = tr.Scripted(trees.sign("BIG", op, at), (run,), (), 0, at.start, at.end)
-        return big, *((trees.group(self.term),) if tr.has(self.term, "PLUS", "MINUS") else self.term)
+        return big, *((tr.group(self.term),) if tr.has(self.term, "PLUS", "MINUS") else self.term)
 
 
 def _listed(run: trees.Run, index: str) -> trees.Run:

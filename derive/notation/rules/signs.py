@@ -104,7 +104,7 @@ def kroneckers(formulas: list[Formula]) -> list[Formula]:
         two = _two_indices(item) if str(tr.base_of(item)) == "delta" else None
         if two is None:
             return item
-        return trees.group((trees.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE")
+        return tr.group((tr.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE")
 
     return trees.changed(formulas, lambda tree: trees.each(tree, indicated))
 

@@ -208,10 +208,6 @@ def equals(at: tr.Item) -> tr.Token:
     return sign("REL", "=", at)
 
 
-def group(items: tr.Items, bracket: str = "LPAREN") -> tr.Group:
-    return tr.Group(bracket, tuple(items), items[0].start, items[-1].end)
-
-
 def indexed(base: tr.Token, *indices: tr.Item) -> tr.Scripted:
     """x_{ij}."""
     return tr.Scripted(base, (indices,), (), 0, base.start, base.end)

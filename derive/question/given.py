@@ -38,7 +38,6 @@ from derive.specify.bias_columns import with_biases
 from derive.specify.declared import declared_by, declares, with_own_axes
 from derive.specify.definitions import Definitions, definitions, inlined, statements
 from derive.specify.facts import facts_given
-from derive.specify.interleaved import with_interleaved
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
 from derive.specify.places import place
@@ -144,8 +143,8 @@ def _read(given: list[tuple[str, int, Formula]], prose: Prose, declared: SymbolT
     if problems:
         raise CardError(*problems)
     nodes, table = with_biases((i.node for i in items if i.node is not None), table)
-    joined = iter(with_interleaved(tuple(zip((i.part for i in items if i.node is not None), nodes, strict=True))))
-    return Given(tuple(replace(i, node=next(joined)[1]) if i.node is not None else i for i in items), table, prose)
+    renamed = iter(nodes)
+    return Given(tuple(replace(i, node=next(renamed)) if i.node is not None else i for i in items), table, prose)
 
 
 def refuse_idle(given: Given, statement: Statement, found: Definitions) -> None:

@@ -64,7 +64,6 @@ from derive.records import dataclass
 from derive.specify.applied import refuse_two_readings
 from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import Definition, Definitions, definitions, inlined
-from derive.specify.interleaved import with_interleaved
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
 from derive.specify.places import place, reaches_said
@@ -161,8 +160,7 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
             elif isinstance(result, DeriveError) and not declares(part):
                 failures.append((part, result))
     renamed, table = with_biases((node for _, node in nodes), table)
-    statements = with_interleaved(tuple(zip((part for part, _ in nodes), renamed, strict=True)))
-    return Read(statements, tuple(failures), table, {})
+    return Read(tuple(zip((part for part, _ in nodes), renamed, strict=True)), tuple(failures), table, {})
 
 
 def _read_in_part(formula: Formula, table: SymbolTable) -> Node | None:

@@ -399,7 +399,6 @@ ORACLES: dict[str, Oracle] = {
         lambda a, k, r, b: np.array([a[i] / (k + r * (a[max(0, i - 1) : i + 2] ** 2).sum()) ** b for i in range(len(a))]),
         ((5,), S, S, S), {1: "positive", 2: "positive", 3: "positive"}),
     "hard_swish": Oracle(lambda x: x * np.clip(x + 3, 0, 6) / 6, (S,)),
-    "upsample2": Oracle(lambda x: np.kron(x, np.ones((2, 2))), ((2, 3),)),
     "cosine_logits": Oracle(lambda x, w, s: s * (w @ x) / np.linalg.norm(w, axis=1) / np.linalg.norm(x), (V, (3, 4), S)),
     "experts": Oracle(lambda x, v, u: softmax(u @ x) @ (v @ x), (V, (3, 4), (3, 4))),
     "pooled_relu": Oracle(lambda w, x, b: max(0, conv1d(w, x, b).max()), ((3,), (8,), S)),

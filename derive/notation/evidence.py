@@ -102,11 +102,6 @@ class Evidence:
         """x of x ∈ R^n."""
         return {str(tr.base_of(item)) for items, extents in self.seen.shapes if extents for item in items}
 
-    def is_part(self, name: str) -> bool:
-        """x^+ beside a bare x: a part of x or its inverse, unless an equation defines it; s^+ alone is a letter."""
-        signed = name[-2:] in ("^+", "^-") and name not in self.heads
-        return signed and any(o.name == name[:-2] and o.sub is None for o in self.seen.all)
-
     def is_value(self, label: str) -> bool:
         """Whether the letter stands bare outside subscripts, so that it is no index where it is one."""
         bare = any(o.name == label and o.bare and not o.in_index and not o.cond for o in self.seen.all)
@@ -198,8 +193,7 @@ class Evidence:
             if letter in self.subscripted and not runs:  # \delta^z_{kl} beside z_{kl}: a label
                 continue
             used_so = any(o.right for o in used if o.above == letter)
-            if letter in lower and not (runs and (round_ or (
-                    used_so and all(self.has_samples(b, letter) for b in bases)))):
+            if letter in lower and not (runs and (round_ or used_so)):
                 continue
             others = {o.above for o in used if o.name in bases and o.above not in lower | layers | {letter}
                       and not self.stands_bare(o.above or "")}  # ∂y^i/∂x^j
@@ -215,12 +209,6 @@ class Evidence:
         """k of k^i ∈ R^d."""
         items = [tr.normal(item) for items, _ in self.seen.shapes for item in items]
         return {str(i.base) for i in items if isinstance(i, tr.Scripted) and i.sups and tr.is_token(i.base, "NAME")}
-
-    def has_samples(self, name: str, letter: str) -> bool:
-        """The letter is declared as k^i ∈ R^d, or has a subscript and this superscript wherever it stands."""
-        return name in self.declared_above or all(
-            o.sub is not None and o.above is not None and letter not in tr.names_in(o.sub)
-            for o in self.seen.all if o.name == name)
 
     def is_letter(self, name: str) -> bool:
         """Whether e or π is a letter of the card: defined, differentiated by, or e as a factor."""

@@ -36,8 +36,6 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
             if item.subs or divided(g.items) is not None or tr.has(g.items, "COMMA", "REL", "IN"):
                 raise r.error(item, "a set carries no scripts here")
             found = r.value(g.items, g.end - 1)  # \{ w^T x - t \}^2
-        case "LSET" if _encloses_factor(g, c):
-            found = r.value(g.items, g.end - 1)
         case "LSET":
             found = ex.SetOf(*binders.set_builder(r, g))
         case "LBRACK" if tr.has(g.items, "REL", "IN"):
@@ -49,20 +47,6 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
                 found = ex.Extremum("max", (ex.ZERO, found))  # [u]_+
                 item = replace(item, subs=())
     return r.raised(found, item if item is not g else None)
-
-
-def _encloses_factor(g: tr.Group, c: tr.Cursor) -> bool:
-    r"""-\{ t \ln y + … \}, \sum_n \{ a_n + b_n \}: braces as brackets around a sum, where no set can stand.
-
-    Behind a letter they may hold its argument, behind a maximum its list, behind = a set: those are left.
-    """
-    if divided(g.items) is not None or not tr.has(g.items, "PLUS", "MINUS") or tr.has(
-            g.items, "COMMA", "SEMI", "REL", "IN", "TEXT", "DOTS", "BAR", "MID", "COLON"):
-        return False
-    before = tr.base_of(c.items[c.at - 2]) if c.at > 1 else None
-    summed = tr.is_token(before, "BIG") and before.text in ("sum", "prod")
-    number = isinstance(before, tr.Command) and before.type == "FRAC"
-    return summed or number or tr.is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
 
 
 def _norm(r: Reader, g: tr.Group, item: tr.Item) -> ex.Expr:
@@ -150,24 +134,10 @@ def function(r: Reader, c: tr.Cursor) -> ex.Expr:
         factors = r.factor(c)
         while doubled and (behind := c.peek()) is not None and tr.is_token(tr.base_of(behind), "NAME"):
             factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
-        behind = c.peek() if isinstance(argument, tr.Command) else None
-        if behind is not None and str(tr.base_of(behind)) == "sum" and _is_share(factors):
-            factors = [*factors, *r.factor(c)]  # \log \frac{1}{n} \sum_i e^{x_i}: of the mean
         found = product(factors)
         if tr.starts_factor(c.peek()):
             raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
     return r.raised(ex.Fn(base.text, (found,)), item)
-
-
-def _is_share(factors: list[ex.Expr]) -> bool:
-    """1/n, 1/|Ω| or 1/2: a fraction that makes a mean of the sum behind it."""
-    def counts(node: ex.Expr) -> bool:
-        return isinstance(node, (ex.Num, ex.Size, ex.Cardinality)) or (isinstance(node, ex.Entry) and not node.indices)
-
-    below = [f.base for f in factors if isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE]
-    above = [f for f in factors if not isinstance(f, ex.Pow)]
-    whole = len(below) + len(above) == len(factors)
-    return whole and all(map(counts, below)) and all(isinstance(f, ex.Num) for f in above)
 
 
 def indicator(r: Reader, c: tr.Cursor) -> ex.Expr:

@@ -125,7 +125,6 @@ class _Gathering(Ranks):
         for name, label, runs in entries:
             if label:
                 self.latex[f"{name}_{label}"] = labelled(name, label)
-                self.labelled_rank(name, f"{name}_{label}", runs)
             self.tensor(f"{name}_{label}" if label else name, runs)
         for o in self.seen.all:
             if o.name in self.above and o.sub is None:
@@ -229,8 +228,6 @@ class _Gathering(Ranks):
         """A letter that nothing else declares: an index, a size, or a number (a tensor of rank 0)."""
         if o.name in self.words or o.name in self.symbols or o.name.endswith("_bb") or o.name in self.functions:
             return
-        if self.is_part(o.name):
-            return
         if {o.name, f"{o.name}^2"} & {*o.local[1:]} and o.local[0] in self.functions:
             return
         if o.name in self.indices:
@@ -276,8 +273,8 @@ class _Gathering(Ranks):
 PASSES: tuple[Callable[[_Gathering], None], ...] = (
     _Gathering.labelled_sizes,
     _Gathering.sets, _Gathering.strong_indices, _Gathering.conditions, _Gathering.constant_labels,
-    _Gathering.labels_of_pairs, _Gathering.steps,
-    _Gathering.labels_at_rest, _Gathering.constants_in_indices, _Gathering.samples, _Gathering.shapes,
+    _Gathering.labels_of_pairs, _Gathering.steps, _Gathering.labels_at_rest,
+    _Gathering.constants_in_indices, _Gathering.samples, _Gathering.shapes,
     _Gathering.declared_functions, _Gathering.number_labels, _Gathering.said_or_bold, _Gathering.whole_samples,
     _Gathering.subscripts, _Gathering.applied, _Gathering.letters,
 )

@@ -119,8 +119,7 @@ class Ranks(Labels):
             if name in self.above and name in self.faces.raised and rank and name not in self.unwritten:
                 self.unwritten[name], self.extents[name] = rank, ("",) * (rank + 1)
                 self.settled.add(name)
-            if name in self.set_names or name in self.sizes or name in self.above or self.is_limit(name) or (
-                    rank == 2 and self.is_part(name)):
+            if name in self.set_names or name in self.sizes or name in self.above or self.is_limit(name):
                 continue
             if not rank:
                 self.scalars.add(name)
@@ -134,14 +133,6 @@ class Ranks(Labels):
                 if name in self.faces.numbered and (rank == 1 or single):
                     self.tensors.add(name)
                     self.unwritten[name] = rank
-
-    def labelled_rank(self, base: str, name: str, runs: list[tr.Items]) -> None:
-        """W_z h of a W_z beside a W: a matrix as well."""
-        rank = self.faces.ranks.get(name, 2 if self.faces.ranks.get(base) == 2 else 0)
-        if rank and not runs and name not in self.symbols and name not in self.words:
-            self.tensors.add(name)
-            self.settled.add(name)
-            self.add(name, Kind.TENSOR, self.spare(rank))
 
     def whole_samples(self) -> None:
         r"""x of \theta^\top x^{(i)}, where x^{(i)}_j may stand too: the vector's axis is left out."""
@@ -169,8 +160,6 @@ class Ranks(Labels):
 
     def tensor(self, name: str, runs: list[tr.Items]) -> None:
         if name in self.words or name in self.set_names or name in self.indices or name in self.functions:
-            return
-        if self.is_part(name):
             return
         if name in ("e", "e_q") and "e" not in self.heads and "e" not in self.unwritten:
             return

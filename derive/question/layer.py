@@ -66,7 +66,7 @@ from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import Definition, Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
-from derive.specify.places import place, reaches_said
+from derive.specify.places import place
 from derive.specify.roles import Role, roles_said
 from derive.specify.sizes import counts
 from derive.specify.stated import KINDS, formulas_of, output_of
@@ -344,8 +344,7 @@ def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
     module = specified(layer, roles, wanted, facts_of(found, prose, named, layer.given, layer.table),
                        fields, nodes, written)
     shortened = short(with_trees(formulas(card.question, card.question_line)))
-    reaches = reaches_said(d.formula for d in layer.used)
-    readings = (*said_of(layer), *reaches, *shortened, *chosen, *put_in,
+    readings = (*said_of(layer), *shortened, *chosen, *put_in,
                 *roles_said(_held(roles, held, prose)), *said, *wanted.readings)
     parts = [p.name for p in Chain(prose).parts] if of_parts else []
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named

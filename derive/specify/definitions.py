@@ -118,9 +118,8 @@ def _sort(claim: ex.Rel | ex.In, formula: Formula, found: Definitions, table: Sy
             return  # «what happens at $y_j = t_j$?»
         _tensor(head, values, formula, found)
     elif isinstance(head, ex.Entry) and _single(head, values):
-        raise CardError(Problem(f"{place(formula)} defines single entries of `{head.tensor}`: write one index letter, "
-                                rf"as in `{head.tensor}_k = x_{{\lfloor k/2 \rfloor}}`, or give each entry a letter of "
-                                "its own", line=formula.line))
+        raise CardError(Problem(f"{place(formula)} defines single entries of `{head.tensor}`: write an index "
+                                "letter, or give each entry a letter of its own", line=formula.line))
     elif isinstance(head, ex.Reduce):
         found.facts.append((claim, formula))
     elif not isinstance(head, (ex.Entry, ex.Idx, ex.Size, ex.Num)):

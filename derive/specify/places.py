@@ -1,9 +1,8 @@
-"""Where a formula stands and how far its functions reach, as messages and readings say it."""
+"""Where a formula stands, as messages and readings say it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from derive.notation.formulas import Formula
 
@@ -19,16 +18,3 @@ def place(formula: Formula) -> str:
     """line 12: $f_{kl} = …$, without equation number and full stop."""
     latex = _LAYOUT.sub(lambda found: found["inner"] or " ", formula.latex)
     return f"line {formula.line}: ${_END.sub('', ' '.join(latex.split()))}$"
-
-
-_BRACED = r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|\d)"
-_SHARED = re.compile(
-    rf"(\\(?:log|ln|exp|tanh|sinh|cosh|sin|cos))(?![a-z])[^+\-=()]*?\\[dtc]?frac\s*{_BRACED}\s*{_BRACED}"
-    r"(?:\s|\\[,;:! ]|\\limits)*\\sum")
-
-
-def reaches_said(formulas: Iterable[Formula]) -> Iterator[str]:
-    """How each function before a fraction and a sum was read."""
-    for formula in formulas:
-        for match in _SHARED.finditer(formula.latex):
-            yield f"`{match[1]}` is of the whole product of the fraction and the sum behind it ({place(formula)})"

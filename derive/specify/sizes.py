@@ -52,10 +52,6 @@ def _slot(name: str, module: Module, found: Definitions) -> Slot | None:
             slot = _counted(node, name, module)
             if slot is not None:
                 return slot
-    for equation in module.equations:
-        for node in ex.walk(equation):
-            if isinstance(node, ex.Rel) and (slot := _bounded(node, name, equation)) is not None:
-                return slot
     for letter, _, upper in found.ranges:
         if ex.Size(name) in ex.walk(upper):
             for equation in module.equations:
@@ -64,17 +60,6 @@ def _slot(name: str, module: Module, found: Definitions) -> Slot | None:
     known = axes(module)
     open_ = [c for c in dict.fromkeys(known.classes.values()) if c not in known.sizes]
     return open_[0] if len(open_) == 1 else None
-
-
-def _bounded(cond: ex.Rel, name: str, equation: ex.Rel) -> Slot | None:
-    """The axis of w in w_{i−k}, where 0 ≤ i − k < A."""
-    for n, term in enumerate(cond.terms):
-        upper = cond.terms[n + 1 :]
-        if not isinstance(term, ex.Size) and any(ex.Size(name) in ex.walk(t) for t in upper):
-            for entry in ex.walk(equation):
-                if isinstance(entry, ex.Entry) and term in entry.indices:
-                    return entry.tensor, entry.indices.index(term)
-    return None
 
 
 def _counted(node: ex.Node, name: str, module: Module) -> Slot | None:

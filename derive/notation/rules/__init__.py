@@ -20,8 +20,7 @@ class Rule:
 # Letters with names of their own: the words see these.
 LETTERS = (
     Rule("layers are numbered above", letters.layers),
-    Rule("ℓ is log L", letters.likelihoods),
-    Rule("p is p(y = 1 | x)", letters.posteriors),
+    Rule("ℓ is log L, p is p(y = 1 | x)", letters.compounds),
 )
 # Signs and lists: what a statement is spelt with, too.
 SPELLINGS = (

@@ -1,12 +1,15 @@
-r"""Letters of their own: layers numbered above, a whole log-likelihood, a probability that an equation defines."""
+r"""Letters of their own: layers numbered above, a log-likelihood or a probability that an equation defines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
+from derive.notation.symbols import is_capital, latex_of
+from derive.records import dataclass
 
 _STEPS = (["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 
@@ -62,100 +65,81 @@ def _text(items: tr.Items) -> str:
     return "".join(map(str, items))
 
 
-_LOGARITHM = "ell"
-
-
-def likelihoods(formulas: list[Formula]) -> list[Formula]:
-    r"""\ell for \log L, where that is what an equation defines and nothing else is called \ell."""
-    head = _likelihood(formulas)
-    if head is None:
-        return formulas
-    own = trees.letter(head[1])
-
-    def short(run: trees.Run) -> trees.Run:
-        for n, item in enumerate(run[1:], 1):
-            if trees.letter(item) == own and _is_log(run[n - 1]):
-                rest = run[n + 2 :] if trees.called(run, n) is not None else run[n + 1 :]
-                return *run[: n - 1], trees.name(_LOGARITHM, item), *short(rest)
-        return run
-
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, short))
-
-
-def _is_log(item: tr.Item) -> bool:
-    return tr.is_token(item, "FN") and item.text == "log"
-
-
-def _likelihood(formulas: list[Formula]) -> trees.Run | None:
-    """log L(w) as it stands left of =; nothing where two are defined, or a letter is called ℓ."""
-    heads = [trees.sides(part)[0] for part in trees.all_statements(formulas) if len(trees.sides(part)) > 1]
-    found = [h for h in heads if len(h) > 1 and _is_log(h[0]) and (own := trees.letter(h[1])) and own[0].isupper()
-             and own.partition("_")[2] in ("", "cal", "scr") and len(own.partition("_")[0]) == 1
-             and (len(h) == 2 or (len(h) == 3 and tr.is_group(h[2], "LPAREN")))]
-    one = len({trees.letter(h[1]) for h in found}) == 1
-    return found[0] if one and _LOGARITHM not in trees.letters(formulas) else None
-
-
-def posteriors(formulas: list[Formula]) -> list[Formula]:
-    r"""p for p(y = 1 \mid x), where that is what an equation defines and nothing else is called p.
+def compounds(formulas: list[Formula]) -> list[Formula]:
+    r"""\ell for \log L(w), p for p(y = 1 \mid x): what an equation defines, where nothing else has the letter.
 
     Of p(y = 1 \mid x) = \hat{p} = σ(…) the other letter is the name, and the probability is left out.
     """
     formulas = _named(formulas)
-    if _posterior(formulas) is None:
-        return formulas
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, _without_probabilities))
+    for head in _heads(formulas):
+        formulas = _replaced(formulas, lambda own, at, spelt=head.spelt: (  # type: ignore[misc]
+            (trees.name(own.letter, at),) if own.spelt == spelt else None))
+    return formulas
 
 
-def _without_name(part: trees.Run) -> trees.Run:
+@dataclass(frozen=True)
+class _Compound:
+    """The items of log L(w) or p(y = 1 | x), the letter for it, and what is equal for equal ones."""
+
+    items: trees.Run
+    letter: str
+    spelt: str
+
+    @staticmethod
+    def at(run: trees.Run, n: int) -> _Compound | None:
+        """The compound that begins at n."""
+        group = trees.called(run, n)
+        if group is not None and run[n + 1] is group and trees.letter(run[n]) in _PROBABILITIES and tr.has(
+                group.items, "MID"):
+            return _Compound(run[n : n + 2], "p", trees.spelt(run[n : n + 2]))
+        of = trees.letter(run[n + 1]) if n + 1 < len(run) and tr.is_token(run[n], "FN") else None
+        if of is None or str(run[n]) != "log" or not is_capital(of) or of.partition("_")[2] not in ("", "cal", "scr"):
+            return None
+        return _Compound(run[n : n + (2 if trees.called(run, n + 1) is None else 3)], "ell", of)
+
+
+_PROBABILITIES = ("p", "P", "P_bb", "Pr")
+
+
+def _heads(formulas: list[Formula]) -> list[_Compound]:
+    """What equations define by such names, where one name has the letter, and nothing else."""
+    heads = (two[0] for part in trees.all_statements(formulas) if len(two := trees.sides(part)) > 1 and two[0])
+    found = {own.spelt: own for h in heads if (own := _Compound.at(h, 0)) is not None and own.items == h}
+    letters = [own.letter for own in found.values()]
+    others = trees.letters(_replaced(formulas, lambda own, at: ()))
+    return [own for own in found.values() if letters.count(own.letter) == 1 and own.letter not in others]
+
+
+def _replaced(formulas: list[Formula], new: Callable[[_Compound, tr.Item], trees.Run | None]) -> list[Formula]:
+    """The formulas with other items for compounds; ``new`` gives None for those that stay."""
+    def change(run: trees.Run) -> trees.Run:
+        for n, item in enumerate(run):
+            own = _Compound.at(run, n)
+            found = None if own is None else new(own, item)
+            if own is not None and found is not None:
+                return *run[:n], *found, *change(run[n + len(own.items) :])
+        return run
+
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, change))
+
+
+def _without_probability(part: trees.Run) -> trees.Run:
     """A chain without the probability that a letter beside it names."""
     *heads, value = trees.sides(part)
-    named = [h for h in heads if not (len(h) == 2 and _is_probability(h, 0))]
+    own = [h and _Compound.at(h, 0) for h in heads]
+    named = [h for h, o in zip(heads, own, strict=True) if not o or o.letter != "p" or o.items != h]
     if not named or len(named) == len(heads):
         return part
     return *(item for h in named for item in (*h, trees.equals(h[-1]))), *value
 
 
-_named = trees.in_statements(_without_name)
-
-
-def _without_probabilities(run: trees.Run) -> trees.Run:
-    found: list[tr.Item] = []
-    for n, item in enumerate(run):
-        if n and _is_probability(run, n - 1):
-            found[-1] = trees.name("p", run[n - 1])
-        else:
-            found.append(item)
-    return tuple(found)
-
-
-def _is_probability(run: trees.Run, n: int) -> bool:
-    group = trees.called(run, n) if trees.letter(run[n]) in ("p", "P", "P_bb", "Pr") else None
-    return group is not None and run[n + 1] is group and tr.has(group.items, "MID")
-
-
-def _posterior(formulas: list[Formula]) -> trees.Run | None:
-    """The one equation that begins with such a probability, where a letter for it is free."""
-    found = []
-    for part in trees.all_statements(formulas):
-        head = trees.sides(part)[0]
-        if len(trees.sides(part)) > 1 and len(head) == 2 and _is_probability(head, 0):
-            of = tr.split(head[1].items, "MID")[0] if tr.is_group(head[1], "LPAREN") else []
-            if of and trees.letter(of[0]) is not None and (len(of) == 1 or tr.is_token(of[1], "REL")):
-                found.append(part)
-    rest = trees.changed(formulas, lambda tree: trees.mapped(
-        tree, lambda run: [item for n, item in enumerate(run) if not _is_probability(run, n)]))
-    taken = "p" in trees.letters(rest)
-    return found[0] if len(found) == 1 and not taken else None
+_named = trees.in_statements(_without_probability)
 
 
 def short(formulas: list[Formula]) -> list[str]:
-    """What the letters of these rules are short for."""
-    head, part = _likelihood(formulas), _posterior(_named(formulas))
-    said = [] if head is None else [f"$\\ell$ is short for ${_written(formulas, head)}$"]
-    if part is not None:
-        said.append(f"$p$ is short for ${_written(formulas, part[:2])}$")
-    return said
+    """What the letters of this rule are short for."""
+    return [f"${latex_of(own.letter)}$ is short for ${_written(formulas, own.items)}$"
+            for own in _heads(_named(formulas))]
 
 
 def _written(formulas: list[Formula], items: trees.Run) -> str:

@@ -126,8 +126,8 @@ def _replaced(formulas: list[Formula], new: Callable[[_Compound, tr.Item], trees
 def _without_probability(part: trees.Run) -> trees.Run:
     """A chain without the probability that a letter beside it names."""
     *heads, value = trees.sides(part)
-    own = [h and _Compound.at(h, 0) for h in heads]
-    named = [h for h, o in zip(heads, own, strict=True) if not o or o.letter != "p" or o.items != h]
+    own = [_Compound.at(h, 0) if h else None for h in heads]
+    named = [h for h, o in zip(heads, own, strict=True) if o is None or o.letter != "p" or o.items != h]
     if not named or len(named) == len(heads):
         return part
     return *(item for h in named for item in (*h, trees.equals(h[-1]))), *value

@@ -78,6 +78,9 @@ class Formula:
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n(?:.*?\n)??^ {0,3}\1[`~]*+[ \t]*$"
                     r"|^ {0,3}(?:`{3,}+|~{3,}+)[^\n]*+\n.*\Z", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<![`\\])(`++)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+# x, W1, h_prev and (N, D) between backticks: how a program spells letters and shapes
+SPELT = re.compile(r"(?<![`\\])`(?:(?P<letter>[A-Za-z])_?(?P<label>\d|(?<=_)[A-Za-z]{1,6})?"
+                   r"|(?P<shape>\((?:\s*\w{1,4}\s*,)+(?:\s*\w{1,4})?\s*\)))`(?!`)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather|multline|displaymath|eqnarray)(\*?)\}(.*?)\\end\{\1\2\}",
                           re.DOTALL)
@@ -91,7 +94,8 @@ _ROW = re.compile(r"\\\\(?:\[[^\]]*\])?|\\begin\{|\\end\{")
 
 
 def formulas(text: str, first_line: int = 1) -> list[Formula]:
-    """All formulas in order; code, comments and escaped dollars are passed over, and so is «costs $5 and $6».
+    """All formulas in order, the letters and shapes in code among them; other code, comments, escaped dollars and
+    «costs $5 and $6» are passed over.
 
     Raises :class:`CardError` with the line of each formula that is not closed.
     """
@@ -107,6 +111,7 @@ class _Scanner:
         self.raw, self.first = text, first_line
         blanked = text
         for pattern in (_FENCE, _COMMENT, _CODE):
+            self.spelt = [*SPELT.finditer(blanked)]
             blanked = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), blanked)
         self.text = blanked
         self.line_starts = [0, *(m.end() for m in re.finditer("\n", blanked))]
@@ -128,6 +133,12 @@ class _Scanner:
                 at = self.dollar(match.end())
             else:
                 at = self.closed(sign, match.end())
+        for spelt in self.spelt:
+            label = spelt["label"] or ""
+            latex = spelt["shape"] or spelt["letter"] + (
+                rf"_{{\text{{{label}}}}}" if len(label) > 1 else f"_{label}" if label else "")
+            self.add(spelt.start() + 1, spelt.end() - 1, False, latex)
+        self.found.sort(key=lambda f: (f.line, f.column))
 
     def closed(self, sign: str, start: int) -> int:
         end = None if sign in self.absent else _CLOSING[sign].search(self.text, start)
@@ -179,8 +190,8 @@ class _Scanner:
             self.add(low, high, display=True)
         return match.end()
 
-    def add(self, start: int, end: int, display: bool) -> None:
-        latex = self.raw[start:end]
+    def add(self, start: int, end: int, display: bool, latex: str = "") -> None:
+        latex = latex or self.raw[start:end]
         start += len(latex) - len(latex.lstrip())
         latex = latex.strip()
         if latex:

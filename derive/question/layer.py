@@ -48,6 +48,7 @@ from derive.question.naming import (
     rows_said,
     sizes_said,
     softmax_said,
+    with_shapes_said,
     with_usual_parameters,
 )
 from derive.question.parts import continued_parts, refuse_linear, stated_parts
@@ -115,7 +116,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     written = rewritten(formulas(card.question, card.question_line), LETTERS)
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
-    written = with_cases_said(written, prose)
+    written = with_trees(with_shapes_said(with_cases_said(written, prose), prose))
     prose = replace(prose, formulas=tuple(written))
     found = with_named(rewritten([*written, *stated], RULES), prose)
     read_ = _read_all(found, prose)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.notation import read_formula
-from derive.notation.formulas import Formula
+from derive.notation.formulas import SPELT, Formula
 from derive.notation.rules.columns import roles
 from derive.notation.rules.kinds import equates
 from derive.notation.rules.lists import collected
@@ -227,9 +227,51 @@ _SINGLE = ("role.constant", "rank.scalar")
 _NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
 
 
+_HAS_SHAPE = re.compile(  # «$X$ has shape $(N, D)$», «$W$ is a matrix of size $m \\times n$», «`b` is `(H,)`»
+    rf"{GAP}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){GAP})*\s*,?\s*"
+    rf"(?:(?:(?:is|are|has|have|with|of|an?|the|array|matrix|tensor|batch)\s+)*(?:dimensions?|size|shape)\s+|(?:is|are)\s+)(?={GAP})"
+)
+_SHAPED = re.compile(rf"\ban?\s+(?={GAP}\s+(?:matrix|array|tensor)\s+({GAP}))")  # «an $N \\times D$ matrix $X$»
+_LISTED = re.compile(r"\(?\s*(\w+(?:\s*(?:,|\\times)\s*\w+)*)\s*,?\s*\)?")
+
+
+def with_shapes_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
+    r"""The formulas, with $X \in \mathbb{R}^{N \times D}$ in place of the $(N, D)$ that words call the shape of X.
+
+    Raises :class:`CardError` for a shape spelt as programs do of which it is not clear what has it.
+    """
+    gaps, found = {gap.start: gap for gap in prose.gaps}, list(written)
+    places = {m.end(): range(m.start(), m.end()) for m in prose.matches(_HAS_SHAPE)}
+    places |= {m.end(): range(*m.span(1)) for m in prose.matches(_SHAPED)}
+    for gap in prose.gaps:
+        place, own = gap.formula, [gaps[at] for at in reversed(places.get(gap.start, ())) if at in gaps]
+        own = [*itertools.takewhile(lambda g: _is_whole(g, prose), own)]
+        shape = _LISTED.fullmatch(place.latex.strip())
+        code = SPELT.match(prose.plain.source, prose.plain.origin[gap.start])
+        if own and shape is not None and re.search(r"[,(]|\\times", place.latex):
+            sizes = r" \times ".join(re.split(r"\s*(?:,|\\times)\s*", shape[1]))
+            stated = [replace(place, latex=rf"{f.latex} \in \mathbb{{R}}^{{{sizes}}}", tree=None)
+                      for f in (g.formula for g in own)]
+            found = [new for f in found for new in (stated if f == place else (f,))]
+        elif code and code["shape"] and not named(prose.text[slice(*prose.sentence(gap.start))], "request.gradient"):
+            raise CardError(Problem(f"`{place.latex}`: of what is this the shape? Write it as in "
+                                    r"`X \in \mathbb{R}^{N \times D}`", line=place.line, key="shapes"))
+    return found
+
+
+def _is_whole(gap: Gap, prose: Prose) -> bool:
+    """A letter without indices: $W_1$, `W_x` in code, but not $a_{cij}$."""
+    code = SPELT.match(prose.plain.source, prose.plain.origin[gap.start])
+    if code:
+        return code["letter"] is not None
+    names = () if equates(gap.formula) else written_letters(gap.formula)
+    return len(names) == 1 and name_of(names[0]) == name_of(gap.formula.latex.strip())
+
+
 def rows_said(prose: Prose) -> bool:
-    """Whether the words call vectors rows."""
-    return bool(named(prose.text, "rank.rows"))
+    """Whether the words call vectors rows, or spell shapes as programs do, where a vector is added to each row."""
+    spelt = any(found["shape"] for found in SPELT.finditer(prose.plain.source))
+    return spelt or bool(named(prose.text, "rank.rows"))
 
 
 def softmax_said(prose: Prose) -> str:

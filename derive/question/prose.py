@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from derive.notation.formulas import Formula
+from derive.notation.formulas import SPELT, Formula
 from derive.notation.rules.trees import with_trees
 from derive.records import dataclass
 
@@ -24,6 +24,7 @@ _TOKEN = re.compile(
       | (?P<display>\$\$.*?\$\$|\\\[(?:(?!\\\[).)*?\\\]
           |\\begin\{(?P<env>equation|align|gather)\*?\}(?:(?!\\begin\{(?P=env)).)*?\\end\{(?P=env)\*?\})
       | (?P<inline>\$(?!\s*\$)[^$]+\$|\\\((?:(?!\\\().)*?\\\))
+      | (?P<spelt>""" + re.sub(r"\(\?P<\w+>", "(?:", SPELT.pattern) + r""")
       | (?P<blank>\r?\n[ \t]*\r?\n\s*)
       | (?P<space>\s+)
       | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\[\]]*\]\])
@@ -100,6 +101,8 @@ def plain_text(
         elif kind == "inline":
             joins = _ARROW.fullmatch(found[0]) is not None
             pieces += [("→" if joins else GAP, at)] if gaps else _inline(found[0], at, known or {})
+        elif kind == "spelt":
+            pieces.append((GAP, at))
         elif kind == "space":
             pieces.append((" ", at))
         elif kind == "char":

@@ -1,0 +1,53 @@
+"""Shapes that words say, in the ways that courses and programs spell them, count as declarations do."""
+
+from __future__ import annotations
+
+import pytest
+
+from derive.card import Card
+from derive.errors import CardError
+from derive.expr import Entry, walk
+from derive.module import Module
+from derive.question import module_of
+
+ASKED = r"Derive $\partial L/\partial X$, $\partial L/\partial W$ and $\partial L/\partial b$."
+DECLARED = r"$X \in \mathbb{R}^{N \times D}$, $W \in \mathbb{R}^{D \times M}$ and $b \in \mathbb{R}^M$"
+
+
+def read(said: str) -> Module:
+    text = rf"A layer computes $H = \max(0, XW + b)$ with {said}. {ASKED}"
+    return module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n"))
+
+
+@pytest.mark.parametrize("said", [
+    r"$X$ of shape $(N, D)$, $W$ of shape $(D, M)$ and a vector $b$ of shape $(M,)$",
+    r"an $N \times D$ matrix $X$, a $D \times M$ matrix $W$; the shape of all is as in NumPy: $b$ has shape $(M,)$",
+    r"shapes as in a program: `X` is `(N, D)`, `W` is `(D, M)` and `b` is `(M,)`",
+])
+def test_shapes_in_words_are_declarations(said: str) -> None:
+    assert read(said).equations == read(DECLARED).equations
+
+
+def test_several_letters_have_one_shape_and_a_label_is_a_subscript() -> None:
+    text = (r"A step computes $h_{\text{next}} = \tanh(x W_x + h_{\text{prev}} W_h)$; `x` is `(N, D)`, `h_prev` and `h_next` "
+            r"are `(N, H)`, `W_x` is `(D, H)`, `W_h` is `(H, H)`. Derive $\partial L/\partial h_{\text{prev}}$.")
+    module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n"))
+    ranks = {n.tensor: len(n.indices) for n in walk(module.equations[0]) if isinstance(n, Entry)}
+    assert ranks == {"h_next": 2, "x": 2, "W_x": 2, "h_prev": 2, "W_h": 2}
+
+
+def test_a_shape_of_nothing_is_open() -> None:
+    with pytest.raises(CardError, match="of what is this the shape"):
+        read(f"{DECLARED}, which gives something of `(N, M)` entries")
+
+
+def test_other_code_is_passed_over() -> None:
+    assert read(f"{DECLARED} in `numpy`, in a function `forward_pass(x)`").equations == read(DECLARED).equations
+
+
+def test_an_entry_s_size_is_no_shape_of_the_letter() -> None:
+    r"""“$C$ feature maps $a_{cij}$ of size $H \times W$”: a has three axes."""
+    text = (r"Feature maps $a_{cij}$ of size $H \times W$ are averaged: $g_c = \frac{1}{HW} \sum_{i=1}^{H} \sum_{j=1}^{W} a_{cij}$. "
+            r"Derive $\partial L/\partial a_{cij}$.")
+    module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n"))
+    assert module.table.named("a").axes == ("c", "i", "j")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit
@@ -214,6 +215,9 @@ def set_applied(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c
     return SetApp(found.name, args)
 
 
+_WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+
+
 def undeclared(r: Reader, token: tr.Token, item: tr.Item, c: tr.Cursor) -> Expr:
     """e^x, e_q (with a hat where the card has an e), I(a > b); any other letter without a declaration is an error."""
     following = c.peek()
@@ -238,5 +242,7 @@ def undeclared(r: Reader, token: tr.Token, item: tr.Item, c: tr.Cursor) -> Expr:
     if isinstance(following, tr.Group) and following.bracket == "LPAREN" and item is token:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")
+    if (word := _WORD.search(r.source.latex)) and word.start() <= token.start < word.end():
+        raise r.error(word.start(), rf"`{word[0]}` is not declared: write `\mathrm{{{word[0]}}}` for one name")
     raise r.error(token, f"`{shown}` is not declared: give it subscripts where it is defined, state its "
                          rf"shape, as in `{shown} \in \mathbb{{R}}^{{n}}`, or say what it is")

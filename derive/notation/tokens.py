@@ -37,6 +37,7 @@ _BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s
 _ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
 _WHOLE_WORD = re.compile(r"\s*\{\s*[A-Za-z]{2,}\s*\}")  # \mathit{net}
 _UPRIGHT = re.compile(r"\s+([A-Za-z]{2,})")
+_UPRIGHT_LETTERS = ("mathrm", "textrm", "textbf", "operatorname")
 _LONGEST = 20_000
 
 
@@ -212,7 +213,7 @@ class _Lexer:
         braced = re.compile(r"\s*\{").match(self.text, end)
         if braced is None:
             self.at = end
-            return None
+            return
         close, depth = braced.end(), 1
         while close < len(self.text) and depth:
             depth += {"{": 1, "}": -1}.get(self.text[close], 0)
@@ -221,34 +222,41 @@ class _Lexer:
             raise self.error("this bracket is not closed", braced.end() - 1)
         content = self.text[braced.end() : close - 1]
         bare = re.sub(r"\\[,;! ]|\s|~|\\limits", "", content)
+        if name in _UPRIGHT_LETTERS and (bare.startswith("\\") or (len(bare) == 1 and not _LETTER.match(bare))):
+            self.at, self.digits = braced.start(), 0  # one upright letter: a symbol as any other
+        elif (known := self.sign_of(name, content, bare, close)) is not None:
+            self.emit(*known, close)
+        else:
+            self.phrases(content, braced.end(), close)
+
+    def sign_of(self, command: str, content: str, bare: str, close: int) -> tuple[str, str] | None:
+        r"""What \operatorname{argmax}, \text{mod}, \mathrm{tanh}, \mathrm{x} and \mathrm{MSE} are; None for words."""
         reduction = reductions.SPELLINGS.get(bare)
-        if reduction is not None and (name == "operatorname" or not reductions.is_short(reduction)):
-            return self.emit("BIG", reduction, close)
-        if (bare in vocabulary.WORDS and not self.in_script()) or bare in SPELLINGS:
-            return self.emit("FN" if bare in SPELLINGS else vocabulary.WORDS[bare], SPELLINGS.get(bare, bare), close)
-        if name != "text" and len(bare) == 1 and _LETTER.match(bare):
-            return self.emit("NAME", UNICODE_LETTERS.get(bare, bare), close)
-        if name in ("mathrm", "textrm", "textbf", "operatorname") and (len(bare) == 1 or bare.startswith("\\")):
-            self.at = braced.start()  # one upright letter: a symbol as any other
-            self.digits = 0
-            return None
-        symbol = _APPLIED.match(self.text, close) or self.defined_word(name, close)
-        if _FUNCTION.match(content) and symbol and vocabulary.kind(
-            word := tr.Token("TEXT", content, self.at, close)
-        ) is None and not vocabulary.such_that(word):
-            return self.emit("NAME", content, close)
+        if reduction is not None and (command == "operatorname" or not reductions.is_short(reduction)):
+            return "BIG", reduction
+        if bare in SPELLINGS:
+            return "FN", SPELLINGS[bare]
+        if bare in vocabulary.WORDS and not self.in_script():
+            return vocabulary.WORDS[bare], bare
+        if command != "text" and len(bare) == 1 and _LETTER.match(bare):
+            return "NAME", UNICODE_LETTERS.get(bare, bare)
+        word = tr.Token("TEXT", content, self.at, close)
+        symbol = _APPLIED.match(self.text, close) or self.defined_word(command, close)
+        plain = vocabulary.kind(word) is None and not vocabulary.such_that(word)
+        return ("NAME", content) if _FUNCTION.match(content) and symbol and plain else None
+
+    def phrases(self, content: str, start: int, close: int) -> None:
+        """Words, with formulas between dollars."""
         for n, piece in enumerate(content.split("$")):
             if n % 2 == 0:
                 if piece.strip(" ~\t\n,"):
                     self.out.append(tr.Token("TEXT", piece, self.at, close))
             else:
-                inner = Source(self.text[: braced.end() + content.index(piece)] + piece, self.source.line,
-                               self.source.column)
+                inner = Source(self.text[: start + content.index(piece)] + piece, self.source.line, self.source.column)
                 lexer = _Lexer(inner)
                 lexer.at = len(inner.latex) - len(piece)
                 self.out += lexer.run()
         self.at = close
-        return None
 
 
 def tokenise(source: Source) -> list[tr.Token]:
@@ -270,9 +278,9 @@ _AROUND_QUAD = frozenset(
 
 def tidy(tokens: list[tr.Token], source: Source) -> list[tr.Token]:
     """What is left when the layout is gone."""
-    tokens = _continued(_cut_end(_join_arg(tokens)))
-    tokens = _intervals(_without_quads(_without_columns(tokens)))
-    tokens = _pair_bars(tokens, source)
+    tokens = _intervals(_without_quads(_rows(_cut_end(_join_arg(tokens)))))
+    for bar, sides in (("NBAR", ("LNORM", "RNORM")), ("BAR", ("LBAR", "RBAR"))):
+        tokens = _paired(tokens, bar, sides, source)
     _balanced(tokens, source)
     return tokens
 
@@ -317,42 +325,33 @@ def _without_quads(tokens: list[tr.Token]) -> list[tr.Token]:
     return out
 
 
-def _continued(tokens: list[tr.Token]) -> list[tr.Token]:
-    """In round brackets of an aligned formula a row that begins with a sign goes on with the one before."""
-    out: list[tr.Token] = []
-    names: list[str] = []
-    rest = iter(range(len(tokens)))
-    for n in rest:
-        token = tokens[n]
-        if token.type in ("BEGIN", "END"):
-            names = [*names, token.text] if token.type == "BEGIN" else names[:-1]
-        elif token.type == "CR" and names and names[-1] in ALIGNED and _depth(out) > len(names):
-            skipped = [m for m in range(n + 1, n + 3) if m < len(tokens) and tokens[m].type in ("AMP", "QUAD")]
-            following = n + 1 + len(skipped)
-            if following < len(tokens) and tokens[following].type in ("PLUS", "MINUS"):
-                for _ in skipped:
-                    next(rest)
-                continue
-        out.append(token)
-    return out
+def _rows(tokens: list[tr.Token]) -> list[tr.Token]:
+    """Two column signs, and one between two relations, are a comma: y = x && x > 0.
 
-
-def _without_columns(tokens: list[tr.Token]) -> list[tr.Token]:
-    """Two column signs, and one between two relations, are a comma: y = x && x > 0."""
+    In round brackets of an aligned formula a row that begins with a sign goes on with the one before.
+    """
     out: list[tr.Token] = []
     row = 0  # where the row begins in out
     names: list[str] = []
+    going_on = False
     for n, token in enumerate(tokens):
         if token.type in ("BEGIN", "END"):
             names = [*names, token.text] if token.type == "BEGIN" else names[:-1]
+        depth = _depth(out) - len(names) if not names or names[-1] in ALIGNED else None
+        if going_on and token.type in ("AMP", "QUAD"):
+            continue
+        going_on = False
+        if token.type == "CR" and names and depth:
+            behind = [t.type for t in tokens[n + 1 : n + 4] if t.type not in ("AMP", "QUAD")]
+            if going_on := behind[:1] in (["PLUS"], ["MINUS"]):
+                continue
         row = len(out) + 1 if token.type in ("BEGIN", "CR") else row
-        if token.type == "AMP" and (not names or names[-1] in ALIGNED) and _depth(out) == len(names):
+        if token.type == "AMP" and depth == 0:
             end = next((m for m in range(n + 1, len(tokens)) if tokens[m].type in ("AMP", "CR", "END")), len(tokens))
             cell = tokens[n + 1 : end]
             opens = cell[0].type if cell else ""
             if _relates(out[row:]) and _relates(cell) and opens not in ("REL", "IN", "PLUS", "MINUS", "TIMES", "TEXT"):
-                out.append(tr.Token("COMMA", "quad", token.start, token.end))
-                continue
+                token = tr.Token("COMMA", "quad", token.start, token.end)
         out.append(token)
     return out
 
@@ -385,43 +384,28 @@ def _depth(tokens: list[tr.Token]) -> int:
     return sum((t.type in CLOSING) - (t.type in _OPENING) for t in tokens)
 
 
-def _pair_bars(tokens: list[tr.Token], source: Source) -> list[tr.Token]:
-    """``|`` becomes LBAR, RBAR, or MID where one stands alone between its brackets; ‖ LNORM or RNORM."""
-    out = _pair_norms(tokens)
-    open_bars: list[list[int]] = [[]]
-
-    def close() -> None:
-        bars = open_bars.pop()
-        if len(bars) > 1 and len(bars) % 2:
-            raise source.error(tokens[bars[-1]].start, r"these bars do not pair; write \left| … \right|, or \mid")
-        for place, n in enumerate(bars):
-            kind = "MID" if len(bars) == 1 else "RBAR" if place % 2 else "LBAR"
-            out[n] = tr.Token(kind, "|", tokens[n].start, tokens[n].end)
-
-    for n, token in enumerate(tokens):
-        if token.type == "BAR":
-            open_bars[-1].append(n)
-        elif out[n].type in CLOSING:
-            open_bars.append([])
-        elif out[n].type in _OPENING and len(open_bars) > 1:
-            close()
-    while open_bars:
-        close()
-    return out
-
-
-def _pair_norms(tokens: list[tr.Token]) -> list[tr.Token]:
-    """‖ opens and closes by turns; one alone in its brackets is the bar of D(p ‖ q)."""
+def _paired(tokens: list[tr.Token], bar: str, sides: tuple[str, str], source: Source) -> list[tr.Token]:
+    """Bars of one type open and close by turns between their brackets; one alone there is «given», as in D(p ‖ q)."""
     out = list(tokens)
     open_: list[list[int]] = [[]]
+
+    def close() -> None:
+        bars = open_.pop()
+        if len(bars) > 1 and len(bars) % 2:
+            raise source.error(tokens[bars[-1]].start, r"these bars do not pair; write \left| … \right|, or \mid")
+        alone = len(bars) == 1 and (bar == "BAR" or bool(open_))
+        for place, n in enumerate(bars):
+            out[n] = replace(tokens[n], type="MID" if alone else sides[place % 2], text="|")
+
     for n, token in enumerate(tokens):
-        if token.type == "NBAR":
+        if token.type == bar:
             open_[-1].append(n)
-            out[n] = tr.Token("LNORM" if len(open_[-1]) % 2 else "RNORM", "‖", token.start, token.end)
         elif token.type in CLOSING:
             open_.append([])
-        elif token.type in _OPENING and len(open_) > 1 and len(alone := open_.pop()) == 1:
-            out[alone[0]] = tr.Token("MID", "|", tokens[alone[0]].start, tokens[alone[0]].end)
+        elif token.type in _OPENING and len(open_) > 1:
+            close()
+    while open_:
+        close()
     return out
 
 

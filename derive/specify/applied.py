@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.symbols import GREEK, identifier
-from derive.notation.tree import Command, Env, Group, Item, Items, Scripted, Token, is_group, normal, split, unwrap
+from derive.notation.tree import Group, Items, Scripted, base_of, is_group, is_token, split, unwrap
+from derive.notation.tree import below as runs_of
 
 
 def refuse_unknown(formulas: Iterable[Formula], given: Iterable[str], tensors: Iterable[str]) -> None:
@@ -15,7 +16,7 @@ def refuse_unknown(formulas: Iterable[Formula], given: Iterable[str], tensors: I
     given, tensors = {*given}, {*tensors}
     for formula, items in _parsed(formulas):
         for name, arguments in _applied(items):
-            if name in given and arguments and set(arguments) <= tensors - {name}:
+            if name in given and set(arguments) <= tensors - {name}:
                 listed = ", ".join(arguments)
                 raise CardError(Problem(
                     f"`{name}({listed})`: what does the function `{name}` compute? Define it, as in "
@@ -27,7 +28,7 @@ def refuse_unknown_outputs(aliases: Iterable[Formula], known: Iterable[str]) -> 
     known = {*known}
     for formula, items in _parsed(aliases):
         for name, arguments in _applied(items):
-            if name not in known and arguments and set(arguments) <= known:
+            if name not in known and set(arguments) <= known:
                 raise CardError(Problem(
                     f"`{name}({', '.join(arguments)})`: what does the function `{name}` compute? Define it, as in "
                     rf"`{name}(s) = \max(0, s)`", line=formula.line))
@@ -56,23 +57,16 @@ def _parsed(formulas: Iterable[Formula]) -> Iterator[tuple[Formula, Items]]:
     return ((formula, formula.tree) for formula in formulas if formula.tree)
 
 
-def _letters(items: Items) -> Iterator[tuple[str, Group | None]]:
-    """Every letter outside subscripts, with the parenthesis behind it."""
+def _letters(items: Items, below: bool = False) -> Iterator[tuple[str, Group | None]]:
+    """Every letter, with the parenthesis behind it; those in subscripts too where ``below`` says so."""
     for n, item in enumerate(items):
-        base = item.base if isinstance(item, Scripted) else item
-        if isinstance(base, Token) and base.type == "NAME":
-            following = normal(items[n + 1]) if n + 1 < len(items) else None
-            group = following.base if isinstance(following, Scripted) else following
-            yield identifier(base.text), group if is_group(group, "LPAREN") else None
-        for run in _inside(item, base):
-            yield from _letters(run)
-
-
-def _inside(item: Item, base: Item) -> Iterator[Items]:
-    if isinstance(base, (Group, Env)):
-        yield base.items
-    yield from base.arguments if isinstance(base, Command) else ()
-    yield from item.sups if isinstance(item, Scripted) else ()
+        base = base_of(item)
+        if is_token(base, "NAME"):
+            behind = base_of(items[n + 1]) if n + 1 < len(items) else None
+            yield identifier(base.text), behind if is_group(behind, "LPAREN") else None
+        scripts = (*(item.subs if below else ()), *item.sups) if isinstance(item, Scripted) else ()
+        for run in (*runs_of(base), *scripts):
+            yield from _letters(run, below)
 
 
 _FUNCTIONS = frozenset("sigma phi varphi psi f g h".split())  # the field's letters for functions
@@ -85,18 +79,8 @@ def _is_word(name: str) -> bool:
 
 def _applied(items: Items) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(letter, the letters in the parenthesis behind it) wherever only letters stand there."""
-    for n, item in enumerate(items):
-        base = item.base if isinstance(item, Scripted) else item
-        following = normal(items[n + 1]) if n + 1 < len(items) else None
-        group = following.base if isinstance(following, Scripted) else following
-        if isinstance(base, Token) and base.type == "NAME" and is_group(group, "LPAREN"):
-            parts = [unwrap(p) for p in split(group.items, "COMMA", "SEMI")]
-            letters = [p[0].text for p in parts if len(p) == 1 and isinstance(p[0], Token) and p[0].type == "NAME"]
-            if len(letters) == len(parts):
-                yield identifier(base.text), tuple(map(identifier, letters))
-        if isinstance(base, (Group, Env)):
-            yield from _applied(base.items)
-        for run in base.arguments if isinstance(base, Command) else ():
-            yield from _applied(run)
-        for run in (*item.subs, *item.sups) if isinstance(item, Scripted) else ():
-            yield from _applied(run)
+    for name, group in _letters(items, below=True):
+        parts = [unwrap(p) for p in split(group.items, "COMMA", "SEMI")] if group is not None else []
+        letters = [p[0].text for p in parts if len(p) == 1 and is_token(p[0], "NAME")]
+        if parts and len(letters) == len(parts):
+            yield name, tuple(map(identifier, letters))

@@ -267,7 +267,6 @@ ORACLES: dict[str, Oracle] = {
     "net_softmax": Oracle(
         lambda w, x, b, u, c, t: -(t * np.log(softmax(u @ np.maximum(0, w @ x + b) + c))).sum(),
         (M, V, (3,), (2, 3), (2,), (2,)), {5: "onehot"}),
-    "delta_rule": Oracle(lambda w, x, t: 0.5 * (t - sigmoid(w @ x)) ** 2, (V, V, S)),
     "dot_tanh": Oracle(lambda w, x, b, t: (np.tanh(w @ x + b) - t) ** 2, (V, V, S, S)),
     "residual": Oracle(lambda x, u, w: x + u @ sigmoid(w @ x), (V, (4, 3), M)),
     "two_tanh": Oracle(lambda w, x, b, u, c: np.tanh(u @ np.tanh(w @ x + b) + c), (M, V, (3,), (2, 3), (2,))),

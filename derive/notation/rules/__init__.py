@@ -44,13 +44,12 @@ SPELLINGS = (
 )
 RULES = (
     Rule("a bold letter's function has an argument of its own", functions.own_arguments),
-    Rule("x^1, …, x^m are samples", lists.samples),
     Rule("[z]_+ is max(0, z)", trees.in_statements(signs.positive_part)),
+    Rule("x^1, …, x^m are samples", lists.samples),
     Rule("θ = (W, b) is a name of several", lists.names_of_several),
     *SPELLINGS,
     Rule("h_j(a) = … is written out", functions.of_indices),
     Rule("a function of vectors is written out", functions.of_vectors),
-    Rule("net is one letter", signs.words),
     Rule("a softmax and its argument have letters", softmax.with_letters),
 )
 

@@ -47,10 +47,7 @@ def _defined(formulas: list[Formula]) -> Iterator[_Function]:
 
 
 def own_arguments(formulas: list[Formula]) -> list[Formula]:
-    r"""\sigma(v) = … as \sigma(u) = …, where v is bold elsewhere and the right-hand side is one of numbers.
-
-    So is h(x) = ⟨w, x⟩, where everywhere else x_i is one of several samples.
-    """
+    r"""\sigma(v) = … as \sigma(u) = …, where v is bold elsewhere and the right-hand side is one of numbers."""
     heavy = trees.bold(formulas) | {name for name, axes in trees.stated(formulas).items() if axes}
     for f in list(_defined(formulas)):
         own = trees.letter(f.arguments[0])
@@ -59,20 +56,9 @@ def own_arguments(formulas: list[Formula]) -> list[Formula]:
         spare = next(trees.free(formulas), None)
         argument = tr.base_of(f.arguments[0])
         of_number = numbers and elsewhere and not (isinstance(argument, tr.Token) and argument.bold)
-        if own in heavy and len(f.arguments) == 1 and len(own) == 1 and spare and (
-                of_number or (not elsewhere and _of_sample(f, own, formulas))):
+        if own in heavy and len(f.arguments) == 1 and len(own) == 1 and spare and of_number:
             formulas = _with_argument(formulas, f, spare)
     return formulas
-
-
-def _of_sample(f: _Function, own: str, formulas: list[Formula]) -> bool:
-    """The argument's letter is whole in the body, and has a subscript in every other equation where it stands."""
-    def below(run: tr.Items) -> set[bool]:
-        return {isinstance(i, tr.Scripted) for run in trees.all_runs(run) for i in run if str(tr.base_of(i)) == own}
-
-    others = (part for o in formulas if o is not f.formula for part in trees.statements(o.tree or ()))
-    return below(f.body) == {False} and {s for part in others if len(trees.sides(part)) > 1 for s in below(part)} == {
-        True}
 
 
 def _of_vectors(item: tr.Item) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -188,43 +187,6 @@ def diagonals(formulas: list[Formula]) -> list[Formula]:
         return run
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, multiplied))
-
-
-def words(formulas: list[Formula]) -> list[Formula]:
-    """The net of net = … as one letter, wherever it stands."""
-    heads = [own[0] for part in trees.all_statements(formulas) if len(own := trees.sides(part)) > 1]
-    known = {word for head in heads if (word := _word(head))}
-
-    def joined(run: trees.Run) -> trees.Run:
-        found: list[tr.Item] = []
-        for item in run:
-            found.append(item)
-            word = next((w for w in known if _spells(found, w)), None)
-            if word is not None:
-                first, last = found[-len(word)], found[-1]
-                one = tr.Token("NAME", word, first.start, last.end)
-                found[-len(word) :] = [replace(last, base=one) if isinstance(last, tr.Scripted) else one]
-        return tuple(found)
-
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, joined)) if known else formulas
-
-
-def _word(side: tr.Items) -> str | None:
-    r"""net of net and of net_j: three plain letters or more, one close upon the other."""
-    found = "".join(str(tr.base_of(i)) for i in side)
-    return found if len(side) > 2 and _spells(side, found) else None
-
-
-def _spells(items: tr.Items, word: str) -> bool:
-    last = items[-len(word) :]
-    bases = [tr.base_of(i) for i in last]
-    single = all(len(str(b)) == 1 for b in bases if tr.is_token(b, "NAME"))
-    plain = single and all(tr.is_token(i, "NAME") for i in last[:-1])
-    close = all(a.end == b.start for a, b in pairwise(bases))
-    before = items[-len(word) - 1] if len(items) > len(word) else None
-    apart = before is None or before.end != last[0].start or not tr.is_token(before, "NAME")
-    letters = plain and tr.is_token(bases[-1], "NAME") and "".join(map(str, bases)) == word
-    return len(last) == len(word) and close and apart and letters
 
 
 def brackets(formulas: list[Formula]) -> list[Formula]:

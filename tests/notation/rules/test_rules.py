@@ -8,10 +8,6 @@ from derive.notation.rules.trees import spelt, with_trees
 
 CASES = {
     "a probability that a letter names": ([r"y_w = P(O = w \mid C = c) = e^{z_w}"], [r"y_w = e^{z_w}"]),
-    "a function of one sample": ([r"h(\mathbf{x}) = \langle w, \mathbf{x} \rangle", r"L = \sum_i \langle w, \mathbf{x}_i \rangle"],
-                                 [r"h(u) = \langle w, u \rangle", r"L = \sum_i \langle w, \mathbf{x}_i \rangle"]),
-    "a function of the sample that all speak of": ([r"h(\mathbf{x}) = \langle w, \mathbf{x} \rangle", r"L = \|\mathbf{x}\|"],
-                                                   [r"h(\mathbf{x}) = \langle w, \mathbf{x} \rangle", r"L = \|\mathbf{x}\|"]),
     "a temperature above": ([r"p_i^{\tau} = e^{z_i / \tau}", r"L = p_i^\tau"],
                             [r"p_i^{(\tau)} = e^{z_i / \tau}", r"L = p_i^{(\tau)}"]),
     "a power": ([r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"], [r"p_i = e^{z_i / \tau}", r"L = p_i^\tau"]),
@@ -84,7 +80,6 @@ CASES = {
     "labels": (["y_{out} = w y_{in}"], [r"y_{\text{out}} = w y_{\text{in}}"]),
     "indices": (["y_{in} = w_i x_n"], ["y_{in} = w_i x_n"]),
     "a diagonal matrix": ([r"y = \operatorname{diag}(g) x + b"], [r"y = g \odot x + b"]),
-    "a word": (["o = s(net)", r"net = \sum_i w_i x_i"], [r"o = s(\mathrm{net})", r"\mathrm{net} = \sum_i w_i x_i"]),
     "samples": ([r"x^1, \dots, x^m \in \mathbb{R}^n", "y^i = w^T x^i"], [r"x^i \in \mathbb{R}^n", "y^i = w^T x^i"]),
     "a name of several": ([r"\theta = (W, b)", r"J(\theta) = W b"], [r"J(\theta) = W b"]),
     "a vector of two": ([r"t = (a, b)", "y = t_1"], ["t = (a, b)", "y = t_1"]),
@@ -122,6 +117,8 @@ CASES = {
     "a likelihood": ([r"\log L(w) = a", r"g = 2 \log L(w)"], [r"\ell = a", r"g = 2 \ell"]),
     "a posterior": ([r"p(y = 1 \mid x) = s(a)"], ["p = s(a)"]),
     "a posterior with a letter": ([r"p(y = 1 \mid x) = q = s(a)"], ["q = s(a)"]),
+    "one of two probabilities": ([r"p(y = 1 \mid x) = s(a)", r"L = -\log p(y = 0 \mid x)"],
+                                 ["p = s(a)", r"L = -\log p(y = 0 \mid x)"]),
 }
 
 

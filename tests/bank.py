@@ -10,7 +10,7 @@ from derive.calculus.kinks import settled
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import derivation
 from derive.card import Card
-from derive.exposition.sheet import compose
+from derive.exposition.sheet import compose, with_checks
 from derive.module import Module
 from derive.question import module_of
 from derive.solve import Solution, solve
@@ -52,8 +52,9 @@ def derived(name: str) -> Messages:
 @lru_cache(maxsize=32)
 def composed(name: str) -> Solution:
     """Its sheet, which nothing has checked: for tests of what stands on it."""
-    card = Card.read(named(name))
-    return Solution(card, understood(name), compose(derived(name), card.question), Report(()), derived(name))
+    card, messages = Card.read(named(name)), derived(name)
+    sheet = with_checks(compose(messages, card.question), Report(()), messages)
+    return Solution(card, understood(name), sheet, Report(()), messages)
 
 
 @cache

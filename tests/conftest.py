@@ -69,8 +69,9 @@ def _is_of_some(item: pytest.Item) -> bool:
 def _card(item: pytest.Item) -> str | None:
     """The card, or layer, of a test that has one of many."""
     params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    found = params.get("path") or params.get("card") or params.get("name")
-    return found.stem if isinstance(found, Path) else found if isinstance(found, str) else None
+    found = next((params[key] for key in ("path", "card", "name", "layer") if key in params), None)
+    found = found.stem if isinstance(found, Path) else getattr(found, "name", found)
+    return found if isinstance(found, str) else None
 
 
 @cache

@@ -61,7 +61,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 def test_a_new_card_is_read_as_it_was_meant(spec: Pooling) -> None:
     options = [o for name in spec.options for o in OPTIONS.get(name, [])]
     geometries = (ODD if "median" in spec.name else ARGUMENTS)[spec.form]
-    for arguments in [*geometries, *({**geometries[0], **o} for o in options)]:
+    first = len(spec.name) % 3  # another third of the windows for each layer
+    for arguments in [*geometries[first::3], *({**geometries[0], **o} for o in options)]:
         meant = derive.layer(spec.name, **arguments)
         found = module_of(derive.Card.parse(question_card(spec.name, arguments)))
         assert (found.equations, found.receptive_field) == (meant.equations, meant.receptive_field), arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive.sheet import Math, Prose
-from tests.bank import solved
+from tests.bank import composed
 
 STEPS = {
     "logistic_regression": (r"p \cdot (1 - p)$ cancels", r"= ((1 - t) p - (1 - p) t) x_{j} = (p - t) x_{j}"),
@@ -18,13 +18,13 @@ STEPS = {
 @pytest.mark.parametrize("card", STEPS)
 def test_the_decisive_step_is_shown_with_its_reason(card: str) -> None:
     words, form = STEPS[card]
-    blocks = solved(card).sheet.details
+    blocks = composed(card).sheet.details
     places = [n for n, b in enumerate(blocks) if isinstance(b, Prose) and words in b.text]
     assert len(places) == 1
-    assert any(form in b.latex for b in blocks[places[0]:] if isinstance(b, Math))
+    assert any(form in b.latex for b in blocks[places[0] - 1 : places[0] + 2] if isinstance(b, Math))
 
 
 def test_an_obvious_step_has_no_reason() -> None:
     for card in ("affine_layer", "relu_layer", "mini_batch"):
-        words = [b.text for b in solved(card).sheet.details if isinstance(b, Prose)]
+        words = [b.text for b in composed(card).sheet.details if isinstance(b, Prose)]
         assert not [w for w in words if w.startswith(("*Fact.*", "*Cancellation.*")) or "put in" in w]

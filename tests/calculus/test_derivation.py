@@ -6,7 +6,7 @@ from derive.calculus.derivation import Shown, is_total, shown
 from derive.calculus.messages import Messages, variable
 from derive.expr import Entry, eq
 from derive.notation import read, write
-from tests.calculus.zoo import LAYERS, ZOO, Layer
+from tests.calculus.zoo import LAYERS, ZOO, Layer, messages_of
 
 
 def of(name: str, wrt: str, tensor: str | None = None) -> tuple[Shown, Messages]:
@@ -45,7 +45,7 @@ def _entries(step: Shown) -> list[Entry]:
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
 def test_every_step_reads_back(layer: Layer) -> None:
-    messages = Messages(layer.module())
+    messages = messages_of(layer.name)
     for wrt in messages.letters:
         for stage in messages.stages(wrt):
             for user in stage.premises[0].premises:

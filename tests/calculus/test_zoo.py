@@ -38,7 +38,7 @@ def evaluated(layer: Layer, step: Step, wrt: str, arrays: dict[str, Array]) -> A
 def test_the_messages_agree_with_differences(layer: Layer, wrt: str) -> None:
     module, rng = layer.module(), np.random.default_rng(zlib.crc32(layer.name.encode()))
     derived, back = jacobian(module, wrt), message(module, wrt)
-    for _ in range(3):
+    for _ in range(2):
         arrays = arrays_of(layer, rng)
         expected = by_differences(layer, wrt, arrays)
         if layer.ones and wrt not in layer.ones or not layer.ones:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from derive.calculus.messages import Messages
+from derive.exposition.sheet import compose
 from derive.expr import Entry, Fn, Rel, transform
 from derive.module import Function, Module
 from derive.notation import gather, read
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.receptive_field import ReceptiveField, receptive_field
+from derive.sheet import Sheet
 
 Shape = tuple[int, ...]
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -152,6 +155,17 @@ LAYERS = [
     Layer("bilinear", (r"y = \sum_i \sum_j x_i A_{ij} x_j",), {"x": (4,), "A": (4, 4)}),
 ]
 ZOO = {layer.name: layer for layer in LAYERS}
+
+
+@cache
+def messages_of(name: str) -> Messages:
+    return Messages(ZOO[name].module())
+
+
+@cache
+def composed(name: str) -> Sheet:
+    """The sheet of a layer, which nothing has checked."""
+    return compose(messages_of(name))
 
 
 def arrays_of(layer: Layer, rng: np.random.Generator) -> dict[str, Array]:

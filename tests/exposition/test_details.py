@@ -13,7 +13,7 @@ from derive.expr import Entry, Partial, Rel, Size, walk
 from derive.render import DETAILS
 from derive.sheet import SECTIONS, Heading, Math, Prose, rank
 from derive.words import templates
-from tests.bank import solved
+from tests.bank import composed
 
 CARDS = ["prelu_network", "affine_layer", "average_pooling", "overlapping", "batch_normalisation", "parts_abc",
          "parts_beyond_named", "ab_parts", "softmax_jacobian", "mini_batch", "minimum_cz", "mlp_words_cz",
@@ -34,7 +34,7 @@ def lefts(solution: derive.Solution) -> list[str]:
 
 @pytest.mark.parametrize("card", CARDS)
 def test_the_answer_holds_the_items_of_the_question_in_their_order(card: str) -> None:
-    solution = solved(card)
+    solution = composed(card)
     subject, wanted = Subject(solution.messages), list[str]()
     for item in subject.items:
         of = [(t.before.of, t.before.wrt) for t in item.targets]
@@ -44,18 +44,18 @@ def test_the_answer_holds_the_items_of_the_question_in_their_order(card: str) ->
 
 
 def test_items_stand_in_the_order_and_the_parts_of_the_question() -> None:
-    kinds = {card: [i.kind for i in Subject(solved(card).messages).items] for card in ("prelu_network", "elu_alpha")}
+    kinds = {card: [i.kind for i in Subject(composed(card).messages).items] for card in ("prelu_network", "elu_alpha")}
     assert kinds == {"prelu_network": ["forward", "input", "parameter"], "elu_alpha": ["forward", "input"]}
-    assert [i.part for i in Subject(solved("parts_abc").messages).items] == ["(a)", "(b)"]
-    words = " ".join(b.text for b in solved("ab_parts").sheet.answer if isinstance(b, Prose))
+    assert [i.part for i in Subject(composed("parts_abc").messages).items] == ["(a)", "(b)"]
+    words = " ".join(b.text for b in composed("ab_parts").sheet.answer if isinstance(b, Prose))
     assert 0 < words.index("**(a)**") < words.index("**(b)**")
-    assert not any(i.part for i in Subject(solved("affine_layer").messages).items)
+    assert not any(i.part for i in Subject(composed("affine_layer").messages).items)
 
 
 @pytest.mark.parametrize("card", CARDS)
 def test_every_letter_of_the_answer_is_told(card: str) -> None:
     """On the card, by a definition, or in a sentence of the answer."""
-    solution = solved(card)
+    solution = composed(card)
     assert solution.card is not None
     subject = Subject(solution.messages, solution.card.question)
     formulas = [b for b in solution.sheet.answer if isinstance(b, Math)]
@@ -78,7 +78,7 @@ def test_each_heading_has_a_detail() -> None:
 
 @pytest.mark.parametrize("card", CARDS)
 def test_a_detail_shows_more_than_the_one_before(card: str) -> None:
-    sheet = solved(card).sheet
+    sheet = composed(card).sheet
     answer, standard, full = (sheet.blocks(detail) for detail in DETAILS)
     assert len(answer) < len(standard) < len(full) == len({*map(id, full)})
     assert [b for b in full if b in standard] and [b.name for b in answer if isinstance(b, Heading)] == ["checked"]
@@ -88,7 +88,7 @@ def test_a_detail_shows_more_than_the_one_before(card: str) -> None:
 def test_titles_say_what() -> None:
     titles = {"prelu_network": "Linear layer, PReLU and squared error: forward, backward, parameter messages",
               "affine_layer": "The layer $y$ of $x$, $W$ and $b$: backward, parameter messages"}
-    assert {card: solved(card).sheet.title for card in titles} == titles
+    assert {card: composed(card).sheet.title for card in titles} == titles
 
 
 def test_the_python_interface_takes_a_detail() -> None:
@@ -99,7 +99,7 @@ def test_the_python_interface_takes_a_detail() -> None:
 
 
 def test_an_epsilon_is_differentiated_on_request_only() -> None:
-    solution = solved("batch_normalisation")
+    solution = composed("batch_normalisation")
     assert "y/epsilon" not in lefts(solution) and "y/x" in lefts(solution)
     assert any(r"$\epsilon$ is held fixed" in b.text for b in solution.sheet.answer if isinstance(b, Prose))
     closing = " ".join(item for b in solution.sheet.closing for item in getattr(b, "items", (getattr(b, "text", ""),)))
@@ -108,7 +108,7 @@ def test_an_epsilon_is_differentiated_on_request_only() -> None:
 
 def test_the_answer_speaks_of_what_stands_in_it() -> None:
     """δ only where there is one; no slopes by a label; an average's windows in closed form; one output is not many."""
-    words = {card: " ".join(b.text for b in solved(card).sheet.blocks() if isinstance(b, Prose))
+    words = {card: " ".join(b.text for b in composed(card).sheet.blocks() if isinstance(b, Prose))
              for card in ("svm_hinge", "mini_batch", "average_pooling", "linear_squared")}
     told = {card: "each δ has the shape" in text for card, text in words.items()}
     assert told == {"svm_hinge": False, "mini_batch": True, "average_pooling": False, "linear_squared": False}

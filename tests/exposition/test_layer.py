@@ -15,14 +15,13 @@ from derive.exposition.sheet import compose
 from derive.expr import Entry, Idx, Partial, Rel
 from derive.notation import read
 from derive.sheet import Block, Heading, Math, Prose, Sheet, Table
-from tests.calculus.zoo import LAYERS, ZOO, Layer, module_from
+from tests.calculus.zoo import LAYERS, ZOO, Layer, composed, messages_of, module_from
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
 def test_every_sheet(layer: Layer) -> None:
     """Composed once, it is held to all that holds of any sheet."""
-    messages = Messages(layer.module())
-    sheet = compose(messages)
+    messages, sheet = messages_of(layer.name), composed(layer.name)
     every_formula_reads_back_as_what_it_was_written_from(sheet, messages)
     the_answer_has_the_derivative_and_the_message_of_every_input(sheet, layer)
     no_side_of_an_equation_is_printed_twice(sheet)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 import pytest
@@ -25,13 +24,9 @@ from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.sizes import choices
 from derive.verify.report import Verdict
 from derive.verify.sheet import verify
-from tests.bank import solved
-from tests.calculus.zoo import ZOO
-
-
-@cache
-def sheet_of(name: str) -> Sheet:
-    return compose(Messages(ZOO[name].module()))
+from tests.bank import composed, derived, understood
+from tests.calculus.zoo import ZOO, messages_of
+from tests.calculus.zoo import composed as composed_layer
 
 
 def numbers(sheet: Sheet) -> list[Math]:
@@ -51,8 +46,7 @@ def table(sheet: Sheet) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["linear", "conv_relu", "linear_prelu_squared", "hinge", "window_mean_1d", "absolute"])
 def test_exact_numbers_of_rational_layers_are_proved(name: str) -> None:
-    messages = Messages(ZOO[name].module())
-    sheet = compose(messages)
+    messages, sheet = messages_of(name), composed_layer(name)
     claims = [m for m in numbers(sheet) if not m.definition]
     checks = {c.latex: c.verdict for c in verify(sheet, messages).checks}
     assert claims and all(checks[m.latex] is Verdict.PROVED for m in claims)
@@ -71,20 +65,20 @@ def test_a_wrong_number_is_refuted() -> None:
 
 @pytest.mark.parametrize("name", ["softmax_cross_entropy", "batch_norm", "attention", "neuron_bce", "elu"])
 def test_other_layers_have_a_table_of_rounded_numbers(name: str) -> None:
-    sheet = sheet_of(name)
+    sheet = composed_layer(name)
     assert all(m.definition for m in numbers(sheet))
     assert "rounded to 4 decimals" in " ".join(getattr(b, "text", "") for b in sheet.details)
     assert all(len(n.strip("()").split(".")[1]) == 4 for v in table(sheet).values() for n in v.split(", "))
 
 
 def test_given_numbers_keep_to_the_facts() -> None:
-    matrix = given(sheet_of("softmax_cross_entropy"))["t"]
+    matrix = given(composed_layer("softmax_cross_entropy"))["t"]
     assert isinstance(matrix, Matrix)
     assert sum(n.value for n in matrix.rows[0] if isinstance(n, Num)) == 1
 
 
 def test_what_does_not_fit_a_page_has_no_example() -> None:
-    assert not numbers(sheet_of("maxout")) and not numbers(sheet_of("conv2d"))
+    assert not numbers(composed_layer("maxout")) and not numbers(composed_layer("conv2d"))
 
 
 def test_the_numbers_follow_from_the_card_s_id() -> None:
@@ -103,7 +97,7 @@ def test_a_derived_formula_that_disagrees_with_the_forward_formula_stops_the_she
 
 
 def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
-    solution = solved("network_shapes")
+    solution = composed("network_shapes")
     assert any(digit in table(solution.sheet)[r"$\partial L / \partial W_1$"] for digit in "123456789")
 
 
@@ -113,7 +107,7 @@ def test_a_message_of_zeros_is_not_what_an_example_shows() -> None:
     ("softmax_temperature", {"T"}), ("regression_ridge", {"lambda"}), ("leaky_cases", set()),
 ])  # fmt: skip
 def test_thresholds_margins_and_slopes_are_above_0(card: str, letters: set[str]) -> None:
-    solution = solved(card)
+    solution = composed(card)
     assert set(expected(solution.module)) == letters
     shown = {name: number.value for name, number in given(solution.sheet).items() if isinstance(number, Num)}
     assert all(shown[name] > 0 for name in letters & set(shown))
@@ -126,7 +120,7 @@ def shown_of(solution: Solution) -> dict[str, list[Fraction]]:
 
 @pytest.mark.parametrize(("card", "letter"), [("contrastive_pairs", "t"), ("mlp_words_cz", "y"), ("svm_hinge", "t")])
 def test_labels_are_labels(card: str, letter: str) -> None:
-    shown = shown_of(solved(card))[letter]
+    shown = shown_of(composed(card))[letter]
     assert {*shown} <= ({-1, 1} if card == "svm_hinge" else {0, 1})
     assert len(shown) == 1 or sum(shown) == 1
 
@@ -137,7 +131,7 @@ def test_a_constant_that_only_weighs_two_terms_is_no_label() -> None:
 
 
 def test_probabilities_sum_to_1() -> None:
-    shown = shown_of(solved("divergence"))
+    shown = shown_of(composed("divergence"))
     assert all(sum(values) == 1 and min(values) > 0 for values in shown.values())
 
 
@@ -145,9 +139,9 @@ def test_probabilities_sum_to_1() -> None:
 def test_every_branch_is_visited(card: str) -> None:
     kind = DECIMAL if card == "elu_alpha" else EXACT
     with precision():
-        found = worked(Subject(solved(card).messages), kind)
-    compiler = Compiler.of(solved(card).messages, kind)
-    claims = [c for e in solved(card).module.equations for c in compiler.claims(e) if c.marks]
+        found = worked(Subject(derived(card)), kind)
+    compiler = Compiler.of(derived(card), kind)
+    claims = [c for e in understood(card).equations for c in compiler.claims(e) if c.marks]
     hits: list[set[int]] = [set() for _ in claims]
     for (point, _), (claim, seen) in product(found, zip(claims, hits, strict=True)):
         with precision():
@@ -156,21 +150,21 @@ def test_every_branch_is_visited(card: str) -> None:
 
 
 def test_other_branches_stand_in_a_table_of_a_column_each() -> None:
-    tables = [b for b in solved("huber").sheet.details if isinstance(b, Table)]
+    tables = [b for b in composed("huber").sheet.details if isinstance(b, Table)]
     assert len(tables[-1].header) == 3 and tables[-1].header[0] == "quantity"
 
 
 def test_each_output_s_derivative_is_shown_where_there_are_few() -> None:
-    shown = {n.of for m in numbers(solved("dilated_causal").sheet) if m.name == "example_derivatives"
+    shown = {n.of for m in numbers(composed("dilated_causal").sheet) if m.name == "example_derivatives"
              for n in walk(m.expr) if isinstance(n, Partial)}
     assert len(shown) == 3
 
 
 def test_upstream_numbers_differ_and_integers_stand_where_roots_alone_do() -> None:
-    shown = shown_of(solved("l2_pooling"))
+    shown = shown_of(composed("l2_pooling"))
     assert len({*shown["delta_y"]}) == len(shown["delta_y"])
     assert all(n.denominator == 1 for n in shown["x"])
 
 
 def test_a_single_size_leaves_more_than_a_pair() -> None:
-    assert len(shown_of(solved("softmax_cross_entropy"))["s"]) == 3
+    assert len(shown_of(composed("softmax_cross_entropy"))["s"]) == 3

@@ -14,7 +14,7 @@ from derive.sheet import Cell, Line, Point, Scene
 from derive.verify.pictures import edges
 from derive.verify.report import Verdict
 from derive.words import templates
-from tests.bank import solved
+from tests.bank import derived
 from tests.calculus.zoo import ZOO
 
 CARDS = ("lstm_by_name", "attention_query", "batch_normalisation", "mlp_words_cz", "residual_block", "conv_relu_pool")
@@ -22,7 +22,7 @@ NAMES = ("linear", "linear_prelu_squared", "batch_norm", "two_layers", "attentio
 
 
 def module(name: str) -> Module:
-    return solved(name).messages.module if name in CARDS else ZOO[name].module()
+    return derived(name).module if name in CARDS else ZOO[name].module()
 
 
 def nodes(scene: Scene) -> dict[str, Cell]:

@@ -9,22 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from derive.calculus.messages import Messages
-from derive.exposition.sheet import compose
 from derive.handout.marking import HALF, UNSTATED, apportioned, items, marking
 from derive.solve import Solution
 from derive.verify.report import Report
-from tests.bank import solved
-from tests.calculus.zoo import ZOO
+from tests.bank import composed
+from tests.calculus.zoo import ZOO, messages_of
+from tests.calculus.zoo import composed as composed_layer
 
 
 @cache
 def solution(name: str) -> Solution:
     """A card's solution, or a layer's sheet as it is composed."""
     if name not in ZOO:
-        return solved(name)
-    messages = Messages(ZOO[name].module())
-    return Solution(None, messages.given, compose(messages), Report(()), messages)
+        return composed(name)
+    messages = messages_of(name)
+    return Solution(None, messages.given, composed_layer(name), Report(()), messages)
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 60))
@@ -110,7 +109,7 @@ def test_mistakes_follow_from_the_formulas() -> None:
 
 
 def test_nothing_can_be_left_out_that_is_1() -> None:
-    of_r = {mistake.words for mistake in marking(solved("huber"), 4).mistakes}  # r = y - t
+    of_r = {mistake.words for mistake in marking(composed("huber"), 4).mistakes}  # r = y - t
     assert CASES in of_r and not {INNER, FACTOR} & of_r
     assert not {INNER, FACTOR} & words("elu_alpha")  # e^x
     assert {INNER, FACTOR} <= words("logistic_regression")

@@ -45,7 +45,7 @@ def agrees(numbers: Numbers, x: Any, theirs: Any) -> None:
     np.testing.assert_allclose(numbers.backward("x", upstream=upstream, x=x), t.grad.numpy(), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize(("rank", "count"), [(1, 80), (2, 80), (3, 25)])
+@pytest.mark.parametrize(("rank", "count"), [(1, 25), (2, 25), (3, 8)])
 def test_max_pooling_is_pytorch_s_at_ties_too(rank: int, count: int) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
     rng = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_max_pooling_is_pytorch_s_at_ties_too(rank: int, count: int) -> None:
         agrees(Numbers(derive.layer("max_pool", **case)), x, lambda t, case=case: pool(t, **case))  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("rank", "count"), [(1, 60), (2, 60), (3, 20)])
+@pytest.mark.parametrize(("rank", "count"), [(1, 20), (2, 20), (3, 8)])
 def test_average_pooling_is_pytorch_s(rank: int, count: int) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
     rng = np.random.default_rng(0)
@@ -75,10 +75,10 @@ def test_average_pooling_is_pytorch_s(rank: int, count: int) -> None:
             continue
         agrees(Numbers(layer), rng.normal(size=(2, 1, *shape)), lambda t, c=case, o=options: pool(t, **c, **o))  # type: ignore[misc]
         compared += 1
-    assert compared > count // 2
+    assert compared > count // 3
 
 
-@pytest.mark.parametrize(("rank", "count"), [(1, 40), (2, 40)])
+@pytest.mark.parametrize(("rank", "count"), [(1, 15), (2, 15)])
 def test_lp_pooling_is_pytorch_s(rank: int, count: int) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
     rng = np.random.default_rng(0)
@@ -94,7 +94,7 @@ def test_lp_pooling_is_pytorch_s(rank: int, count: int) -> None:
         plain = (kernel[0], stride[0]) if rank == 1 else (kernel, stride)
         agrees(numbers, x, lambda t, p=norm, a=plain: pool(t, p, *a))  # type: ignore[misc]
         compared += 1
-    assert compared > count // 2
+    assert compared > count // 3
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
@@ -103,13 +103,13 @@ def test_adaptive_pooling_is_pytorch_s(kind: str, rank: int) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
     rng = np.random.default_rng(0)
     pool = getattr(torch.nn.functional, f"adaptive_{kind}_pool{rank}d")
-    for _ in range(20):
+    for _ in range(8):
         shape, size = (tuple(map(int, rng.integers(1, 8 if rank < 3 else 5, rank))) for _ in range(2))
         numbers = Numbers(derive.layer(f"adaptive_{kind}_pool", output_size=size))
         agrees(numbers, rng.integers(-1, 3, (2, 1, *shape)).astype(float), lambda t, size=size: pool(t, size))  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("rank", "count"), [(1, 30), (2, 30), (3, 9)])
+@pytest.mark.parametrize(("rank", "count"), [(1, 6), (2, 12), (3, 3)])
 def test_any_padding_is_jax_s(rank: int, count: int) -> None:
     """Padding of any width at each end, dilation; windows wholly in padding have JAX's value of nothing."""
     jax = pytest.importorskip("jax", reason="JAX is the oracle here")

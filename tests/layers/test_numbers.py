@@ -71,7 +71,7 @@ def layers(draw: st.DrawFn, spec: Pooling) -> tuple[Module, np.ndarray[Any, Any]
 def test_values_and_messages_are_pytorch_s(spec: Pooling) -> None:
     pytest.importorskip("torch", reason="PyTorch is the oracle here")
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def check(data: st.DataObject) -> None:
         module, x, options = data.draw(layers(spec))

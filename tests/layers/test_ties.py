@@ -47,9 +47,9 @@ def test_what_a_tie_rule_takes_lies_in_the_subdifferential(spec: Pooling, rule: 
             numbers(spec, tie_rule=rule)
         return
     layer = numbers(spec, tie_rule=rule)
-    for x in ([0, 0, 0, 0, 0], [1, 1, -1, 1, 0], [2, -2, 2, 2, -2], [0, 3, 3, 0, 0]):
+    for x in ([0, 0, 0, 0, 0], [1, 1, -1, 1, 0], [2, -2, 2, 2, -2]):
         size = layer.forward(x=x).size
-        for upstream in ([1, -1, 2][:size], [-3, 1, 1][:size], [1, 0, -1][:size]):
+        for upstream in ([1, -1, 2][:size], [-3, 0, 1][:size]):
             weights = upstream if layer.forward(x=x).ndim else upstream[0]
             gradient = layer.backward("x", upstream=weights, x=x)
             exact = [Fraction(float(g)).limit_denominator(1000) for g in gradient]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from derive.question import module_of
 from derive.receptive_field import ReceptiveField, receptive_field
 from derive.testing import assert_backward
 from tests.bank import named
-from tests.calculus.zoo import ZOO, Layer, module_from
+from tests.calculus.zoo import ZOO, Layer, messages_of, module_from
 
 GEOMETRIES: list[dict[str, Any]] = [
     {"kernel_size": 2},
@@ -35,9 +36,10 @@ POOLS = ("max", "min", "avg", "sum", "lp", "lse", "lme", "softmax", "max_abs", "
 RULES = {"max": ("first", "last", "split"), "min": ("last",), "max_abs": ("first", "split")}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ZOO)
 def test_every_layer_has_listings_that_agree_with_its_derivation(name: str) -> None:
-    found, reason = listings(Messages(ZOO[name].module()))
+    found, reason = listings(messages_of(name))
     assert found[0].style == "loops" and found[0].trial.points >= 20
     assert (reason == "") == (not name.startswith(("differences", "mean")))
     for listed in found:
@@ -45,12 +47,12 @@ def test_every_layer_has_listings_that_agree_with_its_derivation(name: str) -> N
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_every_reduction_over_every_geometry(pool: str) -> None:
-    for geometry in ODD if pool == "median" else GEOMETRIES:
-        for rule in RULES.get(pool, (None,)):
-            found, reason = listings(Messages(derive.layer(f"{pool}_pool", tie_rule=rule, **geometry)))
-            assert [f.style for f in found] == ["loops", "arrays"], (geometry, reason)
-            assert all(f.trial.points >= 10 and len(f.trial.shapes) == 2 for f in found), geometry
+def test_every_reduction_over_geometries_and_every_geometry(pool: str) -> None:
+    geometries = ODD if pool == "median" else GEOMETRIES if pool == "max" else GEOMETRIES[POOLS.index(pool) % 3 :: 3]
+    for geometry, rule in zip(geometries, cycle(RULES.get(pool, (None,))), strict=False):
+        found, reason = listings(Messages(derive.layer(f"{pool}_pool", tie_rule=rule, **geometry)))
+        assert [f.style for f in found] == ["loops", "arrays"], (geometry, reason)
+        assert all(f.trial.points >= 10 and len(f.trial.shapes) == 2 for f in found), geometry
 
 
 @pytest.mark.parametrize("pool", POOLS)
@@ -71,7 +73,7 @@ def functions(name: str, style: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("style", ["loops", "arrays"])
-@pytest.mark.parametrize("options", GEOMETRIES)
+@pytest.mark.parametrize("options", [GEOMETRIES[1], GEOMETRIES[3]])
 def test_a_listing_passes_as_anybody_s_function_would(style: str, options: dict[str, Any]) -> None:
     assert_backward(functions("max_pool", style, **options)["max_pool_backward"], "max_pool", **options)
 
@@ -179,12 +181,12 @@ LARGER = [  # formulas, shapes, windows
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("rule", ["first", "last", "split"])
-@pytest.mark.parametrize(("formulas", "shapes", "field"), LARGER)
+@pytest.mark.parametrize(("formulas", "shapes", "field", "rule"), [
+    *((*layer, ("first", "last")[n % 2]) for n, layer in enumerate(LARGER)),
+    *((*LARGER[n], "split") for n in (0, 1, 7)),  # shares behind further sums have no values to compare with
+])  # fmt: skip
 def test_windows_within_a_larger_layer(formulas: tuple[str, ...], shapes: dict[str, Any], field: ReceptiveField,
                                        rule: str) -> None:  # fmt: skip
-    if rule == "split" and ("Psi" in formulas[-1] or "W" in shapes or "h_k" in formulas[0]):
-        pytest.skip("shares behind further sums have no values to compare with")
     module = module_from(Layer("larger", formulas, shapes, fields=(("Omega", field), ("Psi", POOL2))))
     found, reason = listings(Messages(replace(module, tie_rule=rule)))
     assert [f.style for f in found] == ["loops", "arrays"], reason

@@ -11,9 +11,10 @@ LETTERS = ("i", "j", "k", "l", "q", "r", "x", "f", "z")
 
 
 def mutations(latex: str) -> Iterator[tuple[str, str]]:
-    """(what was changed, the changed formula)."""
+    """(what was changed, the changed formula); two changes of each token, others where it stands elsewhere."""
     for token in tokenise(Source(latex)):
-        for new in _others(token.type, token.text):
+        others = _others(token.type, token.text)
+        for new in (others * 2)[(start := token.start % max(1, len(others))) : start + min(2, len(others))]:
             shown = latex[token.start : token.end]
             gap = " " if new[-1:].isalpha() and new.startswith("\\") else ""
             yield f"{shown} at {token.start} → {new}", latex[: token.start] + new + gap + latex[token.end :]

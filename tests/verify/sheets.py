@@ -15,12 +15,7 @@ from derive.verify.proving import Proofs
 from derive.verify.report import Check
 from derive.verify.scope import Scope, localised
 from derive.verify.sheet import parsed_of, scopes_of
-from tests.calculus.zoo import ZOO
-
-
-@cache
-def messages_of(name: str) -> Messages:
-    return Messages(ZOO[name].module())
+from tests.calculus.zoo import messages_of
 
 
 def table_of(messages: Messages) -> SymbolTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from derive.verify.scope import Scope
 
 from .mutations import mutants
 
+EVERY = 5  # of the changes one of so many; with --every-card all of them
 LAYERS = {
     "tiling": {"kernel_size": 2, "stride": 2},
     "overlapping": {"kernel_size": 3, "stride": 2, "padding": 1},
@@ -47,8 +49,11 @@ def letters(solution: derive.Solution, scope: str) -> tuple[str, ...]:
     return ("q", "r") if scope == "window" else ("i", "j", "k", "l")
 
 
-def survivors(solution: derive.Solution) -> Iterator[tuple[str, str, str]]:
-    """(formula's name, change, changed formula) for each change let through and not proved to be true as well."""
+def survivors(solution: derive.Solution, every: int) -> Iterator[tuple[str, str, str]]:
+    """(formula's name, change, changed formula) for each change let through and not proved to be true as well.
+
+    Of the changes one of ``every`` is tried.
+    """
     sheet, messages = solution.sheet, solution.messages
     tables = scope_tables(messages.module)
     parsed, _ = verification.parsed_of(sheet, tables)
@@ -56,7 +61,7 @@ def survivors(solution: derive.Solution) -> Iterator[tuple[str, str, str]]:
     able = {name: proofs(scope) for name, scope in scopes.items()}
     for math in sheet.formulas():
         for change, latex in mutants(math.latex, letters(solution, math.scope)):
-            if passes(math, latex, solution, scopes, able):
+            if zlib.crc32(latex.encode()) % every == 0 and passes(math, latex, solution, scopes, able):
                 yield math.name, change, latex
 
 
@@ -96,9 +101,10 @@ def test_the_finished_files_hold_the_checked_formulas(solution: derive.Solution)
         assert found[-len(checked):] == checked
 
 
-def test_every_change_of_a_printed_formula_is_found(solution: derive.Solution) -> None:
+def test_every_change_of_a_printed_formula_is_found(solution: derive.Solution, pytestconfig: pytest.Config) -> None:
+    every = 1 if pytestconfig.getoption("--every-card") else EVERY
     unexplained = [
-        (name, change, latex) for name, change, latex in survivors(solution)
+        (name, change, latex) for name, change, latex in survivors(solution, every)
         if not any(re.fullmatch(n, name) and re.fullmatch(c, change) for n, c in EXPLAINED.values())
     ]
     assert unexplained == []

@@ -29,7 +29,7 @@ def test_the_weights_behind_a_pooling_are_as_many_as_its_windows() -> None:
     assert settled(module("linear -> relu -> linear")) == {}
 
 
-@pytest.mark.parametrize("layers", ["conv2d(stride=2) -> relu -> max_pool(2)", "conv2d -> max_pool(2) -> linear",
+@pytest.mark.parametrize("layers", ["conv2d(stride=2) -> relu -> max_pool(2)", "conv1d -> max_pool(2) -> linear",
                                     "conv1d(stride=2) -> avg_pool(3) -> linear -> softmax"])
 def test_small_sizes_fit(layers: str) -> None:
     for sizes in choices(module(layers), 3):

@@ -13,6 +13,7 @@ from derive.records import dataclass
 _HOME = Path(__file__).parent / "lexicon"
 LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name: name != "en"))
 _TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½.,;:?!()]")
+_FAR = 200  # characters in which a phrase is looked for
 Phrase = tuple[str, ...]
 
 
@@ -74,7 +75,9 @@ def _families(language: str) -> dict[str, _Phrases]:
                              for phrase in phrases) for family, table in tables.items()}
 
 
-FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name)))
+# words that stand around others, and name nothing themselves
+_AROUND = frozenset("goes elsewhere unnamed measured introduced joined alone several slot".split())
+FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name) if family not in _AROUND))
 
 
 @cache
@@ -123,3 +126,23 @@ def named(text: str, *concepts: str) -> tuple[Span, ...]:
     """Where a text names one of these concepts, ``role.input`` or all of ``role``."""
     families = dict.fromkeys(concept.partition(".")[0] for concept in concepts)
     return tuple(span for family in families for span in spans(text, family) if span.of(*concepts))
+
+
+def begins(text: str, at: int, *concepts: str) -> bool:
+    """Whether a phrase of these concepts is the next of a text from a place on."""
+    rest = text[at : at + _FAR]
+    first = len(rest) - len(rest.lstrip(" -"))
+    return any(span.start == first for span in named(rest, *concepts))
+
+
+def ends(text: str, *concepts: str, over: Sequence[str] = (), most: int = 0) -> bool:
+    """Whether a text ends with a phrase of these concepts: nothing, ``most`` words or phrases ``over`` behind it."""
+    last = text[-_FAR:]
+    return any(only(last, span.stop, len(last), *over) if over else is_near(last[span.stop :], most)
+               for span in named(last, *concepts))
+
+
+def is_near(between: str, most: int) -> bool:
+    """Whether nothing but so many words stand between two places."""
+    words = between.split()
+    return len(words) <= most and all(word.replace("-", "").replace("_", "").isalnum() for word in words)

@@ -13,7 +13,7 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.chain import Chain
 from derive.question.claims import Doubts, computes_nothing, is_claimed
-from derive.question.lexicon import named, only
+from derive.question.lexicon import ends, named, only
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.network import ACTIVATIONS, Own, network
 from derive.question.prose import Gap, Prose
@@ -36,15 +36,9 @@ _APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
 _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes such as 2 × 2 and 3-d
     r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?"
     r"(?![\d.)]|\s*(?:p|b|pts|points|marks|d|features)\b|[\s-]*(?:x|×|by|dim)|\s*\))(?<!^\d)(?<![,:¶] \d)")
-_MEASURED = re.compile(r"(?:strid\w*|padd\w*|sizes?|width|length|steps?|dilation|points?)\s*(?:of|is|=|by)?\s*$")
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
-_DENIED = re.compile(r"\b(?:no|without|without any)\s+$")
-_SHARED = re.compile(r"shared|tied")
-_INSIDE = re.compile(r"\b(?:networks?|modules?|models?|with|of|in|on|layers?|has|uses?|s|se)\b")
-_ALONE = re.compile(
-    r"\b(?:neurons?|perceptrons?)\b|\b(?:networks?|layers?|models?|nets?|units?)\s+(?:with|using|has)\b")
 
 
 def refuse_unaccounted_words(
@@ -85,7 +79,7 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
     here = {chain.prose.sentence(p.start) for p in chain.parts}
     for start, stop in sorted(here):
         for number in _SAID_NUMBER.finditer(chain.prose.text, start, stop):
-            if not _MEASURED.search(chain.prose.text, start, number.start()) and not any(
+            if not ends(chain.prose.text[start : number.start()], "measured", over=("geometry.link",)) and not any(
                     s.start <= number.start() < s.stop for s in named(chain.prose.text, "fact")):
                 yield number.span()
     for span in named(chain.prose.text, "change.what"):
@@ -93,8 +87,8 @@ def _changing(chain: Chain) -> Iterator[tuple[int, int]]:
             continue
         inside = any(s.start <= span.start < s.stop for s in named(chain.prose.text, "part"))
         sentence = chain.prose.sentence(span.start)
-        if _DENIED.search(chain.prose.text, 0, span.start) and not _SHARED.match(
-                chain.prose.text, span.start):
+        if ends(chain.prose.text[: span.start], "not.no") and not chain.prose.text.startswith(
+                ("shared", "tied"), span.start):
             continue  # «without any normalisation»
         asks = requested(chain.prose.text, span.start) and not any(
             chain.prose.sentence(p.start) == sentence for p in chain.parts)
@@ -122,7 +116,7 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
         last = words[-1] if words else None
         unnamed = last is not None and last.end() >= head.start - 2 and last[0][0].isalpha() and not _neutral(
             text, last.start(), last.end()) and not _known(text, last.start())
-        activation = no_activation and re.match(r"(?:activation|non-?linearit|transfer)", text[head.start : head.stop])
+        activation = no_activation and text.startswith(("activation", "nonlin", "non-lin", "transfer"), head.start)
         if alone or activation and _introduced(text, head.start):
             yield head.start, head.stop
         elif unnamed and last is not None:
@@ -130,13 +124,13 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
 
 
 def last_word(text: str, at: int) -> str:
-    found = re.search(r"(\w+)[\s-]*$", text[:at])
-    return found[1] if found else ""
+    words = text[:at].replace("-", " ").split()
+    return words[-1] if words else ""
 
 
 def _introduced(text: str, at: int) -> bool:
     """An article or nothing stands before: «with an activation function», not «the gradient of the loss»."""
-    return re.search(r"\b(?:an?|some|and|by)\s+(?:[\w-]+\s+)?$", text[:at]) is not None
+    return ends(text[:at], "introduced", most=1)
 
 
 def _neutral(text: str, start: int, stop: int) -> bool:
@@ -212,11 +206,10 @@ def _refuse_no_layer(chain: Chain) -> None:
         first, second = parts[:2]
         raise chain.unclear(second, f" and {chain.quoted(first)}: one after the other, or each alone? Write e.g. "
                             f"{chain.quoted(first)} followed by {chain.quoted(second)}, or the forward formula")
-    found = _ALONE.search(prose.text, 0, parts[0].start)
-    if found:
-        quoted = prose.plain.quote(found.start(), parts[0].end)
+    for alone in named(prose.text[: parts[0].start], "alone")[:1]:
+        quoted = prose.plain.quote(alone.start, parts[0].end)
         raise CardError(Problem(f"“{quoted}”: no weights are named; write e.g. “a linear layer followed by …”, or the "
-                                "forward formula", line=prose.plain.line(found.start())))
+                                "forward formula", line=prose.plain.line(alone.start)))
 
 
 def _refuse_reversed(chain: Chain) -> None:
@@ -225,8 +218,8 @@ def _refuse_reversed(chain: Chain) -> None:
         words = chain.prose.text[first.end : second.start]
         start, _ = chain.prose.sentence(second.start)
         back = named(chain.prose.text[max(first.end, start) : second.start], "join.back")
-        joined = re.search(r",|\b(?:second|another)\b", words) or named(words, "join.then", "join.through")
-        inside = second.name == "linear" and not first.loss and not joined and _INSIDE.search(words)
+        joined = "," in words or named(words, "join.then", "join.through", "joined.again")
+        inside = second.name == "linear" and not first.loss and not joined and named(words, "joined.inside")
         if back or (inside and start <= first.start):
             quoted = chain.prose.plain.quote(first.start, second.end)
             raise CardError(Problem(f"“{quoted}”: which comes first? Write e.g. “a linear layer followed by …”, or the "
@@ -237,9 +230,9 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
     """Raise :class:`CardError` where a part behind the first is not joined to the one before."""
     for first, second in itertools.pairwise(parts):
         words = chain.prose.text[first.end : second.start]
-        joined = re.search(r"[,:;→+]|\b(?:and|a|with|plus|s|se|into|by|which|that)\b", words) or named(words, "join")
+        joined = not {*words}.isdisjoint(",:;→+") or named(words, "join", "joined.beside")
         itself = second.loss or first.end == second.start
-        if re.search(r"\b(?:or|nebo)\s+(?:an? )?$", words) or not (joined or itself):
+        if ends(words, "joined.or", over=("between.article",)) or not (joined or itself):
             raise chain.unclear(second, f": is it behind {chain.quoted(first)}? Write e.g. “followed by”, or the "
                                 "forward formulas")
 
@@ -247,9 +240,6 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
 _ONE_LETTER = r"\\?[A-Za-z]+"
 _NAME = rf"{_ONE_LETTER}(?:_\{{?{_ONE_LETTER}\}}?)?|\\(?:mathrm|operatorname|text)\{{\w+\}}"
 _SIGNATURE = re.compile(rf"\s*({_NAME})\s*\(\s*{_ONE_LETTER}(?:\s*[,;]\s*{_ONE_LETTER})*\s*\)\s*=")
-_SEVERAL = re.compile(
-    r"\b(?:output|target|bias|weight) vectors?\b|\bone-hot\b|\b(?:weight|parameter) matri(?:x|ces)\b"
-    r"|\bmati[cč]\w+ vah\b|(?:∎|\b[kmn]|\b\d+) (?:output )?(?:units|neurons|outputs|jednot\w*|neuron\w*|výstup\w*)")
 _OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?)\s*\}")
 
 
@@ -271,7 +261,7 @@ def stated_parts(
     functions = [_own(formula) for _, formula in defined.functions.values()]
     losses = [loss.formula for loss in chain.losses.values()]
     functions += [_own(d.formula) for d in defined.tensors.values() if d.formula not in losses]
-    found = network(chain, written, functions, several=_SEVERAL.search(prose.text) is not None)
+    found = network(chain, written, functions, several=bool(named(prose.text, "several")))
     with doubts.over("forward"):
         refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *_units(chain)])
     return found.formulas, found.mentions
@@ -379,7 +369,7 @@ def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
     before = [g for g in prose.gaps if g.start < parts[0].start]
     letters = written_letters(before[-1].formula) if before else ()
     between = prose.text[before[-1].start + 1 : parts[0].start] if before else ""
-    joined = named(between, "join.through", "join.then") and not re.search(r"[.;¶]", between)
+    joined = named(between, "join.through", "join.then") and {*between}.isdisjoint(".;¶")
     return bool(joined) and [_name(c) for c in letters] == [_name(source)]
 
 

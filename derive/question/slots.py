@@ -8,21 +8,14 @@ from functools import lru_cache
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import FAMILIES, named, only, spans
+from derive.question.lexicon import FAMILIES, begins, named, only, spans
 from derive.question.naming import Mention
 from derive.question.prose import BREAK, GAP, Prose
 from derive.question.request import discussed, requested
 from derive.specify.roles import Role
 
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
-_AFTER_VERB = re.compile(
-    r"\s*(?:(?:down|out|the|its|a|an|all|both|also|backward|forward|parameter|and|for|then|each)[\s,]+)*")
-_NOUN_ENDS = re.compile(r"\s*(?:[.,;:¶∎]|$|(?:of|for|with|wrt|by|in)\b)")
 _LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
-_OF_LETTER = re.compile(r"\s+(?:for|of|by|with)\s+(?:the\s+)?∎")
-_SMALL = re.compile(r"\s*(?:(?:of|for|with|by|to|the|its|a|an|all|both|each)\s+)*")
-_SAID_OF = re.compile(
-    r"\s+(?:the|its)\s+(?:inputs?|outputs?|weights?|bias(?:es)?|parameters?|kernels?|filters?|slopes?)\b")
 _PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _PAUSES = str.maketrans(",()", "   ")
@@ -53,7 +46,7 @@ def behind_joins(prose: Prose) -> Iterator[Place]:
     for join in named(prose.text, "join.through"):
         _, stop = prose.sentence(join.start)
         for word in _WORD.finditer(prose.text, join.stop, min(stop, join.stop + 60)):
-            if re.search(r"[∎,;:(]", prose.text[join.stop : word.start()]):
+            if not {*prose.text[join.stop : word.start()]}.isdisjoint("∎,;:("):
                 break
             if any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
                 continue
@@ -81,7 +74,7 @@ def _without_formula(prose: Prose, start: int, stop: int, without: tuple[str, ..
     """The words that are not known between two places, unless their sentence goes on with a formula or followed one."""
     for word in unknown(prose.text, start, stop, without):
         if not _has_formula(prose, word):
-            again = (m.span() for m in re.finditer(rf"\b{prose.text[slice(*word)]}\b", prose.text))
+            again = (m.span() for m in _WORD.finditer(prose.text) if m[0] == prose.text[slice(*word)])
             yield from () if any(_has_formula(prose, place) for place in again) else (word,)
 
 
@@ -100,10 +93,10 @@ def before_parts(prose: Prose, computed: Callable[[str], bool]) -> Iterator[Plac
             continue
         start, _ = prose.sentence(part.start)
         for word in reversed([*_WORD.finditer(prose.text, max(start, part.start - 40), part.start)]):
-            if re.search(r"[,;:()∎]", prose.text[word.end() : part.start]):
+            if not {*prose.text[word.end() : part.start]}.isdisjoint(",;:()∎"):
                 break
             if not any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
-                if re.search(r"\b(?:an?|the|its)\b", prose.text[word.end() : part.start]):
+                if named(prose.text[word.end() : part.start], "naming.article"):
                     yield from unknown(prose.text, *word.span())
                 break
 
@@ -168,7 +161,8 @@ def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]
             yield from ((name, p) for p in unknown(prose.text, at + 1 + behind.start(1), at + 1 + behind.end(1)))
         after = prose.text.find(mention.after, at) if mention.after else -1
         for word in _WORD.finditer(prose.text, after, after + len(mention.after)) if after >= 0 else ():
-            if re.search(r"[,(∎]|\b(?:of|for|that|which|in|with|to|by|on)\b", prose.text[after : word.start()]):
+            between = prose.text[after : word.start()]
+            if not {*between}.isdisjoint(",(∎") or named(between, "slot.apart"):
                 break
             if not _PARTICIPLE.match(prose.text, word.start()):
                 yield from ((name, place) for place in unknown(prose.text, *word.span()))
@@ -234,9 +228,9 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     for verb in verbs:
         _, stop = prose.sentence(verb.start)
         for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
-            if not _AFTER_VERB.fullmatch(prose.text, verb.stop, word.start()):
+            if not only(prose.text, verb.stop, word.start(), "slot.verb"):
                 break
-            if _NOUN_ENDS.match(prose.text, word.end()):
+            if begins(prose.text, word.end(), "slot.ends") or not prose.text[word.end() :].strip():
                 yield from unknown(prose.text, *word.span())
     for gap in prose.gaps:
         if prose.sentence(gap.start) in asked:
@@ -254,12 +248,12 @@ def in_requests(prose: Prose) -> Iterator[Place]:
         if words and not prose.text[words[-1].end() : noun.start].strip():
             yield from unknown(prose.text, *words[-1].span())
         for word in _WORD.finditer(prose.text, noun.stop, stop if (start, stop) in asked else noun.stop):
-            near = _SMALL.fullmatch(prose.text, noun.stop, word.start()) is not None
-            if near or _SAID_OF.match(prose.text, word.end(), stop):
+            near = only(prose.text, noun.stop, word.start(), "slot.small")
+            if near or begins(prose.text[:stop], word.end(), "slot.said_of"):
                 yield from unknown(prose.text, *word.span())
     for start, stop in asked:
         for word in _WORD.finditer(prose.text, start, stop):
-            if _OF_LETTER.match(prose.text, word.end()):
+            if begins(prose.text, word.end(), "slot.of_letter"):
                 yield from unknown(prose.text, *word.span())
     for kind in named(prose.text, "message"):
         _, stop = prose.sentence(kind.start)
@@ -272,7 +266,7 @@ def in_requests(prose: Prose) -> Iterator[Place]:
             continue  # «squared error is sensitive to outliers»
         for word in _WORD.finditer(prose.text, by.stop, stop):
             between = prose.text[by.stop : word.start()]
-            if re.search(r"[∎(:]", between) or len(between.split()) > 6:
+            if not {*between}.isdisjoint("∎(:") or len(between.split()) > 6:
                 break
             letter = prose.text.find(GAP, word.end(), stop)
             if letter < 0 or not _calls(prose, word.start(), letter):

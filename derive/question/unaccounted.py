@@ -12,49 +12,13 @@ from derive.expr import Add, Binder, Bracket, Cases, Entry, Expr, Extremum, Fn, 
 from derive.module import Module
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
-from derive.question import lexicon
-from derive.question.lexicon import Span, named
+from derive.question.lexicon import Span, begins, ends, is_near, named
 from derive.question.naming import Mention, bare_letters, letters_of, mentions
-from derive.question.prose import GAP, Prose, one_of
+from derive.question.prose import Prose
 from derive.question.request import discussed, requested
 from derive.records import dataclass
 
-_ADJECTIVES = (
-    r"(?:an?|the|its|one|then|element-?wise|logistic|final|additional|subsequent|standard|mean|binary|categorical|average"
-    r"|softmax|nonlinear|non-linear)"
-)
-# What says that the output goes on through the part behind these words …
-_JOINED = re.compile(
-    r"\b(?:follow(?:ed|s) by|pass\w* (?:on )?(?:through|to|into)"
-    r"|(?:fed|put|sent|goes|go|run|enters?) (?:in)?(?:to|through)|through"
-    r"|after which|regulari[sz]ed (?:by|with)|gradients? of|derivatives? of|minimi[sz]\w*|consider|given"
-    rf"|trained (?:with|by|using))\s+(?:{_ADJECTIVES}\s+)*$"
-)
-# … and what does so in a sentence with a formula, or behind another part that is joined.
-_BESIDE = re.compile(rf"(?:\b(?:with|and|plus|then|uses?|using|has)|[,→:])\s+(?:{_ADJECTIVES}\s+)*$")
-_APPLIED = re.compile(r"(?:\s+\w+){0,2}?\s+(?:(?:is|are) (?:applied|used|added|minimi[sz]ed)\b|applied to ∎)")
-# Sentences that tell of habits, whatever joins the part there …
-_HABIT = one_of(
-    r"\b(?:usually|commonly|typically|often|frequently|in practice|normally|generally|sometimes|popular|nowadays)\b",
-    r"\b(?:modern|today|such as|e g|for (?:example|instance)|would|could|used to|was|were|networks|unlike)\b",
-    r"\b(?:contrary|interpolat\w*|obvykle|často|například)\b",
-)  # fmt: skip
-# … of other layers and of special cases …
-_ELSEWHERE = one_of(
-    r"\b(?:smooth|compromise|like|similar\w*|analog\w*|contrast\w*|opposed|compar\w*|related|alternatives?|companion|supersed\w*)\b",
-    r"\b(?:replac\w*|instead|variants?|versions?)\b",
-    r"\b(?:generali[sz]\w*|special cases?|approach\w*|approximat\w*|becomes?|limit)\b",
-    r"\b(?:seen|known|preceding|preceded|before|podobn\w*|místo)\b",
-)  # fmt: skip
-# … and of what is not there.
-_NOT_BEFORE = re.compile(r"\b(?:no|not|without|never|than|bez|než)\b(?:\s+[\w-]+){0,2}\s*$")
-_NOT_BEHIND = re.compile(r"(?:\s+[\w-]+){0,3}?\s+(?:not|never|omitted|omit)\b|[^.;,¶]*\bnot part of\b")
-_BY_LETTER = re.compile(rf"\bfollow(?:ed|s) by\s+(?:an? |the )?{GAP}")  # «followed by $φ$»
-_LOSS_IS = re.compile(r"\b(?:loss|cost|error|objective)(?: function)?(?: is)?\s*$")
 _NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # ℓ(φ(s), y)
-_MASK = re.compile(r"\bmasks?\b|\bbernoulli|\brandom|\bmask\w*")
-_CASES = one_of(rf"{GAP},?\s*(?:otherwise|else|elsewhere|jinak)\b", rf"\b(?:otherwise|jinak),?\s*(?:by )?{GAP}")
-_ACTIVATION = one_of(r"\b(?:activations?|non-?linearit(?:y|ies)|aktivac\w+)\b(?: functions?)?")
 
 
 @dataclass(frozen=True)
@@ -141,7 +105,7 @@ def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable
     """Raise :class:`CardError` for «its output $h$», «the target $t$», «the bias $b$» that no formula has."""
     letters, declared = {*letters}, {*declared}
     for mention in mentions(prose, bare_letters):
-        called = lexicon.named(mention.before, "letter")
+        called = named(mention.before, "letter")
         for latex in mention.letters if called and called[-1].of("letter.output", *_TAKEN) else ():
             known = letters if called[-1].of(*_TAKEN) else letters | declared
             labelled = called[-1].of("letter.weight", "letter.bias")  # W of W_{xh}
@@ -180,20 +144,16 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
     A dropout is shown by its mask: one of the letters ``given``, and called so.  ``given`` has the layer's letters.
     """
     formulas, given = Formulas.of(values), {*given}
-    for match in _BY_LETTER.finditer(prose.text):
-        gap = next((g for g in prose.gaps if g.start == match.end() - 1), None)
-        if gap is not None and not equates(gap.formula) and not {*map(name_of, bare_letters(gap.formula))} & given:
+    for gap in (g for g in prose.gaps if not equates(g.formula)):
+        before, letters = prose.text[: gap.start], {*map(name_of, bare_letters(gap.formula))}
+        followed = not letters & given and ends(before, "goes.followed", over=("between.article",))
+        if followed or (_NESTED.match(gap.formula.latex) and ends(before, "letter.loss", over=("goes.is",))):
             raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
                                     line=gap.formula.line))
-    for gap in prose.gaps:
-        if not equates(gap.formula) and _NESTED.match(gap.formula.latex) and _LOSS_IS.search(
-                prose.text, 0, gap.start):
-            raise CardError(Problem(f"`{gap.formula.latex.strip()}`: what does it compute? Write its formula",
-                                    line=gap.formula.line))
-    masked = any(given & {*m.letters} and _MASK.search(f"{m.before} {m.after.partition('dropout')[0]}") for m in said)
-    places = [(span.concept.partition(".")[2], span.start, span.stop) for span in lexicon.named(prose.text, "part")]
-    places += [(name, *m.span()) for name, words in (("cases", _CASES), ("activation", _ACTIVATION))
-               for m in words.finditer(prose.text)]
+    masked = any(given & {*m.letters} and named(f"{m.before} {m.after.partition('dropout')[0]}", "goes.mask")
+                 for m in said)
+    places = [(span.concept.partition(".")[2], span.start, span.stop)
+              for span in named(prose.text, "part", "unnamed.cases", "unnamed.activation")]
     for name, start, stop in places:
         shown = _SHOWN.get(name)
         if masked if name == "dropout" else shown is None or shown(formulas):
@@ -204,9 +164,13 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
                                     "of all that the output goes through", line=prose.plain.line(start)))
 
 
+_HABITS = ("aside.habit", "aside.told", "elsewhere.told")  # tell of habits, whatever joins the part there
+_ELSEWHERE = ("aside.other", "aside.elsewhere", "elsewhere.of")  # of other layers and of special cases
+
+
 def without_asides(text: str) -> str:
     """The words with blanks for those that tell of other layers: «unlike …», up to the comma."""
-    for span in lexicon.named(text, "aside.other"):
+    for span in named(text, "aside.other"):
         stop = next((n for n in range(span.stop, len(text)) if text[n] in ",;"), len(text))
         text = text[: span.start] + " " * (stop - span.start) + text[stop:]
     return text
@@ -214,7 +178,7 @@ def without_asides(text: str) -> str:
 
 def is_aside(words: str) -> bool:
     """The words tell of other layers, of habits or of special cases."""
-    return _HABIT.search(words) is not None or _ELSEWHERE.search(words) is not None
+    return bool(named(words, *_HABITS, *_ELSEWHERE))
 
 
 def _goes_on(prose: Prose, first: int, last: int) -> bool:
@@ -225,16 +189,18 @@ def _goes_on(prose: Prose, first: int, last: int) -> bool:
     if not told[first - start : last - start].strip():
         return False
     before, after = _without_targets(told[: first - start]), _without_targets(told[last - start :])
-    if _HABIT.search(before) or _HABIT.search(after) or _NOT_BEFORE.search(before) or _NOT_BEHIND.match(after):
+    denied = any(is_near(after[: s.start], 3) for s in named(after, "not.no")) or ends(before, "not.no", most=2)
+    if denied or "not part of" in after.partition(",")[0] or named(f"{before} ∎ {after}", *_HABITS):
         return False
-    if _JOINED.search(before) or _APPLIED.match(after):
+    if ends(before, "goes.on", "goes.followed", over=("goes.adjective",)) or any(
+            is_near(after[: s.start], 2) for s in named(after, "goes.applied")):
         return True
-    return not (_ELSEWHERE.search(before) or _ELSEWHERE.search(after))
+    return not named(f"{before} ∎ {after}", *_ELSEWHERE)
 
 
 def _without_targets(words: str) -> str:
     """The words without «compared with the target»."""
-    for span in reversed(lexicon.named(words, "aside.none")):
+    for span in reversed(named(words, "aside.none")):
         words = words[: span.start] + words[span.stop :]
     return words
 
@@ -242,7 +208,6 @@ def _without_targets(words: str) -> str:
 _IN_WORDS = dict(zip("two three four five six seven eight nine ten".split(), range(2, 11), strict=True))
 _NUMBER = re.compile(rf"\s+(?:(?:by|with|of|is|equal to)\s+)?(?:a factor of\s+)?"
                      rf"(?P<number>{'|'.join(_IN_WORDS)}|\d+(?:\.\d+)?)\b(?!\s*[×x%]|\.\d|\s+[a-z])")
-_CONDITION = re.compile(r"\b(?:if|when|suppose|assum\w*|would|could|let|pokud|kdyby|když)\b")
 
 
 def _is_negative(term: Expr) -> bool:
@@ -274,8 +239,6 @@ def _averages(node: object) -> bool:
 
 
 Open = tuple[int, int, str]  # where it is said, and what is wrong with it
-_OF_NOUN = re.compile(r"(?: [\w-]+){0,2}? (?:of|between|over)\b")
-_DENOTES = re.compile(r"\s*(?:is|are|denotes?|stands? for|means?|represents?)\b")
 _SIGNS = {"norm": re.compile(r"\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*\\cdot\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*"),
           "product": re.compile(r"\s*(?:\*|\\(?:ast|odot|circ|otimes|star))\s*")}
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
@@ -363,7 +326,8 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
             continue
         before, after = (named(words, "statistic.of", "statistic.mean") for words in (mention.before, mention.after))
         called = [s for s in before if s.stop == len(mention.before)] + [
-            s for s in after if len(mention.after[: s.start].split()) < 3 or _OF_NOUN.match(mention.after, s.stop)]
+            s for s in after if len(mention.after[: s.start].split()) < 3 or any(
+                is_near(mention.after[s.stop : of.start], 2) for of in named(mention.after, "statistic.over"))]
         at = next(gap.start for gap in prose.gaps if gap.formula is mention.formula) if called else 0
         for span in called[:1]:
             words = mention.before[span.start : span.stop] or mention.after[span.start : span.stop]
@@ -387,7 +351,7 @@ def _signs(prose: Prose) -> Iterator[Open]:
     for gap in prose.gaps:
         sign = next((name for name, latex in _SIGNS.items() if latex.fullmatch(gap.formula.latex)), None)
         _, stop = prose.sentence(gap.start)
-        if sign and _DENOTES.match(prose.text, gap.start + 1) and not named(
+        if sign and begins(prose.text, gap.start + 1, "sign.denotes") and not named(
                 prose.text[gap.start : stop], f"sign.{sign}"):
             yield gap.start, stop, "is another meaning than the sign has here: write the formulas without it"
 
@@ -405,7 +369,7 @@ def _said(prose: Prose) -> Iterator[Span]:
         silent = (not told[span.start - start : span.stop - start].strip()
                   or named(around, "claim.shown", "aside.habit", "request.jacobian", "request.gradient", "request.vjp")
                   or named(text[max(start, span.start - 20) : span.start], "not")
-                  or _CONDITION.search(text, start, stop) or discussed(text, span.start)
+                  or named(text[start:stop], "aside.condition") or discussed(text, span.start)
                   or requested(text, span.start))
         if not silent:
             yield span

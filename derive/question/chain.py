@@ -17,8 +17,6 @@ from derive.question.wording import rank_said, words_of
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
 _NUMBER = re.compile(r"\s*(?:(?P<letter>\\?[A-Za-z]+)\s*=\s*)?(?P<number>\d+(?:\.\d+)?)\s*")
-_WITH = re.compile(r"\(|\b(?:with|of|slopes?|param\w*|coefficient|constant|leak|value|s|koeficient\w*|konstant\w*"
-                   r"|sklon\w*)\b")
 _SAID_NUMBER = re.compile(r"\s+(?:(?:of|equal to|being)\s+)?(\d+(?:[. ]\d+)?)")  # the prose has a space for the point
 _HALF = re.compile(r"\s*(?:\\[dt]?frac\s*(?:12|\{1\}\s*\{2\}|1\s*\{2\}|\{1\}\s*2)|1/2|0\.5)\s*")
 
@@ -73,8 +71,8 @@ class Chain(Recognised):
             self._sloped(part, start, stop, gaps, letters, options)
         elif part.loss:
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
-            named_so = next((m for m in self._mentions(start, stop) if re.fullmatch(
-                r"\s*(?:loss|error|function|cost)?\s*", self.prose.text[start : self.places[id(m.formula)]])), None)
+            named_so = next((m for m in self._mentions(start, stop) if self.prose.text[
+                start : self.places[id(m.formula)]].strip() in ("", "loss", "error", "function", "cost")), None)
             if named_so is not None and not equates(named_so.formula):
                 self.loss_letter = self._own(named_so)
         for mention in self._mentions(start, stop):
@@ -108,7 +106,7 @@ class Chain(Recognised):
                 letters.setdefault(what, self._own(mention))
         for gap in (g for g in self.prose.gaps if start <= g.start < stop):
             after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
-            units = bare_letters(gap.formula) or re.fullmatch(r"\s*\d+\s*", gap.formula.latex)
+            units = bare_letters(gap.formula) or gap.formula.latex.strip().isdigit()
             if units and named(after, "letter.units", "head.count"):
                 options.setdefault("units", gap.formula.latex.strip())
                 self.understood.append((gap.start, gap.start + 1))
@@ -123,7 +121,7 @@ class Chain(Recognised):
             other = [w for w in WORD.finditer(before) if w[0] not in ("with", "s", "of") and not any(
                 s.start <= w.start() < s.stop for s in named(before, "head", "letter.slope", "letter.parameter", "role",
                                                              "small"))]
-            if said not in (None, "slope", "parameter") or other or _WITH.search(before) is None:
+            if said not in (None, "slope", "parameter") or other or not ("(" in before or named(before, "slot.sloped")):
                 continue
             if value:
                 options["slope"] = f"{float(value['number']):g}"

@@ -15,7 +15,7 @@ from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import SymbolTable, identifier, name_of
-from derive.question.lexicon import named
+from derive.question.lexicon import begins, ends, named
 from derive.question.naming import Mention, bare_letters, mentions
 from derive.question.prose import Prose, one_of
 from derive.question.reading import Read
@@ -72,7 +72,6 @@ class Doubts:
                 yield problem
 
 
-_CONDITION = re.compile(r"\b(?:at|when|whenever|where|if|unless|once|points?|places?|kde|pokud|když)\s+$")
 
 
 def is_claimed(formula: Formula, prose: Prose) -> bool:
@@ -106,7 +105,7 @@ def _is_condition(formula: Formula, node: Node, prose: Prose) -> bool:
                                   if isinstance(claim, Rel)):
         return False
     gap = next((g for g in prose.gaps if g.formula == formula), None)
-    return gap is not None and _CONDITION.search(prose.text, 0, gap.start) is not None
+    return gap is not None and ends(prose.text[: gap.start], "slot.condition")
 
 
 def _heads(node: Node, numbers: bool = True) -> set[str]:
@@ -182,16 +181,11 @@ def refuse_unplaced(unplaced: Iterable[tuple[Rel, Formula]], prose: Prose, outpu
                                     line=formula.line))
 
 
-_FUNCTION = one_of(
-    r"\b(?:activation|transfer|nonlinear|non-linear|aktivační)\w* fun\w+", r"\bnon-?linearity", r"\bnelinearit\w*"
-)
-
-
-def refuse_undefined(named: Iterable[Mention], given: Iterable[str]) -> None:
+def refuse_undefined(said: Iterable[Mention], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for a letter that the words call a function, and that nothing defines."""
     given = {*given}
-    for mention in named:
-        called = _FUNCTION.search(mention.after) or _FUNCTION.search(mention.before)
+    for mention in said:
+        called = named(f"{mention.after} ∎ {mention.before}", "called.function")
         for name in mention.letters if called and len(mention.letters) == 1 else ():
             if name in given:
                 raise CardError(Problem(
@@ -200,19 +194,18 @@ def refuse_undefined(named: Iterable[Mention], given: Iterable[str]) -> None:
 
 
 _SIGNED = re.compile(r"^[^^]+\^\{[+-]\}$")
-_PART = one_of(r"\b(?:positive|negative) parts?\b", r"\bpseudo-?inverse", r"\bmoore\b")
 
 
 def refuse_parts(given: Iterable[str], table: SymbolTable, prose: Prose) -> None:
     """Raise :class:`CardError` for an x^+ that nothing defines where the words speak of parts or inverses."""
-    called = _PART.search(prose.text)
+    called = next(iter(named(prose.text, "called.part")), None)
     for name in given if called else ():
         symbol = table.named(name)
         if called and symbol is not None and _SIGNED.match(symbol.latex):
-            quoted = prose.plain.quote(*called.span())
+            quoted = prose.plain.quote(called.start, called.stop)
             raise CardError(Problem(
                 f"`{symbol.latex}`: a letter of its own, or the “{quoted}”? Define it, as in `x^+ = \\max(0, x)`",
-                line=prose.plain.line(called.start())))
+                line=prose.plain.line(called.start)))
 
 
 def with_chosen(read_: Read, prose: Prose) -> tuple[Read, tuple[str, ...]]:
@@ -260,8 +253,6 @@ def _carrying(read_: Read, name: str, index: Idx) -> Read:
     return replace(read_, nodes=tuple((f, transform(node, go)) for f, node in read_.nodes), table=table)
 
 
-_FOR = re.compile(r"\b(?:for|when|if|case|at|where)\s*$")
-_DESCRIBED = re.compile(r"\s+(?:is|are|denotes?|being|je|jsou|značí)\b")  # «where $δ > 0$ is a hyperparameter»
 
 
 def facts_of(found: Definitions, prose: Prose, named: list[Mention], given: tuple[str, ...],
@@ -285,7 +276,8 @@ def _is_case(claim: ex.Rel | ex.In, formula: Formula, branching: set[str], prose
     if formula.display or not letters & branching:
         return False
     here = (gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == (formula.line, formula.column))
-    return any(_FOR.search(prose.text, 0, start) and not _DESCRIBED.match(prose.text, start + 1) for start in here)
+    return any(ends(prose.text[:start], "slot.case") and not begins(prose.text, start + 1, "slot.described")
+               for start in here)
 
 
 def _facts_in_words(mention: Mention, given: tuple[str, ...], table: SymbolTable) -> Iterator[ex.Rel | ex.In]:

@@ -76,7 +76,8 @@ def _families(language: str) -> dict[str, _Phrases]:
 
 
 # words that stand around others, and name nothing themselves
-_AROUND = frozenset("goes elsewhere unnamed measured introduced joined alone several slot".split())
+_AROUND = frozenset(
+    "alone called elsewhere goes introduced joined measured preposition several sized slot unnamed".split())
 FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name) if family not in _AROUND))
 
 
@@ -146,3 +147,8 @@ def is_near(between: str, most: int) -> bool:
     """Whether nothing but so many words stand between two places."""
     words = between.split()
     return len(words) <= most and all(word.replace("-", "").replace("_", "").isalnum() for word in words)
+
+
+def up_to(text: str, *concepts: str) -> str:
+    """The text in front of the first phrase of these concepts."""
+    return text[: min((span.start for span in named(text, *concepts)), default=None)]

@@ -18,8 +18,8 @@ from derive.notation.rules.trees import letter
 from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon, name_of
 from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, normal, unwrap
 from derive.notation.vocabulary import kind
-from derive.question.lexicon import named, only
-from derive.question.prose import GAP, Gap, Prose, one_of
+from derive.question.lexicon import begins, ends, is_near, named, only, up_to
+from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
 from derive.specify.roles import Role, roles_given, tensor_of
 
@@ -282,14 +282,13 @@ def softmax_said(prose: Prose) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-_PREPOSITION = re.compile(r"\b(?:by|with|from|via|into|through|of|for|to(?! be\b))\b")  # «projected by the matrix»
 
 
 def ranks_said(prose: Prose) -> dict[str, int]:
     """name ↦ number of axes."""
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
-        for text in (_PREPOSITION.split(mention.after)[0], mention.before):
+        for text in (up_to(mention.after, "preposition.by", "preposition.of"), mention.before):
             rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
             if rank is not None:
                 for latex in mention.letters:
@@ -302,27 +301,6 @@ def ranks_said(prose: Prose) -> dict[str, int]:
 
 _LETTER = re.compile(r"\s*(\\?[A-Za-z]+(?:_\{?\\?[A-Za-z]+\}?)?)\s*")
 _SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
-_KIND = (
-    r"(?:number of|total number|size of|batch size|mini-?batch size|dimension|length of|count of|depth of|\w* ?size\b"
-    r"|počet|velikost|rozměr|dimenze|délka)"
-)
-_IS = re.compile(
-    r"[\s,]*(?:is|are|denotes?|being|represents?|stands? for|je|značí|označuje|=|-|–)\s+(?:the |a |an )?(?:\w+ ){0,2}?"
-    + _KIND
-)
-_OF = r"(?:batch|mini-?batch|vocabulary|sample|kernel|filter|window|input|output|hidden|layer)"
-_BEFORE = one_of(
-    r"number of [\w\s-]{1,30}\s*$", rf"{_OF} sizes?(?: of)?\s*$",
-    r"dimension(?:s|ality)?(?: of)?(?: [\w-]+){0,3}\s*$", r"(?:of|with) (?:length|size)\s*$",
-    r"počet [\w\s]{1,30}\s*$", r"(?:velikost|dimenz|rozměr|délk)\w*\s*$", r"(?:(?:mini-?)?batch of|set of)\s*$",
-)  # fmt: skip
-_AFTER = re.compile(
-    r"(?:-dimensional|-dim\b|-element"
-    r"| (?:samples|examples|classes|inputs|outputs|units|neurons|features|observations|data ?points|elements|entries"
-    r"|training (?:samples|examples|patterns)|dimensions|components|channels|hidden units|keys|patterns"
-    r"|feature maps|filters"
-    r"|tříd\w*|vzork\w*|prvk\w*|neuron\w*|jednot\w*|výstup\w*|vstup\w*))\b"
-)
 
 
 def sizes_said(prose: Prose) -> Iterator[str]:
@@ -336,19 +314,23 @@ def sizes_said(prose: Prose) -> Iterator[str]:
             continue
         rest = prose.text[gap.start + 1 : gap.start + 80]
         before = prose.text[max(0, gap.start - 60) : gap.start]
-        if _IS.match(rest) or _BEFORE.search(before) or _AFTER.match(rest):
+        if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
+                before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
             yield letter[1]
 
 
+_KINDS = ("sized.kind", "sized.number", "sized.dimension", "sized.of_what")
+
+
+def _is_size(words: str) -> bool:
+    """«, is the total number of samples»"""
+    verb = next((s for s in named(words, "sized.is") if not words[: s.start].strip(" ,")), None)
+    return verb is not None and any(verb.stop <= s.start and is_near(words[verb.stop : s.start], 3)
+                                    for s in named(words, *_KINDS))
+
+
 _NOUNS = {"parameters": "role.parameter", "constants": "role.constant", "inputs": "role.input"}
-_THRESHOLD = re.compile(r"\bthresholds?\b")
 _POSITIVE = re.compile(r">|\\(?:gt|geq?)(?![a-z])")
-_ASIDE = re.compile(r"\b(?:at|to(?! be\b)|by|into|with|from|via|before|after)\b")
-
-
-_THEN_IT = re.compile(r"\band (?:it )?(?:is|are)\b")  # «is shared by all units and it is a parameter»
-
-
 def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table: SymbolTable) -> dict[str, Role]:
     """The role of each letter: as the front matter says, else as the words do; an input where nothing does.
 
@@ -378,9 +360,10 @@ def _strong(mention: Mention) -> bool:
 
 def _role(mention: Mention) -> str | None:
     """As the words behind the letter say, else those in front of it; the noun next to the letter decides."""
-    said = _ASIDE.split(_THEN_IT.split(mention.after)[-1])[0]
+    again = [s.stop for s in named(mention.after, "slot.then_it")]  # «is shared by all units and it is a parameter»
+    said = up_to(mention.after[max(again, default=0) :], "preposition.by", "preposition.at")
     for text, whole, behind in ((said, mention.after, True), (mention.before, mention.before, False)):
-        if named(text, "role.fixed") or (_THRESHOLD.search(text) and _POSITIVE.search(mention.formula.latex)):
+        if named(text, "role.fixed") or ("threshold" in text and _POSITIVE.search(mention.formula.latex)):
             return "constants"  # a neuron's threshold, which is learnt, has either sign
         if any(span.start < len(text) for span in named(whole, "role.trained")):
             return "parameters"

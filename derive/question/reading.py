@@ -35,7 +35,6 @@ def _body(function: Function | None, argument: str, sloped: bool = False) -> str
 _KNOWN = {part: FUNCTIONS[name] for part in (
     "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
     "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), "")), "u")}
-_LOGISTIC = re.compile(r"\blogistic(?! (?:regression|loss|model))\b|\bsigmoid")
 _LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
 
 
@@ -87,12 +86,12 @@ def _called(letter: str, prose: Prose) -> Function | None:
         found = _functions(around)
         if len(found) == 1:
             return _KNOWN[found[0]]
-        if not found and _LOGISTIC.search(around):
+        if not found and named(around, "called.logistic"):
             return FUNCTIONS["sigmoid"]
     found = _functions(prose.text)
     if letter == r"\sigma" and ("sigmoid" in found or named(prose.text, "gated")):
         return FUNCTIONS["sigmoid"]
-    mentioned = re.search(r"activation|nonlinear|non-linear|aktivač", prose.text)
+    mentioned = any(word in prose.text for word in ("activation", "nonlinear", "non-linear", "aktivač"))
     return _KNOWN[found[0]] if len(found) == 1 and mentioned else None
 
 

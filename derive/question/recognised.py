@@ -12,7 +12,7 @@ from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
 from derive.question.claims import computes_nothing
-from derive.question.lexicon import Span, named, spans
+from derive.question.lexicon import Span, named, only, spans
 from derive.question.naming import Mention, mentions, written_letters
 from derive.question.prose import Prose
 from derive.records import dataclass
@@ -27,7 +27,7 @@ class Placed(Protocol):
     def end(self) -> int: ...
 
 
-_BETWEEN = re.compile(r"[\s,:(]*(?:(?:loss|error|function|term|is|given|defined|by|as|i\.?e\.?|=)[\s,:]*)*")
+_OPEN = str.maketrans("=(", "  ")
 _HEAD = re.compile(
     r"\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?(?:\s*_\s*(?:\{[^{}]*\}|\w))?)\s*(?:\([^()=]*\)\s*)?&?\s*:?="
     r"\s*(.*)", re.DOTALL)
@@ -79,7 +79,7 @@ def stated_loss(prose: Prose, named: Placed, others: Sequence[Placed]) -> Stated
     """The formula that stands right behind the loss's name, with no other part between."""
     for gap in prose.gaps:
         between = prose.text[named.end : gap.start] if gap.start >= named.end else None
-        if between is not None and _BETWEEN.fullmatch(between) and not any(
+        if between is not None and only(between.translate(_OPEN), 0, len(between), "slot.of_loss") and not any(
                 named.end <= other.start < gap.start for other in others):
             return _as_loss(gap.formula)
     return None

@@ -16,7 +16,7 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Scripted
-from derive.question.lexicon import Span, named, only
+from derive.question.lexicon import Span, ends, named, only
 from derive.question.naming import letters_of
 from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
@@ -24,8 +24,6 @@ from derive.specify.applied import arguments_of
 from derive.specify.stated import KINDS
 from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
 
-_SECOND_BEFORE = re.compile(r"\bsecond(?:[- ]order)? (?:partial )?$|\bdruh\w+ $")
-_FIRST_ONE = re.compile(r"\bgradients?\b|\bjacobian|(?<!second )(?<!order )(?<!partial )\bderivatives?\b")
 _TWICE = re.compile(
     r"\\nabla\s*(?:_\s*(?:\{[^{}]*\}|\\?\w+))?\s*\^\s*\{?\s*2|(?:\\partial|(?<![a-z])d)\s*\^\s*\{?\s*2"
 )
@@ -45,12 +43,12 @@ def twice(formula: Formula) -> bool:
 
 def begins_second(text: str, at: int) -> bool:
     """The word at this place is the derivative of «second derivative»."""
-    return _SECOND_BEFORE.search(text, 0, at) is not None
+    return ends(text[:at], "slot.second")
 
 
 def alone(words: str) -> bool:
     """The words speak of second derivatives and of no first one."""
-    return bool(named(words, "topic.second")) and _FIRST_ONE.search(words) is None
+    return bool(named(words, "topic.second")) and not named(words, "request.gradient", "request.jacobian")
 
 
 _NEAR = 60  # characters between a derivative and what is trained

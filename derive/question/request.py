@@ -370,14 +370,11 @@ def asked(
         if bare.startswith(r"\nabla_") and form.source in bare[7:].partition("}")[0]:
             wanted.setdefault("vjp", f"asked for the gradient ${formula.latex}$ (line {formula.line})")
     local = "vjp" not in wanted  # the course's backward message is ∂f/∂x, unless the question writes ∂L/∂x
-    items = Spoken(plain.text).items
-    for kind in _ORDER:
-        found = next((i for i in items if i.kind == kind and (not in_words or requested(plain.text, i.start))), None)
-        if found and not (kind == "jacobian" and "vjp" in wanted):
-            line = plain.line(found.start)
-            quoted = plain.quote(found.start, found.stop)
-            wanted.setdefault(kind, f"asked for {NAMES[kind]} (line {line}: “{quoted}”)")
-            places.setdefault(kind, plain.origin[found.start])
+    for item in _first_items(plain, in_words):
+        if item.kind != "jacobian" or "vjp" not in wanted:
+            said = f"line {plain.line(item.start)}: “{plain.quote(item.start, item.stop)}”"
+            wanted.setdefault(item.kind, f"asked for {NAMES[item.kind]} ({said})")
+            places.setdefault(item.kind, plain.origin[item.start])
     if local and "vjp" in wanted and "jacobian" not in wanted:
         wanted = {"jacobian": wanted["vjp"], **wanted}
     if not wanted and unread:
@@ -390,6 +387,12 @@ def asked(
     parts = tuple(plain.part(places.get(kind, places.get("vjp", 0))) for kind in kinds)
     loss = losses.pop() if len(losses) == 1 else None
     return Asked(tuple(kinds), tuple(dict.fromkeys(wanted.values())), loss, parts)
+
+
+def _first_items(plain: PlainText, in_words: bool) -> Iterator[Item]:
+    """The first item of each kind that the words name; with ``in_words`` those that a verb asks for."""
+    items = [i for i in Spoken(plain.text).items if not in_words or requested(plain.text, i.start)]
+    yield from (item for kind in _ORDER if (item := next((i for i in items if i.kind == kind), None)) is not None)
 
 
 def _by_derivatives(

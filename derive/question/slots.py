@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import FAMILIES, begins, named, only, spans
+from derive.question.lexicon import FAMILIES, Span, begins, named, only, spans
 from derive.question.naming import Mention
 from derive.question.prose import BREAK, GAP, Prose
 from derive.question.request import discussed, requested
@@ -221,45 +221,79 @@ def refuse_words(prose: Prose, places: Iterable[Place]) -> None:
 
 
 def in_requests(prose: Prose) -> Iterator[Place]:
-    """«the backward and … messages», «the gradients … $W$», «with respect to the …»: words beside what is asked for."""
+    """The words beside what is asked for that are not known."""
     verbs = [verb for verb in named(prose.text, "ask.verb") if not named(  # «its hidden state»
         prose.text[: verb.start].rstrip().rsplit(" ", 1)[-1], "small.article", "naming.article")]
-    asked = {prose.sentence(verb.start) for verb in verbs}
+    asked = frozenset(prose.sentence(verb.start) for verb in verbs)
     for verb in verbs:
-        _, stop = prose.sentence(verb.start)
-        for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
-            if not only(prose.text, verb.stop, word.start(), "slot.verb"):
-                break
-            if begins(prose.text, word.end(), "slot.ends") or not prose.text[word.end() :].strip():
-                yield from unknown(prose.text, *word.span())
-    for gap in prose.gaps:
-        if prose.sentence(gap.start) in asked:
-            words = [*_WORD.finditer(prose.text, prose.sentence(gap.start)[0], gap.start)]
-            here = prose.text[words[max(-len(words), -9)].start() : gap.start] if words else ""
-            if words and not prose.text[words[-1].end() : gap.start].strip() and named(
-                    here, "derivative", "message") and not _calls(prose, words[-1].start(), gap.start):
-                yield from unknown(prose.text, *words[-1].span())
+        yield from _behind_verb(prose, verb)
+    for places in (_before_letters, _around_nouns, _of_letters, _behind_kinds, _by_what):
+        yield from places(prose, asked)
+
+
+Sentences = frozenset[Place]  # that ask
+
+
+def _behind_verb(prose: Prose, verb: Span) -> Iterator[Place]:
+    """«derive the backward and … messages»"""
+    _, stop = prose.sentence(verb.start)
+    for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
+        if not only(prose.text, verb.stop, word.start(), "slot.verb"):
+            break
+        if begins(prose.text, word.end(), "slot.ends") or not prose.text[word.end() :].strip():
+            yield from unknown(prose.text, *word.span())
+
+
+def _last_word(prose: Prose, start: int, at: int) -> re.Match[str] | None:
+    """The word right in front of a place."""
+    words = [*_WORD.finditer(prose.text, start, at)]
+    return words[-1] if words and not prose.text[words[-1].end() : at].strip() else None
+
+
+def _before_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the gradients for the … $W$»"""
+    for gap in (g for g in prose.gaps if prose.sentence(g.start) in asked):
+        start, _ = prose.sentence(gap.start)
+        word = _last_word(prose, start, gap.start)
+        words = [*_WORD.finditer(prose.text, start, gap.start)][-9:]
+        if word and named(prose.text[words[0].start() : gap.start], "derivative", "message") and not _calls(
+                prose, word.start(), gap.start):
+            yield from unknown(prose.text, *word.span())
+
+
+def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the … gradient», «the gradients of the …», «the gradient of the … of the weights»"""
     for noun in named(prose.text, "derivative"):
-        start, stop = prose.sentence(noun.start)
+        start, stop = sentence = prose.sentence(noun.start)
         kinds = ("request.jacobian", "request.gradient", "request.message")
-        if (start, stop) not in asked and not named(prose.text[noun.start : noun.stop], *kinds):
+        if sentence not in asked and not named(prose.text[noun.start : noun.stop], *kinds):
             continue  # «an RNN updates its state»
-        words = [*_WORD.finditer(prose.text, start, noun.start)]
-        if words and not prose.text[words[-1].end() : noun.start].strip():
-            yield from unknown(prose.text, *words[-1].span())
-        for word in _WORD.finditer(prose.text, noun.stop, stop if (start, stop) in asked else noun.stop):
-            near = only(prose.text, noun.stop, word.start(), "slot.small")
-            if near or begins(prose.text[:stop], word.end(), "slot.said_of"):
+        if word := _last_word(prose, start, noun.start):
+            yield from unknown(prose.text, *word.span())
+        for word in _WORD.finditer(prose.text, noun.stop, stop if sentence in asked else noun.stop):
+            if only(prose.text, noun.stop, word.start(), "slot.small") or begins(
+                    prose.text[:stop], word.end(), "slot.said_of"):
                 yield from unknown(prose.text, *word.span())
+
+
+def _of_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the … of $x$»"""
     for start, stop in asked:
         for word in _WORD.finditer(prose.text, start, stop):
             if begins(prose.text, word.end(), "slot.of_letter"):
                 yield from unknown(prose.text, *word.span())
+
+
+def _behind_kinds(prose: Prose, _: Sentences) -> Iterator[Place]:
+    """«the backward …»"""
     for kind in named(prose.text, "message"):
-        _, stop = prose.sentence(kind.start)
-        behind = re.match(r"\s+([^\W\d_]+)", prose.text[kind.stop : stop])
-        if behind:
-            yield from unknown(prose.text, kind.stop + behind.start(1), kind.stop + behind.end(1))
+        word = next(_WORD.finditer(prose.text, kind.stop, prose.sentence(kind.start)[1]), None)
+        if word and prose.text[kind.stop : word.start()].isspace():
+            yield from unknown(prose.text, *word.span())
+
+
+def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«with respect to the …», where that is no noun of a letter"""
     for by in named(prose.text, "wrt"):
         start, stop = prose.sentence(by.start)
         if (start, stop) not in asked and not named(prose.text[start:stop], "derivative"):

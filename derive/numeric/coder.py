@@ -116,9 +116,7 @@ class Coder:
         if definition is None:
             if not node.indices and self.ranks.get(node.tensor, 0):
                 return f"P.whole({node.tensor!r})"
-            there = self.module is not None and node.tensor in (*self.module.given, *self.module.defined)
-            values = f"P.values[{node.tensor!r}]" if there else f"P.tensor({node.tensor!r})"
-            return f"{values}[{self.tuple_(node.indices)}]"
+            return self._looked_up(node.tensor, self.tuple_(node.indices))
         params, value = definition
         if len(params) != len(node.indices):
             if node.indices:
@@ -126,6 +124,10 @@ class Coder:
             return f"P.whole({node.tensor!r})"
         text = self.value(ex.subst(value, dict(zip(params, node.indices, strict=True))))
         return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
+
+    def _looked_up(self, tensor: str, at: str) -> str:
+        there = self.module is not None and tensor in (*self.module.given, *self.module.defined)
+        return f"P.values[{tensor!r}][{at}]" if there else f"P.tensor({tensor!r})[{at}]"
 
     def _star(self, node: ex.Star) -> str:
         if node.name not in self.definitions.stars:
@@ -142,14 +144,14 @@ class Coder:
     def _mul(self, node: ex.Mul) -> str:
         guards = [f.cond for f in node.factors if isinstance(f, ex.Bracket)]
         rest = "*".join(self.value(f) for f in node.factors if not isinstance(f, ex.Bracket)) or "1"
-        if not guards:
-            return f"({rest})"
-        return f"(({rest}) if {' and '.join(map(self._guard, sorted(guards, key=_cost)))} else 0)"
+        return self._where(guards, rest) if guards else f"({rest})"
 
-    def _constant(self, value: Fraction) -> str:
-        """A number as it stands, made once."""
-        if value.denominator == 1:
-            return f"({value.numerator})"
+    def _where(self, guards: list[ex.Cond], value: str) -> str:
+        """A value where the guards hold, else 0; those on indices first: they guard what the others read."""
+        return f"(({value}) if {' and '.join(map(self._guard, sorted(guards, key=is_of_values)))} else 0)"
+
+    def constant(self, value: Any) -> str:
+        """The name of what is made once."""
         name = f"C{len(self.keys)}"
         self.keys[name] = value
         return name
@@ -158,7 +160,10 @@ class Coder:
         exponent = node.exponent
         if not self.exact:
             first = len(self.marks)
-            power = self._constant(exponent.value) if isinstance(exponent, ex.Num) else self.value(exponent)
+            power = self.value(exponent)
+            if isinstance(exponent, ex.Num):
+                whole = exponent.value.denominator == 1
+                power = f"({exponent.value})" if whole else self.constant(exponent.value)
             return self.remembered(node, f"POWER({self.value(node.base)},{power})", first)
         if not isinstance(exponent, ex.Num) or exponent.value.denominator != 1:
             raise UnsupportedError("only whole powers are evaluated exactly")
@@ -233,7 +238,7 @@ class Coder:
         return f"(hit(HITS,{self.mark('the condition of its bracket')},True) if {text} else False)"
 
     def _bracket(self, node: ex.Bracket) -> str:
-        return f"(1 if {self._guard(node.cond)} else 0)"
+        return self._where([node.cond], "1")
 
     def _partial(self, node: ex.Partial) -> str:
         if not isinstance(node.wrt, ex.Entry):
@@ -400,8 +405,7 @@ class Coder:
         return "True"
 
 
-def _cost(cond: ex.Node) -> bool:
-    """Conditions on indices first: they guard the entries that the others read."""
+def is_of_values(cond: ex.Node) -> bool:
     return not is_index_term(cond)
 
 

@@ -63,8 +63,8 @@ class Forward(Coder):
     def remembered(self, node: ex.Expr, text: str, first: int) -> str:
         return text
 
-    def _entry(self, node: ex.Entry) -> str:
-        return f"P.tensors[{node.tensor!r}][{self.tuple_(node.indices)}]"
+    def _looked_up(self, tensor: str, at: str) -> str:
+        return f"P.tensors[{tensor!r}][{at}]"
 
     def _applied(self, name: str, argument: str) -> str:
         return f"FUNCTIONS[{name!r}]({argument})"

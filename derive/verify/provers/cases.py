@@ -15,12 +15,13 @@ from derive.errors import CardError, UnsupportedError
 from derive.expr import Node
 from derive.numeric.point import TwoCases
 from derive.symbolic.pieces import Pieces
+from derive.verify.points.claims import Claim
 from derive.verify.points.draw import Draws
 from derive.verify.points.point import Point
 from derive.verify.points.sizes import Sizes, cells
 from derive.verify.provers.algebra import TooMany
 from derive.verify.provers.layer import Layer
-from derive.verify.provers.piecewise import Lowering, parts_of
+from derive.verify.provers.piecewise import claims_of, truth
 from derive.verify.provers.smt import Own, assume, context, number, opposite, related
 from derive.verify.scope import Scope
 
@@ -60,12 +61,12 @@ class ByCases:
         return Draws(scope.module, scope.kind, (self.sizes,), scope.draws.pool, scope.free)
 
     @cached_property
-    def lowering(self) -> Lowering | None:
+    def layer(self) -> Layer | None:
         """The layer at a point of these sizes; None where there is none."""
         if self.pieces is None or sum(math.prod(s) for s in self.sizes.shapes.values()) > _MOST_LETTERS:
             return None
         try:
-            return Lowering(Layer(self._point, self.draws.facts, self.pieces, self._spare), self.scope.compiler)
+            return Layer(self._point, self.draws.facts, self.pieces, self._spare)
         except UnsupportedError:
             return None
 
@@ -94,55 +95,56 @@ class ByCases:
 
     def _lower_again(self) -> None:
         """Another point in a context of its own: any thread may free the terms of the old one, so nothing uses it."""
-        self.__dict__.pop("lowering", None)
+        self.__dict__.pop("layer", None)
         self._own, self._sound = Own(), 0
 
     def _proves_all(self, node: Node) -> bool:
-        if self.lowering is None:
+        if self.layer is None:
             return False
-        self.lowering.space.algebra.work = 0
+        self.layer.space.algebra.work = 0
         try:
-            return all(self._proves(claim.runs(self.lowering.point), claim.variables, whole) for claim, (_, whole)
-                       in zip(self.scope.compiler.claims(node), parts_of(node), strict=True))
+            return all(self._proves(claim, whole) for claim, whole
+                       in zip(self.scope.compiler.claims(node), claims_of(node), strict=True))
         except TooMany:
             raise
         except (UnsupportedError, TwoCases, LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
             return False
 
-    def _proves(self, runs: Any, variables: Any, whole: Node) -> bool:
-        assert self.lowering is not None
-        space, left = self.lowering.space, []
+    def _proves(self, claim: Claim, whole: Node) -> bool:
+        assert self.layer is not None
+        space, left, runs = self.layer.space, [], claim.runs(self.layer.point)
         if math.prod(map(len, runs)) > _MOST_ASSIGNMENTS:
             return False
+        holds = truth(whole, claim.variables, self.scope.compiler, self.layer)
         for at in itertools.product(*runs):
-            truth = self.lowering.lower(whole, dict(zip(variables, at, strict=True)))
-            if truth is False:
+            found = holds(at)
+            if found is False:
                 return False
-            if truth is not True:
-                left.append(truth)
+            if found is not True:
+                left.append(found)
         if not left:  # identities: nothing was taken to hold
             return True
         solver = self._solver()
-        for truth in dict.fromkeys(left):
+        for found in dict.fromkeys(left):
             solver.push()
-            assume(solver, [opposite(space.truth(truth))])
+            assume(solver, [opposite(space.truth(found))])
             if solver.check() != z3.unsat:
                 return False
             solver.pop()
         return self._consistent(solver)
 
     def _solver(self) -> Any:
-        assert self.lowering is not None
-        space = self.lowering.space
+        assert self.layer is not None
+        space = self.layer.space
         solver = z3.SimpleSolver(ctx=context())
         solver.set("rlimit", _RLIMIT)
-        assume(solver, [*space.axioms, *space.terms.relations(), *space.terms.stated(self.lowering.layer.facts)])
+        assume(solver, [*space.axioms, *space.terms.relations(), *space.terms.stated(self.layer.facts)])
         return solver
 
     def _consistent(self, solver: Any) -> bool:
         """What is taken to hold does so at some point: nothing was proved of nothing."""
-        assert self.lowering is not None
-        layer, space = self.lowering.layer, self.lowering.space
+        assert self.layer is not None
+        layer, space = self.layer, self.layer.space
         if len(space.axioms) > self._sound:
             for turn in range(_POINTS):
                 values = self.draws.point(turn).values

@@ -111,24 +111,15 @@ class Guarded:
 
 
 class Choice:
-    """An index tuple that depends on the values: alternatives, exactly one of which holds."""
+    """One of the indices of a place that depends on the values: of its alternatives exactly one holds."""
 
-    def __init__(self, alternatives: Mapping[Any, Guard], within: Space) -> None:
-        self.alternatives, self.within = alternatives, within
+    def __init__(self, alternatives: Mapping[tuple[int, ...], Guard], component: int) -> None:
+        self.alternatives, self.component = alternatives, component
 
-    def equals(self, other: Any) -> Truth:
-        if isinstance(other, Choice):
-            pairs = [conjunction((mine, other.alternatives[at])) for at, mine in self.alternatives.items()
-                     if at in other.alternatives]
-            return self.within.some(pairs)
-        return self.alternatives.get(other, False)
+    def __eq__(self, other: object) -> bool:
+        raise unsupported("an index that depends on the values, as a number")
 
-    def component(self, place: int) -> Choice:
-        merged: dict[Any, list[Truth]] = {}
-        for at, holds in self.alternatives.items():
-            merged.setdefault(at[place], []).append(holds)
-        found = {at: self.within.some(holds) for at, holds in merged.items()}
-        return Choice({at: g for at, g in found.items() if not isinstance(g, bool)}, self.within)
+    __hash__ = object.__hash__
 
 
 class Space:
@@ -243,12 +234,49 @@ class Space:
                 self._extrema[key] = self.of(found)
         return self._extrema[key]
 
+    # places
+
+    def best(self, candidates: Sequence[tuple[Any, Any]], sign: int) -> Any:
+        """The place of the largest value, or of the smallest: a strict winner, as it is taken to be unique here."""
+        op = ">" if sign > 0 else "<"
+        wins = {at: conjunction(self.compare(v, op, w) for w, other in candidates if other != at)
+                for v, at in candidates}
+        self.axioms.append(self.truth(self.some(list(wins.values()))))
+        found = {at if isinstance(at, tuple) else (at,): ALWAYS if holds is True else holds
+                 for at, holds in wins.items() if holds is not False}
+        each = [Choice(found, n) for n in range(len(next(iter(found))))]
+        return tuple(each) if isinstance(candidates[0][1], tuple) else each[0]
+
+    def places(self, at: tuple[Any, ...]) -> list[tuple[Guard, tuple[int, ...]]]:
+        """Where indices may be, each time with the guard under which they are there."""
+        found = [(ALWAYS, at)]
+        for of in {id(i.alternatives): i.alternatives for i in at if isinstance(i, Choice)}.values():
+            picked = [i.component if isinstance(i, Choice) and i.alternatives is of else None for i in at]
+            pairs = itertools.product(found, of.items())
+            found = [(joint, tuple([i if n is None else best[n] for i, n in zip(known, picked, strict=True)]))
+                     for (guard, known), (best, holds) in pairs if (joint := both(guard, holds)) is not None]
+        return found
+
     # truths
 
+    def where(self, value: Callable[[], Any], truth: Truth) -> Any:
+        """A number where the truth holds, else 0."""
+        if isinstance(truth, bool):
+            return value() if truth else 0
+        return self.lift(value()).where(truth)
+
+    def same(self, left: Truth, right: Truth) -> Truth:
+        """Both or neither."""
+        if isinstance(left, bool) or isinstance(right, bool):
+            known, other = (left, right) if isinstance(left, bool) else (right, left)
+            return other if known else self.negated(other)
+        return left == right or self.condition(self.truth(left) == self.truth(right))
+
     def compare(self, left: Any, op: str, right: Any) -> Truth:
-        if isinstance(left, Choice) or isinstance(right, Choice):
-            choice, other = (left, right) if isinstance(left, Choice) else (right, left)
-            same = choice.equals(other)
+        if isinstance(left, (tuple, Choice)) or isinstance(right, (tuple, Choice)):
+            here, there = (side if isinstance(side, tuple) else (side,) for side in (left, right))
+            same = self.some([guard or True for guard, at in self.places((*here, *there))
+                              if at[:len(here)] == at[len(here):]])
             return same if op == "=" else self.negated(same)
         if not isinstance(left, Guarded) and not isinstance(right, Guarded):
             return bool(HOLDS[op](left, right))

@@ -14,19 +14,22 @@ from typing import Any
 import sympy
 
 from derive.expr import Entry, Num
-from derive.numeric.point import Index
+from derive.numeric.point import Index, Remembering
 from derive.ring import Poly
-from derive.symbolic.pieces import Cased, Pieces, Region, evaluated, symbol
+from derive.symbolic.pieces import Cased, Pieces, Region, evaluated, expression, symbol
 from derive.verify.points.facts import Facts
 from derive.verify.points.point import LOSS, Point
 from derive.verify.provers.algebra import Algebra
-from derive.verify.provers.guarded import ALWAYS, Space, Truth, conjunction, unsupported
+from derive.verify.provers.guarded import ALWAYS, Choice, Space, Truth, conjunction, unsupported
 
 
-class Layer:
+class Layer(Remembering):
     """The layer at the shapes of a point, for all inputs: entries are letters, all else numbers with cases."""
 
     def __init__(self, point: Point, facts: Facts, pieces: Pieces, spare: int) -> None:
+        super().__init__()
+        self.sizes, self.span, self.outputs = point.sizes, point.span, point.outputs
+        self.elements, self.inside = point.elements, point.inside
         self.point, self.module, self.facts, self.pieces = point, point.module, facts, pieces
         self.upstream = f"delta_{self.module.output}"
         own = (*point.given, *point.free, self.upstream)
@@ -40,6 +43,17 @@ class Layer:
         self.derived: dict[tuple[sympy.Expr, sympy.Symbol], Any] = {}
         self._smooth: set[sympy.Symbol] = set()
         self._truths: dict[Region, Truth] = {}
+        self._expressions: dict[Any, sympy.Expr] = {}
+
+    def at(self, tensor: str, index: tuple[Any, ...]) -> Any:
+        """An entry, also at a place that depends on the values; KeyError where there is none."""
+        known = self._values.get((tensor, index))
+        if known is not None:
+            return known
+        if not any(isinstance(i, Choice) for i in index):
+            return self.value(tensor, index)
+        return reduce(add, [self.space.lift(self.value(tensor, at)).where(guard)
+                            for guard, at in self.space.places(index)])
 
     def value(self, tensor: str, at: Index) -> Any:
         """An entry; KeyError where there is none."""
@@ -52,11 +66,11 @@ class Layer:
                 self._values[key] = self.number(self.pieces.forward()[tensor][at])
             else:
                 deltas = self.letters[self.upstream]
-                self._values[key] = reduce(add, [self.slope(self.module.output, out, wrt, at) * self.space.of(d)
+                self._values[key] = reduce(add, [self.partial(self.module.output, out, wrt, at) * self.space.of(d)
                                                  for out, d in deltas.items()], 0)
         return self._values[key]
 
-    def slope(self, of: str, at: Index, wrt: str, by: Index) -> Any:
+    def partial(self, of: str, at: Index, wrt: str, by: Index) -> Any:
         """∂of_at/∂wrt_by off the boundaries of the pieces; KeyError where there is no such entry."""
         if of == LOSS:
             return self.value(f"delta_{wrt}", by)
@@ -71,6 +85,16 @@ class Layer:
         if key not in self._slopes:
             self._slopes[key] = self.derivative(self.pieces.forward(wrt, values[wrt])[of][at], wrt, by)
         return self._slopes[key]
+
+    def slope(self, value: Callable[[Any, Index], Any], at: Index, wrt: str, by: Index) -> Any:
+        """∂value/∂wrt_by of an expression."""
+        if by not in self.point.tensor(wrt):
+            raise KeyError(by)
+        key = value, at, wrt
+        if key not in self._expressions:
+            twin = self.point.twin(wrt, self.cased)
+            self._expressions[key] = expression(self.pieces.entry(lambda: value(twin, at)))
+        return self.derivative(self._expressions[key], wrt, by)
 
     def derivative(self, expr: sympy.Expr, wrt: str, by: Index) -> Any:
         """∂expr/∂wrt_by off the boundaries of the pieces."""
@@ -87,16 +111,24 @@ class Layer:
         self.space.algebra.work = spent
         return found
 
-    def slope_of(self, function: str, argument: Any) -> Any:
+    def slope_of(self, function: str, args: tuple[Any, ...], order: int) -> Any:
         """f'(u) of a card's function of one argument."""
+        if order != 1 or len(args) != 1 or self.module.function(function) is None:
+            raise unsupported(f"a derivative of {function}")
         u, value = self.pieces.applied(function)
-        self._known[u] = self.space.lift(argument)
+        self._known[u] = self.space.lift(args[0])
         return self.slope_at(value, u)
 
     def cased(self, wrt: str) -> dict[str, dict[Index, Any]]:
         """Every tensor in pieces, in terms of the given ones and of ``wrt``."""
         return {name: {at: Cased(value, self.pieces) for at, value in values.items()}
                 for name, values in self.pieces.forward(wrt, self.point.values[wrt]).items()}
+
+    def anything(self) -> Any:
+        """What no case covers: the cases must cover what lies on no boundary."""
+        for p in self.pieces.pieces:
+            self.smooth(p)
+        return self.space.of(self.space.fresh())
 
     def smooth(self, p: sympy.Symbol) -> None:
         """Take it that the inputs lie on no boundary of a piece."""

@@ -1,322 +1,190 @@
-"""A printed statement at an instance as numbers with cases: concrete indices, all inputs at once.
+"""A printed claim as Python source over numbers with cases: concrete indices, all inputs at once.
 
-∂s/∂t is what SymPy says: the derivative of each smooth piece on its region.
+What indices decide is decided as everywhere; what a comparison of values decides is a truth of its own, and a term that
+counts where one holds has its case for that.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import reduce
-from operator import add, mul
-from typing import Any, cast
-
-import sympy
+from functools import lru_cache, partial
+from typing import Any
 
 import derive.expr as ex
-from derive.axes import counts, stands
+from derive.numeric.coder import Coder, is_index_term
 from derive.numeric.point import Index
-from derive.numeric.source import window_places
-from derive.reductions import REDUCTIONS
-from derive.symbolic.pieces import KIND, expression
-from derive.verify.points.claims import Compiler, elements
-from derive.verify.provers.guarded import ALWAYS, Choice, Guard, Truth, both, conjunction, unsupported
+from derive.numeric.statements import made, names, variables_of
+from derive.symbolic.pieces import KIND
+from derive.verify.points.claims import Compiler
+from derive.verify.provers.guarded import Truth, conjunction, unsupported
 from derive.verify.provers.layer import Layer
 
-Env = Mapping[ex.Idx, int]
+
+def truth(whole: ex.Node, variables: tuple[ex.Idx, ...], compiler: Compiler, layer: Layer) -> Callable[[Index], Truth]:
+    """Where a claim holds, for each value of its variables."""
+    source, coder = _written(whole, variables, compiler)
+    found: Callable[[Layer, Index], Truth] = made(source, coder, _names(layer), layer.space.kind)["truth"]
+    return partial(found, layer)
 
 
-class Lowering:
-    """The value of a statement's nodes; each is computed once for each assignment of its free indices."""
+def claims_of(node: ex.Node) -> tuple[ex.Cond, ...]:
+    """The claims of a statement that are made together, each under its condition."""
+    if isinstance(node, ex.Given):
+        return tuple(ex.Given(claim, node.cond) for claim in ex.conditions(node.claim))
+    return ex.conditions(node)
 
-    def __init__(self, layer: Layer, compiler: Compiler) -> None:
-        self.layer, self.definitions, self.compiler = layer, compiler.definitions, replace(compiler, kind=KIND)
-        self.space, self.point = layer.space, layer.point
-        self._lowered: dict[Any, Any] = {}
-        self._frees: dict[ex.Node, tuple[ex.Idx, ...]] = {}
-        self._choices: dict[Any, Choice] = {}
-        self._functions: dict[ex.Node, Any] = {}
-        self._expressions: dict[Any, sympy.Expr] = {}
 
-    def lower(self, node: ex.Node, env: Env) -> Any:
-        """The value of a node: a number, a tuple or choice of indices, a truth."""
-        if isinstance(node, ex.Idx):
-            return env[node]
-        key = (node, *[env[v] for v in self._letters(node)])
-        if key not in self._lowered:
-            method = getattr(self, "_" + type(node).__name__.lower(), None)
-            if method is None:
-                raise unsupported(type(node).__name__)
-            self._lowered[key] = method(node, env)
-        return self._lowered[key]
+@lru_cache(maxsize=256)  # once for all sizes
+def _written(whole: ex.Node, variables: tuple[ex.Idx, ...], compiler: Compiler) -> tuple[str, Coder]:
+    coder = Guards(compiler)
+    unpacked = "".join(coder.name(v) + "," for v in variables)
+    source = "def truth(P, AT, HITS=set()):\n" + (f"    {unpacked} = AT\n" if unpacked else "")
+    return f"{source}    return {coder.value(whole)}\n", coder
 
-    def _letters(self, node: ex.Node) -> tuple[ex.Idx, ...]:
-        if node not in self._frees:
-            self._frees[node] = tuple(sorted(ex.free_indices(node), key=lambda v: v.name))
-        return self._frees[node]
 
-    # index terms and entries
+def _names(layer: Layer) -> dict[str, Any]:
+    """What the source refers to."""
+    space = layer.space
 
-    def _num(self, node: ex.Num, env: Env) -> Any:
-        return node.value.numerator if node.value.denominator == 1 else node.value
+    def extremum(op: str) -> Callable[..., Any]:
+        return lambda *values, **default: space.extremum(op, values if values[1:] else tuple(values[0]))
 
-    def _size(self, node: ex.Size, env: Env) -> Any:
-        return self.point.sizes[node.name]
+    def agreed(hits: Any, branches: Iterable[Any], other: Callable[[], Any], same: Any) -> Any:
+        (_, holds, value), *rest = branches or ((None, lambda: True, other),)
+        found = holds()
+        then = value() if found is not False else 0
+        return space.choose(found, then, agreed(hits, rest, other, same) if found is not True else 0)
 
-    def _tuple(self, node: ex.Tuple, env: Env) -> Any:
-        at = self._index(node.items, env)
-        return at.get(ALWAYS) if at.keys() == {ALWAYS} else Choice({i: guard for guard, i in at.items()}, self.space)
+    def given(cond: Truth, claim: Callable[[], Truth]) -> Truth:
+        return cond is False or space.some([space.negated(cond), claim()])
 
-    def _index(self, items: tuple[ex.Expr, ...], env: Env) -> dict[Guard, Index]:
-        """Where an entry is: the places that it can be at, each where its guard holds."""
-        found: dict[Guard, Index] = {ALWAYS: tuple(0 for _ in items)}
-        argmaxes: dict[ex.Arg, list[tuple[int, int]]] = {}  # with the items that are its components
-        for n, item in enumerate(items):
-            if isinstance(item, ex.Star):
-                arg, place = self._argmax(item)
-                argmaxes.setdefault(arg, []).append((n, place))
-            else:
-                value = self.lower(item, env)
-                found = {guard: (*at[:n], value, *at[n + 1:]) for guard, at in found.items()}
-        for arg, components in argmaxes.items():
-            before, found = found, {}
-            for guard, at in before.items():
-                for best, holds in self._arg(arg, env).alternatives.items():
-                    joint = both(guard, holds)
-                    picked = {n: best[place] if isinstance(best, tuple) else best for n, place in components}
-                    if joint is not None:
-                        found[joint] = tuple(picked.get(n, i) for n, i in enumerate(at))
-        return found
+    return names(space.kind, None) | {
+        "agreed": agreed, "no_case": layer.anything, "given": given, "max": extremum("max"), "min": extremum("min"),
+        "extreme": lambda hits, first, pick, values: pick(*values), "best": space.best,
+        "side": lambda hits, above, below, value, function: function(value),
+        "middle": _no_median, "median": _no_median, "compare": space.compare, "same": space.same,
+        "every": lambda *parts: conjunction(part() for part in parts), "where": space.where,
+        "member": lambda element, found: space.some([holds for at, holds in found if at == element]),
+    }
 
-    def _argmax(self, star: ex.Star) -> tuple[ex.Arg, int]:
-        """What a star is a component of, and which."""
-        if star.name not in self.definitions.stars:
-            raise unsupported(f"{star.name}^*")
-        arg, place, at = self.definitions.stars[star.name]
-        found = ex.subst(arg, dict(zip(at, star.at, strict=True)))
-        assert isinstance(found, ex.Arg)
-        return found, place
 
-    def _star(self, node: ex.Star, env: Env) -> Any:
-        arg, place = self._argmax(node)
-        found = self._arg(arg, env)
-        return found.component(place) if len(arg.binder.variables) > 1 else found
+def _no_median(*_: Any) -> Any:
+    raise unsupported("a median")
 
-    def _entry(self, node: ex.Entry, env: Env) -> Any:
-        if node.tensor in self.definitions.tensors:
-            params, value = self.definitions.tensors[node.tensor]
-            at = [self.lower(i, env) for i in node.indices]
-            if any(isinstance(i, Choice) for i in at):
-                raise unsupported(f"{node.tensor} at an argmax")
-            return self.lower(value, {p: v for p, v in zip(params, at, strict=True) if isinstance(p, ex.Idx)})
-        entry = self.layer.value
-        places = self._index(node.indices, env)
-        if places.keys() == {ALWAYS}:
-            return entry(node.tensor, places[ALWAYS])
-        return reduce(add, [self.space.lift(entry(node.tensor, at)).where(guard) for guard, at in places.items()])
 
-    def _partial(self, node: ex.Partial, env: Env) -> Any:
+class Guards(Coder):
+    """Conditions on values are truths over all inputs, which Python cannot branch on."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        super().__init__(compiler.definitions, {}, compiler.module)
+        self._inner = replace(compiler, kind=KIND)
+
+    def _written(self, node: ex.Node) -> str:
+        if isinstance(node, (ex.Matrix, ex.Unit, ex.Hull, ex.Infinity, ex.Directional)):
+            raise unsupported(type(node).__name__)
+        return super()._written(node)
+
+    def _is_decided(self, node: ex.Node) -> bool:
+        """Whether the values of indices alone decide it."""
+        return is_index_term(node) and not any(isinstance(n, ex.Star) or isinstance(n, ex.SetApp)
+                                               and n.name in self.definitions.sets for n in ex.walk(node))
+
+    def value(self, node: ex.Node) -> str:
+        """Python source for a node; how many elements a set has is a value where the set depends on them."""
+        counted = isinstance(node, ex.Expr) and is_index_term(node) and not self._is_decided(node)
+        return self._under(node, exact=False) if counted else super().value(node)
+
+    def _looked_up(self, tensor: str, at: str) -> str:
+        return f"P.at({tensor!r},{at})"
+
+    def _where(self, guards: list[ex.Cond], value: str) -> str:
+        open_ = [c for c in guards if not self._is_decided(c)]
+        text = f"where(lambda: {value},{self._every(open_)})" if open_ else value
+        decided = " and ".join(self.value(c) for c in guards if c not in open_)
+        return f"(({text}) if {decided} else 0)" if decided else text
+
+    def _every(self, conds: Iterable[ex.Cond]) -> str:
+        """Their conjunction, up to the first that is false: what comes after may not exist."""
+        return f"every({''.join(f'lambda: {self.value(c)},' for c in conds)})"
+
+    def _partial(self, node: ex.Partial) -> str:
         of, wrt = node.of, node.wrt
-        assert isinstance(wrt, ex.Entry)
-        by = tuple(self.lower(i, env) for i in wrt.indices)
-        if isinstance(of, ex.Entry) and of.tensor not in self.definitions.tensors:
-            return self.layer.slope(of.tensor, tuple(self.lower(i, env) for i in of.indices), wrt.tensor, by)
-        if by not in self.point.tensor(wrt.tensor):
-            raise KeyError(by)
-        return self.layer.derivative(self._expression(of, env, wrt.tensor), wrt.tensor, by)
+        if not isinstance(wrt, ex.Entry) or isinstance(of, ex.Entry) and of.tensor not in self.definitions.tensors:
+            return super()._partial(node)
+        letters = variables_of(of)
+        function = self.constant(self._inner.function(letters, of))
+        return f"P.slope({function},{self.tuple_(letters)},{wrt.tensor!r},{self.tuple_(wrt.indices)})"
 
-    def _expression(self, node: ex.Expr, env: Env, wrt: str) -> sympy.Expr:
-        """A value in pieces, in terms of the given tensors and of ``wrt``."""
-        letters = self._letters(node)
-        at = tuple([env[v] for v in letters])
-        if (node, at, wrt) not in self._expressions:
-            if node not in self._functions:
-                self._functions[node] = self.compiler.function(letters, node)
-            twin = self.point.twin(wrt, self.layer.cased)
-            value = self.layer.pieces.entry(lambda: self._functions[node](twin, at))
-            self._expressions[node, at, wrt] = expression(value)
-        return self._expressions[node, at, wrt]
+    # bound variables and sets
 
-    # values
+    def _opened(self, binder: ex.Binder) -> tuple[ex.Binder, tuple[ex.Cond, ...]]:
+        """The binder with the conditions that indices decide, and the others."""
+        conds = ex.conditions(binder.cond)
+        kept = tuple(c for c in conds if self._is_decided(c))
+        cond = ex.joined(kept) if kept else None
+        return ex.Binder(binder.variables, binder.lower, binder.upper, cond), tuple(c for c in conds if c not in kept)
 
-    def _add(self, node: ex.Add, env: Env) -> Any:
-        return reduce(add, [self.lower(t, env) for t in node.terms])
+    def clauses(self, binder: ex.Binder, body: ex.Expr) -> str:
+        if self._opened(binder)[1]:
+            raise unsupported("places that depend on values")
+        return super().clauses(binder, body)
 
-    def _mul(self, node: ex.Mul, env: Env) -> Any:
-        truth = conjunction(self._guards(node, env))
-        if truth is False:
-            return 0
-        values = [self.lower(f, env) for f in node.factors if not isinstance(f, ex.Bracket)]
-        value = reduce(mul, values) if values else 1
-        return value if truth is True else self.space.lift(value).where(truth)
-
-    def _guards(self, node: ex.Mul, env: Env) -> Iterator[Truth]:
-        """Its brackets, up to the first that is false: what comes after may not exist."""
-        for factor in node.factors:
-            if isinstance(factor, ex.Bracket):
-                found = self.lower(factor.cond, env)
-                yield found
-                if found is False:
-                    return
-
-    def _pow(self, node: ex.Pow, env: Env) -> Any:
-        return self.space.power(self.lower(node.base, env), self.lower(node.exponent, env))
-
-    def _fn(self, node: ex.Fn, env: Env) -> Any:
-        own = self.layer.module.applied(node)
-        if own is not None:
-            return self.lower(own, env)
-        args = [self.lower(a, env) for a in node.args]
-        name = node.name.rstrip("'")
-        if len(node.name) == len(name) + 1 and len(args) == 1 and self.layer.module.function(name) is not None:
-            return self.layer.slope_of(name, args[0])
-        indices = {"floor": math.floor, "ceil": math.ceil, "mod": lambda a, b: a % b}
-        if node.name in indices:
-            return indices[node.name](*args)  # type: ignore[operator]
-        if node.name not in self.space.kind.functions:
-            raise unsupported(node.name)
-        return self.space.kind.functions[node.name](*args)
-
-    def _extremum(self, node: ex.Extremum, env: Env) -> Any:
-        return self.space.extremum(node.op, [self.lower(a, env) for a in node.args])
-
-    def _bracket(self, node: ex.Bracket, env: Env) -> Any:
-        truth = self.lower(node.cond, env)
-        return int(truth) if isinstance(truth, bool) else self.space.lift(1).where(truth)
-
-    def _cases(self, node: ex.Cases, env: Env) -> Any:
-        if not node.branches:  # they must cover what lies on no boundary
-            for p in self.layer.pieces.pieces:
-                self.layer.smooth(p)
-            return self.space.of(self.space.fresh())
-        (value, cond), *rest = node.branches
-        truth = self.lower(cond, env)
-        then = self.lower(value, env) if truth is not False else 0
-        return self.space.choose(truth, then, self._cases(ex.Cases(tuple(rest)), env) if truth is not True else 0)
-
-    def _reduce(self, node: ex.Reduce, env: Env) -> Any:
-        binder, body = ex.opened(node)
-        parts = [(truth, self.lower(body, inner)) for inner, truth in self._through(binder, body, env)]
-        if node.op in ("sum", "prod"):
-            unit = 0 if node.op == "sum" else 1
-            values = [self.space.choose(truth, value, unit) for truth, value in parts]
-            return reduce(add if node.op == "sum" else mul, values, unit)
-        loop = REDUCTIONS[node.op].loop
-        if (loop is None and node.op not in ("max", "min")) or not parts or any(t is not True for t, _ in parts):
+    def _reduce(self, node: ex.Reduce) -> str:
+        """A term that counts where a condition on values holds carries that condition itself."""
+        binder, open_ = self._opened(node.binder)
+        if not open_:
+            return super()._reduce(node)
+        if node.op not in ("sum", "prod"):
             raise unsupported(f"this {node.op}")
-        if loop is not None:
-            return loop([value for _, value in parts], self.space.kind)
-        return self.space.extremum(node.op, [value for _, value in parts])
+        guard = ex.joined(open_)
+        body = ex.mul(ex.Bracket(guard), node.body) if node.op == "sum" else \
+            ex.Cases(((node.body, guard), (ex.ONE, ex.OTHERWISE)))
+        return super()._reduce(ex.Reduce(node.op, binder, body))
 
-    def _arg(self, node: ex.Arg, env: Env) -> Choice:
-        """A choice with strict winners: the maximum is taken to be unique here."""
-        binder, body = ex.opened(node)
-        found = {}
-        for inner, truth in self._through(binder, body, env):
-            if truth is not True or node.op not in ("max", "min"):
-                raise unsupported("this argmax")
-            at = tuple(inner[v] for v in binder.variables)
-            found[at if len(at) > 1 else at[0]] = self.lower(body, inner)
-        key = (node, *(env[v] for v in self._letters(node)))
-        if key not in self._choices:
-            op = ">" if node.op == "max" else "<"
-            wins = {at: conjunction(self.space.compare(v, op, w) for o, w in found.items() if o != at)
-                    for at, v in found.items()}
-            self.space.axioms.append(self.space.truth(self.space.some(list(wins.values()))))
-            self._choices[key] = Choice({at: ALWAYS if t is True else t for at, t in wins.items() if t is not False},
-                                        self.space)
-        return self._choices[key]
+    def _elements(self, node: ex.SetOf) -> str:
+        """Each element that a set may have, and where it has it."""
+        whole, shown = ex.opened(node)
+        binder, open_ = self._opened(whole)
+        loops = self.clauses(binder, ex.Tuple((shown, *map(ex.Bracket, open_))))
+        return f"[({self.value(shown)},{self._every(open_)}) {loops}]"
 
-    # conditions and sets
+    def _in(self, node: ex.In) -> str:
+        if isinstance(node.set, ex.Without):
+            others = (ex.Rel((node.element, e), ("≠",)) for e in node.set.elements)
+            return self._every((ex.In(node.element, node.set.base), *others))
+        if isinstance(node.set, ex.SetApp) and node.set.name in self.definitions.sets:
+            return f"member({self.value(node.element)},{self._elements(self.definitions.sets[node.set.name])})"
+        return super()._in(node)
 
-    def _rel(self, node: ex.Rel, env: Env) -> Truth:
+    def _cardinality(self, node: ex.Cardinality) -> str:
+        of = self.definitions.sets.get(node.of.name, node.of) if isinstance(node.of, ex.SetApp) else node.of
+        if not isinstance(of, ex.SetOf):
+            return super()._cardinality(node)
+        return f"sum([where(lambda: 1,holds) for _,holds in {self._elements(of)}])"
+
+    # conditions
+
+    def _rel(self, node: ex.Rel) -> str:
+        if self._is_decided(node):
+            return super()._rel(node)
         quotient = _quotient(node)
         if quotient is not None:  # a/b = c as b ≠ 0 and a = c b: nothing is divided
             above, below, right = quotient
-            return conjunction((self.lower(ex.Rel((below, ex.ZERO), ("≠",)), env),
-                                self.lower(ex.Rel((above, ex.Mul((right, below))), ("=",)), env)))
-        values = [self.lower(t, env) for t in node.terms]
-        return conjunction(self.space.compare(a, op, b) for a, op, b in zip(values, node.ops, values[1:], strict=False))
+            return self._every((ex.Rel((below, ex.ZERO), ("≠",)), ex.Rel((above, ex.Mul((right, below))), ("=",))))
+        sides = [self.value(t) for t in node.terms]
+        pairs = list(zip(sides, node.ops, sides[1:], strict=False))
+        parts = [f"compare({a},{op!r},{b})" for a, op, b in pairs]
+        return parts[0] if len(parts) == 1 else f"every({''.join(f'lambda: {part},' for part in parts)})"
 
-    def _and(self, node: ex.And, env: Env) -> Truth:
-        found: list[Truth] = []
-        for cond in node.conds:
-            found.append(self.lower(cond, env))
-            if found[-1] is False:
-                return False
-        return conjunction(found)
+    def _and(self, node: ex.And) -> str:
+        return self._every(node.conds)
 
-    def _iff(self, node: ex.Iff, env: Env) -> Truth:
-        left, right = self.lower(node.left, env), self.lower(node.right, env)
-        if isinstance(left, bool) or isinstance(right, bool):
-            known, other = (left, right) if isinstance(left, bool) else (right, left)
-            return other if known else self.space.negated(other)
-        return left == right or self.space.condition(self.space.truth(left) == self.space.truth(right))
+    def _iff(self, node: ex.Iff) -> str:
+        return f"same({self.value(node.left)},{self.value(node.right)})"
 
-    def _given(self, node: ex.Given, env: Env) -> Truth:
-        cond = self.lower(node.cond, env)
-        if cond is False:
-            return True
-        claim = self.lower(node.claim, env)
-        return claim if cond is True else self.space.some([self.space.negated(cond), claim])
-
-    def _otherwise(self, node: ex.Otherwise, env: Env) -> Truth:
-        return True
-
-    def _in(self, node: ex.In, env: Env) -> Truth:
-        element = self.lower(node.element, env)
-        if isinstance(node.set, ex.SetApp) and node.set.name in self.definitions.sets:
-            binder, shown = ex.opened(self.definitions.sets[node.set.name])
-            return next((truth for inner, truth in self._through(binder, shown, env)
-                         if self.lower(shown, inner) == element), False)
-        return element in self._elements(node.set, env)
-
-    def _elements(self, node: ex.Expr, env: Env) -> list[Any]:
-        if isinstance(node, ex.Without):
-            gone = [self.lower(e, env) for e in node.elements]
-            return [e for e in self._elements(node.base, env) if e not in gone]
-        if not isinstance(node, ex.SetApp):
-            raise unsupported("this set")
-        return self.point.elements(node.name, tuple(self.lower(a, env) for a in node.args))
-
-    def _cardinality(self, node: ex.Cardinality, env: Env) -> Any:
-        of: ex.Expr | None = node.of
-        if isinstance(of, ex.SetApp):
-            of = self.definitions.sets.get(of.name, of)
-        if not isinstance(of, ex.SetOf):
-            return len(self._elements(node.of, env))
-        binder, shown = ex.opened(of)
-        return reduce(add, [self.space.choose(truth, 1, 0) for _, truth in self._through(binder, shown, env)], 0)
-
-    # bound variables
-
-    def _through(self, binder: ex.Binder, body: ex.Expr, env: Env) -> list[tuple[dict[ex.Idx, int], Truth]]:
-        """(assignment, condition) for the variables of a binder; conditions known to be false are left out."""
-        found = []
-        for at in itertools.product(*(self._run(v, n, binder, body, env) for n, v in enumerate(binder.variables))):
-            inner = {**env, **dict(zip(binder.variables, at, strict=True))}
-            try:
-                truth = True if binder.cond is None else self.lower(binder.cond, inner)
-            except KeyError:  # the window that a condition asks about does not exist
-                continue
-            if truth is not False:
-                found.append((inner, truth))
-        return found
-
-    def _run(self, variable: ex.Idx, place: int, binder: ex.Binder, body: ex.Expr, env: Env) -> range:
-        """As written; else along the axes and windows where the variable stands."""
-        low, high = binder.lower[place], binder.upper[place]
-        if low is not None and high is not None:
-            return range(math.ceil(self.lower(low, env)), math.floor(self.lower(high, env)) + 1)
-        where = body, *((binder.cond,) if binder.cond else ())
-        places = window_places(self.point.module.equations)
-        if slots := stands(variable, *where) or tuple(s for n in where for s in elements(variable, n, places)):
-            return self.point.span(slots)
-        if windows := [s for s in counts(variable, *where) if s[0] not in self.definitions.sets]:
-            return range(min(self.point.outputs(name)[d] for name, d in windows))
-        raise unsupported("an index without a range")
+    def _given(self, node: ex.Given) -> str:
+        return f"given({self.value(node.cond)},lambda: {self.value(node.claim)})"
 
 
 def _quotient(node: ex.Rel) -> tuple[ex.Expr, ex.Expr, ex.Expr] | None:
@@ -328,10 +196,3 @@ def _quotient(node: ex.Rel) -> tuple[ex.Expr, ex.Expr, ex.Expr] | None:
     if below.exponent != ex.MINUS_ONE or not isinstance(below.base, ex.Entry):
         return None
     return ex.mul(*left.factors[:-1]), below.base, node.terms[1]
-
-
-def parts_of(node: ex.Node) -> tuple[tuple[ex.Cond, ex.Node], ...]:
-    """The claims of a statement that are made together, each with the whole that it is: under its condition."""
-    claim, cond = (node.claim, node.cond) if isinstance(node, ex.Given) else (node, None)
-    claims = ex.conditions(claim)
-    return tuple((part, part if cond is None else ex.Given(part, cond)) for part in cast("tuple[ex.Cond]", claims))

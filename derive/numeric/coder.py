@@ -67,7 +67,9 @@ class Coder:
 
     def value(self, node: ex.Node) -> str:
         """Python source for a node."""
-        if self.exact or isinstance(node, ex.Idx) or not isinstance(node, ex.Expr) or not is_index_term(node):
+        if isinstance(node, ex.Expr) and not is_index_term(node):
+            return self._under(node, exact=False)
+        if self.exact or isinstance(node, ex.Idx) or not isinstance(node, ex.Expr):
             return self._written(node)
         if isinstance(node, ex.Num) and node.value.denominator != 1:
             return self.number(node.value)
@@ -110,8 +112,6 @@ class Coder:
         return f"P.sizes[{node.name!r}]"
 
     def _entry(self, node: ex.Entry) -> str:
-        if self.exact:
-            return self._under(node, exact=False)
         definition = self.definitions.tensors.get(node.tensor)
         if definition is None:
             if not node.indices and self.ranks.get(node.tensor, 0):

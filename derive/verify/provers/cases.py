@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +22,7 @@ from derive.verify.provers.algebra import TooMany
 from derive.verify.provers.layer import Layer
 from derive.verify.provers.piecewise import claims_of, truth
 from derive.verify.provers.smt import Own, assume, context, number, opposite, related
+from derive.verify.provers.symmetry import Axes, axes_of, representatives
 from derive.verify.scope import Scope
 
 _RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
@@ -71,6 +71,11 @@ class ByCases:
             return None
 
     @cached_property
+    def _axes(self) -> Axes:
+        assert self.layer is not None
+        return axes_of(self.scope.module, self.scope.definitions, self.layer.sizes)
+
+    @cached_property
     def _point(self) -> Point:
         return self.draws.point(0)
 
@@ -116,7 +121,8 @@ class ByCases:
         if math.prod(map(len, runs)) > _MOST_ASSIGNMENTS:
             return False
         holds = truth(whole, claim.variables, self.scope.compiler, self.layer)
-        for at in itertools.product(*runs):
+        named = dict(zip(claim.variables, runs, strict=True))
+        for at in representatives(named, whole, self._axes, self.layer.point):
             found = holds(at)
             if found is False:
                 return False

@@ -65,6 +65,7 @@ class Pieces:
         self._names: dict[Any, sympy.Symbol] = {}
         self._forward: dict[str, Mapping[str, Tensor]] = {}
         self.gradient = Gradient(self.pieces)
+        self._beneath: dict[sympy.Expr, frozenset[sympy.Symbol]] = {}
         self._signs: dict[sympy.Expr, Signs] = {}
         self._forks: list[tuple[sympy.Expr, Signs, Signs]] = []  # of one way: what was taken, what else there was
 
@@ -87,15 +88,13 @@ class Pieces:
         """The pieces that an expression names."""
         return sorted(self.gradient.letters(expr) & self.pieces.keys(), key=str)
 
-    def beneath(self, expr: sympy.Expr) -> set[sympy.Symbol]:
+    def beneath(self, expr: sympy.Expr) -> frozenset[sympy.Symbol]:
         """The pieces that an expression is made of, theirs too."""
-        found: set[sympy.Symbol] = set()
-        waiting = [expr]
-        while waiting:
-            for p in (self.gradient.letters(waiting.pop()) & self.pieces.keys()) - found:
-                found.add(p)
-                waiting += [e for region, value in self.pieces[p].cases for e in (value, *(d for d, _ in region))]
-        return found
+        if expr not in self._beneath:
+            own = self.gradient.letters(expr) & self.pieces.keys()
+            parts = (e for p in own for region, value in self.pieces[p].cases for e in (value, *(d for d, _ in region)))
+            self._beneath[expr] = own.union(*map(self.beneath, parts))
+        return self._beneath[expr]
 
     def applied(self, function: str) -> tuple[sympy.Symbol, sympy.Expr]:
         """(u, f(u)) of a card's function of one argument."""

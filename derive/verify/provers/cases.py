@@ -99,9 +99,9 @@ class ByCases:
                 self._lower_again()
 
     def _lower_again(self) -> None:
-        """Another point in a context of its own: any thread may free the terms of the old one, so nothing uses it."""
-        self.__dict__.pop("layer", None)
-        self._own, self._sound = Own(), 0
+        """Letters of which nothing is said yet; any thread may free the old ones' terms, so they are kept."""
+        self._own.kept.append(self.__dict__.pop("layer", None))
+        self._sound = 0
 
     def _proves_all(self, node: Node) -> bool:
         if self.layer is None:

@@ -133,6 +133,7 @@ class Space:
         self._signed: dict[Poly, Poly] = {}
         self._made = 0
         self._extrema: dict[Any, Guarded] = {}
+        self._numbers: dict[Any, Guarded] = {}
         self._plain: dict[Any, Poly] = {}  # the letters of numbers with cases
         self.kind = Arithmetic(lambda v: v, lambda a, b: a * self.power(b, -1), self.power, {
             **{f.name: self._applied(partial(algebra.function, f.name)) for f in elementary()},
@@ -151,7 +152,11 @@ class Space:
         return Guarded({g: p for g, p in found.items() if len(p)}, self)
 
     def lift(self, value: Any) -> Guarded:
-        return value if isinstance(value, Guarded) else self.of(self.algebra.number(Fraction(value)))
+        if isinstance(value, Guarded):
+            return value
+        if value not in self._numbers:
+            self._numbers[value] = self.of(self.algebra.number(Fraction(value)))
+        return self._numbers[value]
 
     def plain(self, value: Any) -> Poly:
         """A number as one polynomial, by a letter that stands for it where it has cases."""

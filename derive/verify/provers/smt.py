@@ -2,7 +2,7 @@
 
 Z3's default context is not safe where threads share it, nor one for each thread: Python's collector frees
 terms in whichever thread it runs.  So what belongs together has a context of its own (:class:`Own`), which is in
-use in one thread only, and when its terms are freed nobody uses it any more.
+use in one thread only and keeps what has terms in it, and when those are freed nobody uses it any more.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from derive.verify.provers.algebra import Algebra
 
 
 class Own:
-    """A context, made when something is asked in it, and its numbers."""
+    """A context, made when something is asked in it, its numbers, and what is ``kept`` as long as it is in use."""
 
     def __init__(self) -> None:
         self.numbers: dict[Any, Any] = {}
+        self.kept: list[Any] = []
 
     @cached_property
     def context(self) -> Any:

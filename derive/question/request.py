@@ -22,7 +22,7 @@ from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
 from derive.specify.applied import arguments_of
 from derive.specify.stated import KINDS
-from derive.specify.wanted import NAMES, Asking, Wanted, partials, spoken
+from derive.specify.wanted import NAMES, Asking, Of, Wanted, partials, spoken
 
 _TWICE = re.compile(
     r"\\nabla\s*(?:_\s*(?:\{[^{}]*\}|\\?\w+))?\s*\^\s*\{?\s*2|(?:\\partial|(?<![a-z])d)\s*\^\s*\{?\s*2"
@@ -227,7 +227,7 @@ class AskingInWords(Asking):
         narrower = bool(letters and others) and {*letters} <= self.roles.keys()
         if narrower and derived and not particular and not self.output.indices:
             applied = f"{self.output.tensor}({', '.join(letters)})"
-            self._letters(letters, f"the question writes {applied}", False, 0)
+            self._letters(letters, f"the question writes {applied}", Of.OUTPUT, 0)
 
     def _by_letters(self, prose: Prose) -> Iterator[int]:
         """Where «with respect to $W$» begins, for each letter of the layer behind it."""
@@ -240,7 +240,7 @@ class AskingInWords(Asking):
                 if by.stop <= gap.start < stop:
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
-                    if self._letters(letters_of(gap.formula, self.table), words, _of_loss(before), place):
+                    if self._letters(letters_of(gap.formula, self.table), words, _of(before), place):
                         yield by.start
 
     def _of_letters(self, prose: Prose, said: Spoken) -> None:
@@ -256,7 +256,7 @@ class AskingInWords(Asking):
             stop = min(stop, prose.sentence(of.start)[1])
             for gap in (g for g in prose.gaps if of.stop <= g.start < stop):
                 for name in (n for n in letters_of(gap.formula, self.table) if n in self.roles):
-                    self.by_name[name] = not noun.of("request.jacobian")
+                    self.by_name[name] = Of.OUTPUT if noun.of("request.jacobian") else Of.BOTH
                     self.at(prose.plain.place(gap.formula), name)
                     if self._trained(name):
                         words = prose.said(noun.start, gap.start + 1)
@@ -294,14 +294,15 @@ class AskingInWords(Asking):
                                        f"(line {formula.line})")
 
 
-def _of_loss(words: str) -> bool:
-    """The last noun of a request is a gradient, unless of the output, or the derivative of a loss."""
+def _of(words: str) -> Of:
+    """What the last noun of a request is of: «the derivative» of the output, «the gradient» of a loss too."""
     nouns = named(words, "request.jacobian", "request.gradient", "request.message", "request.vjp")
     last = max(nouns, key=lambda s: s.start, default=None)
     said = named(words[last.stop :] if last else "", "letter")
-    if last is not None and last.of("request.jacobian"):
-        return any(span.of("letter.loss") for span in said)
-    return not any(span.of("letter.output") for span in said)
+    if last is not None and any(span.of("letter.loss") for span in said):
+        return Of.LOSS
+    none = last is not None and last.of("request.jacobian") or any(span.of("letter.output") for span in said)
+    return Of.OUTPUT if none else Of.BOTH
 
 
 def _derived(formula: Formula) -> bool:
@@ -463,7 +464,7 @@ def _whole(asking: Asking, kind: str) -> Iterator[Partial]:
     roles = {"jacobian": "inputs", "vjp": "inputs", "parameters": "parameters"}
     for name, role in asking.roles.items():
         if role.role == roles.get(kind):
-            yield from asking.of_name(name, kind != "jacobian")
+            yield from asking.of_name(name, Of.OUTPUT if kind == "jacobian" else Of.BOTH)
 
 
 def _listed(given: Items, items: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 
 from derive.axes import unused
 from derive.errors import CardError, Problem
@@ -35,6 +36,14 @@ class Wanted:
     parts: tuple[str, ...] = ()  # the marks of its parts there
 
 
+class Of(Enum):
+    """What is differentiated by a letter: the gradient of a layer by its weights is also that of the loss."""
+
+    OUTPUT = "output"
+    LOSS = "loss"
+    BOTH = "both"
+
+
 class Asking:
     """Gathers what is wanted of a layer with an ``output``, from its formulas and words."""
 
@@ -44,7 +53,7 @@ class Asking:
         self.named: dict[Partial, None] = {}
         self.losses: dict[str, None] = {}
         self.of_loss: dict[Partial, None] = {}
-        self.by_name: dict[str, bool] = {}  # letters of «with respect to $W$»; whether a loss is differentiated
+        self.by_name: dict[str, Of] = {}  # letters of «with respect to $W$», and what is differentiated
         self.whole: dict[str, bool] = {}  # roles whose messages are asked for as such, and whether no letters follow
         self.everything = False  # all messages
         self.unanswered: list[str] = []
@@ -126,16 +135,17 @@ class Asking:
         self.at(place, kind)
         self.kinds.setdefault(kind, f"asked for {NAMES[kind]} ({said})")
 
-    def _letters(self, letters: tuple[str, ...], said: str, of_loss: bool, place: int) -> bool:
-        """Ask for the derivatives by these letters, of a loss too; whether one of them is the layer's."""
+    def _letters(self, letters: tuple[str, ...], said: str, of: Of, place: int) -> bool:
+        """Ask for the derivatives by these letters; whether one of them is the layer's."""
         for name in letters:
             self.at(place, name)
             if name in self.defined and name != self.output.tensor:
                 self.kinds.setdefault("jacobian", f"asked for the derivative by `{name}` ({said})")
                 self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
             if name in self.roles:
-                self.by_name[name] = of_loss
-                kind = "parameters" if self._trained(name) else "jacobian"
+                self.by_name[name] = of
+                further = of is Of.LOSS and self.output.indices  # the loss is no formula of the card
+                kind = "parameters" if self._trained(name) else "vjp" if further else "jacobian"
                 self.at(place, kind)
                 self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
                 if not self.output.indices:
@@ -172,10 +182,11 @@ class Asking:
         """The parameter messages are asked for without their letters, and no letter is a parameter."""
         return self.whole.get("parameters", False) and not any(r.role == "parameters" for r in self.roles.values())
 
-    def of_name(self, name: str, of_loss: bool = True) -> Iterator[Partial]:
+    def of_name(self, name: str, of: Of = Of.BOTH) -> Iterator[Partial]:
         """∂y/∂x, and ∂L/∂x where y is no number."""
-        yield self._indexed(self.output, Entry(name, ()))
-        if self.output.indices and of_loss:
+        if of is not Of.LOSS or not self.output.indices:
+            yield self._indexed(self.output, Entry(name, ()))
+        if self.output.indices and of is not Of.OUTPUT:
             yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
     def found(self) -> Wanted:

@@ -51,6 +51,11 @@ def test_a_gradient_is_that_of_a_loss_unless_the_output_is_named(request_: str, 
     assert any("loss" in repr(d.of) for d in module.wanted) is loss
 
 
+def test_the_gradient_of_the_loss_asks_for_no_derivative_of_the_output() -> None:
+    module = read("$y_k = \\sum_j W_{kj} x_j$ with the weights $W$. Derive the gradients of the loss with respect to $x$ and $W$.")
+    assert [d.of for d in module.wanted] == [Entry("loss", ()), Entry("loss", ())]
+
+
 @pytest.mark.parametrize("request_", [
     "Given $\\partial L/\\partial Y$, what is $\\partial L/\\partial X$?",
     "Derive $\\frac{\\partial L}{\\partial X}$ from the upstream $\\frac{\\partial L}{\\partial Y}$.",

@@ -6,7 +6,7 @@ import re
 
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
-from derive.listing import arrays, layer
+from derive.listing import layer, loops, operations
 from derive.listing.run import Trial, executed
 from derive.records import dataclass
 
@@ -27,7 +27,7 @@ def listings(messages: Messages) -> tuple[tuple[Listed, ...], str]:
     """
     found: list[Listed] = []
     reason = ""
-    for style, lines in (("loops", layer.loops), ("arrays", arrays.lines)):
+    for style, lines in (("loops", loops.lines), ("arrays", operations.lines)):
         try:
             source = module_source(layer.functions(messages, lines))
             trial = executed(source, messages)
@@ -58,7 +58,7 @@ def broken(line: str) -> list[str]:
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
     start, stop = _longest(text)
-    if stop - start > len(text) // 2:
+    if stop - start > len(text) // 2 and len(indent + text[stop:]) <= _WIDTH:
         return _opened(text, start, stop, indent)
     head = re.match(r"(return |[^=(]* [-+*/]?= )(.*)", text)
     if head is None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
 import derive.expr as ex
 from derive.affine import Affine
 from derive.errors import UnsupportedError
-from derive.listing import window_lines
 from derive.listing.code import AND, ATOM, COMPARE, PRODUCT, ArrayPrinter, Code
-from derive.listing.scope import Definition, Loop, Scope, between, star_name, taps
-from derive.listing.windows import Pass
+from derive.listing.scope import Cells, Definition, Loop, Scope, star_name
+from derive.listing.views import View, at_tap, axes, padded, sliding
+from derive.listing.windows import between, refuse, worst
+from derive.receptive_field import WindowAxis
 from derive.reductions import REDUCTIONS, is_middle, is_short
 
 
@@ -25,6 +27,9 @@ class Arrays(ArrayPrinter):
         self.scope, self.order = scope, list(definition.indices)
         self.counts = dict(zip(definition.indices, definition.counts, strict=True))
         self.ranges: dict[ex.Idx, ex.Expr] = {}
+        self.taps: dict[ex.Idx, Cells] = {}  # a of the cells s k + d a − p of a window
+        self.named: dict[str, str] = {}  # what has a line of its own
+        self.places: dict[ex.Idx, Code] = {}
 
     # --- shapes -------------------------------------------------------------
 
@@ -32,7 +37,7 @@ class Arrays(ArrayPrinter):
         """New axes where a part lacks one that stands behind its first."""
         found = list(parts)
         axes = tuple(v for v in self.order if any(v in p.axes for p in found))
-        return [_widened(p, axes) for p in found], axes
+        return [widened(p, axes) for p in found], axes
 
     def condition(self, node: ex.Cond) -> Code:
         if isinstance(node, ex.And):
@@ -49,7 +54,7 @@ class Arrays(ArrayPrinter):
 
     def index(self, node: ex.Idx) -> Code:
         if node not in self.order:  # a loop's
-            return Code(node.name)
+            return self.places.get(node, Code(node.name))
         self.ranges[node] = self.counts[node]
         return Code(node.name, ATOM, (node,))
 
@@ -73,6 +78,8 @@ class Arrays(ArrayPrinter):
         name, place = self.scope.name(entry.tensor), self.scope.place(entry)
         if not place:
             return Code(name)
+        if any(v in self.taps for t in place for v in ex.free_indices(t)):
+            return self.view(name, place)
         lines = [self.line(t, self.scope.extent(entry.tensor, d)) for d, t in enumerate(place)]
         known = [line for line in lines if line is not None]
         axes = tuple(v for v, _ in known if v is not None)
@@ -81,7 +88,7 @@ class Arrays(ArrayPrinter):
             while slices and slices[-1] == ":":
                 slices.pop()
             return Code(f"{name}[{', '.join(slices)}]" if slices else name, ATOM, axes)
-        return self.windows(name, place, entry) or self.picked(name, place)
+        return self.windows(name, place) or self.picked(name, place)
 
     def line(self, term: ex.Expr, size: ex.Expr) -> tuple[ex.Idx | None, str] | None:
         """(v, slice) for v + c, (None, number) for what is no axis here; None for all else.
@@ -102,42 +109,67 @@ class Arrays(ArrayPrinter):
         stop = "" if not beyond.coefficients and beyond.constant == 0 else self.value(end.expr()).text
         return v, f"{start}:{stop}"
 
-    def windows(self, name: str, place: list[ex.Expr], entry: ex.Entry) -> Code | None:
+    def windows(self, name: str, place: list[ex.Expr]) -> Code | None:
         """x_{s k + a, t l + b} as windows of x: axes k, l, a, b."""
         if self.module.ranges:  # the output may end before the windows do
             return None
-        steps: list[int] = []
-        outer: list[ex.Idx] = []
-        inner: list[ex.Idx] = []
+        found: list[View] = []
         for term in place:
             form = Affine.of(term)
             letters = [v for v in form.coefficients if isinstance(v, ex.Idx)]
             letters.sort(key=lambda v: (-form.coefficients[v], self.order.index(v)))
             if len(letters) != 2 or len(form.coefficients) != 2 or form.constant or form.coefficients[letters[1]] != 1:
                 return None
-            # the one whose range is shorter by the other's is that of the window's position
-            outer.append(letters[0])
-            inner.append(letters[1])
-            steps.append(int(form.coefficients[letters[0]]))
-        if len({*outer, *inner}) < 2 * len(place):
+            (outer, inner), step = letters, int(form.coefficients[letters[0]])
+            if step == 1 and self._is_output(inner) and not self._is_output(outer):  # that one counts the windows
+                outer, inner = inner, outer
+            found.append(View(outer, inner, step, span=self.value(self.counts[inner]).text))
+        if len({*axes(found)}) < 2 * len(place):
             return None
-        outer, inner = self._positions(outer, inner, steps, entry)
-        shape = self.shape(self.counts[v] for v in inner)
-        slices = ", ".join("::" + str(s) if s > 1 else ":" for s in steps)
-        strided = f"[{slices}]" if any(s > 1 for s in steps) else ""
-        return Code(f"sliding_window_view({name}, {shape}){strided}", ATOM, (*outer, *inner))
-
-    def _positions(self, outer: list[ex.Idx], inner: list[ex.Idx], steps: list[int],
-                   entry: ex.Entry) -> tuple[list[ex.Idx], list[ex.Idx]]:
-        """With stride 1 the output's index counts the windows, and the other runs within them."""
-        found = [(b, a) if s == 1 and self._is_output(b) and not self._is_output(a) else (a, b)
-                 for a, b, s in zip(outer, inner, steps, strict=True)]
-        return [a for a, _ in found], [b for _, b in found]
+        return Code(sliding(name, found), ATOM, axes(found))
 
     def _is_output(self, v: ex.Idx) -> bool:
         symbol = self.module.table.named(self.module.output)
         return symbol is not None and any(self.counts[v] == self.scope.extent(self.module.output, d)
                                           for d in range(len(symbol.sizes)))
+
+    def view(self, name: str, place: list[ex.Expr]) -> Code:
+        """x_{s k + d a − p, …} as windows of x: axes k, then a; or, for a loop's a, the cells at a of all windows."""
+        found = [self.cells(t, next((v for v in ex.free_indices(t) if v in self.taps), None)) for t in place]
+        name = name if name == (around := padded(name, found)) else self.line_of("padded", around)
+        if any(v.tap is not None and v.tap not in self.order for v in found):
+            return Code(f"{name}[{at_tap(found)}]", ATOM, tuple(v.outer for v in found))
+        return Code(self.line_of("windows", sliding(name, found)), ATOM, axes(found))
+
+    def inside(self, loop: Loop) -> Code:
+        """Which cells of the windows lie in the input."""
+        found = [self.cells(c.at, v) for v, c in loop.cells.items()]
+        ones = f"np.ones({self.shape(c.extent for c in loop.cells.values())}, bool)"
+        return Code(self.line_of("inside", sliding(padded(ones, found), found)), ATOM, axes(found))
+
+    def cells(self, place: ex.Expr, tap: ex.Idx | None) -> View:
+        """The cells of windows along an axis; the whole axis where no letter a stands for them."""
+        outer = place if tap is None else self.taps[tap].at
+        if not isinstance(outer, ex.Idx) or outer not in self.order:
+            raise UnsupportedError("windows at other places than those of their output are no array operations yet")
+        if tap is None:
+            return View(outer)
+        axis = cast(WindowAxis, self.taps[tap].axis)
+        reach = self.value(ex.mul(ex.Num(axis.stride), self.counts[outer])).text
+        return View(outer, tap, axis.stride, axis.dilation, str(axis.span), reach, axis.ceil_mode,
+                    (axis.padding, axis.span - 1 if axis.ceil_mode else axis.padding_after))
+
+    def line_of(self, name: str, text: str) -> str:
+        """The name of what has a line of its own."""
+        while self.named.get(name, text) != text:
+            name += "_"
+        self.named[name] = text
+        return name
+
+    def before(self) -> list[str]:
+        """The lines of what is used."""
+        ranges = [f"{v.name} = np.arange({self.value(n).text})" for v, n in self.ranges.items()]
+        return [*ranges, *(f"{name} = {text}" for name, text in self.named.items())]
 
     def picked(self, name: str, place: list[ex.Expr]) -> Code:
         """x at arrays of indices; those under a condition are evaluated where it does not hold, too."""
@@ -158,12 +190,27 @@ class Arrays(ArrayPrinter):
     # --- binders ------------------------------------------------------------
 
     def entered(self, node: ex.Reduce | ex.Arg) -> Loop:
-        loop = self.scope.opened(node, self.order)
+        loop = self.tapped(self.scope.opened(node, self.order))
         if any(ex.free_indices(n) for n in loop.counts):
             raise UnsupportedError("a range that depends on an index is not written as array operations")
         self.order += loop.variables
         self.counts |= dict(zip(loop.variables, loop.counts, strict=True))
         return loop
+
+    def tapped(self, loop: Loop) -> Loop:
+        """Cells i of windows as s k + d a − p for 0 ≤ a < K; ``cells`` are then those of the letters a."""
+        taken, taps, places = {v.name for v in (*self.order, *loop.variables)}, {}, dict[ex.Node, ex.Node]()
+        for v, cells in loop.cells.items():
+            if not isinstance(cells.axis, WindowAxis):
+                raise UnsupportedError("windows of different sizes are not written as array operations")
+            tap = self.scope.spare(taken)
+            taken |= {tap.name}
+            taps[v], places[v], self.taps[tap] = tap, place_of(cells, tap), cells
+        variables = tuple(taps.get(v, v) for v in loop.variables)
+        counts = tuple(ex.Num(loop.cells[v].axis.kernel_size) if v in taps else n
+                       for v, n in zip(loop.variables, loop.counts, strict=True))
+        cond = None if loop.cond is None else ex.subst(loop.cond, places)
+        return Loop(variables, counts, cond, ex.subst(loop.body, places), {taps[v]: c for v, c in loop.cells.items()})
 
     def recounted(self, loop: Loop) -> Loop:
         """Σ over k under 0 ≤ k − p < n as the sum over i = k − p."""
@@ -188,9 +235,12 @@ class Arrays(ArrayPrinter):
         while node.op == "sum" and loop.cond is None and isinstance(loop.body, ex.Reduce) and (
                 loop.body.op == "sum" and loop.body.binder.cond is None):
             inner = self.entered(loop.body)
-            loop = Loop((*loop.variables, *inner.variables), (*loop.counts, *inner.counts), None, inner.body)
+            loop = replace(loop, variables=(*loop.variables, *inner.variables),
+                           counts=(*loop.counts, *inner.counts), body=inner.body)
         body = loop.body
-        if loop.cond is not None:
+        if loop.padded and loop.cond is None:
+            found = self.within(node.op, loop)
+        elif loop.cond is not None:
             found = self.over(node.op, self.masked(node.op, loop), loop)
         else:
             found = (self.contracted(body, loop) if node.op == "sum" else None) or self.summed(node.op, body, loop)
@@ -199,12 +249,23 @@ class Arrays(ArrayPrinter):
 
     def summed(self, op: str, body: ex.Expr, loop: Loop) -> Code:
         """The body reduced along its last axes, or along its first where that is written more shortly."""
-        behind = self.over(op, self.value(body), loop)
+        behind = self.over(op, self.counted(op, body), loop)
         order = self.order
         self.order = [*loop.variables, *order[: -len(loop.variables)]]
-        before = self.over(op, self.value(body), loop)
+        before = self.over(op, self.counted(op, body), loop)
         self.order = order
         return before if len(before.text) < len(behind.text) else behind
+
+    def within(self, op: str, loop: Loop) -> Code:
+        """The body reduced over the cells within the input."""
+        inside = self.inside(loop)
+        if loop.body is ex.ONE:
+            return self.over(op, inside, loop)
+        (body, where), axes = self.align([self.counted(op, loop.body), inside])
+        if is_middle(op):
+            return self.over("nanmedian", Code(f"np.where({where.text}, {body.text}, np.nan)", ATOM, axes), loop)
+        initial = f", initial={worst(op)}" if op in ("max", "min") else ""
+        return self.over(op, Code(body.text, ATOM, axes), loop, f", where={where.text}{initial}")
 
     def masked(self, op: str, loop: Loop) -> Code:
         assert loop.cond is not None
@@ -214,7 +275,7 @@ class Arrays(ArrayPrinter):
         parts, axes = self.align([self.condition(loop.cond), self.value(loop.body)])
         return Code(f"np.where({parts[0].text}, {parts[1].text}, {neutral})", ATOM, axes)
 
-    def over(self, op: str, code: Code, loop: Loop) -> Code:
+    def over(self, op: str, code: Code, loop: Loop, options: str = "") -> Code:
         """np.sum(body, axis=…); an index that the body lacks counts how often it is added."""
         missing = [n for v, n in zip(loop.variables, loop.counts, strict=True) if v not in code.axes]
         gone = [d - len(code.axes) for d, v in enumerate(code.axes) if v in loop.variables]
@@ -223,9 +284,10 @@ class Arrays(ArrayPrinter):
             if gone[0] == -len(code.axes):
                 gone = [d + len(code.axes) for d in gone]
             where = "" if not rest else f", axis={gone[0] if len(gone) == 1 else tuple(gone)}"
-            code = Code(f"np.{op}({code.text}{where})", ATOM, rest)
+            code = Code(f"np.{op}({code.text}{where}{options})", ATOM, rest)
         if missing and op == "sum":
-            return self.joined(" * ", PRODUCT, [*map(self.value, missing), code])
+            counted = self.value(ex.mul(*missing))
+            return counted if code.text == "1" else self.joined(" * ", PRODUCT, [counted, code])
         if missing and op == "prod":
             raise UnsupportedError("a power of a product is not written as array operations")
         return code
@@ -282,19 +344,32 @@ class Arrays(ArrayPrinter):
         return Code(text, ATOM, code.axes[::-1])
 
     def selected(self, node: ex.Arg) -> Code:
-        """np.argmax along the axis of the bound index, under the layer's tie rule."""
-        if self.module.tie_rule == "split" or is_middle(node.op) or node.binder.cond is not None:
-            raise UnsupportedError("shares among tied entries are written as code for windows only")
+        """np.argmax along the axes of the bound indices, under the layer's tie rule."""
+        opened = self.scope.opened(node, self.order)
+        refuse(opened, node.op, self.module.tie_rule)
         loop = self.entered(node)
         body = self.value(loop.body)
-        (v,), (count,) = loop.variables, loop.counts
-        where, rest = body.axes.index(v) - len(body.axes), tuple(w for w in body.axes if w is not v)
-        text = f"np.arg{node.op}({body.text}, axis={where})"
+        if loop.padded:
+            (inside, body), axes = self.align([self.inside(loop), body])
+            body = Code(f"np.where({inside.text}, {body.text}, {worst(node.op)})", ATOM, axes)
+        rest = tuple(w for w in body.axes if w not in loop.variables)
+        if len(loop.variables) == 1:
+            text, last = f"{body.text}", ex.sub(loop.counts[0], ex.ONE)
+            where = body.axes.index(loop.variables[0]) - len(body.axes)
+        else:
+            text, where, last = body.at(ATOM), -1, ex.sub(ex.mul(*loop.counts), ex.ONE)
+            text += f".reshape({', '.join([*(self.value(self.counts[v]).text for v in rest), '-1'])})"
+        best = f"np.arg{node.op}({text}, axis={where})"
         if self.module.tie_rule == "last":
-            last = self.value(ex.sub(count, ex.Num(1))).text
-            text = f"{last} - np.arg{node.op}(np.flip({body.text}, axis={where}), axis={where})"
+            best = f"{self.value(last).text} - np.arg{node.op}(np.flip({text}, axis={where}), axis={where})"
         self.left(loop)
-        return Code(text, PRODUCT if text.startswith("np") else COMPARE, rest)
+        if len(loop.variables) > 1:
+            best = f"np.unravel_index({best}, {self.shape(loop.counts)})"
+        if not loop.cells:
+            return Code(best, PRODUCT if best.startswith("np") else COMPARE, rest)
+        self.named[", ".join(v.name for v in loop.variables)] = best
+        self.places |= {v: Code(v.name, ATOM, rest) for v in loop.variables}
+        return Code(", ".join(self.value(place_of(c, v)).text for v, c in loop.cells.items()), ATOM, rest)
 
     def times(self, factors: list[ex.Expr]) -> Code:
         """a_k b_j of two vectors as an outer product."""
@@ -306,7 +381,7 @@ class Arrays(ArrayPrinter):
         return super().times(factors)
 
 
-def _widened(code: Code, axes: tuple[ex.Idx, ...]) -> Code:
+def widened(code: Code, axes: tuple[ex.Idx, ...]) -> Code:
     if not code.axes or code.axes == axes[-len(code.axes):]:
         return code
     behind = axes[axes.index(code.axes[0]):]
@@ -314,45 +389,7 @@ def _widened(code: Code, axes: tuple[ex.Idx, ...]) -> Code:
     return Code(f"{code.at(ATOM)}[{subscripts}]", ATOM, code.axes)
 
 
-def lines(definition: Definition | Pass, scope: Scope) -> tuple[list[str], list[str]]:
-    """The lines of a definition, and the sizes that they name."""
-    if isinstance(definition, Pass):
-        return window_lines.arrays(definition)
-    taps = scattered(definition, scope)
-    if taps is not None:
-        return taps
-    printer = Arrays(scope, definition)
-    code = printer.value(definition.value)
-    text = code.text
-    if code.axes != definition.indices:
-        size = printer.shape(definition.counts)
-        spread = f"np.broadcast_to({_widened(code, definition.indices).text}, {size})"
-        text = spread if code.axes else f"np.full({size}, {text})"
-    ranges = [f"{v.name} = np.arange({printer.value(n).text})" for v, n in printer.ranges.items()]
-    return [*ranges, f"{definition.name} = {text}"], list(printer.sizes)
-
-
-def scattered(definition: Definition, scope: Scope) -> tuple[list[str], list[str]] | None:
-    """A sum over k under 0 ≤ i − s k < A, …: for each a = i − s k, entries a, a + s, … of what is defined."""
-    found = taps(definition, scope)
-    if found is None:
-        return None
-    steps, inner = found
-    printer = Arrays(scope, inner)
-    body = printer.value(inner.value)
-    if printer.ranges or body.axes != inner.indices:
-        return None
-    slices = []
-    for v, at in zip(definition.indices, inner.indices, strict=True):
-        if v not in steps:
-            slices.append(":")
-            continue
-        tap, step, _ = steps[v]
-        reach = printer.value(ex.mul(ex.Num(step), printer.counts[at])).text
-        slices.append(f"{tap.name}:{tap.name} + {reach}" + (f":{step}" if step > 1 else ""))
-    letters = ", ".join(tap.name for tap, _, _ in steps.values())
-    counts = [printer.value(n).text for _, _, n in steps.values()]
-    run = f"range({counts[0]})" if len(counts) == 1 else f"np.ndindex({', '.join(counts)})"
-    written = [f"{definition.name} = np.zeros({printer.shape(definition.counts)})", f"for {letters} in {run}:",
-               f"    {definition.name}[{', '.join(slices)}] += {body.text}"]
-    return written, list(printer.sizes)
+def place_of(cells: Cells, tap: ex.Idx) -> ex.Expr:
+    """s k + d a − p."""
+    axis = cast(WindowAxis, cells.axis)
+    return ex.add(ex.mul(ex.Num(axis.stride), cells.at), ex.mul(ex.Num(axis.dilation), tap), ex.Num(-axis.padding))

@@ -98,6 +98,9 @@ class Printer:
 
     def bound(self, node: ex.Expr) -> Code:
         """Entries, binders and all else."""
+        if isinstance(node, ex.Cardinality) and isinstance(node.of, ex.SetApp):  # the sum of 1 over a window
+            at = tuple(ex.fresh_index() for _ in node.of.args)
+            return self.value(ex.Reduce("sum", ex.over(at, ex.In(ex.tuple_of(at), node.of)), ex.ONE))
         what = node.name if isinstance(node, ex.Fn) else type(node).__name__
         raise UnsupportedError(f"`{what}` is not written as code yet")
 
@@ -128,6 +131,7 @@ class Printer:
 
     def product(self, factors: tuple[ex.Expr, ...]) -> Code:
         """a b / c; a bracket [c] among the factors chooses between the rest and 0."""
+        factors = tuple(_flat(factors))
         conds = [f.cond for f in factors if isinstance(f, ex.Bracket)]
         if conds:
             rest = ex.mul(*(f for f in factors if not isinstance(f, ex.Bracket)))
@@ -135,7 +139,7 @@ class Printer:
         above: list[ex.Expr] = []
         below: list[ex.Expr] = []
         sign = 1
-        for factor in _flat(factors):
+        for factor in factors:
             match factor:
                 case ex.Num(value):
                     sign = sign if value > 0 else -sign
@@ -186,6 +190,10 @@ class Printer:
 
     def chosen(self, code: Code) -> Code:
         return code
+
+    def counted(self, op: str, body: ex.Expr) -> Code:
+        """What a reduction runs over: a sum of brackets counts truth values."""
+        return self.condition(body.cond) if op == "sum" and isinstance(body, ex.Bracket) else self.value(body)
 
     def bracket(self, cond: ex.Cond) -> Code:
         return self.cases([(Code("1"), cond), (Code("0"), ex.OTHERWISE)])

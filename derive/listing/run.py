@@ -108,7 +108,9 @@ def inputs(messages: Messages) -> Iterator[tuple[Arrays, bool]]:
     """Random and tied inputs at two sizes or more, and whether each has ties."""
     tensors = [t for t in messages.letters if symbol(messages.module, t).axes]
     single = len(messages.module.equations) == 1 == len(tensors)
-    if single and (messages.module.receptive_field is not None or _median(messages)):
+    field = messages.module.receptive_field
+    rank = len(symbol(messages.module, tensors[0]).axes) if single else 0
+    if single and (_median(messages) if field is None else len(field.axes) == rank):
         yield from _windows(messages)
         return
     yield from ((arrays, False) for arrays in trials(messages.module))

@@ -6,16 +6,18 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable
+from dataclasses import field
 from functools import cached_property
 from typing import cast
 
 import derive.expr as ex
 from derive.affine import Affine
-from derive.axes import Axes, axes, stands
+from derive.axes import Axes, Slot, axes, stands
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.module import Module
 from derive.notation.symbols import Symbol
+from derive.receptive_field import Axis, ReceptiveField, window_facts
 from derive.records import dataclass
 
 _SPARE = "ijkpqruvabcd"
@@ -24,23 +26,48 @@ _TAKEN = {*keyword.kwlist, *dir(builtins), *_LOCAL.split(), "np", "sliding_windo
 
 
 @dataclass(frozen=True)
+class Cells:
+    """The cells of window ``at`` along an axis of ``extent`` cells."""
+
+    axis: Axis
+    at: ex.Expr
+    extent: ex.Expr
+
+
+@dataclass(frozen=True)
 class Loop:
-    """v = 0, …, count − 1 for each variable; ``cond`` and ``body`` in terms of these."""
+    """v = 0, …, count − 1 for each variable, or the cells of a window; ``cond`` and ``body`` in terms of these."""
 
     variables: tuple[ex.Idx, ...]
     counts: tuple[ex.Expr, ...]
     cond: ex.Cond | None
     body: ex.Expr
+    cells: dict[ex.Idx, Cells] = field(default_factory=dict)
+
+    @property
+    def padded(self) -> bool:
+        """A window may have cells outside the input."""
+        return any(c.axis.padded for c in self.cells.values())
+
+    @property
+    def missed(self) -> bool:
+        """A window may lie wholly in padding."""
+        field = ReceptiveField(tuple(c.axis for c in self.cells.values()))
+        return self.padded and window_facts(field, None).missed
 
 
 @dataclass(frozen=True)
 class Definition:
-    """name[indices] = value for indices that count from 0; a value of kind Arg is where its body is largest."""
+    """name[indices] = value for indices that count from 0, or ``added`` to what the name holds.
+
+    A value of kind Arg is where its body is largest; the name lists its components.
+    """
 
     name: str
     indices: tuple[ex.Idx, ...]
     counts: tuple[ex.Expr, ...]
     value: ex.Expr
+    added: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,24 +117,31 @@ class Scope:
         return Definition(self.name(entry.tensor), indices, counts, ex.subst(self._stars(value), shifted))
 
     def star(self, name: str) -> Definition:
-        """r^*(k) = argmax of its body, counted from 0."""
+        """(i^*, j^*)(k) = argmax of its body, counted from 0: an array for each component."""
         arg, _ = self.messages.star_definitions[name]
-        if len(arg.binder.variables) != 1:
-            raise UnsupportedError("a maximum over several indices at once is written as code for windows only")
-        at = self.module.parameters_of(arg)
-        slots = [next(iter(stands(i, arg.body)), None) for i in at]
-        indices = tuple(ex.Idx(_plain(i.name)) for i in at)
-        known = [slot for slot in slots if slot is not None]
-        if len(known) < len(slots):
-            raise UnsupportedError("the maximisers of windows are written as code for one layer of windows only")
+        slots = self._star_axes(arg)
+        at = [ex.Idx(_plain(i.name)) for i in slots]
         shifted: dict[ex.Node, ex.Node] = {old: ex.add(new, ex.Num(self.origin(*slot)))
-                                     for old, new, slot in zip(at, indices, known, strict=True)}
-        return Definition(star_name(name), indices, tuple(self.extent(*s) for s in known), ex.subst(arg, shifted))
+                                           for new, (old, slot) in zip(at, slots.items(), strict=True)}
+        names = sorted((n for n, s in self.messages.star_definitions.items() if s[0] == arg),
+                       key=lambda n: self.messages.star_definitions[n][1])
+        return Definition(", ".join(map(star_name, names)), tuple(at), tuple(self.extent(*s) for s in slots.values()),
+                          ex.subst(arg, shifted))
+
+    def _star_axes(self, arg: ex.Arg) -> dict[ex.Idx, Slot]:
+        """The indices of a maximiser, and the axis of a tensor along which each runs."""
+        part, found = ex.Reduce(arg.op, arg.binder, arg.body), dict[ex.Idx, Slot]()
+        heads = [e.terms[0] for e in self.module.equations if part in ex.walk(e.terms[1])]
+        for i in self.module.parameters_of(arg):
+            slot = next(iter(stands(i, arg.body, *heads)), None)
+            if slot is None:
+                raise UnsupportedError("a maximiser whose index stands alone in no tensor is not written as code yet")
+            found[i] = slot
+        return found
 
     def star_place(self, star: ex.Star) -> list[ex.Expr]:
         """Where r^*(k) stands in its array."""
-        arg, _ = self.messages.star_definitions[star.name]
-        slots = [stands(i, arg.body)[0] for i in self.module.parameters_of(arg)]
+        slots = self._star_axes(self.messages.star_definitions[star.name][0]).values()
         return [Affine.of(ex.sub(t, ex.Num(self.origin(*slot)))).expr() for t, slot in zip(star.at, slots, strict=True)]
 
     def _stars(self, value: ex.Expr) -> ex.Expr:
@@ -120,12 +154,11 @@ class Scope:
         return ex.transform(value, counted)
 
     def _star_start(self, name: str) -> int:
-        arg, _ = self.messages.star_definitions[name]
-        low = arg.binder.lower[0]
+        arg, component = self.messages.star_definitions[name]
+        low = arg.binder.lower[component]
         if isinstance(low, ex.Num):
             return int(low.value)
-        (variable, *_), body = arg.binder.variables, arg.body
-        return next((self.origin(*slot) for slot in stands(variable, body)), 0)
+        return next((self.origin(*slot) for slot in stands(arg.binder.variables[component], arg.body)), 0)
 
     def opened(self, node: ex.Reduce | ex.Arg, taken: Iterable[ex.Idx]) -> Loop:
         """A binder's variables under readable names, each counted from 0."""
@@ -135,8 +168,15 @@ class Scope:
         counts: list[ex.Expr] = []
         inside = ex.Tuple((body,
                            *(n for n in (ex.walk(binder.cond) if binder.cond else ()) if isinstance(n, ex.Entry))))
+        conds = ex.conditions(binder.cond)
+        cells = {v: c for cond in conds if isinstance(cond, ex.In) for v, c in self.cells(cond).items()}
+        if not {*cells} <= {*names}:  # windows that hold a cell
+            cells = {}
         for v, low, high in zip(names, binder.lower, binder.upper, strict=True):
             slots = stands(v, inside)
+            if v in cells:
+                counts.append(cells[v].extent)
+                continue
             if low is not None and high is not None:
                 start: ex.Expr = low
                 counts.append(Affine.of(ex.add(ex.sub(high, low), ex.ONE)).expr())
@@ -147,8 +187,40 @@ class Scope:
                 raise UnsupportedError("a sum whose index stands alone in no tensor is not written as code yet")
             if start != ex.ZERO:
                 shifted[v] = ex.add(v, start)
-        cond = None if binder.cond is None else ex.subst(binder.cond, shifted)
-        return Loop(names, tuple(counts), cond, ex.subst(body, shifted))
+        left = [ex.subst(c, shifted) for c in conds if not (cells and isinstance(c, ex.In))]
+        return Loop(names, tuple(counts), ex.joined(left) if left else None, ex.subst(body, shifted), cells)
+
+    def cells(self, cond: ex.In) -> dict[ex.Idx, Cells]:
+        """The cells of Ω(k, l) along which i and j run under (i, j) ∈ Ω(k, l)."""
+        if not isinstance(cond.set, ex.SetApp):
+            raise UnsupportedError("membership in a set that is no window is not written as code yet")
+        axes, slots = self.module.field(cond.set.name).axes, self.windowed(cond.set.name)
+        return {cast(ex.Idx, v): Cells(axis, at, self.extent(*slot)) for v, axis, at, slot in
+                zip(ex.items(cond.element), axes, cond.set.args, slots, strict=True)}
+
+    def windowed(self, name: str) -> list[Slot]:
+        """The axes of a tensor along which windows Ω lie."""
+        for node in (n for e in self.module.equations for n in ex.walk(e) if isinstance(n, ex.Reduce)):
+            cond = node.binder.cond
+            if isinstance(cond, ex.In) and isinstance(cond.set, ex.SetApp) and cond.set.name == name:
+                found = [next(iter(stands(v, node.body)), None) for v in cast("list[ex.Idx]", ex.items(cond.element))]
+                known = [slot for slot in found if slot is not None]
+                if len(known) == len(found) and not any(self.origin(*slot) for slot in known):
+                    return known
+        raise UnsupportedError("windows along no axis of a tensor that counts from 0 are not written as code yet")
+
+    def tap(self, term: Affine, body: ex.Expr, taken: set[str]) -> ex.Idx:
+        """The letter of the axis along which i − s k stands; another where that is taken."""
+        for entry in (n for n in ex.walk(body) if isinstance(n, ex.Entry)):
+            symbol = self.module.table.named(entry.tensor)
+            for d, place in enumerate(self.place(entry)):
+                letter = symbol.axes[d] if symbol is not None else ""
+                if Affine.of(place) == term and letter.isidentifier() and letter not in taken:
+                    return ex.Idx(letter)
+        return self.spare(taken)
+
+    def spare(self, taken: set[str]) -> ex.Idx:
+        return ex.Idx(next(n for n in "abcdpquv" if n not in taken and self.module.table.named(n) is None))
 
     def _letters(self, node: ex.Reduce | ex.Arg, taken: set[str]) -> tuple[ex.Idx, ...]:
         """The letters of the axes that the variables run along; others where those are taken."""
@@ -185,65 +257,3 @@ def star_name(name: str) -> str:
 def _plain(letter: str) -> str:
     """i' as i_."""
     return re.sub(r"\W", "_", letter)
-
-
-Taps = dict[ex.Idx, tuple[ex.Idx, int, ex.Expr]]  # i -> a, s and how many a there are
-
-
-def taps(definition: Definition, scope: Scope) -> tuple[Taps, Definition] | None:
-    """The a that take the place of each i − s k, and what is added for them at (…, k, …)."""
-    node = definition.value
-    if not isinstance(node, ex.Reduce) or node.op != "sum" or node.binder.cond is None:
-        return None
-    loop = scope.opened(node, definition.indices)
-    assert loop.cond is not None
-    counts = dict(zip(loop.variables, loop.counts, strict=True))
-    steps: Taps = {}
-    along: dict[ex.Idx, ex.Idx] = {}
-    shifted: dict[ex.Node, ex.Node] = {}
-    for cond in ex.conditions(loop.cond):
-        bounds = between(cond)
-        if bounds is None:
-            return None
-        term, below = bounds
-        own = [v for v in definition.indices if term.coefficients.get(v) == 1]
-        others = [v for v in term.coefficients if v not in own]
-        if len(own) != 1 or len(others) != 1 or term.constant or others[0] not in counts:
-            return None
-        (i,), (k,) = own, cast("list[ex.Idx]", others)
-        step = -term.coefficients[k]
-        if step < 1 or step.denominator != 1 or i in steps or k in along.values():
-            return None
-        taken = {*loop.variables, *definition.indices, *(t for t, _, _ in steps.values())}
-        tap = _tap(term, loop.body, {v.name for v in taken}, scope)
-        steps[i], along[i] = (tap, int(step), below), k
-        shifted[i] = ex.add(ex.mul(ex.Num(step), k), tap)
-    rest = tuple(v for v in loop.variables if v not in along.values())
-    body = ex.subst(loop.body, shifted)
-    if any(v not in steps and v in ex.free_indices(loop.cond) for v in definition.indices):
-        return None
-    if rest:
-        ends = tuple(ex.sub(counts[v], ex.ONE) for v in rest)
-        body = ex.Reduce("sum", ex.Binder(rest, (ex.ZERO,) * len(rest), ends, None), body)
-    indices = tuple(along.get(v, v) for v in definition.indices)
-    known = dict(zip(definition.indices, definition.counts, strict=True)) | counts
-    return steps, Definition(definition.name, indices, tuple(known[v] for v in indices), body)
-
-
-def between(cond: ex.Cond) -> tuple[Affine, ex.Expr] | None:
-    """(t, A) of 0 ≤ t < A."""
-    if not isinstance(cond, ex.Rel) or cond.ops != ("≤", "<") or cond.terms[0] != ex.ZERO:
-        return None
-    return Affine.of(cond.terms[1]), cond.terms[2]
-
-
-def _tap(term: Affine, body: ex.Expr, taken: set[str], scope: Scope) -> ex.Idx:
-    """The letter of the axis along which i − s k stands; another where that is taken."""
-    for entry in ex.walk(body):
-        if isinstance(entry, ex.Entry):
-            symbol = scope.module.table.named(entry.tensor)
-            for d, place in enumerate(scope.place(entry)):
-                letter = symbol.axes[d] if symbol is not None else ""
-                if Affine.of(place) == term and letter.isidentifier() and letter not in taken:
-                    return ex.Idx(letter)
-    return ex.Idx(next(n for n in "abcdpquv" if n not in taken and scope.module.table.named(n) is None))

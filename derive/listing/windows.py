@@ -1,177 +1,16 @@
-"""Windows Ω(k, l) in code: the equations that reduce over them, and NumPy on the entries of windows."""
+"""Windows Ω(k, l) in code: along each axis a range of cells; and a sum over windows, seen from each window's cells."""
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-from functools import cached_property
 from typing import cast
 
 import derive.expr as ex
 from derive.affine import Affine
-from derive.calculus.messages import Messages
-from derive.calculus.vanishing import at_kinks
 from derive.errors import UnsupportedError
-from derive.listing.code import PRODUCT, SIGN, ArrayPrinter, Code
-from derive.listing.scope import Scope, symbol
-from derive.module import Module
-from derive.receptive_field import Axis, ReceptiveField, WindowAxis, window_facts
+from derive.listing.scope import Cells, Definition, Loop, Scope
+from derive.receptive_field import Axis, WindowAxis
 from derive.records import dataclass
-from derive.reductions import REDUCTIONS, is_middle, is_short, selects
-
-
-@dataclass(frozen=True)
-class Windowed:
-    """t_K = a reduction of u over Ω(K), with scalar letters besides u; without Ω, u is the one window.
-
-    ``messages`` are those of this equation alone, ``scope`` is of the layer in which it stands.
-    Raises :class:`UnsupportedError` for any other equation.
-    """
-
-    messages: Messages
-    scope: Scope
-    field: ReceptiveField | None
-
-    def __post_init__(self) -> None:
-        entry, value = self.messages.module.definition(self.messages.module.output)
-        read = [n for n in ex.walk(value) if isinstance(n, ex.Entry) and n.indices]
-        if len({n.tensor for n in read}) != 1 or any(len(n.indices) != len(read[0].indices) for n in read):
-            raise UnsupportedError("windows of several tensors at once are not written as code yet")
-        if len(entry.indices) != len(self.axes) or (self.axes and len(read[0].indices) != len(self.axes)):
-            raise UnsupportedError("windows along some axes of a tensor are not written as code yet")
-
-    @property
-    def module(self) -> Module:
-        return self.messages.module
-
-    @property
-    def output(self) -> str:
-        return self.module.output
-
-    @property
-    def value(self) -> ex.Expr:
-        return self.module.definition(self.output)[1]
-
-    @cached_property
-    def source(self) -> str:
-        return next(t for t in self.module.sources(self.output) if symbol(self.module, t).axes)
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        return self.field.axes if self.field else ()
-
-    @cached_property
-    def extents(self) -> tuple[ex.Expr, ...]:
-        return tuple(self.scope.extent(self.source, d) for d in range(len(self.axes)))
-
-    @cached_property
-    def counts(self) -> tuple[ex.Expr, ...]:
-        """How many windows there are; under their own names in a layer of several equations."""
-        if len(self.scope.module.equations) > 1:
-            return tuple(self.scope.extent(self.output, d) for d in range(len(self.axes)))
-        return tuple(map(output_size, self.axes, self.extents))
-
-    @cached_property
-    def outputs(self) -> tuple[str, ...]:
-        """The letters of the output's axes."""
-        entry, _ = self.module.definition(self.output)
-        return tuple(self.scope.name(i.name) for i in entry.indices if isinstance(i, ex.Idx))
-
-    @cached_property
-    def x(self) -> str:
-        return self.scope.name(self.source)
-
-    @cached_property
-    def f(self) -> str:
-        return self.scope.name(self.output)
-
-    @cached_property
-    def upstream(self) -> str:
-        return self.scope.name(f"delta_{self.output}")
-
-    def gradient(self, wrt: str) -> str:
-        return self.scope.name(f"delta_{wrt}")
-
-    def slope(self, wrt: str) -> Slope:
-        """∂t_K/∂u_I within a window, or ∂t_K/∂r."""
-        return Slope.of(at_kinks(cast(ex.Expr, self.messages.jacobian(wrt).after), self.module), self)
-
-    @cached_property
-    def clipped(self) -> bool:
-        """Some window can have fewer cells than others: it reaches beyond the input, or windows differ."""
-        return any(not isinstance(a, WindowAxis) or a.padding or a.padding_after or a.ceil_mode for a in self.axes)
-
-    @cached_property
-    def missed(self) -> bool:
-        """Some window can lie wholly in padding."""
-        return self.field is not None and window_facts(self.field, None).missed
-
-
-def windowed(scope: Scope) -> dict[str, Windowed]:
-    """The equations of a layer that reduce over windows, or select among all entries of a tensor."""
-    found: dict[str, Windowed] = {}
-    for written in scope.module.equations:
-        equation, over = _in_ranges(written, scope) or (written, None)
-        entry, value = cast("tuple[ex.Entry, ex.Expr]", equation.terms)
-        over = over or field_of(value, scope.module)
-        if over is not None or (not entry.indices and any(_whole(n, scope.module) for n in ex.walk(value))):
-            found[entry.tensor] = Windowed(_alone(equation, over, scope), scope, over)
-    return found
-
-
-def _in_ranges(equation: ex.Rel, scope: Scope) -> tuple[ex.Rel, ReceptiveField] | None:
-    """max_{0≤a<K} u_{s k + d a}, alone on its side, as max_{i∈Ω(k)} u_i."""
-    entry, value = cast("tuple[ex.Entry, ex.Expr]", equation.terms)
-    if not isinstance(value, ex.Reduce) or not selects(value.op) or not isinstance(value.body, ex.Entry):
-        return None
-    binder, axes = value.binder, list[Axis]()
-    if binder.cond is not None or len(binder.variables) != len(entry.indices) or (
-            not len(value.body.indices) == len(entry.indices) == len({*entry.indices})):
-        return None
-    for k, a, low, high, at in zip(entry.indices, binder.variables, binder.lower, binder.upper, value.body.indices,
-                                   strict=True):
-        form = Affine.of(at)
-        s, d = form.coefficients.get(k, 0), form.coefficients.get(a, 0)
-        if not isinstance(low, ex.Num) or not isinstance(high, ex.Num) or {*form.coefficients} != {k, a} or (
-                s < 1 or d < 1 or s.denominator * d.denominator != 1 or form.constant + d * low.value != 0):
-            return None
-        axes.append(WindowAxis(int(high.value - low.value) + 1, int(s), 0, int(d)))
-    if any(scope.origin(t.tensor, n) for t in (entry, value.body) for n in range(len(axes))) or scope.module.ranges:
-        return None
-    over = ex.Binder(binder.variables, (None,) * len(axes), (None,) * len(axes),
-                  ex.In(ex.tuple_of(binder.variables), ex.SetApp(_SET, entry.indices)))
-    body = ex.Entry(value.body.tensor, binder.variables)
-    return ex.Rel((entry, ex.Reduce(value.op, over, body)), equation.ops), ReceptiveField(tuple(axes))
-
-
-_SET = "Omega_ranges"
-
-
-def _alone(equation: ex.Rel, over: ReceptiveField | None, scope: Scope) -> Messages:
-    """The equation's own derivation."""
-    module, (entry, _) = scope.module, cast("tuple[ex.Entry, ex.Expr]", equation.terms)
-    if module.equations == (equation,):
-        return scope.messages
-    if over is not None and over not in dict(module.fields).values():
-        module = replace(module, fields=((_SET, over),))
-    alone = replace(module, equations=(equation,), inputs=tuple(module.sources(entry.tensor)), parameters=(),
-                    constants=(), output=entry.tensor, facts=(), held=(), wanted=(), recounted=None, ranges=())
-    return Messages(alone)
-
-
-def field_of(value: ex.Expr, module: Module) -> ReceptiveField | None:
-    """The windows over which a value reduces; raises :class:`UnsupportedError` where these are of several kinds."""
-    fields = dict(module.fields)
-    names = {n.name for n in ex.walk(value) if isinstance(n, ex.SetApp) and n.name in fields}
-    if len(names) > 1:
-        raise UnsupportedError("windows of two kinds in one formula are not written as code yet")
-    return fields[names.pop()] if names else None
-
-
-def _whole(node: ex.Node, module: Module) -> bool:
-    """A selection that takes several indices, or shares among tied entries."""
-    if not isinstance(node, ex.Reduce) or not selects(node.op) or node.binder.cond is not None:
-        return False
-    return len(node.binder.variables) > 1 or is_middle(node.op) or module.tie_rule == "split"
+from derive.reductions import is_middle
 
 
 def output_size(axis: Axis, n: ex.Expr) -> ex.Expr:
@@ -187,163 +26,133 @@ def output_size(axis: Axis, n: ex.Expr) -> ex.Expr:
 
 
 @dataclass(frozen=True)
-class Pass:
-    """t over all windows; or δ of each of ``targets`` from δ_t, ``added`` to what the name holds."""
+class Scatter:
+    """t_I += body at I = ``places`` for all k, a and i: Σ_k [I = g(k, a)] v as each k has it.
 
-    layer: Windowed
-    targets: tuple[str, ...] = ()
-    added: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.layer.f
-
-    @property
-    def value(self) -> ex.Expr:
-        """What it reads."""
-        if not self.targets:
-            return self.layer.value
-        factors = [self.layer.slope(t).factors for t in self.targets]
-        read = {n for f in factors for n in ex.walk(f) if isinstance(n, ex.Entry)}
-        return ex.Tuple((ex.Entry(f"delta_{self.layer.output}", ()), ex.Entry(self.layer.source, ()), *read))
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A product of ``factors``, and of [I = argmax] where there is a ``selected`` one."""
-
-    factors: ex.Expr
-    selected: ex.Arg | None
-
-    @staticmethod
-    def of(node: ex.Expr, layer: Windowed) -> Slope:
-        rest: list[ex.Expr] = []
-        selected: list[ex.Arg] = []
-        for factor in node.factors if isinstance(node, ex.Mul) else (node,):
-            cond = factor.cond if isinstance(factor, ex.Bracket) else None
-            match factor:
-                case ex.Cases(((ex.Num(value), case), (other, _))) if value == 1 and other == ex.ZERO:
-                    cond = case
-            if isinstance(cond, ex.In):
-                continue  # entries of the window alone are asked for
-            arg = _selected(cond, layer) if isinstance(cond, ex.Rel) and cond.ops == ("=",) else None
-            if arg is None:
-                rest.append(factor)
-            else:
-                selected.append(arg)
-        if len(selected) > 1 or any(isinstance(n, (ex.Star, ex.Arg)) for f in rest for n in ex.walk(f)):
-            raise UnsupportedError("two selections in one window are not written as code yet")
-        return Slope(ex.mul(*rest), selected[0] if selected else None)
-
-
-def _selected(cond: ex.Rel, layer: Windowed) -> ex.Arg | None:
-    """The argmax in I = argmax, or in I = (i^*, j^*)."""
-    for side in cond.terms:
-        items = ex.items(side)
-        if isinstance(side, ex.Arg):
-            return side
-        if all(isinstance(i, ex.Star) for i in items):
-            return layer.messages.star_definitions[cast(ex.Star, items[0]).name][0]
-    return None
-
-
-@dataclass
-class Entries(ArrayPrinter):
-    """A reduction's source over ``name``, the array of a window's entries or of all windows' entries.
-
-    ``axis`` is what numpy reduces ("": all); ``inside`` marks the entries within the input
-    where not all are, ``count`` is how many all are; ``kept``: reductions keep their axes, and letters ``behind``
-    get one.  ``entry``: what a free entry is called, if it is not ``name``.
+    ``taps`` stand for differences i − s k, and ``cells`` are the axes along which i runs through a window.
     """
 
-    layer: Windowed
-    name: str
-    f: str
-    axis: str = ""
-    inside: str = ""
-    count: str = ""
-    kept: bool = False
-    behind: str = ""
-    entry: str = ""
-    used: set[str] = field(default_factory=set)
-    sizes: dict[str, None] = field(default_factory=dict)
+    counts: dict[ex.Idx, ex.Expr]  # of k, and of the indices that stay
+    taps: dict[ex.Idx, ex.Expr]
+    cells: dict[ex.Idx, Cells]
+    places: tuple[ex.Expr, ...]
+    body: ex.Expr
 
-    @property
-    def module(self) -> Module:  # type: ignore[override]
-        return self.layer.module
 
-    def extremum(self, op: str, parts: list[Code]) -> Code:
-        return super().extremum(op, parts) if self.axis else self.called(op, parts)  # of numbers: max and min
+def scattered(definition: Definition, scope: Scope) -> Scatter | None:
+    """A sum under 0 ≤ i − s k < A, (i, j) ∈ Ω(k, l) or (i, j) = (i^*_k, j^*_k) as what it adds to which entries."""
+    factors = _factors(definition.value)
+    sums = [f for f in factors if isinstance(f, ex.Reduce) and f.op == "sum"]
+    if len(sums) > 1:
+        return None
+    loop = scope.opened(sums[0], definition.indices) if sums else Loop((), (), None, ex.ONE)
+    factors = (*(f for f in factors if f not in sums), *_factors(loop.body))
+    brackets = [f for f in factors if isinstance(f, ex.Bracket) and any(isinstance(n, ex.Star) for n in ex.walk(f))]
+    body = ex.mul(*(f for f in factors if f not in brackets))
+    conds = [*ex.conditions(loop.cond), *(c for f in brackets for c in ex.conditions(f.cond))]
+    seen = _Places(definition.indices, loop.variables, body, scope)
+    if not conds or not all(map(seen.read, conds)):
+        return None
+    places, cells = seen.places, {i: c for i, c in seen.cells.items() if i not in seen.places}
+    located = {i: ex.free_indices(p) for i, p in places.items()} | {i: ex.free_indices(c.at) for i, c in cells.items()}
+    if any({*located} & free for free in located.values()):
+        return None
+    counts = dict(zip(definition.indices, definition.counts, strict=True)) | dict(
+        zip(loop.variables, loop.counts, strict=True))
+    order = dict.fromkeys(v for i in definition.indices for v in counts if v in located.get(i, {i}))
+    rest = tuple(v for v in loop.variables if v not in order)
+    body = ex.subst(body, cast("dict[ex.Node, ex.Node]", places))
+    if rest:
+        ends = tuple(ex.sub(counts[v], ex.ONE) for v in rest)
+        body = ex.Reduce("sum", ex.Binder(rest, (ex.ZERO,) * len(rest), ends, None), body)
+    return Scatter({v: counts[v] for v in order}, seen.taps, cells, tuple(places.get(i, i) for i in definition.indices),
+                   body)
 
-    def index(self, node: ex.Idx) -> Code:
-        return Code(self.taken(self.layer.scope.name(node.name)).text + self.behind)
 
-    def bound(self, node: ex.Expr) -> Code:
-        match node:
-            case ex.Entry(tensor) if tensor == self.layer.source:
-                return self.taken(self.entry or self.name)
-            case ex.Entry(tensor) if tensor == self.layer.output:
-                return self.taken(self.f)
-            case ex.Entry(tensor, ()):
-                return Code(self.layer.scope.name(tensor))
-            case ex.Cardinality() if self.inside:
-                return Code(f"np.sum({self.taken(self.inside).text}{self.options(self.kept)})")
-            case ex.Cardinality():
-                return Code(self.count) if self.count else Code(f"{self.taken(self.name).text}.size")
-            case ex.Reduce(op):
-                return self.reduced(op, node)
-        return super().bound(node)
+def _factors(value: ex.Expr) -> tuple[ex.Expr, ...]:
+    return value.factors if isinstance(value, ex.Mul) else (value,)
 
-    def taken(self, name: str) -> Code:
-        self.used.add(name)
-        return Code(name)
 
-    def options(self, kept: bool) -> str:
-        return (f", axis={self.axis}" if self.axis else "") + (", keepdims=True" if kept and self.axis else "")
+class _Places:
+    """Where conditions of a sum over k say that the entries i of what is defined stand."""
 
-    def reduced(self, op: str, node: ex.Reduce) -> Code:
-        cond = node.binder.cond
-        if is_short(op):
-            raise UnsupportedError(f"a {REDUCTIONS[op].words} over a window is not written as code yet")
-        if cond is not None and not (isinstance(cond, ex.In) and isinstance(cond.set, ex.SetApp)):
-            raise UnsupportedError("a sum under a condition inside a window is not written as code yet")
-        if any(low is not None for low in node.binder.lower) and self.layer.field is not None:
-            raise UnsupportedError("a sum within a sum over a window is not written as code yet")
-        outer = self.kept, self.entry
-        self.kept, self.entry = True, ""
-        text = self.value(node.body).text
-        self.kept, self.entry = outer
-        if self.name not in text:
-            raise UnsupportedError("a sum that does not run over the window's entries is not written as code yet")
-        return Code(self.over(op, text, self.kept))
+    def __init__(self, own: tuple[ex.Idx, ...], bound: tuple[ex.Idx, ...], body: ex.Expr, scope: Scope) -> None:
+        self.own, self.bound, self.body, self.scope = own, bound, body, scope
+        self.places: dict[ex.Idx, ex.Expr] = {}
+        self.taps: dict[ex.Idx, ex.Expr] = {}
+        self.cells: dict[ex.Idx, Cells] = {}
 
-    def over(self, op: str, text: str, kept: bool) -> str:
-        """np.max(text) over the entries within the input."""
-        options = self.options(kept)
-        inside = self.taken(self.inside).text if self.inside else ""
-        if inside and is_middle(op):
-            return f"np.nanmedian(np.where({inside}, {text}, np.nan){options})"
-        if inside:
-            options += f", where={inside}"
-        if (inside or self.layer.missed) and op in ("max", "min"):
-            options += f", initial={worst(op)}"
-        return f"np.{op}({text}{options})"
+    def read(self, cond: ex.Cond) -> bool:
+        """Whether the condition says where entries stand."""
+        bounds = between(cond)
+        if bounds is not None:
+            return self.tap(*bounds)
+        if isinstance(cond, ex.In):
+            self.cells |= self.scope.cells(cond)
+            return {*self.cells} <= {*self.own}
+        if not isinstance(cond, ex.Rel) or cond.ops != ("=",):
+            return False
+        found = dict(zip(*map(ex.items, cond.terms), strict=True))
+        self.places |= cast("dict[ex.Idx, ex.Expr]", found)
+        return {*found} <= {*self.own}
 
-    def tied(self, arg: ex.Arg) -> str:
-        """All entries at which the body is as large as anywhere in the window."""
-        score = self.value(arg.body).text
-        test = f"{score} == {self.over(arg.op, score, True)}"
-        return f"{self.inside} & ({test})" if self.inside else test
+    def tap(self, term: Affine, below: ex.Expr) -> bool:
+        """i = s k + a for 0 ≤ i − s k < A."""
+        own = [v for v in self.own if term.coefficients.get(v) == 1]
+        others = [v for v in term.coefficients if v not in own]
+        if len(own) != 1 or len(others) != 1 or term.constant or others[0] not in self.bound or own[0] in self.places:
+            return False
+        k, step = others[0], -term.coefficients[others[0]]
+        if step < 1 or step.denominator != 1 or any(k in ex.free_indices(p) for p in self.places.values()):
+            return False
+        tap = self.scope.tap(term, self.body, {v.name for v in (*self.own, *self.bound, *self.taps)})
+        self.taps[tap] = below
+        self.places[own[0]] = ex.add(ex.mul(ex.Num(step), k), tap)
+        return True
+
+
+def between(cond: ex.Cond) -> tuple[Affine, ex.Expr] | None:
+    """(t, A) of 0 ≤ t < A."""
+    if not isinstance(cond, ex.Rel) or cond.ops != ("≤", "<") or cond.terms[0] != ex.ZERO:
+        return None
+    return Affine.of(cond.terms[1]), cond.terms[2]
+
+
+def shared(value: ex.Expr, scope: Scope) -> ex.Expr:
+    """[I = argmax u] as the share of one of several tied entries where these share alike: [u_I = max u]/|{u = max u}|.
+
+    A median is shared by the entries that equal it under every tie rule.
+    """
+    def share(node: ex.Node) -> ex.Node | None:
+        cond = cast(ex.Bracket, node).cond
+        if not isinstance(cond, ex.Rel) or not all(isinstance(s, ex.Star) for s in ex.items(cond.terms[-1])):
+            return None
+        at, stars = ex.items(cond.terms[0]), cast("tuple[ex.Star, ...]", ex.items(cond.terms[-1]))
+        arg, _ = scope.messages.star_definitions[stars[0].name]
+        if len(arg.binder.variables) != len(at) or not (scope.module.tie_rule == "split" or is_middle(arg.op)):
+            return None
+        arg = ex.subst(arg, dict(zip(scope.module.parameters_of(arg), stars[0].at, strict=True)))
+        best = ex.Reduce(arg.op, arg.binder, arg.body)
+        value = next((ex.Entry(e.tensor, stars[0].at) for e, v in definitions if len(e.indices) == len(stars[0].at)
+                      and ex.subst(v, dict(zip(e.indices, stars[0].at, strict=True))) == best), best)
+        names = tuple(ex.fresh_index() for _ in at)
+        binder, body = ex.open_as(arg, names)
+        mine = ex.subst(body, dict(zip(names, at, strict=True)))
+        ties = ex.Reduce("sum", binder, ex.Bracket(ex.eq(body, value)))
+        return ex.mul(ex.Bracket(ex.eq(mine, value)), ex.Pow(ties, ex.MINUS_ONE))
+
+    definitions = [cast("tuple[ex.Entry, ex.Expr]", e.terms) for e in scope.module.equations]
+    return ex.transform(value, share, ex.Bracket)
 
 
 def worst(op: str) -> str:
+    """The maximum or minimum of nothing."""
     return "-np.inf" if op == "max" else "np.inf"
 
 
-def times(upstream: str, slope: Code) -> str:
-    if slope.text == "1":
-        return upstream
-    first, _, rest = slope.text.partition(" / ")
-    if first == "1" and slope.level == PRODUCT:
-        return f"{upstream} / {rest}"
-    return f"{upstream} * {slope.at(SIGN)}" if slope.level != PRODUCT else f"{upstream} * {slope.text}"
+def refuse(loop: Loop, op: str, tie_rule: str) -> None:
+    """Raises :class:`UnsupportedError` for a selection that has no code."""
+    if is_middle(op) or loop.cond is not None or tie_rule == "split":
+        raise UnsupportedError("this selection of an entry is not written as code yet")
+    if loop.missed:
+        raise UnsupportedError("a selection in windows that may lie wholly in padding is not written as code yet")

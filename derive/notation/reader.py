@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
@@ -259,7 +260,27 @@ class Reader:
             raise self.error(script[0], f"`{self.shown(item)}`: a whole tensor cannot be an exponent")
         if mentions_index(exponent):
             raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
+        if abs(_size(exponent)) > _HIGHEST:
+            raise self.error(script[0], f"an exponent beyond {_HIGHEST}")
         return ex.Pow(base, exponent)
+
+
+_HIGHEST = 1000  # what is calculated exactly has that many times the digits of its base
+
+
+def _size(node: ex.Expr) -> float:
+    """What a number such as 2^{3^4} is, about; no number (NaN) for what is none."""
+    try:
+        match node:
+            case ex.Num(value):
+                return float(value)
+            case ex.Mul(factors):
+                return math.prod(map(_size, factors))
+            case ex.Pow(base, exponent):
+                return abs(_size(base)) ** _size(exponent)
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
+    return math.nan
 
 
 def _kind(item: tr.Item) -> str:

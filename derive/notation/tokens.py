@@ -39,6 +39,7 @@ _WHOLE_WORD = re.compile(r"\s*\{\s*[A-Za-z]{2,}\s*\}")  # \mathit{net}
 _UPRIGHT = re.compile(r"\s+([A-Za-z]{2,})")
 _UPRIGHT_LETTERS = ("mathrm", "textrm", "textbf", "operatorname")
 _LONGEST = 20_000
+_DIGITS = 100  # of a number
 
 
 class _Lexer:
@@ -98,6 +99,8 @@ class _Lexer:
     def number(self) -> None:
         match = _NUMBER.match(self.text, self.at)
         assert match is not None
+        if len(match[0]) > _DIGITS:
+            raise self.error(f"a number of more than {_DIGITS} digits")
         if self.digits <= 0:
             self.emit("NUMBER", match[0], match.end())
             return

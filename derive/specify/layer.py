@@ -15,7 +15,7 @@ from derive.records import dataclass
 from derive.specify import applied
 from derive.specify.definitions import Definition, Definitions
 from derive.specify.order import applied_functions, given_letters, in_order, output_of, with_letters
-from derive.specify.places import place
+from derive.specify.places import spot
 from derive.specify.roles import Role
 from derive.specify.sizes import refuse_overruns, with_extents, with_known_ranges, with_output_ranges
 from derive.specify.wanted import Wanted
@@ -102,10 +102,10 @@ def specified(
 def said_of(layer: Computed) -> Iterator[str]:
     """How the formulas were read."""
     for definition in layer.used:
-        yield f"layer ({place(definition.formula)})"
+        yield f"layer ({spot(definition.formula)})"
     names = {d.entry.tensor for d in layer.used}
     for name, definition in layer.found.tensors.items():
         if name not in names:
-            yield f"`{name}` does not lead to the output and is left out ({place(definition.formula)})"
+            yield f"`{name}` does not lead to the output and is left out ({spot(definition.formula)})"
     for function in layer.functions:
-        yield f"function ({place(layer.found.functions[function.name][1])})"
+        yield f"function ({spot(layer.found.functions[function.name][1])})"

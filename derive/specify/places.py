@@ -18,3 +18,11 @@ def place(formula: Formula) -> str:
     """line 12: $f_{kl} = …$, without equation number and full stop."""
     latex = _LAYOUT.sub(lambda found: found["inner"] or " ", formula.latex)
     return f"line {formula.line}: ${_END.sub('', ' '.join(latex.split()))}$"
+
+
+def spot(formula: Formula) -> str:
+    """line 12: $f_{kl} = …$; of several formulas under each other the line alone."""
+    return f"line {formula.line}" if _UNDER.search(formula.latex) else place(formula)
+
+
+_UNDER = re.compile(r"\\begin\{(?:aligned|alignedat|gathered|split)\}.*\\\\", re.DOTALL)

@@ -13,6 +13,10 @@ CASES = [
     ("fractions", r"\frac" * 3000),
     ("nested fractions", r"\frac1" * 1500 + "x"),
     ("signs", "-" * 5000),
+    ("digits", "9" * 5000 + "x_{ij}"),
+    ("exponent", "x_{ij}^{999999999999}"),
+    ("tower", "9^{9^{9^9}} x_{ij}"),
+    ("negative tower", "x_{ij}^{-2^{2^{2^{2^2}}}}"),
 ]
 
 

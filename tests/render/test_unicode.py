@@ -34,6 +34,8 @@ INLINE = [
     (r"2 \mathop{\mathrm{sign}}(r)", "2 sign(r)"),
     (r"\left| \mathcal{A} \right| \ne \lfloor i/2 \rfloor", "|𝒜| ≠ ⌊i/2⌋"),
     (r"x \not\in S, \; a \tag{2}", "x \u2209 S, a   (2)"),
+    (r"\begin{aligned} a &= b(1 \\ & \quad {}- c) \\ &= d \\ e &= f \end{aligned}", "a = b(1 − c) = d; e = f"),
+    (r"\begin{gathered} a = b \\ c = d \end{gathered}", "a = b; c = d"),
     (r"\unknown{x}", r"\unknown x"),
     (r"\frac{a", r"\frac{a"),
     (r"x } y", r"x } y"),
@@ -56,6 +58,9 @@ j = 1"""),
     (r"\begin{aligned} a &= b \\ &= c \end{aligned}", 80, """
 a = b
   = c"""),
+    (r"\begin{aligned} a &= b c d(c + c \\ &\quad + d) \end{aligned}", 12, """
+a = b c d(c
+    + c + d)"""),
     (r"a_1 = b_1 + c_1, \quad a_2 = b_2 + c_2", 20, """
 a₁ = b₁ + c₁,
     a₂ = b₂ + c₂"""),

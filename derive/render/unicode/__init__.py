@@ -25,6 +25,8 @@ def display(latex: str, columns: int = 80) -> tuple[str, ...]:
     """
     try:
         box = broken(Reader(latex, tall=True).all(), columns)
+        if box.width > columns:
+            box = broken(Reader(latex, tall=True, rowed=True).all(), columns)
     except (Unreadable, RecursionError):
         return tuple(line.strip() for line in latex.strip().splitlines())
     if box.width <= columns:

@@ -40,19 +40,19 @@ class Unreadable(Exception):
 
 
 class Reader:
-    """Reads tokens into items; what is ``tall`` may take several lines, what is ``tight`` is a script."""
+    """Reads tokens into items; ``tall``: in several lines, ``rowed``: all rows in one, ``tight``: in a script."""
 
-    def __init__(self, latex: str, tall: bool = False) -> None:
+    def __init__(self, latex: str, tall: bool = False, rowed: bool = False) -> None:
         self.tokens: list[str] = _TOKEN.findall(latex)
         self.at = self.depth = 0
-        self.tall, self.tight = tall, False
+        self.tall, self.rowed, self.tight = tall, rowed, False
 
     def all(self) -> list[Item]:
         """The whole formula; rows outside an environment are lines of a display."""
         rows = self.grid(())
         if self.peek():
             raise Unreadable
-        return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else [self.aligned(rows)]
+        return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else self.aligned(rows)
 
     def row(self, *stops: str) -> list[Item]:
         """Items up to a stop, which is left to be read."""
@@ -210,11 +210,19 @@ class Reader:
             rows.pop()
         return rows
 
-    def aligned(self, rows: list[list[list[Item]]]) -> Item:
-        """Lines under each other; the columns of a line belong together."""
-        if self.tall:
-            return Item(grid([[joined(c) for c in row] for row in rows], "rl" * len(rows[0]), gap=1), "row")
-        return Item(text("; ".join(joined([i for c in row for i in c]).lines[0] for row in rows)), "row")
+    def aligned(self, rows: list[list[list[Item]]]) -> list[Item]:
+        """Lines under each other, the columns of a line together; or all in one row, formulas parted by ``;``."""
+        if self.tall and not self.rowed:
+            return [Item(grid([[joined(c) for c in row] for row in rows], "rl" * len(rows[0]), gap=1), "row")]
+        items: list[Item] = []
+        for row in rows:
+            line = [i for n, c in enumerate(row) for i in c if n or i.kind != "space"]
+            begins = bool(row[0]) and (len(row) > 1 or line[0].kind not in ("rel", "bin"))
+            items += [Item(text(";"), "punct"), Item(text(" "), "space")] if items and begins else []
+            while line and line[0].kind == "space":  # a line that goes on is set in
+                del line[0]
+            items += line
+        return items
 
 
 _FENCES = {"cases": "{}", "dcases": "{}", "rcases": " }", "pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}",
@@ -259,7 +267,7 @@ def environment(r: Reader) -> list[Item]:
     if r.raw() != name:
         raise Unreadable
     if name not in _FENCES:
-        return rows[0][0] if len(rows) == 1 == len(rows[0]) else [r.aligned(rows)]
+        return rows[0][0] if len(rows) == 1 == len(rows[0]) else r.aligned(rows)
     cases = "cases" in name
     opening, closing = (sign.strip() for sign in _FENCES[name])
     if not r.tall:

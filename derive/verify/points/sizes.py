@@ -194,8 +194,13 @@ def _in_range(module: Module, sizes: Sizes) -> None:
         return
 
 
+_MOST = 100_000  # entries of a tensor
+
+
 def cells(places: Axes, name: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The indices of a tensor's entries, counted from 0 or 1 as the formula has it."""
+    if math.prod(shape) > _MOST:
+        raise UnsupportedError(f"`{name}` has {math.prod(shape)} entries, and at most {_MOST} are calculated with")
     starts = [places.origin(name, d) for d in range(len(shape))]
     return list(itertools.product(*(range(o, o + n) for o, n in zip(starts, shape, strict=True))))
 

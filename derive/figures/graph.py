@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from derive.axes import with_axes
 from derive.figures.grids import letter, say, wide
@@ -33,8 +34,8 @@ def graph(module: Module) -> Scene:
         drawn = [_cell(module, node, x, heights[node]) for node in layer if node in nodes]
         width = max(cell.width for cell in drawn)
         columns |= dict.fromkeys(layer, (x, x + width))
-        for node, cell in zip((n for n in layer if n in nodes), drawn, strict=True):
-            cells[node] = Cell(x + width - cell.width, cell.y, cell.role, cell.text, cell.note, cell.width, _HIGH)
+        # as wide as one another: no arrow to a narrow one crosses a wide one above it
+        cells |= zip((n for n in layer if n in nodes), (replace(cell, width=width) for cell in drawn), strict=True)
         x += width + _BETWEEN
     items = _arrows(module, cells, columns, heights, paths)
     end = cells[module.output,]

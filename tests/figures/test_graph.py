@@ -17,7 +17,8 @@ from derive.words import templates
 from tests.bank import derived
 from tests.calculus.zoo import ZOO
 
-CARDS = ("lstm_by_name", "attention_query", "batch_normalisation", "mlp_words_cz", "residual_block", "conv_relu_pool")
+CARDS = ("lstm_by_name", "lstm_cell", "gru_step", "attention_query", "batch_normalisation", "mlp_words_cz",
+         "residual_block", "conv_relu_pool")
 NAMES = ("linear", "linear_prelu_squared", "batch_norm", "two_layers", "attention", "softmax_cross_entropy", *CARDS)
 
 

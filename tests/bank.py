@@ -49,12 +49,17 @@ def derived(name: str) -> Messages:
     return derivation(settled(understood(name)))
 
 
+def unchecked(module: Module, card: Card | None = None) -> Solution:
+    """A layer's sheet, of which nothing has been checked: for tests of what stands on it."""
+    messages = derivation(settled(module))
+    sheet = with_checks(compose(messages, card.question if card else ""), Report(()), messages)
+    return Solution(card, module, sheet, Report(()), messages)
+
+
 @lru_cache(maxsize=32)
 def composed(name: str) -> Solution:
-    """Its sheet, which nothing has checked: for tests of what stands on it."""
-    card, messages = Card.read(named(name)), derived(name)
-    sheet = with_checks(compose(messages, card.question), Report(()), messages)
-    return Solution(card, understood(name), sheet, Report(()), messages)
+    """The card of this name with its sheet, unchecked."""
+    return unchecked(understood(name), Card.read(named(name)))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Verification inside other people's tests: what passes, and how failures help."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,14 @@ constants: t
 The loss is $\ell = -\sum_{k=1}^n t_k \log p_k$ with $p_k = e^{z_k} / \sum_{j=1}^n e^{z_j}$ and targets $t_k$,
 $\sum_{k=1}^n t_k = 1$. Derive $\partial \ell / \partial z_i$.
 """
+
+_solve = cache(derive.solve)
+
+
+@pytest.fixture(autouse=True)
+def solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer is solved once for all tests here."""
+    monkeypatch.setattr("derive.testing.solve", _solve)
 
 
 def max_pool_backward(d_output: Array, input: Array, pool_size: int) -> Array:

@@ -10,7 +10,7 @@ import derive
 from derive.calculus.one_window import derivation
 from derive.exposition.sheet import compose
 from derive.sheet import Bullets, Math, Prose
-from tests.bank import solved
+from tests.bank import composed
 
 WORDS: list[tuple[dict[str, Any], list[str]]] = [
     ({"kernel_size": 2}, ["(2 × 2, stride 2, no padding) tile the input", "lies in exactly one window"]),
@@ -73,6 +73,6 @@ def test_the_size_of_the_output_is_stated_and_checked() -> None:
 
 
 def test_names_of_tensors_are_shown_as_letters() -> None:
-    solution = solved("lstm_cell")
+    solution = composed("lstm_cell")
     items = [i for block in solution.sheet.blocks() if isinstance(block, Bullets) for i in block.items]
     assert any(i.startswith("input $h_{t-1}$") for i in items) and not any("`W_f`" in i for i in items)

@@ -16,9 +16,7 @@ import numpy as np
 import pytest
 
 import derive
-from derive.calculus.one_window import derivation
 from derive.card import Card
-from derive.exposition.sheet import compose
 from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
 from derive.receptive_field import receptive_field
@@ -26,8 +24,7 @@ from derive.render import render
 from derive.render.hypertext import inline
 from derive.sheet import Figure, Sheet
 from derive.solve import Solution
-from derive.verify.report import Report
-from tests.bank import SAMPLE, composed, solved
+from tests.bank import SAMPLE, composed, solved, unchecked
 from tests.render import example
 from tests.render.browser import needs_chromium, visit, visits
 
@@ -170,9 +167,7 @@ def agree(solution: Solution, one: dict[str, Any], shown: dict[str, Any]) -> Non
 def layer(kernel: Size, stride: Size, padding: Size, shape: Size) -> Solution:
     """Its sheet, unchecked: the grid is asked, nothing else."""
     plain = derive.layer("max_pool", kernel_size=2).with_field(receptive_field(kernel, stride, padding))
-    module = dataclasses.replace(plain, input_size=shape)
-    messages = derivation(module)
-    return Solution(None, module, compose(messages), Report(()), messages)
+    return unchecked(dataclasses.replace(plain, input_size=shape))
 
 
 @needs_chromium

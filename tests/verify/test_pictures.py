@@ -10,12 +10,23 @@ from pathlib import Path
 import pytest
 
 import derive
+from derive.question import module_of
 from derive.sheet import Cell, Figure, Line, Outline, Scene
 from derive.solve import Solution
 from derive.verify.pictures import fields, pictures, routing, slopes
 from derive.verify.report import Verdict
+from tests.bank import unchecked
 
 CARDS = ["cards/max_pooling_backward.md", *(derive.layer("max_pool", kernel_size=3, stride=1, dims=d) for d in (1, 2))]
+
+
+@cache
+def drawn_on(layer: object) -> Solution:
+    """The sheet of a layer or of the card at a path."""
+    if isinstance(layer, derive.Module):
+        return unchecked(layer)
+    card = derive.Card.read(str(layer))
+    return unchecked(module_of(card), card)
 
 
 @cache
@@ -33,7 +44,7 @@ def scene(solution: Solution, name: str) -> Scene:
 
 @pytest.mark.parametrize("layer", CARDS, ids=["card", "row", "plane"])
 def test_the_ways_through_a_pooling_layer_are_as_drawn(layer: object) -> None:
-    (found,) = routing(scene(derive.solve(layer), "routing"))  # type: ignore[arg-type]
+    (found,) = routing(scene(drawn_on(layer), "routing"))  # type: ignore[arg-type]
     assert found.verdict is Verdict.TESTED
 
 
@@ -56,7 +67,7 @@ CHANGES: list[tuple[type, str, Callable[[object], object]]] = [
 
 @pytest.mark.parametrize(("kind", "role", "change"), CHANGES)
 def test_a_changed_arrow_number_or_mark_is_refuted(kind: type, role: str, change: Callable[[object], object]) -> None:
-    drawn = scene(derive.solve(CARDS[0]), "routing")
+    drawn = scene(drawn_on(CARDS[0]), "routing")
     (found,) = routing(replace(drawn, items=first(drawn.items, kind, change, role)))  # type: ignore[arg-type]
     assert found.verdict is Verdict.REFUTED
 
@@ -78,7 +89,7 @@ FIELDS = [*CARDS, "cards/pooling/overlapping_max_pooling.md", "cards/pooling/ave
 
 @pytest.mark.parametrize("layer", FIELDS, ids=map(str, range(len(FIELDS))))
 def test_receptive_fields_are_those_of_the_evaluator(layer: object) -> None:
-    solution = derive.solve(layer)  # type: ignore[arg-type]
+    solution = drawn_on(layer)
     found = fields(figure(solution, "receptive-fields"), solution.messages.module)
     assert (found.verdict, found.counterexample) == (Verdict.TESTED, None)
     assert [c for c in pictures(solution.sheet, solution.messages.module) if c.verdict is Verdict.REFUTED] == []
@@ -100,7 +111,7 @@ SABOTAGES: list[tuple[type, str, Callable[[object], object]]] = [
 
 @pytest.mark.parametrize(("kind", "name", "change"), SABOTAGES)
 def test_a_changed_mark_or_outline_of_a_field_is_refuted(kind: type, name: str, change: Callable[[object], object]) -> None:
-    solution = derive.solve(CARDS[0])
+    solution = drawn_on(CARDS[0])
     drawn = figure(solution, "receptive-fields")
     wrong = replace(drawn.scene, items=first(drawn.scene.items, kind, change, name))  # type: ignore[arg-type]
     assert fields(replace(drawn, scene=wrong), solution.messages.module).verdict is Verdict.REFUTED
@@ -108,7 +119,7 @@ def test_a_changed_mark_or_outline_of_a_field_is_refuted(kind: type, name: str, 
 
 @pytest.mark.parametrize(("old", "new"), [("rows 0 to 1", "rows 1 to 2"), ("columns 2 to 3", "columns 1 to 2")])
 def test_changed_words_of_a_field_are_refuted(old: str, new: str) -> None:
-    solution = derive.solve(CARDS[0])
+    solution = drawn_on(CARDS[0])
     drawn = figure(solution, "receptive-fields")
     wrong = replace(drawn.scene, description=drawn.scene.description.replace(old, new))
     assert wrong != drawn.scene
@@ -117,7 +128,7 @@ def test_changed_words_of_a_field_are_refuted(old: str, new: str) -> None:
 
 @pytest.mark.parametrize("text", ["$f_{0,1}$", "$f_{1,0}$"])
 def test_an_output_of_another_name_is_refuted(text: str) -> None:
-    solution = derive.solve(CARDS[0])
+    solution = drawn_on(CARDS[0])
     drawn = figure(solution, "receptive-fields")
     at = next(n for n, item in enumerate(drawn.scene.items) if isinstance(item, Cell) and item.text == "$f_{0,0}$")
     cell = replace(drawn.scene.items[at], text=text)  # type: ignore[type-var]
@@ -129,7 +140,7 @@ def test_an_output_of_another_name_is_refuted(text: str) -> None:
     ("receptive-fields", r"$\Omega(0, 1)$", r"$\Omega(1, 1)$"), ("routing", r"$\delta_x$", r"$\delta_W$"),
     ("receptive-fields", "$f_{0,0}$", "$f_{9,9}$")])  # fmt: skip
 def test_a_formula_of_a_caption_stands_in_its_picture(name: str, old: str, new: str) -> None:
-    solution = derive.solve(CARDS[0])
+    solution = drawn_on(CARDS[0])
     drawn = figure(solution, name)
     assert old in drawn.caption
     wrong = replace(drawn, caption=drawn.caption.replace(old, new))

@@ -139,8 +139,10 @@ class _Text:
     def measures(self) -> tuple[Said, ...]:
         """Each number with its noun."""
         said, last, sides = [*self._literals()], -1, {}
+        ends = [s for s in said if s.what == "padding at ends"]
+        directions = [c for c in self.chunks if c.of("direction")]
         for n, chunk in enumerate(self.chunks):
-            inside = n <= last or any(s.start <= chunk.start < s.stop and s.what == "padding at ends" for s in said)
+            inside = n <= last or any(s.start <= chunk.start < s.stop for s in ends)
             if inside or not chunk.of("count", "dims", "pair"):
                 continue
             if behind := self._sides(n):
@@ -156,7 +158,7 @@ class _Text:
             last = final
             said.append(item)
             if what in ("kernel_size", "stride", "padding") and any(
-                    c.of("direction") and c.stop > item.start - 12 and c.start < item.stop + 16 for c in self.chunks):
+                    c.stop > item.start - 12 and c.start < item.stop + 16 for c in directions):
                 said.append(replace(item, what="direction"))
         return *said, *self._at_sides(sides)
 

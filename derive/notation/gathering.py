@@ -47,14 +47,14 @@ def gather(
             if lists_letters(tree):
                 lists.append((source, tree))
                 continue
-            seen.formula(source, tree)
+            seen.formula(tree)
         except (NotationError, RecursionError):
             continue
         trees.append((source, tree))
     known = {o.name for o in seen.all}
     for source, named in lists:  # they say what letters there are, and nothing of those that stand elsewhere
         if not known.issuperset(tr.sampled(name)[0] for name in tr.names_in(named)):
-            seen.formula(source, named)
+            seen.formula(named)
             trees.append((source, named))
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
     found = replace(gathering.table(), rows=rows)
@@ -256,7 +256,7 @@ class _Gathering(Ranks):
     def inner(self, items: tr.Items) -> set[str]:
         """The names that are bound in the items."""
         found = Occurrences()
-        found.run(Source(""), items, False)
+        found.run(items)
         return set(found.bound)
 
     def ordered(self) -> list[Symbol]:

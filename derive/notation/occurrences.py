@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import field
 
 from derive.notation import tree as tr
@@ -11,6 +12,8 @@ from derive.notation.formulas import NotationError, Source
 from derive.notation.pieces import Definition, Pieces, Running, definitions, divided, lines, running
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass
+
+_NOWHERE = Source("")
 
 
 @dataclass(frozen=True)
@@ -61,160 +64,168 @@ class Occurrences:
     _limit: bool = False
     _local: tuple[str, ...] = ()
 
-    def formula(self, source: Source, items: tr.Items) -> None:
+    def formula(self, items: tr.Items) -> None:
         self.definitions += definitions(items)
         self._cond = _of_bare_letters(items)  # i = k says nothing of what i is
         reals = any(str(tr.base_of(i)) == "R_bb" for i in items)
         self._declared = reals and tr.has(items, "IN") and not tr.has(items, "REL")
-        self.run(source, items, False, True)
+        self.run(items, top=True)
         self._cond = self._declared = False
         parts = tr.split(items, "REL")
         for left, right in itertools.pairwise(parts):
             stars = _stars(left)
-            if stars and right and any(tr.is_token(i, "BIG") or _big(i) for i in right):
+            if stars and right and any(tr.is_token(i, "BIG") or _is_big(i) for i in right):
                 self.maximisers.append((stars, right))
 
-    def run(self, source: Source, items: tr.Items, in_index: bool, top: bool = False, sums: bool = False) -> None:
-        """A run of items: its memberships (those below ``sums`` are known already), then its items one by one."""
-        for block in [] if sums else tr.split(items, "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
+    def run(self, items: tr.Items, in_index: bool = False, top: bool = False) -> None:
+        """A run of items: what it says of memberships and ranges, then its items one by one."""
+        self.memberships(items)
+        self.ranges(items)
+        self.each(items, in_index, top)
+
+    def memberships(self, items: tr.Items) -> None:
+        for block in tr.split(items, "TEXT", "COLON", "MID", "AND", "IFF", "CR", "AMP", "SEMI"):
             names: list[tr.Item] = []
             for part in tr.split(block, "COMMA"):
                 self.membership([*names, *part])
                 alone = len(part) == 1 and tr.label_of(tr.base_of(part[0])) is not None
                 names = [*names, *part, tr.Token("COMMA", ",", part[0].end, part[0].end)] if alone else []  # x, y ∈ R^n
-        for found in running(items) if tr.has(items, "REL") and not sums else ():
+        parts = tr.split(items, "REL")
+        if len(parts) == 2 and len(parts[1]) == 1 and (element := _element(parts[1][0])) is not None:
+            self.sets.append((parts[0], element))  # Ω(k, l) = { (i, j) : … }
+
+    def ranges(self, items: tr.Items) -> None:
+        for found in running(items) if tr.has(items, "REL") else ():
             if found.listed:
                 self.bound += found.names
                 self.bounds += found.ends
             self.running.append(found)
             self._ranged |= {id(item) for item in found.items}
-        parts = tr.split(items, "REL")
-        if len(parts) == 2 and len(parts[1]) == 1 and tr.is_group(own := parts[1][0], "LSET"):
-            inner = divided(own.items)  # Ω(k, l) = { (i, j) : … }
-            if inner is not None and (element := tr.variables(tr.split(inner[0], "IN")[0])) is not None:
-                self.sets.append((parts[0], element))
+        for n, item in enumerate(items):
+            if vocabulary.kind(item) == "ALL":
+                self.bound += tr.variables(tr.split(items[n + 1 :], "REL", "IN", "TEXT")[0]) or []  # for each k
+
+    def each(self, items: tr.Items, in_index: bool, top: bool = False) -> None:
         words = _words(items)
         known = self._right, self._cond, self._local
         scopes = {id(i): d.local for d in definitions(items) for i in (*d.left, *d.right)} if top else {}
         for n, raw in enumerate(items):
-            following = tr.normal(items[n + 1]) if n + 1 < len(items) else None
-            if tr.is_transposed(raw) and following is not None and tr.is_token(tr.base_of(following), "NAME"):
-                self.beside.add(tr.sampled(str(tr.base_of(following)))[0])
-            if tr.label_of(tr.base_of(raw)) and following is not None and tr.label_of(tr.base_of(following)):
-                self.factors.add(str(tr.base_of(raw)))
+            before, following = items[max(n - 1, 0) : n], items[n + 1 : n + 2]
+            self.beside_each_other(raw, following)
             if tr.is_token(raw, "ODOT"):
-                self.marked |= _letters(items[max(n - 1, 0) : n + 2])
-            if n > 1 and tr.is_token(items[n - 1], "COMMA") and tr.is_token(items[n - 2], "DOTS") and _subscript(raw):
-                self.bounds.append(_subscript(raw))  # the n of x_1, …, x_n
+                self.marked |= _letters((*before, *following))
+            sub = tr.scripted(raw).subs[:1]
+            if sub and n > 1 and tr.is_token(items[n - 1], "COMMA") and tr.is_token(items[n - 2], "DOTS"):
+                self.bounds += sub  # the n of x_1, …, x_n
                 continue
-            if vocabulary.kind(raw) == "ALL":
-                self.bound += tr.variables(tr.split(items[n + 1 :], "REL", "IN", "TEXT")[0]) or []  # for each k
             if top:
                 ends = tr.is_token(raw, "COMMA", "AND", "CR", "SEMI")
                 self._right = tr.is_token(raw, "REL") or (self._right and not ends)
                 self._local = scopes.get(id(raw), ())
             behind_if = self._cond or vocabulary.kind(raw) == "IF"
-            self._cond = behind_if or _holds_condition(tr.normal(raw)) or id(raw) in self._ranged
-            derived = n > 0 and tr.is_token(tr.base_of(items[n - 1]), "PARTIAL")
-            self.item(source, tr.normal(raw), following, in_index, n in words, top and n == 0, derived)
+            self._cond = behind_if or _holds_condition(raw) or id(raw) in self._ranged
+            behind = tr.normal(following[0]) if following else None
+            if tr.is_token(tr.base_of(raw), "NAME"):
+                derived = any(tr.is_token(tr.base_of(i), "PARTIAL") for i in before)
+                self.letter(tr.scripted(raw), behind, in_index, n in words, top and n == 0, derived)
+            elif _is_big(raw):
+                self.big(tr.scripted(raw), behind, in_index)
+            else:
+                self.item(tr.scripted(raw), in_index)
             self._cond = known[1] if tr.is_token(raw, "CR") else behind_if
         self._right, self._cond, self._local = known
 
-    def item(
-        self, source: Source, item: tr.Item, following: tr.Item | None, in_index: bool, word: bool, opens: bool,
-        derived: bool
-    ) -> None:
-        base = item.base if isinstance(item, tr.Scripted) else item
-        if isinstance(base, tr.Token) and base.type == "NAME":
-            self.letter(source, item, base, following, in_index, word, opens, derived)
-            return
-        big = _big(item)
-        if big is not None:
-            self.below(source, big[0], big[1], following)
-            for sup in item.sups if isinstance(item, tr.Scripted) else ():
-                self.bounds.append(sup)
-                self.run(source, sup, in_index)
-            return
-        if isinstance(base, tr.Group) and base.bracket in ("LNORM", "LANGLE"):
-            self.marked |= _letters(base.items)
-        if isinstance(base, tr.Group) and isinstance(item, tr.Scripted) and item.sups:
-            for sides in (tr.split(sub, "REL") for sub in item.subs if tr.has(sub, "REL")):  # (x_i)_{i=1}^n
-                self.bound += tr.variables(sides[0]) or []
-                self.bounds += item.sups
-        if isinstance(base, (tr.Group, tr.Env)):
-            inner = divided(base.items) if isinstance(base, tr.Group) and base.bracket == "LSET" else None
-            if inner is not None and (element := tr.variables(tr.split(inner[0], "IN")[0])) is not None:
-                self.bound += element
-            if isinstance(base, tr.Env) and base.name in ("cases", "dcases"):
-                self.cases(source, base)
-            else:
-                self.run(source, base.items, in_index, isinstance(base, tr.Env) and base.name in ALIGNED)
-        if isinstance(base, tr.Command) and base.type == "FRAC":
-            base = _without_d(base)
-        scripts = (*item.subs, *(() if tr.is_transposed(item) else item.sups)) if isinstance(item, tr.Scripted) else ()
-        for argument in (*(base.arguments if isinstance(base, tr.Command) else ()), *scripts):
-            self.run(source, argument, in_index or (isinstance(item, tr.Scripted) and argument in item.subs
-                                                    and isinstance(base, tr.Group)))
+    def beside_each_other(self, item: tr.Item, following: tr.Items) -> None:
+        """W of W x, x of w^⊤ x."""
+        own, other = tr.base_of(item), tr.base_of(following[0]) if following else None
+        if tr.is_transposed(item) and tr.is_token(other, "NAME"):
+            self.beside.add(tr.sampled(str(other))[0])
+        if tr.label_of(own) and tr.label_of(other):
+            self.factors.add(str(own))
 
-    def cases(self, source: Source, env: tr.Env) -> None:
+    def big(self, item: tr.Scripted, following: tr.Item | None, in_index: bool) -> None:
+        self.below(item.subs[0], item, following)
+        for sup in item.sups:
+            self.bounds.append(sup)
+            self.run(sup, in_index)
+
+    def item(self, item: tr.Scripted, in_index: bool) -> None:
+        base = item.base
+        sups = () if tr.is_transposed(item) else item.sups
+        if tr.is_group(base, "LNORM", "LANGLE"):
+            self.marked |= _letters(base.items)
+        if isinstance(base, tr.Group):
+            for sides in (tr.split(sub, "REL") for sub in item.subs if item.sups and tr.has(sub, "REL")):
+                self.bound += tr.variables(sides[0]) or []  # (x_i)_{i=1}^n
+                self.bounds += item.sups
+            self.bound += _element(base) or []
+        if isinstance(base, tr.Env) and base.name in ("cases", "dcases"):
+            self.cases(base)
+        elif isinstance(base, (tr.Group, tr.Env)):
+            self.run(base.items, in_index, isinstance(base, tr.Env) and base.name in ALIGNED)
+        elif isinstance(base, tr.Command):
+            for argument in _without_d(base):
+                self.run(argument, in_index)
+        for sub in item.subs:
+            self.run(sub, in_index or isinstance(base, tr.Group))
+        for sup in sups:
+            self.run(sup, in_index)
+
+    def cases(self, env: tr.Env) -> None:
         known = self._cond
         for row in tr.split(env.items, "CR"):
             for n, cell in enumerate(tr.split(row, "AMP")):
                 self._cond = known or n > 0
-                self.run(source, cell, False)
+                self.run(cell)
         self._cond = known
 
     def letter(
-        self, source: Source, item: tr.Item, base: tr.Token, following: tr.Item | None, in_index: bool, word: bool,
-        opens: bool, derived: bool,
+        self, item: tr.Scripted, following: tr.Item | None, in_index: bool, word: bool, opens: bool, derived: bool,
     ) -> None:
-        sub = item.subs[0] if isinstance(item, tr.Scripted) and item.subs else None
-        starred = isinstance(item, tr.Scripted) and any(tr.is_token(s[0], "STAR") for s in item.sups if len(s) == 1)
+        text, sups = str(item.base), item.sups
+        behind = tr.scripted(following) if following is not None else None
+        group = behind.base if behind is not None and tr.is_group(behind.base, "LPAREN", "LBRACK") else None
+        entry = behind.subs[:1] if behind is not None and group is not None else ()  # f(x)_{kl}
+        sub = next(iter((*item.subs[:1], *entry)), None)
+        starred, transposed = any(len(s) == 1 and tr.is_token(s[0], "STAR") for s in sups), tr.is_transposed(item)
         if starred:
-            self.starred.append(base.text)
-        behind = following.base if isinstance(following, tr.Scripted) else following
-        group = behind if isinstance(behind, tr.Group) and behind.bracket in ("LPAREN", "LBRACK") else None
-        if isinstance(following, tr.Scripted) and group is not None and following.subs and sub is None:
-            sub = following.subs[0]  # f(x)_{kl}
-        above = tr.label_of(item.sups[0][0]) if isinstance(item, tr.Scripted) and item.sups and item.sups[0] else None
-        bare = sub is None and not starred and not word
-        if tr.is_transposed(item):
-            self.marked.add(base.text)
-        name, layer = tr.sampled(base.text)
-        round_ = base.text[len(name) + 1] if layer is not None else ""
-        sups = item.sups if isinstance(item, tr.Scripted) else ()
-        exponential = base.text == "e" and sub is None
-        if (above is None and not exponential and sups and len(sups[0]) == 1
-                and tr.is_group(sups[0][0], "LPAREN", "LBRACK")):
-            layer = tr.variable(sups[0][0].items[0]) if len(sups[0][0].items) == 1 else None
-            round_ = "(" if sups[0][0].bracket == "LPAREN" else "["
+            self.starred.append(text)
+        if transposed:
+            self.marked.add(text)
+        exponential = text == "e" and sub is None
+        name, layer = tr.sampled(text)
+        round_ = text[len(name) + 1] if layer is not None else ""
+        above = tr.label_of(sups[0][0]) if sups and sups[0] else None
+        if not exponential and sups and len(sups[0]) == 1 and tr.is_group(held := sups[0][0], "LPAREN", "LBRACK"):
+            layer = tr.variable(held.items[0]) if len(held.items) == 1 else None
+            round_ = "(" if held.bracket == "LPAREN" else "["
         squared = any(len(s) == 1 and tr.is_token(s[0], "NUMBER") and s[0].text == "2" for s in sups)
-        primes = item.primes if isinstance(item, tr.Scripted) else 0
         if layer is None:
-            name, round_ = base.text, ""
+            name, round_ = text, ""
+        bare = sub is None and not starred and not word and layer is None
         self.all.append(Occurrence(
-            name, sub, group, in_index, bare and layer is None, opens, layer or above, round_, squared, primes,
-            self._right, derived, bool(sups) and not starred and not tr.is_transposed(item), self._cond, self._limit,
-            self._declared, self._local))
+            name, sub, group, in_index, bare, opens, layer or above, round_, squared, item.primes, self._right,
+            derived, bool(sups) and not starred and not transposed, self._cond, self._limit, self._declared,
+            self._local))
         if sub is not None:
-            self.run(source, sub, True)
-        for sup in item.sups if isinstance(item, tr.Scripted) else ():
+            self.run(sub, True)
+        for sup in sups:
             alone = tr.label_of(sup[0]) if len(sup) == 1 else None
             mark = tr.is_token(sup[0] if sup else None, "STAR", "TOP")
-            if (base.text == "e" and sub is None) or (layer is None and alone is None and not mark):
-                self.run(source, sup, in_index)  # a letter alone above declares nothing: power, layer or sample
+            if exponential or (layer is None and alone is None and not mark):
+                self.run(sup, in_index)  # a letter alone above declares nothing: power, layer or sample
 
-    def below(self, source: Source, sub: tr.Items, base: tr.Token, following: tr.Item | None) -> None:
+    def below(self, sub: tr.Items, at: tr.Item, following: tr.Item | None) -> None:
         """What stands below a sum."""
         items = lines(sub)
         parts = divided(items)
-        found = Pieces(source)
+        found = Pieces(_NOWHERE)
         try:
-            found.sort(parts[0] if parts is not None else items, base)
+            found.sort(parts[0] if parts is not None else items, at)
         except NotationError:
-            letters = following.subs[0] if isinstance(following, tr.Scripted) and following.subs else ()
-            if parts is None and tr.variables(letters) is not None:
-                self.sets.append((items, tr.variables(letters) or []))  # \max_{\Omega(k,l)} x_{ij}
+            letters = tr.scripted(following).subs[:1] if following is not None else ()
+            if parts is None and letters and tr.variables(letters[0]) is not None:
+                self.sets.append((items, tr.variables(letters[0]) or []))  # \max_{\Omega(k,l)} x_{ij}
         self.bound += found.names
         for names, is_tuple, right in found.members:
             self.member_of(names, is_tuple, right)
@@ -225,8 +236,8 @@ class Occurrences:
         self.bounds += [b for b, _ in (*found.lower.values(), *found.upper.values())]
         self.lowest += [b for b, _ in found.lower.values()]
         cond, self._cond = self._cond, True
-        self._limit = tr.has(items, "REL") and not any(isinstance(i, tr.Scripted) and i.subs for i in items)
-        self.run(source, items, False, sums=True)
+        self._limit = tr.has(items, "REL") and not any(tr.scripted(i).subs for i in items)
+        self.each(items, False)
         self._cond, self._limit = cond, False
 
     def member_of(self, names: list[str], is_tuple: bool, right: tr.Items) -> None:
@@ -278,30 +289,28 @@ def _letters(items: tr.Items) -> set[str]:
     return {*tr.names_in([i for i in items if tr.is_token(tr.base_of(i), "NAME")])}
 
 
-def _subscript(item: tr.Item) -> tr.Items:
-    item = tr.normal(item)
-    return item.subs[0] if isinstance(item, tr.Scripted) and item.subs else ()
+def _element(item: tr.Item) -> list[str] | None:
+    """i, j of the set of (i, j) under conditions."""
+    inner = divided(item.items) if tr.is_group(item, "LSET") else None
+    return None if inner is None else tr.variables(tr.split(inner[0], "IN")[0])
 
 
 def _holds_condition(item: tr.Item) -> bool:
     """Whether there is a condition in these brackets."""
-    body = item.base if isinstance(item, tr.Scripted) else item
+    body = tr.base_of(item)
     return isinstance(body, tr.Group) and tr.has(body.items, "REL")
 
 
-def _big(item: tr.Item) -> tuple[tr.Items, tr.Token] | None:
-    """What stands below a \\max, \\sum …, and the command."""
-    if isinstance(item, tr.Scripted) and isinstance(item.base, tr.Token) and item.base.type == "BIG" and item.subs:
-        return item.subs[0], item.base
-    return None
+def _is_big(item: tr.Item) -> bool:
+    """A \\max, \\sum … with something below it."""
+    return tr.is_token(tr.base_of(item), "BIG") and bool(tr.scripted(item).subs)
 
 
-def _without_d(fraction: tr.Command) -> tr.Command:
-    """The fraction without the d of df/dx."""
-    above, below = (tuple(tr.unwrap(a)) for a in fraction.arguments)
-    if all(a and isinstance(a[0], tr.Token) and a[0].text == "d" for a in (above, below)) and len(below) > 1:
-        return tr.Command("FRAC", (above[1:], below[1:]), fraction.start, fraction.end)
-    return fraction
+def _without_d(command: tr.Command) -> Iterable[tr.Items]:
+    """What stands in the command; of df/dx without the d."""
+    parts = [tr.unwrap(a) for a in command.arguments]
+    d = command.type == "FRAC" and all(p and str(p[0]) == "d" for p in parts)
+    return [p[1:] for p in parts] if d and len(parts[1]) > 1 else parts
 
 
 def _of_bare_letters(items: tr.Items) -> bool:

@@ -219,6 +219,12 @@ def base_of(item: Item) -> Item:
     return item.base if isinstance(item, Scripted) else item
 
 
+def scripted(item: Item) -> Scripted:
+    """The item with its scripts, of which there may be none."""
+    item = normal(item)
+    return item if isinstance(item, Scripted) else Scripted(item, (), (), 0, item.start, item.end)
+
+
 def sampled(name: str) -> tuple[str, str | None]:
     """``x^(i)`` → x, i: a letter alone in a bracketed superscript."""
     base, _, above = name.partition("^")

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from derive.notation import tree as tr
 from derive.notation.elaboration import stated
 from derive.notation.faces import Faces
-from derive.notation.formulas import Formula, NotationError, Source
-from derive.notation.grammar import parse, tree_of
+from derive.notation.formulas import Formula, NotationError
+from derive.notation.grammar import tree_of
 from derive.notation.inference import inferred, softmaxes
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
@@ -33,29 +33,20 @@ def gather(
     ``rows``: words call the vectors rows; ``softmax``: what they say that of a matrix is taken of.
     A formula that cannot be parsed declares nothing; reading it says why.
     """
+    formulas = [f if isinstance(f, Formula) else Formula(f, 1, 0, True) for f in latexes]
+    kept = [(f, tree) for f in formulas if not tr.has(tree := _tree(f), "ARROW")]  # an update says nothing of letters
+    named = [(f.source, tree) for f, tree in kept if lists_letters(tree)]
+    trees = [(f.source, tree) for f, tree in kept if not lists_letters(tree)]
     seen = Occurrences()
-    trees: list[tuple[Source, tr.Items]] = []
-    lists: list[tuple[Source, tr.Items]] = []
-    faced: list[tuple[Source, tr.Items]] = []
-    for formula in latexes:
-        source = Source(formula) if isinstance(formula, str) else formula.source
-        try:
-            tree = parse(source) if isinstance(formula, str) else tree_of(formula)
-            if tr.has(tree, "ARROW"):
-                continue  # an update says nothing of its letters
-            faced += [(source, tree)] if isinstance(formula, str) or formula.tree is None else _as_written(formula)
-            if lists_letters(tree):
-                lists.append((source, tree))
-                continue
-            seen.formula(tree)
-        except (NotationError, RecursionError):
-            continue
-        trees.append((source, tree))
+    for _, tree in trees:
+        seen.formula(tree)
     known = {o.name for o in seen.all}
-    for source, named in lists:  # they say what letters there are, and nothing of those that stand elsewhere
-        if not known.issuperset(tr.sampled(name)[0] for name in tr.names_in(named)):
-            seen.formula(named)
-            trees.append((source, named))
+    for source, tree in named:  # they say what letters there are, and nothing of those that stand elsewhere
+        if not known.issuperset(tr.sampled(name)[0] for name in tr.names_in(tree)):
+            seen.formula(tree)
+            trees.append((source, tree))
+    # what a rule gave subscripts is still a whole vector as it is written
+    faced = [(own.source, _tree(own)) for own in (Formula(f.latex, f.line, f.column, f.display) for f, _ in kept)]
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
@@ -63,13 +54,12 @@ def gather(
     return replace(shaped, vectors=gathering.has_vectors(shaped), softmax=softmax or softmaxes(nodes, shaped))
 
 
-def _as_written(formula: Formula) -> list[tuple[Source, tr.Items]]:
-    """The text of a formula that a rule has changed: what the rule gave subscripts is still a whole vector in it."""
-    source = Source(formula.latex)
+def _tree(formula: Formula) -> tr.Items:
+    """The tree; empty where the formula has none."""
     try:
-        return [(source, parse(source))]
-    except NotationError:
-        return []
+        return tree_of(formula)
+    except (NotationError, RecursionError):
+        return ()
 
 
 def lists_letters(items: tr.Items) -> bool:

@@ -19,7 +19,7 @@ def symbol(r: Reader, c: tr.Cursor) -> Expr:
     at_start = c.at == 0 or (tr.is_token(c.items[c.at - 1], "REL") and tr.is_token(c.peek(2), "REL")) or (
         forms.is_derivative_sign(c.items[c.at - 1]))
     item = c.take()
-    scripts = item if isinstance(item, tr.Scripted) else tr.Scripted(item, (), (), 0, item.start, item.end)
+    scripts = tr.scripted(item)
     token = scripts.base
     assert isinstance(token, tr.Token)
     if len(scripts.subs) > 1:
@@ -51,12 +51,16 @@ def symbol(r: Reader, c: tr.Cursor) -> Expr:
         case Kind.SET:
             return set_applied(r, found, rest, item, c)
         case Kind.SIZE:
-            if rest is not None:
-                raise r.error(item, f"`{r.shown(token)}` is a size; it has no subscript")
-            return r.raised(Size(found.name), replace(item, subs=()) if isinstance(item, tr.Scripted) else item)
+            return size(r, found, rest, scripts)
         case Kind.INDEX:
             return index(r, token, scripts, c)
     return entry(r, found, rest, item, c, at_start)
+
+
+def size(r: Reader, found: Symbol, sub: tr.Items | None, scripts: tr.Scripted) -> Expr:
+    if sub is not None:
+        raise r.error(scripts, f"`{r.shown(scripts.base)}` is a size; it has no subscript")
+    return r.raised(Size(found.name), replace(scripts, subs=()))
 
 
 def _without_symbol(r: Reader, token: tr.Token, item: tr.Item, scripts: tr.Scripted, c: tr.Cursor) -> Expr | None:

@@ -147,32 +147,39 @@ class _Lexer:
             braced = _BRACED.match(self.text, end)
             self.at = braced.end() if braced else end
         elif name in vocabulary.LAYOUT:
-            letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
-            accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
-            if accented is not None:
-                return self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name in _HEAVY)
-            if letter is not None:
-                return self.emit("NAME", name_of(letter[1]), letter.end(), name in _HEAVY)  # \mathbf{W} is W
-            if name == "rm" and (word := _UPRIGHT.match(self.text, end)):
-                return self.emit("NAME", word[1], word.end())  # {\rm tr}
-            self.at = end
-            self.heavy = name in _HEAVY
+            self.weight(name, end)
         elif name == "equiv" and not _MODULO.search(self.text, end):
             self.emit("REL", "=", end)  # σ(z) ≡ 1/(1 + e^{-z})
         elif name in GREEK:
             self.emit("NAME", name, end)
         elif name in ACCENTS or name in ALPHABETS:
-            argument = _ARGUMENT.match(self.text, end) or _BOLD_UNDER.match(self.text, end)
-            if argument is None:
-                raise self.error(rf"`\{name}` needs one letter under it")
-            heavy = any(f"\\{weight}" in argument[0] for weight in _HEAVY)
-            self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end(), heavy)
+            self.accent(name, end)
         else:
             for table, kind in ((RELATIONS, "REL"), (reductions.SPELLINGS, "BIG"), (SPELLINGS, "FN")):
                 if name in table:
                     return self.emit(kind, table[name], end)
             self.emit(COMMANDS.get(name, "UNKNOWN"), name if name in COMMANDS else f"\\{name}", end)
         return None
+
+    def weight(self, name: str, end: int) -> None:
+        r"""\mathbf{W} is W, and {\rm tr} is a word; all else is read over."""
+        letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
+        accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
+        if accented is not None:
+            self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name in _HEAVY)
+        elif letter is not None:
+            self.emit("NAME", name_of(letter[1]), letter.end(), name in _HEAVY)
+        elif name == "rm" and (word := _UPRIGHT.match(self.text, end)):
+            self.emit("NAME", word[1], word.end())
+        else:
+            self.at, self.heavy = end, name in _HEAVY
+
+    def accent(self, name: str, end: int) -> None:
+        argument = _ARGUMENT.match(self.text, end) or _BOLD_UNDER.match(self.text, end)
+        if argument is None:
+            raise self.error(rf"`\{name}` needs one letter under it")
+        heavy = any(f"\\{weight}" in argument[0] for weight in _HEAVY)
+        self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end(), heavy)
 
     def delimiter(self, name: str, end: int) -> None:
         if name == "left" and (cases := _OLD_CASES.match(self.text, end)):

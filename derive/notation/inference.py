@@ -20,7 +20,7 @@ from derive.records import dataclass
 
 NUMBER, COLUMN, MATRIX = 0, 1, 2
 _LITERALS = (Num, Infinity)
-_MOST = 4000  # choices that are weighed for the letters of one component
+_MOST = 1000  # choices that are weighed for the letters of one component
 _SPARE = "ijklmpqr"
 Ranks = dict[str, int]
 Cost = tuple[int, ...]
@@ -79,6 +79,10 @@ class _Way:
 _SHAPES = ("a number", "a vector", "a matrix")
 
 
+class _TooManyChoices(Exception):
+    """The letters stay open."""
+
+
 @dataclass(frozen=True)
 class _Component:
     """Claims that share letters, and the letters whose ranks they have to settle."""
@@ -92,7 +96,10 @@ class _Component:
         """The ranks that fit and agree best with the letters' faces; numbers where none fit."""
         if not self.beside & {*self.names} and not any(marked(c) or wholes(c, self.table) for c in self.claimed):
             return (dict.fromkeys(self.names, 0),)
-        found = [(self.against(ranks), ranks) for ranks in self.fitting()]
+        try:
+            found = [(self.against(ranks), ranks) for ranks in self.fitting()]
+        except _TooManyChoices:
+            return tuple(dict.fromkeys(self.names, rank) for rank in (NUMBER, COLUMN, MATRIX))
         best = min((cost for cost, _ in found), default=())
         return tuple(ranks for cost, ranks in found if cost == best) or (dict.fromkeys(self.names, 0),)
 
@@ -142,12 +149,17 @@ class _Component:
                 new = {**now, name: (rank,)}
                 if all(fitted(claim, new) for claim in self.claimed if name in own[claim]):
                     heapq.heappush(waiting, (self.cost(new, self.beside), -place, rank, new))
+        raise _TooManyChoices
 
     def may_fit(self, claim: Rel, ranks: Ranks) -> bool:
-        """Whether the terms whose letters are settled have values, and no number goes with vectors."""
-        sides = (_settled(t, {*self.names}, ranks) for t in claim.terms if not isinstance(t, _LITERALS))
-        found = {rank_of(side, self.table, ranks) for side in sides if side is not None}
-        return None not in found and (NUMBER not in found or len(found) == 1)
+        """Whether the terms whose letters are settled have values, and none has more axes than a whole side."""
+        sides = [(t, own) for t in claim.terms if not isinstance(t, _LITERALS)
+                 and (own := _settled(t, {*self.names}, ranks)) is not None]
+        found = {own: rank_of(own, self.table, ranks) for _, own in sides}
+        known = [rank for rank in found.values() if rank is not None]
+        whole = [found[own] or NUMBER for t, own in sides if own is t]
+        return len(known) == len(found) and (NUMBER not in known or not any(known)) and max(known, default=0) <= min(
+            whole, default=MATRIX)
 
 
 def _settled(node: Expr, undecided: Set[str], ranks: Ranks) -> Expr | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from derive.notation import NotationError, gather, read
+from derive.notation import NotationError, gather, inference, read
 from derive.notation.formulas import formulas
 
 TABLE = gather(["x_{ij}"])
@@ -34,10 +34,18 @@ def test_long_texts_are_scanned(text, count):
     assert len(formulas(text)) == count
 
 
-def test_a_product_of_many_matrices_is_read() -> None:
-    product = "A B C D E F G H K M N P R S"  # trying all shapes of so many letters would take days
-    table = gather([f"y = {product} x"])
-    assert [len(s.axes) for s in table.symbols if s.name in product.split()] == [2] * 14
+@pytest.mark.parametrize("formula", [
+    "y = A B C D E F G H K M N P x", "y = A x + B z + C u + D v + E w + F s + G t + H h + K p + M q + N r + P d",
+])
+def test_the_shapes_of_many_matrices_follow(formula: str) -> None:
+    table = gather([formula])  # trying all shapes of so many letters would take days
+    assert [len(s.axes) for s in table.symbols if s.name in "ABCDEFGHKMNP"] == [2] * 12
+
+
+def test_letters_whose_shapes_would_take_too_long_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "_MOST", 3)
+    with pytest.raises(NotationError, match="is a number or a vector or a matrix"):
+        read("y = A x + b", gather(["y = A x + b"]))
 
 
 @pytest.mark.parametrize(("formula", "place"), [

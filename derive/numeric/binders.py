@@ -1,23 +1,26 @@
-"""Index terms on a grid, and the values that a bound variable takes on it: windows, covering windows, ranges.
-
-Index terms have an interpreter of their own beside that of values: they are exact, integers over one denominator.
-"""
+"""Index terms on a grid, and the values that a bound variable takes on it: windows, covering windows, ranges."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from fractions import Fraction
+from functools import lru_cache, partial, reduce
 from itertools import repeat
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 import derive.expr as ex
 from derive.errors import UnsupportedError
-from derive.numeric.gather import Array, Indices, Mask
+from derive.numeric.arithmetic import EXACT
+from derive.numeric.coder import Coder
+from derive.numeric.gather import Indices, Mask
+from derive.numeric.point import Definitions
 from derive.numeric.shapes import Extents, WindowSet, size, span
 from derive.numeric.source import members
-from derive.records import dataclass
+from derive.numeric.statements import made, variables_of
 
 Env = Mapping[ex.Idx, Indices]
 Index = Callable[[ex.Expr, Env], Indices]  # an index term's value where the variables have these values
@@ -135,25 +138,7 @@ def covers(cond: ex.In, binder: ex.Binder) -> bool:
     return given and bool(args) and len(set(args)) == len(args) and all(a in free for a in args)
 
 
-# Index terms on a grid, exactly: an integer array over one common denominator.
-
-@dataclass(frozen=True)
-class Quotient:
-    """top / bottom."""
-
-    top: Indices
-    bottom: int = 1
-
-    def whole(self) -> Indices:
-        if self.bottom != 1:
-            if (self.top % self.bottom).any():
-                raise UnsupportedError("an index is not a whole number: write its floor or ceil")
-            return self.top // self.bottom
-        return self.top
-
-    def real(self) -> Array:
-        return self.top / self.bottom
-
+# Index terms on a grid, exactly: arrays of integers, and of fractions where a term is no whole number.
 
 @lru_cache(maxsize=4096)
 def is_index_term(node: ex.Node) -> bool:
@@ -169,51 +154,49 @@ def _is_exact(node: ex.Node) -> bool:
     return isinstance(node, (ex.Num, ex.Size, ex.Idx, ex.Star, ex.Add, ex.Mul, ex.Extremum))
 
 
-def index_value(node: ex.Expr, env: Mapping[ex.Idx, Indices], sizes: Mapping[str, int],
-             star: Callable[[ex.Star], Indices]) -> Quotient:
+class _Indices(Coder):
+    """Sizes and stars are asked of the grid."""
+
+    def _written(self, node: ex.Node) -> str:
+        if not _is_exact(node):
+            raise UnsupportedError(f"`{type(node).__name__}` does not make an index")
+        return super()._written(node)
+
+    def _size(self, node: ex.Size) -> str:
+        return f"P.size({node.name!r})"
+
+    def _star(self, node: ex.Star) -> str:
+        return f"P.star({self.constant(node)})"
+
+
+def _each(function: Callable[[Any], int]) -> Callable[[Any], Indices]:
+    elementwise = np.frompyfunc(function, 1, 1)
+    return lambda values: np.asarray(elementwise(values), np.int64)
+
+
+_NAMES = {"F": Fraction, "floor": _each(math.floor), "ceil": _each(math.ceil),
+          "max": lambda *values: reduce(np.maximum, values), "min": lambda *values: reduce(np.minimum, values)}
+
+
+@lru_cache(maxsize=4096)
+def _compiled(node: ex.Expr) -> tuple[tuple[ex.Idx, ...], Callable[[Any, list[Indices]], Any]]:
+    coder, free = _Indices(Definitions({}, {}, {}), {}, None), variables_of(node)
+    unpacked = "".join(coder.name(v) + "," for v in free)
+    source = "def value(P, AT):\n" + (f"    {unpacked} = AT\n" if free else "")
+    return free, made(f"{source}    return {coder.index(node)}\n", coder, _NAMES, EXACT)["value"]
+
+
+def index_value(node: ex.Expr, env: Env, sizes: Mapping[str, int], star: Callable[[ex.Star], Indices]) -> Any:
     """An index term such as ⌊(i + p)/s⌋ at every point of the grid."""
-    def go(part: ex.Expr) -> Quotient:
-        return index_value(part, env, sizes, star)
-
-    match node:
-        case ex.Idx():
-            if node not in env:
-                raise UnsupportedError("an index is not bound: it stands on the right only")
-            return Quotient(env[node])
-        case ex.Num(value):
-            return Quotient(np.asarray(value.numerator, np.int64), value.denominator)
-        case ex.Size(name):
-            return Quotient(np.asarray(size(name, sizes), np.int64))
-        case ex.Star():
-            return Quotient(star(node))
-        case ex.Mul(factors):
-            parts = [go(f) for f in factors]
-            return Quotient(math.prod((p.top for p in parts[1:]), start=parts[0].top),
-                            math.prod(p.bottom for p in parts))
-        case ex.Pow(base, ex.Num(exponent)) if exponent == -1 and isinstance(base, ex.Num):
-            inverse = 1 / base.value
-            return Quotient(np.asarray(inverse.numerator, np.int64), inverse.denominator)
-        case ex.Pow(ex.Size(name), ex.Num(exponent)) if exponent == -1:
-            return Quotient(np.asarray(1, np.int64), sizes[name])
-        case ex.Add(args) | ex.Extremum(_, args):
-            tops, bottom = _common([go(a) for a in args])
-            join = {"max": np.maximum, "min": np.minimum}[node.op] if isinstance(node, ex.Extremum) else np.add
-            total = tops[0]
-            for top in tops[1:]:
-                total = join(total, top)
-            return Quotient(total, bottom)
-        case ex.Fn("floor", (arg,)):
-            inner = go(arg)
-            return Quotient(inner.top // inner.bottom)
-        case ex.Fn("ceil", (arg,)):
-            inner = go(arg)
-            return Quotient(-(-inner.top // inner.bottom))
-        case ex.Fn("mod", (left, right)):
-            tops, bottom = _common([go(left), go(right)])
-            return Quotient(tops[0] % tops[1], bottom)
-    raise UnsupportedError(f"`{type(node).__name__}` does not make an index")
+    free, value = _compiled(node)
+    if not env.keys() >= set(free):
+        raise UnsupportedError("an index is not bound: it stands on the right only")
+    return value(SimpleNamespace(size=lambda name: size(name, sizes), star=star), [env[v] for v in free])
 
 
-def _common(parts: list[Quotient]) -> tuple[list[Indices], int]:
-    bottom = math.lcm(*(p.bottom for p in parts))
-    return [p.top * (bottom // p.bottom) for p in parts], bottom
+def whole(values: Any) -> Indices:
+    """The values of an index."""
+    found = np.asarray(values)
+    if found.dtype == object and any(v.denominator != 1 for v in found.flat):
+        raise UnsupportedError("an index is not a whole number: write its floor or ceil")
+    return found.astype(np.int64, copy=False)

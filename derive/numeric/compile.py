@@ -75,7 +75,7 @@ class Evaluation:
 
     def value(self, node: ex.Expr, env: Env) -> Any:
         if binders.is_index_term(node):
-            return self.quotient(node, env).real()
+            return np.asarray(self.exactly(node, env), np.float64)
         if self.module.tie_rule == "split" and (arg := self.read_at(node, env)) is not None:
             return self.averaged(node, arg, env)
         return _exponential(self, node, env) if has_exponentials(node) else self.plain(node, env)
@@ -157,10 +157,10 @@ class Evaluation:
 
     def index(self, node: ex.Expr, env: Env) -> Indices:
         known = env.get(node) if isinstance(node, ex.Idx) else None
-        whole = self.quotient(node, env).whole() if known is None else known
+        whole = binders.whole(self.exactly(node, env)) if known is None else known
         return whole if whole.ndim >= len(self.shape) else whole.reshape((1,) * len(self.shape))
 
-    def quotient(self, node: ex.Expr, env: Env) -> binders.Quotient:
+    def exactly(self, node: ex.Expr, env: Env) -> Any:
         return binders.index_value(node, env, self.reach.sizes, lambda star: self.star(star, env))
 
     def product(self, factors: tuple[ex.Expr, ...], env: Env) -> Any:

@@ -12,7 +12,7 @@ from derive.expr import And, Entry, Given, Matrix, Node, Partial, Rel, Star, fre
 from derive.sheet import Math
 from derive.verify.points.claims import Claim, Refuted
 from derive.verify.points.point import Point
-from derive.verify.proving import Proofs
+from derive.verify.provers.cases import Proofs
 from derive.verify.report import ENOUGH, Check, Verdict, remembered
 from derive.verify.scope import Scope
 

@@ -20,13 +20,12 @@ from derive.verify.check import checked, unbound
 from derive.verify.example import Parsed, example
 from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
-from derive.verify.proving import Proofs, proofs
+from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
 from derive.verify.ties import apart, clarke
-from derive.verify.window_routes import window_routes
-from derive.verify.windows import check_listing, geometry
+from derive.verify.windows import check_listing, geometry, window_routes
 from derive.verify.words import words
 
 Tables = Mapping[str, SymbolTable]

@@ -11,7 +11,7 @@ from derive.notation import read
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.sheet import Math, Sheet
 from derive.verify.check import fresh
-from derive.verify.proving import Proofs
+from derive.verify.provers.cases import Proofs
 from derive.verify.report import Check
 from derive.verify.scope import Scope, localised
 from derive.verify.sheet import parsed_of, scopes_of

@@ -8,7 +8,7 @@ from derive.errors import DeriveError
 from derive.notation import read
 from derive.numeric.arithmetic import precision
 from derive.sheet import Math
-from derive.verify.proving import proofs
+from derive.verify.provers.cases import proofs
 from derive.verify.report import Verdict
 from tests.calculus.zoo import messages_of
 from tests.verify.mutations import mutants

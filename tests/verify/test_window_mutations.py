@@ -19,7 +19,7 @@ from derive.render.guard import displayed
 from derive.sheet import Math
 from derive.verify import sheet as verification
 from derive.verify.check import fresh
-from derive.verify.proving import Proofs, proofs
+from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import Verdict
 from derive.verify.scope import Scope
 

@@ -1,12 +1,20 @@
-"""Which values a size may take: small ones; where windows lie along it, those at which they hold entries."""
+"""Which values a size may take: small ones; where windows lie along it, those at which they hold entries.
+
+How many windows there are settles a size behind them: the input must be large enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count, islice
+from typing import cast
 
-from derive.expr import Entry, SetApp, walk
+from derive.axes import stands
+from derive.errors import DeriveError
+from derive.expr import Entry, Idx, SetApp, walk
 from derive.module import Module
+from derive.numeric.shapes import extents
 from derive.numeric.source import window_places
 from derive.records import dataclass
 from derive.window_axis import AdaptiveAxis, WindowAxis
@@ -82,4 +90,73 @@ def fixed(module: Module) -> set[tuple[str, int]]:
             axes = zip(node.args, module.field(node.name).axes, strict=False)
             counted = {k for k, axis in axes if isinstance(axis, AdaptiveAxis)}
             found |= {(entry.tensor, d) for d, k in enumerate(entry.indices) if k in counted}
+    return found
+
+
+_AMPLE = 48  # of an input, for two layers of windows
+_SOME = 3
+Completed = Callable[[Mapping[str, int]], dict[str, int] | None]
+
+
+def settled(module: Module) -> dict[str, tuple[str, int]]:
+    """name → (tensor, axis) whose extent it is: as many weights as there are windows before them."""
+    names = {size for name in module.given if (s := module.table.named(name)) for size in s.sizes}
+    found: dict[str, tuple[str, int]] = {}
+    chosen = set()
+    for equation in module.equations:
+        entry, value = equation.terms
+        symbol = module.table.named(entry.tensor) if isinstance(entry, Entry) else None
+        for d, size in enumerate(symbol.sizes if symbol is not None else ()):
+            assert isinstance(entry, Entry)
+            index = entry.indices[d]
+            alone = isinstance(index, Idx) and any(name in module.given for name, _ in stands(index, value))
+            if alone:
+                chosen.add(size)
+            elif isinstance(size, str) and size in names:
+                found.setdefault(size, (entry.tensor, d))
+    return {size: place for size, place in found.items() if size not in chosen}
+
+
+def completed(module: Module, names: tuple[str, ...]) -> Completed:
+    """The sizes ``names`` in their order, those put in that others settle; None where these do not fit."""
+    places = settled(module)
+    steps = []
+    for n, equation in enumerate(module.equations):
+        head = cast(Entry, equation.terms[0])
+        sizes = {size: d for size, (tensor, d) in places.items() if tensor == head.tensor}
+        if sizes:
+            before = replace(module, equations=module.equations[: n + 1], output=head.tensor)
+            used = {e.tensor for q in before.equations for e in walk(q) if isinstance(e, Entry)}
+            steps.append((before, [name for name in module.given if name in used], sizes))
+
+    def complete(chosen: Mapping[str, int]) -> dict[str, int] | None:
+        known = dict(chosen)
+        for before, given, sizes in steps:
+            symbols = [s for name in given if (s := module.table.named(name)) is not None]
+            shapes = {s.name: tuple(n if isinstance(n, int) else known[n] for n in s.sizes) for s in symbols}
+            try:
+                found = extents(before, shapes).shapes[before.output]
+            except DeriveError:
+                return None
+            known |= {size: found[d] for size, d in sizes.items()}
+        return {name: known[name] for name in names}
+
+    return complete
+
+
+def large_enough(module: Module, values: Mapping[str, Choice],
+                 fits: Callable[[dict[str, int]], bool]) -> dict[str, Choice]:
+    """The values of the sizes that nothing settles; those of inputs that are slid over begin where they fit."""
+    places = settled(module)
+    slid = dict.fromkeys(size for equation in module.equations for e in walk(equation.terms[1])
+                         if isinstance(e, Entry) and (s := module.table.named(e.tensor)) is not None
+                         for size, term in zip(s.sizes, e.indices, strict=False)
+                         if isinstance(size, str) and size in {*values} - {*places} and not isinstance(term, Idx))
+    found = {name: choice for name, choice in values.items() if name not in places}
+    ample = {name: _AMPLE if name in slid else next(n for n in choice.values if n >= _SOME)
+             for name, choice in found.items()}
+    if fits(ample):
+        for name in slid:
+            least = next(n for n in range(2, _AMPLE + 1) if fits({**ample, name: n}))
+            found[name] = Choice(tuple(range(least, least + LARGEST)))
     return found

@@ -20,8 +20,17 @@ from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
 from derive.receptive_field import Axis
 from derive.records import dataclass
-from derive.verify.points.extents import LARGEST, Choice, allowed, distinct, fixed, rests
-from derive.verify.points.followed import Completed, completed, large_enough
+from derive.verify.points.extents import (
+    LARGEST,
+    Choice,
+    Completed,
+    allowed,
+    completed,
+    distinct,
+    fixed,
+    large_enough,
+    rests,
+)
 
 Shapes = dict[str, tuple[int, ...]]
 _TRIES = 60

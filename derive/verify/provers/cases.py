@@ -1,8 +1,9 @@
-"""Proofs of a layer's printed equations for all inputs at small sizes: by ring identities, by Z3 over the regions."""
+"""Proofs of printed equations for all inputs at small sizes: by ring identities, by Z3 over the regions."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,14 @@ import z3
 
 from derive.axes import axes
 from derive.errors import CardError, UnsupportedError
-from derive.expr import Node
+from derive.expr import Directional, Node, Subdifferential, walk
 from derive.numeric.point import TwoCases
+from derive.records import dataclass
 from derive.symbolic.pieces import Pieces
 from derive.verify.points.claims import Claim
 from derive.verify.points.draw import Draws
 from derive.verify.points.point import Point
-from derive.verify.points.sizes import Sizes, cells
+from derive.verify.points.sizes import Sizes, cells, over_windows
 from derive.verify.provers.algebra import TooMany
 from derive.verify.provers.layer import Layer
 from derive.verify.provers.piecewise import claims_of, truth
@@ -25,11 +27,61 @@ from derive.verify.provers.smt import Own, assume, context, number, opposite, re
 from derive.verify.provers.symmetry import Axes, axes_of, representatives
 from derive.verify.scope import Scope
 
+PROVABLE = 16  # entries of a window up to which Z3 is asked
+PROVED_AT = 2  # choices of sizes; where the second is out of reach, the first
+_FEW = 4  # points that say something before a proof is asked for: what claims nothing is proved of nothing
 _RLIMIT = 2_000_000  # of Z3: what is proved does not depend on the machine
 _MOST_ASSIGNMENTS = 20_000  # of the indices of one statement: of more it is tested, not proved
 _MOST_LETTERS = 300  # of all tensors, likewise
 _SPARE = (10, 40, 200)  # generators besides the entries: few at first, as each makes every polynomial longer
 _POINTS = 20  # at which it is looked whether what is taken to hold does
+
+
+@dataclass(frozen=True)
+class Proof:
+    """``of(statement)``: whether it holds identically; asked once ``enough`` points have said something."""
+
+    enough: int
+    evidence: str
+    of: Callable[[Node], bool]
+
+
+Proofs = tuple[Proof, ...]
+
+
+def proofs(scope: Scope) -> Proofs:
+    """By Z3 in all cases; by ring identities alone where the forward formula has no cases."""
+    if scope.window is not None:
+        n = scope.window.window.n
+        found = ByCases(scope, scope.draws.sizes[0])
+        return (_proof(_FEW, f"by Z3 for all windows of {n} entries", found),) if n <= PROVABLE else ()
+    if scope.windows and scope.windows[0].whole:
+        sizes = over_windows(scope.module, one_more=1) if scope.windows[0].window.n <= PROVABLE else None
+        if sizes is None:
+            return ()
+        shape = "×".join(map(str, sizes.shapes[scope.module.inputs[0]]))
+        return (_proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes)),)
+    provers = tuple(ByCases(scope, sizes) for sizes in scope.sizes[:PROVED_AT])
+    if provers[0].pieces is None:
+        return ()
+    words = "by Z3 for {}, in all cases" if provers[0].pieces.pieces else "by ring identity for {}"
+    return tuple(_proof(len(scope.sizes), words.format(_places(p.sizes for p in provers[:count])), *provers[:count])
+                 for count in dict.fromkeys((len(provers), 1)))
+
+
+def _proof(enough: int, evidence: str, *provers: ByCases) -> Proof:
+    """That each of them proves it."""
+    def proves(node: Node) -> bool:
+        if any(isinstance(n, (Subdifferential, Directional)) for n in walk(node)):
+            return False
+        return all(prover.proves(node) for prover in provers)
+
+    return Proof(enough, evidence, proves)
+
+
+def _places(sizes: Iterable[Sizes]) -> str:
+    """n = 2, m = 3 and n = 3, m = 2."""
+    return " and ".join(filter(None, (s.words() for s in sizes))) or "all inputs"
 
 
 class ByCases:

@@ -6,7 +6,7 @@ import pytest
 
 from derive.notation import read
 from derive.numeric.arithmetic import precision
-from derive.verify.proving import proofs
+from derive.verify.provers.cases import proofs
 from derive.verify.report import Verdict
 from tests.bank import solved
 from tests.verify.sheets import messages_of, subject, table_of

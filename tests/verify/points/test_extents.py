@@ -9,7 +9,7 @@ from derive.axes import with_axes
 from derive.card import Card
 from derive.module import Module
 from derive.question import module_of
-from derive.verify.points.followed import settled
+from derive.verify.points.extents import settled
 from derive.verify.points.sizes import choices
 
 

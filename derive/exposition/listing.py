@@ -20,14 +20,13 @@ def with_listings(sheet: Sheet, messages: Messages) -> tuple[Sheet, tuple[Check,
     found, reason = listings(messages)
     b = Builder({}, "listing")
     b.heading("heading_listing")
-    windows = messages.module.receptive_field is not None
     if not found:
         b.prose("listing_none", reason=reason)
     else:
         b.prose("listing_intro", given="upstream", results=", ".join(f"`{name}`" for name in results(messages)))
     for listed in found:
         if len(found) > 1:
-            b.prose(f"listing_{listed.style}", windows=windows)
+            b.prose(f"listing_{listed.style}")
         b.listing(listed.source)
     if found and reason:
         b.prose("listing_partly", reason=reason)

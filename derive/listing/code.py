@@ -131,7 +131,7 @@ class Printer:
 
     def product(self, factors: tuple[ex.Expr, ...]) -> Code:
         """a b / c; a bracket [c] among the factors chooses between the rest and 0."""
-        factors = tuple(_flat(factors))
+        factors = tuple(flat(factors))
         conds = [f.cond for f in factors if isinstance(f, ex.Bracket)]
         if conds:
             rest = ex.mul(*(f for f in factors if not isinstance(f, ex.Bracket)))
@@ -257,10 +257,11 @@ def _signed(term: ex.Expr) -> tuple[int, ex.Expr]:
     return 1, term
 
 
-def _flat(factors: Iterable[ex.Expr]) -> Iterable[ex.Expr]:
+def flat(factors: Iterable[ex.Expr]) -> Iterable[ex.Expr]:
+    """The factors of products among them, in their place."""
     for factor in factors:
         if isinstance(factor, ex.Mul):
-            yield from _flat(factor.factors)
+            yield from flat(factor.factors)
         else:
             yield factor
 

@@ -7,6 +7,7 @@ from typing import cast
 import derive.expr as ex
 from derive.affine import Affine
 from derive.errors import UnsupportedError
+from derive.listing.code import flat
 from derive.listing.scope import Cells, Definition, Loop, Scope
 from derive.receptive_field import Axis, WindowAxis
 from derive.records import dataclass
@@ -41,13 +42,14 @@ class Scatter:
 
 def scattered(definition: Definition, scope: Scope) -> Scatter | None:
     """A sum under 0 ≤ i − s k < A, (i, j) ∈ Ω(k, l) or (i, j) = (i^*_k, j^*_k) as what it adds to which entries."""
-    factors = _factors(definition.value)
+    factors = [*flat((definition.value,))]
     sums = [f for f in factors if isinstance(f, ex.Reduce) and f.op == "sum"]
     if len(sums) > 1:
         return None
     loop = scope.opened(sums[0], definition.indices) if sums else Loop((), (), None, ex.ONE)
-    factors = (*(f for f in factors if f not in sums), *_factors(loop.body))
-    brackets = [f for f in factors if isinstance(f, ex.Bracket) and any(isinstance(n, ex.Star) for n in ex.walk(f))]
+    factors = [*(f for f in factors if f not in sums), *flat((loop.body,))]
+    brackets = [f for f in factors if isinstance(f, ex.Bracket) and (
+        isinstance(f.cond, ex.In) or any(isinstance(n, ex.Star) for n in ex.walk(f)))]
     body = ex.mul(*(f for f in factors if f not in brackets))
     conds = [*ex.conditions(loop.cond), *(c for f in brackets for c in ex.conditions(f.cond))]
     seen = _Places(definition.indices, loop.variables, body, scope)
@@ -67,10 +69,6 @@ def scattered(definition: Definition, scope: Scope) -> Scatter | None:
         body = ex.Reduce("sum", ex.Binder(rest, (ex.ZERO,) * len(rest), ends, None), body)
     return Scatter({v: counts[v] for v in order}, seen.taps, cells, tuple(places.get(i, i) for i in definition.indices),
                    body)
-
-
-def _factors(value: ex.Expr) -> tuple[ex.Expr, ...]:
-    return value.factors if isinstance(value, ex.Mul) else (value,)
 
 
 class _Places:
@@ -137,9 +135,10 @@ def shared(value: ex.Expr, scope: Scope) -> ex.Expr:
                       and ex.subst(v, dict(zip(e.indices, stars[0].at, strict=True))) == best), best)
         names = tuple(ex.fresh_index() for _ in at)
         binder, body = ex.open_as(arg, names)
-        mine = ex.subst(body, dict(zip(names, at, strict=True)))
+        there: dict[ex.Node, ex.Node] = dict(zip(names, at, strict=True))
+        conds = [*(ex.subst(c, there) for c in ex.conditions(binder.cond)), ex.eq(ex.subst(body, there), value)]
         ties = ex.Reduce("sum", binder, ex.Bracket(ex.eq(body, value)))
-        return ex.mul(ex.Bracket(ex.eq(mine, value)), ex.Pow(ties, ex.MINUS_ONE))
+        return ex.mul(*map(ex.Bracket, conds), ex.Pow(ties, ex.MINUS_ONE))
 
     definitions = [cast("tuple[ex.Entry, ex.Expr]", e.terms) for e in scope.module.equations]
     return ex.transform(value, share, ex.Bracket)

@@ -230,3 +230,11 @@ def test_windows_along_some_axes() -> None:
         found, reason = listings(Messages(replace(module, tie_rule=rule)))
         assert [f.style for f in found] == ["loops", "arrays"], reason
     assert not listings(Messages(replace(module, tie_rule="split")))[0]
+
+
+@pytest.mark.parametrize("rule", ["first", "split"])
+def test_two_selections_in_one_window_have_no_listing(rule: str) -> None:
+    formula = r"f_{kl} = \max_{(i,j)\in\Omega(k,l)} x_{ij} - \min_{(i,j)\in\Omega(k,l)} x_{ij}"
+    module = module_from(Layer("range", (formula,), {"x": (6, 6)}, fields=(("Omega", POOL2),)))
+    found, reason = listings(Messages(replace(module, tie_rule=rule)))
+    assert not found and "is not written as code" in reason

@@ -28,6 +28,13 @@ def _prelu(rank: int, options: Options) -> Forward:
     return Forward((_of("prelu").replace(r"\alpha", r"\alpha" if options["shared"] else r"\alpha_{\I}"),))
 
 
+def _softmax(rank: int, options: Options) -> Forward:
+    r"""y_k = e^{x_k} / \sum_j e^{x_j}; with a ``temperature`` of x/\tau."""
+    own, other = (rf"e^{{\frac{{x_{{{axes}}}}}{{\tau}}}}" if options["temperature"] else rf"e^{{x_{{{axes}}}}}"
+                  for axes in (r"\I", r"\L"))
+    return Forward((rf"y_{{\I}} = \frac{{{own}}}{{\sum_{{\M}} {other}}}",))
+
+
 def _gelu(rank: int, options: Options) -> Forward:
     exact = r"\frac{u}{2} \left(1 + \operatorname{erf}\left(\frac{u}{\sqrt{2}}\right)\right)"
     smooth = r"\frac{u}{2} \left(1 + \tanh\left(\sqrt{\frac{2}{\pi}} \left(u + 0.044715 u^{3}\right)\right)\right)"
@@ -75,7 +82,7 @@ LAYERS = (
     _activation("relu6", "ReLU6", _each(r"\min(\max(u, 0), 6)"), source="Krizhevsky 2010"),
     _activation("sine", "sine", _each(r"\sin(\omega u)"), "siren", "sin", first="frequency",
                 letters={r"\omega": Letter("frequency", (r"\omega", "a"), "constants")}, source="Sitzmann et al. 2020"),
-    Layer("softmax", "softmax", r"y_{\I} = \frac{e^{x_{\I}}}{\sum_{\M} e^{x_{\L}}}",
-          aliases=("normalised_exponential",)),
+    Layer("softmax", "softmax", _softmax, {r"\tau": Letter("temperature", (r"\tau", "T", r"\theta"), "constants")},
+          aliases=("normalised_exponential",), facts=(r"\tau > 0",), options={"temperature": False}),
     Layer("log_softmax", "log-softmax", r"y_{\I} = x_{\I} - \log \sum_{\M} e^{x_{\L}}", aliases=("logsoftmax",)),
 )

@@ -152,7 +152,8 @@ class Layer:
     ``"activation"`` (of each entry by itself) or ``"loss"``.  ``aliases`` are further names, ``words`` is what prose
     calls it; the phrases of questions are the lexicon's.  ``options`` have the values that they have unless given;
     ``first`` is the one that may stand without its name.  ``facts`` hold of x, y and its letters; ``input`` and
-    ``output`` are the letters that x and y have by preference; ``source`` says where the formula is from.
+    ``output`` are the letters that x and y have by preference; ``source`` says where the formula is from; the first
+    axis of what a layer ``of_batch`` takes numbers samples.
     """
 
     name: str
@@ -168,6 +169,7 @@ class Layer:
     source: str = ""
     input: tuple[str, ...] = ("x",)
     output: tuple[str, ...] = ("y", "z", "h", "g")
+    of_batch: bool = False
 
     def ranks(self, options: Options) -> tuple[int, ...]:
         """The numbers of axes that its input may have, the usual one first; none where it may have any."""

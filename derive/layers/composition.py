@@ -23,7 +23,8 @@ from derive.errors import CardError
 from derive.layers.catalogue import Layer, Letter, Pooling
 from derive.layers.chain import Part, parse
 from derive.layers.layout import Laid, laid_out
-from derive.layers.lettering import free, indices, letters, renamed, written_out
+from derive.layers.lettering import free, indices, letters, renamed
+from derive.layers.samples import EXTENTS, SIZE, Samples, over_samples
 from derive.module import ROLES
 from derive.receptive_field import ReceptiveField
 from derive.records import dataclass
@@ -65,7 +66,8 @@ class Composed:
 
 
 def compose(chain: str | Sequence[Part], *, letters: Given | None = None, taken: Collection[str] = (),
-            rank: int | None = None, channels: bool = False, settled: bool = False) -> Composed:
+            rank: int | None = None, channels: bool = False, settled: bool = False,
+            samples: Samples | None = None) -> Composed:
     """The formulas of a chain of layers by name.
 
     ``letters`` binds by what letters are called (``input``, ``output``, ``preactivation``, ``outputs``, ``weights``,
@@ -73,27 +75,32 @@ def compose(chain: str | Sequence[Part], *, letters: Given | None = None, taken:
     brackets of a part bind its letters alone: ``prelu(slope=a, output=h)``; ``prelu(function=f)`` applies the card's f.
     ``taken`` are letters that stand for something else; ``rank`` is the number of the input's axes where the parts
     leave it open, the first one of ``channels`` or not; ``settled``: a linear layer is one unit where it is said alone.
+    With ``samples`` all that is computed has an index of the sample, and ``rank`` is that of one of them.
     Raises :class:`CardError` for unknown names and options, and for parts that do not fit.
     """
     parts = parse(chain) if isinstance(chain, str) else tuple(chain)
     if not parts:
         raise CardError("the chain has no layers; write e.g. `linear -> relu`")
-    return _Lettering(laid_out(parts, rank, channels, settled), letters or {}, taken).composed()
+    laid = laid_out(parts, rank, channels, settled, samples is not None)
+    return _Lettering(laid, letters or {}, taken, samples).composed()
 
 
 class _Lettering:
     """The letters of each part: those that are given, then the first that nothing else has."""
 
-    def __init__(self, laid: Sequence[Laid], given: Given, taken: Collection[str]) -> None:
-        self.laid = laid
+    def __init__(self, laid: Sequence[Laid], given: Given, taken: Collection[str],
+                 samples: Samples | None = None) -> None:
+        self.laid = laid if samples is None else over_samples(laid, samples)
+        given = {**given, "samples": samples.size} if samples is not None and samples.size else given
         self.given = {k: [v] if isinstance(v, str) else list(v) for k, v in given.items()}
         bound = {v for vs in self.given.values() for v in vs} | {
-            v for part in laid for v in part.given.values() if isinstance(v, str)}
+            v for part in self.laid for v in part.given.values() if isinstance(v, str)}
         self.bound = {c for v in bound for c in letters(v)} | bound
         self.indices = self.index_letters()
         self.taken = {*self.bound, *taken, *self.indices.values()}
         self.roles: dict[str, str] = {}
         self.passed: list[str] = []  # what goes into each part
+        self.samples = "" if samples is None else self.next("samples") or self.own(("N", "M", "B"))
 
     def index_letters(self) -> dict[str, str]:
         """Each index letter of the formulas, and the one for it where a letter is bound that is written like it."""
@@ -118,7 +125,7 @@ class _Lettering:
             names, called = self.names(part, n)
             said["shapes"] += _in_letters(part.forward.shapes, names)
             said["ranges"] += _in_letters(part.forward.ranges, names)
-            facts = tuple(self.facts_of(part.spec, part.rank, names)) if isinstance(part.spec, Layer) else ()
+            facts = tuple(self.facts_of(part, names))
             if part.windows is not None:
                 fields.append((names[r"\Omega"], part.windows))
             origin = "the card's function" if "function" in part.given else f"`{part.spec.name}` of the catalogue"
@@ -152,7 +159,8 @@ class _Lettering:
         used = {c for text in (*part.forward.formulas, *part.forward.shapes) for c in letters(text)}
         own = _own(part.spec)
         names = {c: new for c, new in self.indices.items() if c in used and c not in own}
-        names["x"] = self.passed[-1]
+        names |= {SIZE: self.samples, "x": self.passed[-1]}
+        names |= {c: self.own(("D", "M", "H", "Q")) for c in EXTENTS if c in used}
         called = {"input": names["x"]}
         if part.behind:
             names["r"] = self.passed[-1 - part.behind]
@@ -162,7 +170,7 @@ class _Lettering:
                 if what.what:
                     called[what.what] = names[letter]
         for letter, what in own.items():
-            if what.role in ROLES and letter in names and _is_letter(names[letter]):
+            if what.role in ROLES and letter in names and letter != "x" and _is_letter(names[letter]):
                 self.roles |= dict.fromkeys(_labelled(names[letter], what, names), what.role)
         if part.windows is not None:
             names[r"\Omega"] = self.own(_SETS)
@@ -172,6 +180,8 @@ class _Lettering:
 
     def letter(self, part: Laid, what: Letter) -> str:
         """The letter or the number for one of a layer's letters."""
+        if what.what == "size N" and self.samples and isinstance(part.spec, Layer) and part.spec.of_batch:
+            return self.samples
         value = part.given.get(what.what.replace(" ", "_"), self.next(what.what) if what.what else None)
         if value is None:
             return self.own(what.choices)
@@ -197,13 +207,12 @@ class _Lettering:
         self.taken.add(given)
         return str(given)
 
-    def facts_of(self, spec: Layer, rank: int, names: Mapping[str, str]) -> Iterable[str]:
+    def facts_of(self, part: Laid, names: Mapping[str, str]) -> Iterable[str]:
         """What holds of letters that are given."""
-        for fact in spec.facts:
-            written = written_out(fact, rank)
-            about = next(c for c in letters(written) if c in spec.letters or c == "x")
+        for fact in part.facts:
+            about = next(c for c in letters(fact) if c in _own(part.spec) or c == "x")
             if names.get(about) in self.roles:
-                yield renamed(written, {**self.indices, **names})
+                yield renamed(fact, {**self.indices, **names})
 
 
 def _own(spec: Layer | Pooling) -> Mapping[str, Letter]:

@@ -37,6 +37,7 @@ class Laid:
     given: Mapping[str, Any] = field(default_factory=dict, hash=False)
     windows: ReceptiveField | None = None
     behind: int = 0
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,12 @@ class _Chosen:
         return self.spec.ranks(self.options) if isinstance(self.spec, Layer) else ()
 
 
-def laid_out(parts: Sequence[Part], rank: int | None, channels: bool = False, settled: bool = False) -> list[Laid]:
+def laid_out(parts: Sequence[Part], rank: int | None, channels: bool = False, settled: bool = False,
+             batch: bool = False) -> list[Laid]:
     """The parts in their places; ``rank``, ``channels`` and ``settled`` as in :func:`derive.layers.compose`.
 
-    Raises :class:`CardError` for unknown names and options, and for parts that do not fit.
+    ``batch``: they take several samples.  Raises :class:`CardError` for unknown names and options, and for parts that
+    do not fit.
     """
     chosen = _chosen(parts)
     scalar = len(chosen) if settled else _scalar_from(chosen)
@@ -92,13 +95,15 @@ def laid_out(parts: Sequence[Part], rank: int | None, channels: bool = False, se
             part = replace(part, options={**part.options, "units": 1})
         if laid:
             part = part.over(now - channels)
-        _refuse_axes(laid[-1] if laid else None, part, now, channels)
+        of_batch = batch and isinstance(part.spec, Layer) and part.spec.of_batch
+        _refuse_axes(laid[-1] if laid else None, part, now + of_batch, channels)
         if part.behind and passed[-1 - part.behind] != now:
             raise CardError(f"`residual` adds {_called(passed[-1 - part.behind])} to {_called(now)}, which "
                             f"`{laid[-1].spec.name}` gives")
-        forward = _forward(part, now, channels)
-        laid.append(Laid(part.spec, forward, now, part.given, part.windows, part.behind))
-        now = _axes(forward.formulas[-1]) if forward.axes is None else forward.axes
+        part = replace(part, options={**part.options, "rows": batch})
+        forward = _forward(part, now + of_batch, channels)
+        laid.append(Laid(part.spec, forward, now, part.given, part.windows, part.behind, _facts(part.spec, now)))
+        now = _axes(forward.formulas[-1]) - of_batch if forward.axes is None else forward.axes
         passed.append(now)
         channels = part.spec.name.startswith("conv") and now > 1 or channels and now > 0 and (
             part.of_entries or isinstance(part.spec, Pooling) or "norm" in part.spec.name or "conv" in part.spec.name)
@@ -161,7 +166,7 @@ def _with_options(part: Part, spec: Layer | Pooling) -> _Chosen:
         if key not in spec.options:
             raise CardError(f"`{spec.name}` takes no `{key}`; "
                             + did_you_mean(key, [*spec.options, *sorted(called), "output"], 0.6, "it takes"))
-        if key == "bias" and isinstance(value, str):  # there is one, and this is its letter
+        if key in called and not isinstance(value, bool) and value is not None:  # there is one, and this is its letter
             bound[key], given[key] = value, True
     _refuse_values(spec, given)
     if "whole" in spec.options:
@@ -245,6 +250,10 @@ def _forward(part: _Chosen, rank: int, channels: bool) -> Forward:
     formulas, shapes, ranges = (tuple([written_out(t, rank) for t in texts])
                                 for texts in (found.formulas, found.shapes, found.ranges))
     return Forward(formulas, shapes, ranges, found.axes)
+
+
+def _facts(spec: Layer | Pooling, rank: int) -> tuple[str, ...]:
+    return tuple(written_out(fact, rank) for fact in spec.facts) if isinstance(spec, Layer) else ()
 
 
 def _axes(formula: str) -> int:

@@ -8,24 +8,29 @@ WEIGHTS = Letter("weights", ("W", "V", "U", "A", "R", "M"), "parameters")
 UNIT = Letter("weights", ("w", "v", "u"), "parameters")
 BIAS = Letter("bias", ("b", "c", "d"), "parameters")
 TIMES = r" \times "
-_EXTENTS = ("n", "m", "h", "q")
-_SIZES = {c: Letter("", (c, "n", "m", "N", "M", "P"), "sizes") for c in _EXTENTS}
+_EXTENTS = (r"\n", r"\m", r"\h", r"\q")  # no letters, which units may have
+_SIZES = {c: Letter("", (c[1:], "n", "m", "N", "M", "P"), "sizes") for c in _EXTENTS}
 _ENDING = {True: r" + b_{\K}", False: ""}
 
 
 def _linear(rank: int, options: Options) -> Forward:
     r"""y_k = \sum_j W_{kj} x_j + b_k; one unit has weights w, and no bias unless one is named.
 
-    A ``whole`` matrix is one with a label, W_1, which no index stands beside.
+    A ``whole`` matrix is one with a label, W_1, which no index stands beside; the ``rows`` of x are samples.
     """
     units, bias = options["units"], options["bias"]
+    if options["whole"] and options["rows"]:
+        product = "x w" if units == 1 else "x W" if options["transposed"] else r"x W^\top"
+        ending = " + b" * bool(bias) if units == 1 else r" + b^\top" * (bias is not False)
+        return Forward((f"y = {product}{ending}",), (r"x \in \mathbb{R}^{\n}",), axes=int(units != 1))
     if options["whole"] and rank == 1:
         product, ending = (r"w^\top", " + b" * bool(bias)) if units == 1 else ("W", " + b" * (bias is not False))
         return Forward((f"y = {product} x{ending}",), axes=int(units != 1))
     if units == 1:
         return Forward((r"y = \sum_{\J} w_{\J} x_{\J}" + " + b" * bool(bias),))
     bias = bias is not False
-    return Forward((r"y_{\K} = \sum_{\J} W_{\K\J} x_{\J}" + _ENDING[bias],), _rows(units, rank))
+    weight, shapes = (r"W_{\J\K}", ()) if options["transposed"] else (r"W_{\K\J}", _rows(units, rank))
+    return Forward((rf"y_{{\K}} = \sum_{{\J}} {weight} x_{{\J}}" + _ENDING[bias],), shapes)
 
 
 def _rows(units: object, rank: int) -> tuple[str, ...]:
@@ -48,9 +53,16 @@ def _glu(rank: int, options: Options) -> Forward:
                     r"y_{\K} = s_{\K} g_{\K}"))
 
 
+def _dropout(rank: int, options: Options) -> Forward:
+    r"""y = m x; ``inverted``, m x / p."""
+    kept = r"\frac{m_{\I} x_{\I}}{p}" if options["inverted"] else r"m_{\I} x_{\I}"
+    return Forward((rf"y_{{\I}} = {kept}",))
+
+
 LAYERS = (
     Layer("linear", "linear layer", _linear, {"W": WEIGHTS, "w": UNIT, "b": BIAS, **_SIZES},
-          ("affine", "dense", "fully_connected", "fc"), options={"units": None, "bias": None, "whole": False},
+          ("affine", "dense", "fully_connected", "fc"),
+          options={"units": None, "bias": None, "whole": False, "transposed": False, "rows": False},
           first="units"),
     Layer("maxout", "maxout layer", _maxout, {"W": WEIGHTS, "b": BIAS}, options={"pieces": None, "bias": None},
           first="pieces", source="Goodfellow et al. 2013"),
@@ -59,6 +71,10 @@ LAYERS = (
            "c": Letter("gate bias", ("c", "d"), "parameters"), "s": Letter("", ("s", "z", "a")),
            "g": Letter("", ("g", "h", "q"))}, ("gated_linear_unit",), options={"bias": None},
           source="Dauphin et al. 2017"),
+    Layer("dropout", "dropout", _dropout,
+          {"m": Letter("mask", ("m", "r", "d"), "constants"), "p": Letter("keep", ("p", "q"), "constants")},
+          facts=(r"m_{\I} \in \{0, 1\}", "0 < p < 1"), options={"inverted": True},
+          source="Srivastava et al. 2014; with a mask that is given, and the probability p of keeping an entry"),
     Layer("residual", "residual connection", r"y_{\I} = r_{\I} + x_{\I}", {"r": Letter("", ("r",))}, ("skip",),
           source="He, Zhang, Ren and Sun 2016"),
     Layer("embedding", "embedding", r"y_{\K} = \sum_{j} E_{j\K} x_{j}",

@@ -23,6 +23,13 @@ def _total(body: str) -> Callable[[int, Options], Forward]:
     return forward
 
 
+def _categorical(rank: int, options: Options) -> Forward:
+    r"""L = -\sum_k t_k \log x_k; with ``smoothing`` of (1 - \epsilon) t_k + \epsilon/K."""
+    target = r"\left((1 - \epsilon) t_{\I} + \frac{\epsilon}{\classes}\right)" if options["smoothing"] else r"t_{\I}"
+    shapes = (r"t \in \mathbb{R}^{\classes}",) if options["smoothing"] else ()
+    return Forward((rf"L = -\sum_{{\I}} {target} \log(x_{{\I}})",), shapes)
+
+
 def _loss(name: str, words: str, body: str, *aliases: str, **more: Any) -> Layer:
     letters = {**TARGET, **more.pop("letters", {})}
     return Layer(name, words, _total(body), letters, aliases, "loss", **more)
@@ -50,8 +57,11 @@ LAYERS = (
     Layer("binary_cross_entropy", "binary cross-entropy",
           r"L = -\sum_{\I} (t_{\I} \log(x_{\I}) + (1 - t_{\I}) \log(1 - x_{\I}))", TARGET, ("bce",), "loss",
           facts=(_BINARY, _PROBABILITY)),
-    Layer("categorical_cross_entropy", "categorical cross-entropy", r"L = -\sum_{\I} t_{\I} \log(x_{\I})", TARGET,
-          ("cce",), "loss", 1, facts=(_ONE_HOT, _PROBABILITY)),
+    Layer("categorical_cross_entropy", "categorical cross-entropy", _categorical,
+          {**TARGET, r"\epsilon": Letter("smoothing", (r"\epsilon", r"\alpha"), "constants"),
+           r"\classes": Letter("classes", ("K", "C", "M"), "sizes")},
+          ("cce",), "loss", 1, facts=(_ONE_HOT, _PROBABILITY, r"0 < \epsilon < 1"), options={"smoothing": False},
+          source="smoothed targets: Szegedy et al. 2016"),
     Layer("negative_log_likelihood", "negative log-likelihood", r"L = -\sum_{\I} t_{\I} x_{\I}", TARGET,
           ("nll", "nll_loss"), "loss", 1, facts=(_ONE_HOT,), source="of log-probabilities, as PyTorch has it"),
     Layer("focal", "focal loss", r"L = -\sum_{\I} t_{\I} (1 - x_{\I})^{\gamma} \log(x_{\I})",

@@ -76,7 +76,7 @@ def _norm(name: str, words: str, forward: Any, ranks: tuple[int, ...], *aliases:
 
 LAYERS = (
     _norm("batch_norm", "batch normalisation", _batch, (2, 4, 1), "batch_normalisation", "batch_normalization",
-          "batchnorm",
+          "batchnorm", of_batch=True,
           source="Ioffe and Szegedy 2015"),
     _norm("layer_norm", "layer normalisation", _layer, (1, 2, 3), "layer_normalisation", "layer_normalization",
           "layernorm", source="Ba, Kiros and Hinton 2016"),

@@ -39,7 +39,8 @@ def _cell(gates: Iterable[str]) -> dict[str, Letter]:
 
 LAYERS = (
     Layer("attention", "scaled dot-product attention", _attention,
-          {"K": Letter("keys", ("K",), "inputs"), "V": Letter("values", ("V",), "inputs"),
+          {"x": Letter("queries", ("Q", "X"), "inputs"),
+           "K": Letter("keys", ("K",), "inputs"), "V": Letter("values", ("V",), "inputs"),
            "s": Letter("scores", ("S", "E")), "a": Letter("attention", ("A", "P")),
            **{c: Letter("", (c, "N", "M"), "sizes") for c in "nd"}},
           ("scaled_dot_product_attention", "dot_product_attention"), rank=2, input=("Q", "X"),

@@ -10,9 +10,11 @@ from functools import cached_property
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
 from derive.question.lexicon import named, only
-from derive.question.naming import Mention, bare_letters, sizes_said
+from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
+from derive.question.order import in_order
 from derive.question.prose import Gap, Prose
-from derive.question.recognised import SLOPED, WORD, Part, Recognised, StatedLoss, role_of, stated_loss
+from derive.question.recognised import NORMS, OWN, SLOPED, WORD, Part, Recognised, StatedLoss, role_of, stated_loss
+from derive.question.samples import Batch, batch_said
 from derive.question.wording import rank_said, words_of
 
 _SPACE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*\^")
@@ -34,6 +36,7 @@ class Chain(Recognised):
             p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
         self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
         self._distribute()
+        self.parts = in_order(self.parts, prose, self.unclear)
 
     @cached_property
     def sizes(self) -> frozenset[str]:
@@ -41,6 +44,16 @@ class Chain(Recognised):
         spaces = (g.formula.latex.partition("R")[2] for g in self.prose.gaps if _SPACE.search(g.formula.latex))
         extents = (c for latex in spaces for c in re.findall(r"(?<![\\A-Za-z])[A-Za-z]\b", latex))
         return frozenset((*sizes_said(self.prose), *extents))
+
+    @cached_property
+    def batch(self) -> Batch | None:
+        """The samples that the words speak of; a norm over the batch has them of its own."""
+        if self.parts[0].name in NORMS:
+            return None
+        targets = {c for m in self.spoken if role_of(m) == "target" for c in m.letters}
+        found = batch_said(self.prose, any(p.loss for p in self.parts), self.bound | targets)
+        self.understood += found.places if found is not None else ()
+        return found
 
     # -- what is said of each ------------------------------------------------------------------------------------
 
@@ -69,7 +82,9 @@ class Chain(Recognised):
                 self._linear(first, last, letters, options)
         elif part.name in SLOPED:
             self._sloped(part, start, stop, gaps, letters, options)
-        elif part.loss:
+        elif OWN.get(part.name):
+            self._with_own(part, stop if n + 1 < len(parts) else len(self.prose.text), letters, options)
+        if part.loss:
             self._halved(part, parts[n - 1].end if n else 0, stop, options)
             named_so = next((m for m in self._mentions(start, stop) if self.prose.text[
                 start : self.places[id(m.formula)]].strip() in ("", "loss", "error", "function", "cost")), None)
@@ -77,10 +92,52 @@ class Chain(Recognised):
                 self.loss_letter = self._own(named_so)
         for mention in self._mentions(start, stop):
             what = role_of(mention)
-            if what in ("output", "preactivation") and not part.loss:
+            if (what == "output" or what == "preactivation" and part.name == "linear") and not part.loss and (
+                    mention.letters[0] not in letters.values()):
                 letters.setdefault(what, self._own(mention))
         self.bound |= {*letters.values()}
         return replace(part, letters=letters, options=options)
+
+    def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
+        """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""
+        for noun in named(self.prose.text[part.end : stop], "count"):
+            if (number := self._number_before(part.end + noun.start)) is not None:
+                options[noun.concept.partition(".")[2]] = number
+                self.understood.append((part.end + noun.start, part.end + noun.stop))
+        concepts = tuple(f"own.{what}" for what in OWN[part.name])
+        for span in named(self.prose.text[part.end : stop], *concepts):
+            denied = named(" ".join(self._before(part.end + span.start, 4)), "not.no")
+            options[span.concept.partition(".")[2]] = "no" if denied else "yes"
+            self.understood.append((part.end + span.start, part.end + span.stop))
+            if (number := self._number_behind(part.end + span.stop)) is not None:
+                letters[span.concept.partition(".")[2]] = number
+        for mention in self._mentions(part.end, stop):
+            for said in (named(mention.before, *concepts) or named(mention.after, *concepts))[-1:]:
+                letters.setdefault(said.concept.partition(".")[2], self._own(mention))
+
+    def _number_behind(self, at: int) -> str | None:
+        """2 of «temperature $2$» and «temperature of 2»."""
+        gap = next((g for g in self.prose.gaps if g.start >= at), None)
+        said = _SAID_NUMBER.match(self.prose.text, at)
+        value = _NUMBER.fullmatch(gap.formula.latex) if gap is not None and only(
+            self.prose.text, at, gap.start, "small", "letter") else None
+        if gap is not None and value is not None and value["letter"] is None:
+            self.understood.append((at, gap.start + 1))
+            return value["number"]
+        if said is not None:
+            self.understood.append((at, said.end()))
+        return said[1].replace(" ", ".") if said is not None else None
+
+    def _number_before(self, at: int) -> str | None:
+        """3 of «$3$ pieces», «3 pieces» and «three pieces»."""
+        gap = next((g for g in self.prose.gaps if g.start < at and not self.prose.text[g.start + 1 : at].strip()), None)
+        word = next(iter(self._before(at, 1)), "")
+        said = next((s.concept.partition(".")[2] for s in named(word, "geometry")), word)
+        if gap is not None:
+            self.understood.append((gap.start, at))
+            return gap.formula.latex.strip()
+        self.understood.append((at - len(word) - 1, at))
+        return said if said.isdigit() else None
 
     def _mentions(self, start: int, stop: int) -> Iterator[Mention]:
         for mention in self.spoken:
@@ -104,7 +161,14 @@ class Chain(Recognised):
             what = role_of(mention)
             if what in ("weight", "bias"):
                 letters.setdefault(what, self._own(mention))
-        for gap in (g for g in self.prose.gaps if start <= g.start < stop):
+        own = [g for g in self.prose.gaps if start <= g.start < stop]
+        pair = own[:2] if own and re.fullmatch(r"\s*\(", self.prose.text[start : own[0].start]) else []
+        if len(pair) == 2 and re.fullmatch(r"\s*(?:,|and)\s*", self.prose.text[pair[0].start + 1 : pair[1].start]):
+            for what, gap in zip(("weight", "bias"), pair, strict=True):  # «a linear layer ($W$, $b$)»
+                for letter in written_letters(gap.formula):
+                    letters.setdefault(what, letter)
+                    self.bound.add(letter)
+        for gap in own:
             after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
             units = bare_letters(gap.formula) or gap.formula.latex.strip().isdigit()
             if units and named(after, "letter.units", "head.count"):
@@ -259,9 +323,11 @@ class Chain(Recognised):
             return self._target()
         if what == "input" and (fed := self._fed()):
             return fed
+        weighed = what != "input" or any(p.name == "linear" for p in self.parts)
+        roles = (what,) if weighed else (what, "preactivation")  # the logits of a softmax alone
         found = (m.letters[0] for m in self.spoken if len(m.letters) == 1 and m.letters[0] not in self.bound
                  and not named(m.before, "size") and m.letters[0] not in self.sizes
-                 and role_of(m) == what)
+                 and role_of(m) in roles)
         return next(found, None)
 
     @property

@@ -22,6 +22,7 @@ from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
+from derive.question.around import placed_parts
 from derive.question.chain import Chain
 from derive.question.claims import (
     Doubts,
@@ -139,6 +140,8 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
     new, letters = stated_parts(prose, found, defined, doubts)
     if not new and defined.tensors:
         new, letters = continued_parts(prose, found, defined, read_.table, doubts)
+    if not new:
+        new, letters = placed_parts(prose, found, defined, read_.table, doubts)
     if not new and not derived:
         refuse_linear(prose, defined)
     if new:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,12 +13,14 @@ from derive.layers import LAYERS, compose
 from derive.layers.catalogue import Layer, Letters, Pooling
 from derive.layers.chain import Part as Named
 from derive.layers.composition import Composed
+from derive.layers.lettering import letters
 from derive.layers.losses import TARGET
 from derive.notation.formulas import Formula
 from derive.notation.symbols import identifier, name_of
 from derive.question.chain import Chain
+from derive.question.lexicon import named
 from derive.question.naming import Mention, bare_letters
-from derive.question.recognised import SLOPED, Part, StatedLoss
+from derive.question.recognised import NORMS, OWN, SLOPED, Part, StatedLoss
 from derive.records import dataclass
 
 ACTIVATIONS = frozenset(s.name for s in LAYERS if isinstance(s, Layer) and (
@@ -38,6 +41,8 @@ _SLOPED_AS = {  # without spaces; what stands behind the names of parts that hav
 }
 _SLOPED_AS["leaky_relu"] = _SLOPED_AS["prelu"]
 _ROLES = {"parameters": "weights", "constants": "fixed", "inputs": "input"}
+_COUNTED = {"maxout": "pieces", "categorical_cross_entropy": "classes"}
+_OPEN = frozenset("lstm gru residual embedding".split())  # what each is, a name alone does not say
 _TO_WRITE = ": write the forward formulas of these layers"
 
 
@@ -81,7 +86,12 @@ class _Chained:
     def __init__(self, chain: Chain, functions: Sequence[Own], several: bool, source: str, rank: int) -> None:
         self.chain, self.parts, self.functions = chain, list(chain.parts), functions
         self.used: list[Formula] = []
-        self.source, self.rank = source, rank
+        self.rank, self.batch = rank, chain.batch
+        self.source = (self.batch and not chain.continued and self.batch.matrix) or source
+        self.source = self.parts[0].letters.get("queries", self.source)
+        first = next((s for s in LAYERS if s.name == self.parts[0].name), None)
+        if isinstance(first, Layer) and first.kind == "layer" and (ranks := first.ranks(first.options)):
+            self.rank = len(self.declared(self.source)) or ranks[0]
         self.of_functions: dict[int, list[tuple[str, str]]] = {}  # by a part's place, letters of the card's function
         losses = [p for p in self.parts if p.loss]
         if len(losses) > 1:
@@ -101,10 +111,12 @@ class _Chained:
         rank, channels = self.rank, any("channels" in p.options for p in self.parts)
         parts: list[Named] = []
         for n, part in enumerate(self.parts):
-            parts.append(self.part(n, part))
+            found = self.part(n, part)
+            parts = [replace(found, plain=(tuple(parts),))] if part.name == "residual" else [*parts, found]
         counts = [*self.chain.sizes, *(p.options["units"] for p in self.parts if "units" in p.options)]
+        samples = self.batch.samples if self.batch is not None else None
         composed = compose(parts, letters={"input": self.source, "counts": counts}, taken=taken, rank=rank,
-                           channels=channels, settled=True)
+                           channels=channels, settled=True, samples=samples)
         formulas, mentions = self.written(composed)
         if self.stated is not None and self.stated.letter is not None:  # the card's own formula is the last
             formulas.pop()
@@ -112,11 +124,13 @@ class _Chained:
 
     def written(self, composed: Composed) -> tuple[list[Formula], list[Mention]]:
         """The formulas with their lines, and what their letters are."""
-        plain, declared = self.chain.prose.plain, {c for letters, _ in self.spaces() for c in letters}
+        plain, declared = self.chain.prose.plain, {c for listed, _ in self.spaces() for c in listed}
         first = plain.line(self.parts[0].start)
+        shares = self.batch is not None and named(self.chain.prose.text, "fact.one_hot", "fact.simplex")
         said = [*(s for s in composed.shapes if s.partition(r" \in")[0] not in declared),
-                *(f for p in composed.parts if isinstance(p.spec, Layer) and p.spec.kind == "layer" for f in p.facts)]
-        found = [Formula(latex, first, 0, False) for latex in said]
+                *(f for p in composed.parts if isinstance(p.spec, Layer) for f in p.facts if p.spec.kind == "layer"
+                  or shares or {*letters(f)} & {p.letters.get(what) for what in OWN.get(p.spec.name, ())})]
+        found = [Formula(latex, first, 0, False) for latex in (*composed.ranges, *said)]
         mentions: list[Mention] = []
         roles = {letter: what for role, what in _ROLES.items() for letter in getattr(composed, role)}
         for part, placed in zip(self.parts, composed.parts, strict=True):
@@ -149,13 +163,56 @@ class _Chained:
             return Named(spec.name, (), {**self.pooled(part, spec), **given})
         if own is not None and (part.name == "own" or spec is not None and spec.kind == "activation"):
             return Named(spec.name if spec else "identity", (), {**given, "function": self.by_function(part, own)})
-        if spec is None or spec.kind == "loss" or spec.kind == "layer" and spec.name != "softmax":
+        if part.name == "residual":
+            self.refuse_around(n, part)
+            return Named("residual", (), given)
+        if isinstance(spec, Layer) and part.name in NORMS:
+            return Named(spec.name, (), {**self.normalised(part, spec), **given})
+        if spec is None or spec.name in _OPEN:
             raise self.chain.unclear(part, _TO_WRITE)
-        if any(letter.what == "slope" for letter in spec.letters.values()):
+        if any(letter.what == "slope" for letter in spec.letters.values()) and part.name in SLOPED:
             given |= self.slope(part)
-        elif spec.letters:
-            raise self.chain.unclear(part, ": write its formula")
-        return Named(spec.name, (), given)
+        if isinstance(spec, Layer) and "bias" in spec.options and (said := part.options.get("bias")) is not None:
+            given["bias"] = said == "yes"
+        if spec.name == "dropout":
+            given["inverted"] = self.inverted(part)
+        return Named(spec.name, (), {**given, **self.own(part), **self.counted(part, spec.name)})
+
+    def inverted(self, part: Part) -> bool:
+        """Whether what is kept is divided by the probability of keeping; that and the mask the words must name."""
+        said = bool(named(self.chain.prose.text, "own.inverted"))
+        drops = named(self.chain.prose.text, "own.drop")
+        if "mask" not in part.letters or said != ("keep" in part.letters) or drops:
+            raise self.chain.unclear(part, ": write “with the mask $m$”, and “inverted dropout … with keep probability "
+                                     "$p$” where what is kept is divided by $p$, or its forward formula")
+        return said
+
+    def counted(self, part: Part, name: str) -> dict[str, int | str]:
+        """«with $3$ pieces»: the options that count."""
+        what = _COUNTED.get(name, "")
+        value = part.options.get(what)
+        return {} if value is None else {what: int(value) if value.isdigit() else value}
+
+    def own(self, part: Part) -> dict[str, str | Fraction]:
+        """The letters and numbers of a part's own, as the words give them."""
+        said = {what: part.letters[what] for what in OWN.get(part.name, ()) if what in part.letters}
+        return {what: Fraction(value) if value[0].isdigit() else value for what, value in said.items()}
+
+    def refuse_around(self, n: int, part: Part) -> None:
+        """A residual connection goes around all parts before it: there is one."""
+        if not n or any(p.name == "residual" for p in self.parts[:n]):
+            raise self.chain.unclear(part, ": around which layers? Write the forward formulas")
+
+    def normalised(self, part: Part, spec: Layer) -> dict[str, Any]:
+        """Gain, shift and the number below the root, all of which the words must name, and the extents of its input."""
+        formulas = " ".join(spec.written(self.rank, spec.options).formulas)
+        for what in (letter.what for c, letter in spec.letters.items() if c in formulas):
+            if what in ("gain", "shift", "epsilon") and part.options.get(what) != "yes":
+                raise self.chain.unclear(part, f": has it {what}? Write “with gain $g$, shift $b$ and a small "
+                                         "$\\epsilon$ added to the variance”, or its forward formulas")
+        sizes = self.declared(self.source) if part is self.parts[0] else ()
+        axes = {"batch_norm": "NC", "instance_norm": "CHW"}.get(spec.name, "C" if self.rank == 1 else "NC")
+        return {**self.own(part), **{f"size_{c}": size for c, size in zip(axes, sizes, strict=False)}}
 
     def named_output(self, n: int, part: Part) -> str | None:
         """The letter that the words, or the loss's own formula, give to the output of the part before it."""
@@ -177,14 +234,14 @@ class _Chained:
 
     def declared(self, letter: str) -> tuple[str, ...]:
         r"""C, H and W of X \in \mathbb{R}^{C \times H \times W}: the extents that the card states of a letter."""
-        return next((sizes for letters, sizes in self.spaces() if letter in letters), ())
+        return next((sizes for listed, sizes in self.spaces() if letter in listed), ())
 
     def spaces(self) -> Iterator[tuple[list[str], tuple[str, ...]]]:
         """The letters and the extents of each space that the card states."""
         for gap in self.chain.prose.gaps:
             if space := _SPACE.search(gap.formula.latex):
-                letters = re.findall(r"\\?[A-Za-z]+", gap.formula.latex[: space.start()])
-                yield letters, tuple(part.strip() for part in (space[1] or space[2]).split(r"\times"))
+                listed = re.findall(r"\\?[A-Za-z]+", gap.formula.latex[: space.start()])
+                yield listed, tuple(part.strip() for part in (space[1] or space[2]).split(r"\times"))
 
     def linear(self, n: int, part: Part) -> dict[str, Any]:
         """Units, weights and bias: one unit has weights alone, several a bias too, unless the words say otherwise."""
@@ -195,8 +252,28 @@ class _Chained:
         weight, bias = part.letters.get("weight"), part.letters.get("bias")
         said = part.options.get("bias")
         wanted = said == "yes" or not scalar and said != "no" and not (weight and bias)
-        given = {"units": 1 if scalar else None, "weights": weight, "bias": bias or wanted}
+        turned = None if scalar else self.turned(part, weight, bias, not n) or None
+        given = {"units": 1 if scalar else None, "weights": weight, "bias": bias or wanted, "transposed": turned}
         return {key: value for key, value in given.items() if value is not None}
+
+    def turned(self, part: Part, weight: str | None, bias: str | None, first: bool) -> bool:
+        r"""Whether W has a column for each unit, as the spaces of $W$, $x$ and $b$ say.
+
+        Raises :class:`CardError` for a matrix of samples where they do not.
+        """
+        extents, units = self.declared(weight or ""), self.declared(bias or "")
+        taken = self.declared(self.source)[-1:] if first else ()
+        if self.batch is not None and self.batch.matrix is not None and first:
+            taken = self.declared(self.source)[:1] if self.batch.samples.last else taken
+        if len(extents) == 2 and extents[0] != extents[1]:
+            if taken and taken[0] in extents:
+                return taken[0] == extents[0]
+            if len(units) == 1 and units[0] in extents:
+                return units[0] == extents[1]
+        if self.batch is not None and self.batch.matrix is not None:
+            raise self.chain.unclear(part, ": has its matrix a row for each unit, or a column? State its shape, e.g. "
+                                     rf"`{weight or 'W'} \in \mathbb{{R}}^{{K \times D}}`, and that of its input")
+        return False
 
     def is_scalar(self, part: Part, last: bool) -> bool:
         """One unit: said so, or the last before a loss of one number, with no number of units."""
@@ -276,12 +353,14 @@ class _Chained:
             if name != "squared_error":
                 raise self.chain.unclear(part, " is halved; write the loss with its factor")
             given["half"] = True
-        own = {"target": target, "threshold": self.chain.letter("threshold") if name == "huber" else None}
+        own = {"target": target, **self.own(part), **self.counted(part, name)}
         return Named(name, (), {**given, **{key: value for key, value in own.items() if value is not None}})
 
     def loss_named(self, part: Part, before: str) -> str:
-        """The catalogue's loss: a cross-entropy is that of what stands before it."""
+        """The catalogue's loss: a cross-entropy is that of what stands before it, a mean one of all samples."""
         name = part.name
+        if name == "mean_squared_error" and self.batch and self.batch.samples.loss == "mean" and not self.rank:
+            return "squared_error"
         if name.endswith("cross_entropy"):
             name = _SPOKEN_LOSSES.get(before, "")
             if not name or part.name not in ("cross_entropy", name):

@@ -16,6 +16,7 @@ from derive.question.claims import Doubts, computes_nothing, is_claimed
 from derive.question.lexicon import ends, named, only
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.network import ACTIVATIONS, Own, network
+from derive.question.order import reversed_by
 from derive.question.prose import Gap, Prose
 from derive.question.recognised import Part
 from derive.question.request import discussed, requested
@@ -36,6 +37,7 @@ _APPLIED = re.compile(r"\\?[A-Za-z]+(?:_\{?\w\}?)?'?\s*\([^()]*\)")
 _SAID_NUMBER = re.compile(  # 0.1, but no points, no numbers of a list, no sizes such as 2 × 2 and 3-d
     r"(?<![\d.(×x])(?<![×x] )\d+(?: \d+|\.\d+)?"
     r"(?![\d.)]|\s*(?:p|b|pts|points|marks|d|features)\b|[\s-]*(?:x|×|by|dim)|\s*\))(?<!^\d)(?<![,:¶] \d)")
+_RUNS = re.compile(r"[a-z]\s*=\s*1\s*,\s*\\[lc]?dots\s*,\s*\w+")  # n = 1, …, N
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
@@ -103,7 +105,7 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
     """Unknown words where a part's name would stand: behind «followed by a», before «layer»; nouns of parts alone."""
     text = chain.prose.text
     no_loss = not any(p.loss for p in chain.parts)
-    no_activation = not any(p.name in ACTIVATIONS for p in chain.parts)
+    no_activation = not chain.continued and not any(p.name in ACTIVATIONS for p in chain.parts)
     for head in named(text, "head.layer", "head.loss"):
         if requested(text, head.start) or discussed(text, head.start):
             continue
@@ -155,14 +157,15 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
         return None
     if not any(p.loss for p in chain.parts) and bare_letters(formula) == (chain.letter("loss"),):
         return None  # «the gradients of a loss $J$»
-    if any((_TIMES.fullmatch(latex), _DERIVED.search(latex), _APPLIED.fullmatch(latex), is_claimed(
-            formula, chain.prose))):
+    windows = _TIMES.fullmatch(latex) is not None and (read or any("pool" in p.name for p in chain.parts))
+    if any((windows, _DERIVED.search(latex), _APPLIED.fullmatch(latex), is_claimed(formula, chain.prose))):
         return None
     if "=" in latex:
-        return None if computes_nothing(formula) else f"`{latex}`: what does it compute?"
+        runs = chain.batch is not None and _RUNS.fullmatch(latex)
+        return None if runs or computes_nothing(formula) else f"`{latex}`: what does it compute?"
     bare = bare_letters(formula)
     beside = any(a <= gap.start < b for a, b in (chain.prose.sentence(p.start) for p in chain.parts))
-    if not bare and beside and not read and not _NUMBER.fullmatch(latex):
+    if not bare and beside and not read:
         return f"`{latex}` is not understood beside layers that only words name"
     letters = {*_LETTER.findall(written[0]), *(c for size in sizes for c in _LETTER.findall(size))}
     for letter in bare or _LETTER.findall(_COMMAND.sub(" ", latex)):
@@ -173,6 +176,8 @@ def _problem(chain: Chain, gap: Gap, written: tuple[str, str], sizes: Sequence[s
         return None
     declared = _declared_rank(latex)
     ranks = _ranks(bare[0], written[1])
+    if chain.batch is not None and declared is not None and declared + 1 in ranks:
+        return None  # «the samples $x_n$»
     if declared is not None and ranks and declared not in ranks:
         return f"`{latex}` has other indices than in the layers that only words name"
     return None
@@ -201,6 +206,7 @@ def _refuse_no_layer(chain: Chain) -> None:
     parts, prose = chain.parts, chain.prose
     if any(p.name == "linear" for p in parts):
         return
+    parts = [p for p in parts if p.name != "residual"]
     chained = any(named(prose.text[slice(*prose.sentence(p.start))], "join") for p in parts)
     if len(parts) > 1 and not chained:
         first, second = parts[:2]
@@ -214,13 +220,13 @@ def _refuse_no_layer(chain: Chain) -> None:
 
 def _refuse_reversed(chain: Chain) -> None:
     """«A PReLU network with a linear layer»: the order of the names need not be that of the layers."""
-    for first, second in itertools.pairwise(chain.parts):
+    for first, second in itertools.pairwise(sorted(chain.parts, key=lambda p: p.start)):
         words = chain.prose.text[first.end : second.start]
         start, _ = chain.prose.sentence(second.start)
-        back = named(chain.prose.text[max(first.end, start) : second.start], "join.back")
-        joined = "," in words or named(words, "join.then", "join.through", "joined.again")
+        joined = "," in words or reversed_by(first, second, chain.prose) or named(
+            words, "join.then", "join.through", "joined.again")
         inside = second.name == "linear" and not first.loss and not joined and named(words, "joined.inside")
-        if back or (inside and start <= first.start):
+        if inside and start <= first.start:
             quoted = chain.prose.plain.quote(first.start, second.end)
             raise CardError(Problem(f"“{quoted}”: which comes first? Write e.g. “a linear layer followed by …”, or the "
                                     "forward formulas", line=chain.prose.plain.line(first.start)))
@@ -228,10 +234,11 @@ def _refuse_reversed(chain: Chain) -> None:
 
 def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
     """Raise :class:`CardError` where a part behind the first is not joined to the one before."""
-    for first, second in itertools.pairwise(parts):
+    for first, second in itertools.pairwise(sorted(parts, key=lambda p: p.start)):
         words = chain.prose.text[first.end : second.start]
         joined = not {*words}.isdisjoint(",:;→+") or named(words, "join", "joined.beside")
-        itself = second.loss or first.end == second.start
+        itself = second.loss or "residual" in (first.name, second.name) or first.end >= second.start or reversed_by(
+            first, second, chain.prose)
         if ends(words, "joined.or", over=("between.article",)) or not (joined or itself):
             raise chain.unclear(second, f": is it behind {chain.quoted(first)}? Write e.g. “followed by”, or the "
                                 "forward formulas")
@@ -239,7 +246,7 @@ def refuse_mixed(parts: Sequence[Part], chain: Chain) -> None:
 
 _ONE_LETTER = r"\\?[A-Za-z]+"
 _NAME = rf"{_ONE_LETTER}(?:_\{{?{_ONE_LETTER}\}}?)?|\\(?:mathrm|operatorname|text)\{{\w+\}}"
-_SIGNATURE = re.compile(rf"\s*({_NAME})\s*\(\s*{_ONE_LETTER}(?:\s*[,;]\s*{_ONE_LETTER})*\s*\)\s*=")
+SIGNATURE = re.compile(rf"\s*({_NAME})\s*\(\s*{_ONE_LETTER}(?:\s*[,;]\s*{_ONE_LETTER})*\s*\)\s*=")
 _OF = re.compile(r"\\frac\s*\{\s*\\partial\s*(\\?[A-Za-z]+(?:\s*\{\s*[A-Za-z]\s*\})?)\s*\}")
 
 
@@ -258,16 +265,16 @@ def stated_parts(
     if not chain.parts or not _in_words(chain, defined):
         return [], []
     refuse_mixed(chain.parts, chain)
-    functions = [_own(formula) for _, formula in defined.functions.values()]
+    functions = [own_function(formula) for _, formula in defined.functions.values()]
     losses = [loss.formula for loss in chain.losses.values()]
-    functions += [_own(d.formula) for d in defined.tensors.values() if d.formula not in losses]
+    functions += [own_function(d.formula) for d in defined.tensors.values() if d.formula not in losses]
     found = network(chain, written, functions, several=bool(named(prose.text, "several")))
     with doubts.over("forward"):
-        refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *_units(chain)])
+        refuse_unaccounted_words(chain, found.formulas, found.used, [*sizes_said(prose), *units_of(chain)])
     return found.formulas, found.mentions
 
 
-def _units(chain: Chain) -> list[str]:
+def units_of(chain: Chain) -> list[str]:
     return [p.options["units"] for p in chain.parts if "units" in p.options]
 
 
@@ -275,7 +282,7 @@ def _in_words(chain: Chain, defined: Definitions) -> bool:
     """The card has no formulas of the layer but for functions f(s) = … of its parts, and that of its loss."""
     losses = [loss.formula for loss in chain.losses.values()]
     if defined.aliases or defined.known or any(
-            _SIGNATURE.match(d.formula.latex) is None and d.formula not in losses for d in defined.tensors.values()):
+            SIGNATURE.match(d.formula.latex) is None and d.formula not in losses for d in defined.tensors.values()):
         return False
     functions = bool(defined.functions or defined.tensors)
     if len(chain.parts) == 1:
@@ -296,9 +303,9 @@ def refuse_linear(prose: Prose, defined: Definitions) -> None:
                                 "formulas of all layers", line=chain.prose.plain.line(linear.start)))
 
 
-def _own(formula: Formula) -> Own:
+def own_function(formula: Formula) -> Own:
     r"""f of f(s) = \max(s, a s), with a."""
-    match = _SIGNATURE.match(formula.latex)
+    match = SIGNATURE.match(formula.latex)
     name = match[1] if match else formula.latex.split("(")[0].strip()
     head, _, body = formula.latex.partition("=")
     body = re.sub(r"\\(?:text|begin|end)\{[^}]*\}", "", body)
@@ -330,7 +337,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
 
     Nothing where nothing joins them, or where a formula computes one of the parts already.
     """
-    last = _last(defined)
+    last = last_of(defined)
     gap = next((g for g in prose.gaps if last is not None and g.formula == last.formula), None)
     values = [*(d.value for d in defined.tensors.values()), *(f.body for f, _ in defined.functions.values())]
     if last is None:
@@ -360,7 +367,7 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
         chain.understood.append((0, parts[0].start))  # what leads to the formulas' output
         with doubts.over("forward"):
             refuse_unaccounted_words(chain, [*found.formulas, *written], [*found.used, *written],
-                                     [*sizes_said(prose), *_units(chain)])
+                                     [*sizes_said(prose), *units_of(chain)])
     return found.formulas, found.mentions
 
 
@@ -388,14 +395,14 @@ def _name(latex: str) -> str:
     return name_of(re.sub(r"(\\[A-Za-z]+)\s+([A-Za-z])", r"\1{\2}", latex))
 
 
-def _last(defined: Definitions) -> Definition | None:
+def last_of(defined: Definitions) -> Definition | None:
     """The one definition that no other uses."""
-    used = {n.tensor for d in defined.tensors.values() for n in _entries(d.value)}
+    used = {n.tensor for d in defined.tensors.values() for n in entries_of(d.value)}
     found = [d for name, d in defined.tensors.items() if name not in used]
     return found[0] if len(found) == 1 else None
 
 
-def _entries(value: Expr) -> list[Entry]:
+def entries_of(value: Expr) -> list[Entry]:
     return [n for n in walk(value) if isinstance(n, Entry)]
 
 

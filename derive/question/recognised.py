@@ -9,7 +9,10 @@ from functools import cached_property
 from typing import Protocol
 
 from derive.errors import CardError, Problem
+from derive.layers import LAYERS
+from derive.layers.catalogue import Layer
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK
 from derive.question.claims import computes_nothing
 from derive.question.lexicon import Span, named, only, spans
@@ -103,13 +106,19 @@ def _computes(latex: str) -> bool:
     return _COMPUTED.search(latex) is not None and _RELATION.search(scripts) is None
 
 
-LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
-                   "hinge squared_hinge absolute_error huber logistic_loss stated".split())
+LOSSES = frozenset(("mean_squared_error", "cross_entropy", "stated", *(
+    s.name for s in LAYERS if isinstance(s, Layer) and s.kind == "loss")))
 UNITS = frozenset("sigmoid tanh relu softplus leaky_relu prelu elu".split())  # «a logistic unit», «tanh neurons»
+NORMS = frozenset(("layer_norm", "batch_norm", "instance_norm", "rms_norm"))
 SLOPED = frozenset("prelu leaky_relu elu celu".split())
+OWN = {s.name: {letter.what.replace(" ", "_") for letter in s.letters.values() if letter.role and not letter.labels
+                and letter.role != "sizes"} - {"target"}
+       for s in LAYERS if isinstance(s, Layer) and s.name not in SLOPED and s.name != "linear"}
+OWN["cross_entropy"] = OWN["categorical_cross_entropy"]
 WORD = re.compile(r"[^\W_]+|∎|½")
 _THE = frozenset("the this that its these those of tato této tuto".split())  # names again what was named
 _NEW = frozenset("second another further third".split())
+_CLAUSE = re.compile(r"[^.,;:¶?!]+")
 _MODIFIER = re.compile(r"\b(?:an?|the|one) ((?:non[ -])?[^\W\d_]{3,}(?:-[^\W\d_]+)?)\s+$")
 _NONLINEAR = ("nonlinear", "non linear", "non-linear")
 _FUNCTION = re.compile(r"\s*\\?[A-Za-z]+\s*\(\s*\\?[a-z]+\s*\)\s*=")  # f(s) = …
@@ -170,13 +179,23 @@ class Recognised:
         return bool(named(self.prose.text, "derivative", "message", "wrt")) or any(
             _DERIVED.search(f.latex) for f in self.prose.formulas)
 
+    @cached_property
+    def models(self) -> list[Span]:
+        """«logistic regression»: where a chain is named by one name, and no formula says what it computes."""
+        if any(equates(f) and not computes_nothing(f) for f in self.prose.formulas):
+            return []
+        return [s for s in named(self.prose.text, "model") if not self.aside(s.start)]
+
     def _found(self) -> list[Part]:
         """Every part where it is named for the first time, in the order of the text."""
         found: list[Part] = []
-        for span in sorted((*named(self.prose.text, "part"), *self._of_its_own()), key=lambda s: s.start):
+        spans = *named(self.prose.text, "part"), *self._of_its_own(), *self._residual()
+        for span in sorted(spans, key=lambda s: s.start):
             name = span.concept.partition(".")[2]
             denied = named(" ".join(self._before(span.start, 2)), "not.no")
-            if name == "none" or denied or self.aside(span.start):
+            if name == "none" or any(s.start <= span.start < s.stop for s in self.models):
+                continue
+            if denied or self.aside(span.start):
                 continue
             if self._again(name, span, found):
                 first = next(p for p in reversed(found) if p.name == name)
@@ -185,7 +204,16 @@ class Recognised:
             else:
                 found.append(Part(name, span.start, span.stop))
                 self.understood += [(span.start, span.stop)] if name == "own" else []
-        return [*self._weighing(found)]
+        return [*self._weighing(self._with_model(found))]
+
+    def _with_model(self, found: list[Part]) -> list[Part]:
+        """«logistic regression»: its parts, unless the words name them one by one."""
+        self.understood += [(s.start, s.stop) for s in self.models]
+        if not self.models or any(not p.loss for p in found):
+            return found
+        names, at, stop = self.models[0].concept.partition(".")[2].split("-"), self.models[0].start, self.models[0].stop
+        own = [Part(name, at + n, stop if n == len(names) - 1 else at + n + 1) for n, name in enumerate(names)]
+        return sorted([*own, *found], key=lambda p: p.start)
 
     def _weighing(self, found: Sequence[Part]) -> Iterator[Part]:
         """A unit that has weights weighs its inputs first: «one logistic unit with weights $w$», «a neuron with … »."""
@@ -217,6 +245,17 @@ class Recognised:
         self.understood += [(gap.start, gap.start + 1)] if gap else []
         return {"units": gap.formula.latex.strip()} if gap else {}
 
+    def _residual(self) -> Iterator[Span]:
+        """«a skip connection around …», «a shortcut adds the input to the output of …»: a part around those before it,
+        or where there are none, around those behind it."""
+        for clause in _CLAUSE.finditer(self.prose.text):
+            connection = next(iter(named(clause[0], "skip.connection")), None)
+            goes = named(clause[0][connection.stop :], "skip.around", "skip.whole") if connection is not None else ()
+            if connection is not None and goes:
+                start, stop = clause.start() + connection.start, clause.start() + connection.stop
+                self.understood.append((start, stop + goes[-1].stop))
+                yield Span("part.residual", start, stop)
+
     def _of_its_own(self) -> Iterator[Span]:
         """«a Zorb layer», «a nonlinear layer», where the card has a function f(s) = …: a part by that formula."""
         if not any(_FUNCTION.match(f.latex) for f in self.prose.formulas):
@@ -245,6 +284,8 @@ class Recognised:
         if not same or _NEW & {*words}:
             return False
         between = self.prose.text[same[-1].end : span.start]
+        if between.rstrip().endswith("("):
+            return True  # «a gated linear unit (GLU)»
         apart = self.prose.sentence(same[-1].start) != self.prose.sentence(span.start)
         return bool(_THE & {*words[-2:]}) or ":" in between and not apart or apart and name != "linear"
 

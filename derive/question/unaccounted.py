@@ -85,7 +85,11 @@ _SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("squared_error", "mean_squared_error"), lambda f: f.powers(2)),
     **dict.fromkeys(("max_pool", "maxout"), lambda f: f.reduces("max") or f.branches),
     **dict.fromkeys(("avg_pool", "global_avg_pool"), lambda f: f.reduces("sum")),
-    **dict.fromkeys(("batch_norm", "layer_norm", "instance_norm", "group_norm"), lambda f: f.rooted),
+    **dict.fromkeys(("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm"), lambda f: f.rooted),
+    **dict.fromkeys(("focal", "log_cosh", "squared_logarithmic", "negative_log_likelihood"), lambda f: f.calls("log")),
+    **dict.fromkeys(("glu", "attention", "rnn", "lstm", "gru"), lambda f: f.calls("exp", "tanh")),
+    **dict.fromkeys(("pinball", "relu6"), lambda f: f.bends),
+    "sine": lambda f: f.calls("sin"),
     **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
                      "modulus", "log_softmax", "logistic_loss"),
                     lambda f: f.bends or f.calls("exp", "tanh", "log", "erf")),
@@ -136,6 +140,11 @@ def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -
 def shown(name: str, values: Iterable[Expr]) -> bool:
     """Whether these formulas show that they compute the part of this name."""
     return name in _SHOWN and _SHOWN[name](Formulas.of(values))
+
+
+def can_show(name: str) -> bool:
+    """Whether it is known how formulas show that they compute the part of this name."""
+    return name in _SHOWN
 
 
 def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
@@ -300,7 +309,10 @@ def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:
         case "batch":
             elsewhere = " ".join(formula.latex for formula in prose.formulas if formula not in here)
             sizes = [gap.formula.latex.strip() for gap in prose.gaps if span.start <= gap.start < span.stop]
-            return all(re.search(rf"(?<![A-Za-z\\]){size}(?![A-Za-z])", elsewhere) for size in sizes if size.isalpha())
+            extents = {n.name for equation in module.equations for n in walk(equation) if isinstance(n, Size)}
+            extents |= {str(size) for symbol in module.table.symbols for size in symbol.sizes}
+            return all(size in extents or re.search(rf"(?<![A-Za-z\\]){size}(?![A-Za-z])", elsewhere)
+                       for size in sizes if size.isalpha())
         case "log":
             return any(r"\log_" in formula.latex for formula in prose.formulas)
         case "over":

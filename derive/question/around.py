@@ -50,8 +50,9 @@ def placed_parts(prose: Prose, written: Sequence[Formula], defined: Definitions,
     source = _latex(table, taken[0]) if len(taken) == 1 else ""
     around = placed(prose, chain.parts, own, (output, source), source)
     stated = any(loss.formula in own for loss in chain.losses.values())
-    aimless = any(p.loss for p in chain.parts) and chain.letter("target") is None  # «minimise the quantile loss»
-    if around is None or stated or aimless or any(_computed(p, values) for p in chain.parts):
+    if around is None or stated or any(_computed(p, values) for p in chain.parts):
+        return [], []
+    if any(p.loss for p in chain.parts) and chain.letter("target") is None:  # «minimise the quantile loss»
         return [], []
     chain.understood += around.places
     if last is None:

@@ -161,6 +161,11 @@ class Chain(Recognised):
             what = role_of(mention)
             if what in ("weight", "bias"):
                 letters.setdefault(what, self._own(mention))
+        if options.get("bias") == "no":
+            letters.pop("bias", None)
+        for span in named(text, "count.single")[:1]:
+            options.setdefault("units", "1")
+            self.understood.append((start + span.start, start + span.stop))
         own = [g for g in self.prose.gaps if start <= g.start < stop]
         pair = own[:2] if own and re.fullmatch(r"\s*\(", self.prose.text[start : own[0].start]) else []
         if len(pair) == 2 and re.fullmatch(r"\s*(?:,|and)\s*", self.prose.text[pair[0].start + 1 : pair[1].start]):

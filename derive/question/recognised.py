@@ -300,7 +300,9 @@ class Recognised:
 
 def role_of(mention: Mention) -> str | None:
     """What the words call a letter: the noun in front of it, else the first behind it."""
-    before = [s.concept.partition(".")[2] for s in named(mention.before, "letter")]
+    starts = [s.stop for s in named(mention.before, "join.then", "join.through", "part")]
+    near = mention.before[max(starts, default=0) :]  # «no bias, followed by a norm with gain $g$»
+    before = [s.concept.partition(".")[2] for s in named(near, "letter")]
     joined = [s.start for s in named(mention.after, "join.then", "join.through", "part")]
     after = [s.concept.partition(".")[2] for s in named(mention.after[: min(joined, default=None)], "letter")]
     found = before[-1] if before else after[0] if after else None

@@ -163,6 +163,10 @@ ORACLES: dict[str, Oracle] = {
     "linear_relu2_squared": Oracle(lambda w, x, b, t: ((np.maximum(0, w @ x + b) ** 2 - t) ** 2).sum(),
                                    (M, V, (3,), (3,))),
     "linear_softplus_units": Oracle(lambda w, x, b: np.log1p(np.exp(w @ x + b)), (M, V, (3,))),
+    "linear_rms_skip": Oracle(lambda w, x, g, eps: x + g * (w @ x) / np.sqrt(((w @ x) ** 2).mean() + eps),
+                              ((4, 4), V, V, S), {3: "positive"}),
+    "tanh_regression_mean": Oracle(lambda w, x, b, t: ((np.tanh(x @ w + b) - t) ** 2).mean() / 2,
+                                   (V, (5, 4), S, (5,))),
     "batch_linear": Oracle(lambda x, w, b: x @ w + b, ((5, 4), (4, 3), (3,))),
     "batch_softmax_regression": Oracle(
         lambda x, w, b, t: -(t * np.log([softmax(z) for z in x @ w.T + b])).sum() / len(x), ((5, 4), M, (3,), (5, 3)),

@@ -60,13 +60,15 @@ def reversed_by(first: Part, second: Part, prose: Prose) -> bool | None:
     start, _ = prose.sentence(second.start)
     words = prose.text[max(start, first.end) : second.start]
     lead = prose.text[start : first.start] if start <= first.start else ""
-    here = [s for s in named(words, "join.back", "join.ahead") if not _TO_LETTER.match(words, s.stop)]
+    here = [s for s in named(words, "join.back", "join.ahead", "join.source") if not _TO_LETTER.match(words, s.stop)]
     if leads(lead, "join.ahead"):
         return None if here else True  # «before the pooling stands a ReLU»
     if not here:
         return start <= first.end and _OF.fullmatch(words) is not None
     right = start <= first.end and only(words, here[-1].stop, len(words), "small")
-    return here[-1].of("join.back") if right and len(here) == 1 else None
+    if not right or len(here) > 1 or here[0].of("join.source") and not named(lead, "letter.input"):
+        return None
+    return not here[0].of("join.ahead")  # «the input of the linear layer is the output of a tanh»
 
 
 def leads(lead: str, concept: str) -> bool:

@@ -49,7 +49,7 @@ def plain(value: Any) -> str:
 
 
 def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -> str:
-    """(1, 2), (3, 4) for a matrix, its rows; of three axes a matrix for each value of the first index, after ``;``."""
+    """(1, 2), (3, 4) for a matrix, its rows; of more axes such for each value of the first index, parted by ; and /."""
     if () in tensor:
         return number(tensor[()])
     rank, places = len(next(iter(tensor))), sorted(tensor)
@@ -57,7 +57,7 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
         return "(" + ", ".join(number(tensor[at]) for at in places) + ")"
     parts = (in_rows({at[1:]: tensor[at] for at in places if at[0] == first}, number)
              for first in sorted({at[0] for at in places}))
-    return (", " if rank == 2 else "; ").join(parts)
+    return (", ", "; ", " / ")[rank - 2].join(parts)
 
 
 _PARTS = ("forward", "backward", "derivatives")
@@ -77,7 +77,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
         b.heading("heading_example")
         names = (*module.given, *([f"delta_{module.output}"] if subject.backward else []))
         given = [[Result(Entry(name, ()), p.tensor(name), "given") for name in names] for p, _ in found]
-        if any(len(at) > 2 for name in names for at in point.tensor(name)):
+        if any(len(at) > 2 for _, values, _ in given[0] + results for at in values):
             sliced(b, given[0] + results)
             return
         b.prose("example_given", upstream=bool(subject.backward))
@@ -122,8 +122,8 @@ def rounded(b: Builder, results: list[Result]) -> None:
 
 
 def sliced(b: Builder, results: list[Result]) -> None:
-    """A row for each tensor of three axes: its rows, one matrix after another."""
-    b.prose("example_sliced", digits=_DIGITS)
+    """A row for each tensor: its rows, of three axes one matrix after another."""
+    b.prose("example_sliced", rank=max(len(at) for r in results for at in r.values), digits=_DIGITS)
     rows = tuple((b.m(node), in_rows(values, _number)) for node, values, part in results if part != "derivatives")
     b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 

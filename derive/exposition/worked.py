@@ -34,7 +34,8 @@ from derive.window_axis import Axis, WindowAxis
 
 MOST_CELLS = 36  # of an input that is still read
 _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes
-MOST_ENTRIES, MOST_AXES, MOST_TENSORS = 12, 2, 12  # what fits a page
+MOST_ENTRIES, MOST_AXES, MOST_TENSORS = 12, 2, 12  # beyond which each size is as small as it can be
+MOST_NUMBERS = 120  # of all tensors together: what fits a page
 _DRAWN, _MOST_DRAWN = 6, 16  # points to choose from, and those tried for them
 _LARGEST, _FINEST = 10**4, 500  # numbers and denominators that can be read
 _NUMBERS = {"any": (-3, -2, -1, 1, 2, 3), "positive": (1, 2, 3), "unit": (Fraction(1, 4), Fraction(3, 4)),
@@ -74,11 +75,12 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
     large = own is None and any(isinstance(n, int) and n > LARGEST for s in symbols for n in s.sizes)
     if any(s.above for s in symbols):  # x^i: x alone does not say which sample
         return []
-    if large or len(symbols) > MOST_TENSORS or own is None and any(len(s.axes) > MOST_AXES for s in symbols):
+    if large:
         return []
     try:
         sizes = own or _sizes(module)
-        if own is None and any(math.prod(shape) > MOST_ENTRIES for shape in sizes.shapes.values()):
+        counts = [math.prod(shape) for shape in sizes.shapes.values()]
+        if own is None and (max(counts) > MOST_CELLS or sum(counts) > MOST_NUMBERS):
             return []
         draws, compiler = _Draws(subject, kind, sizes), Compiler.of(subject.messages, kind)
         compiled = cache(compiler.function)
@@ -92,7 +94,20 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
 def _sizes(module: Module) -> Sizes:
     """The smallest sizes; of a layer with a single one, enough for classes or a batch to differ from a pair."""
     (least,) = choices(module, 1)
-    return next(iter(again(module, [(_CLASSES,)])), least) if [*least.chosen.values()] == [2] else least
+    if [*least.chosen.values()] == [2]:
+        return next(iter(again(module, [(_CLASSES,)])), least)
+    many = len(least.shapes) > MOST_TENSORS or any(
+        len(shape) > MOST_AXES or math.prod(shape) > MOST_ENTRIES for shape in least.shapes.values())
+    return _smallest(module, least) if many else least
+
+
+def _smallest(module: Module, sizes: Sizes) -> Sizes:
+    """Each size as small as the others let it be, also where two are then the same."""
+    for place in range(len(sizes.chosen)):
+        values = [*sizes.chosen.values()]
+        smaller = ((*values[:place], n, *values[place + 1:]) for n in range(2, values[place]))
+        sizes = next(iter(again(module, smaller)), sizes)
+    return sizes
 
 
 def _visited(branches: list[Claim], point: Point) -> frozenset[tuple[int, int]]:
@@ -129,10 +144,10 @@ def _repeated(point: Point) -> int:
 
 
 def _dull(point: Point, found: list[Result]) -> int:
-    """How many results are 0 throughout, how many rounded ones small or large, how many given numbers are repeated."""
+    """How many results are 0, most of them or all, how many rounded ones small or large, how many given are repeated."""
     rounded = (v for r in found for v in r.values.values() if v and not isinstance(v, (int, Fraction)))
     extreme = sum(not 0.005 < abs(float(v)) < 100 for v in rounded)
-    zeros = sum(not v for r in found for v in r.values.values())
+    zeros = sum(2 * sum(not v for v in r.values.values()) > len(r.values) for r in found)
     return 12 * sum(not any(r.values.values()) for r in found) + 2 * extreme + zeros + _repeated(point)
 
 

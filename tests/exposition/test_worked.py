@@ -10,6 +10,7 @@ import pytest
 
 from derive.calculus.messages import Messages
 from derive.errors import VerificationError
+from derive.exposition.example import in_rows
 from derive.exposition.sheet import compose
 from derive.exposition.subject import Subject
 from derive.exposition.worked import following, worked
@@ -77,8 +78,15 @@ def test_given_numbers_keep_to_the_facts() -> None:
     assert sum(n.value for n in matrix.rows[0] if isinstance(n, Num)) == 1
 
 
-def test_what_does_not_fit_a_page_has_no_example() -> None:
-    assert not numbers(composed_layer("maxout")) and not numbers(composed_layer("conv2d"))
+def test_crowded_layers_have_the_smallest_sizes_and_what_does_not_fit_a_page_no_example(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    (found, *_), module = (worked(Subject(m := Messages(ZOO["maxout"].module())), EXACT), m.module)
+    assert {*found.point.shapes.values()} == {(2,), (2, 2), (2, 2, 2)}
+    assert table(composed_layer("maxout"))["$W$"].count(";") == 1
+    assert in_rows({at: sum(at) for at in product(range(2), repeat=4)}) == (
+        "(0, 1), (1, 2); (1, 2), (2, 3) / (1, 2), (2, 3); (2, 3), (3, 4)")
+    monkeypatch.setattr("derive.exposition.worked.MOST_NUMBERS", 10)
+    assert not worked(Subject(Messages(module)), EXACT)
 
 
 def test_the_numbers_follow_from_the_card_s_id() -> None:

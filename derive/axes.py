@@ -12,7 +12,7 @@ import derive.expr as ex
 from derive.affine import Affine
 from derive.errors import CardError
 from derive.module import Module
-from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.notation.symbols import Kind, Symbol, SymbolTable, message
 from derive.records import dataclass
 
 Slot = tuple[str, int]  # (tensor, axis)
@@ -277,7 +277,7 @@ def with_axes(module: Module, spare: bool = True) -> Module:
             continue
         extents = tuple(_plain(named[found.of(symbol.name, d)]) for d in range(len(symbol.axes)))
         sized = replace(symbol, sizes=extents)
-        new += [sized, _message(sized, module.table)]
+        new += [sized, message(sized, module.table)]
     return replace(module, table=module.table.extended(new))
 
 
@@ -287,12 +287,6 @@ def _is_complete(module: Module) -> bool:
     sized = all(len(s.sizes) == len(s.axes) and "" not in s.sizes for s in table.of_kind(Kind.TENSOR)
                 if not s.name.startswith("delta_"))
     return sized and all(table.named(f"delta_{name}") for name in (*module.given, *module.defined))
-
-
-def _message(of: Symbol, table: SymbolTable) -> Symbol:
-    known = table.named(f"delta_{of.name}")
-    script = of.latex if len(of.latex) == 1 else f"{{{of.latex}}}"
-    return Symbol(f"delta_{of.name}", known.latex if known else rf"\delta_{script}", Kind.TENSOR, of.axes, (), of.sizes)
 
 
 def _plain(size: ex.Expr) -> int | str:

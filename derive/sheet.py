@@ -20,7 +20,7 @@ SECTIONS = {
     "forward": "full", "window": "standard",
     "derivation": "standard", "by": "standard", "joined": "standard", "inserted": "full", "jacobian": "full",
     "kinks": "standard", "ties": "standard", "programs": "full",
-    "example": "standard", "elsewhere": "standard", "tied": "full",
+    "example": "standard", "others": "standard", "elsewhere": "full", "tied": "full",
     "seen": "full", "why": "full", "indicator": "full", "mask": "full",
     "rule": "full",  # formulas of one rule each
     "listing": "standard", "reading": "standard", "checked": "answer",

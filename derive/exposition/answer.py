@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import cast
 
+from derive.calculus.derivation import Step
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
 from derive.calculus.one_window import windowed
-from derive.exposition import reading, whole, windows
+from derive.exposition import reading, stages, whole, windows
 from derive.exposition.builder import Builder
 from derive.exposition.kinks import remark
+from derive.exposition.printed import equation, printed
+from derive.exposition.stages import renamed
 from derive.exposition.subject import Item, Subject
 from derive.expr import Bracket, Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
 from derive.sheet import Math, Prose
@@ -117,9 +120,23 @@ def derivatives(b: Builder, subject: Subject, item: Item) -> None:
                 letters=[b.m(t.before.wrt) for t in targets],
                 loss=b.m(Entry("loss", ())) if loss else "", delta=b.m(upstream(subject.module)) if loss else "")
     for target in targets:
-        whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, target.value)
+        stage = between(b, subject).get(target.wrt) if target.loss and len(subject.path(target)) > 1 else None
+        value = target.value if stage is None else renamed(cast(Expr, stage.after), stage.before, target.before.wrt)
+        whole.stated(b, subject, f"jacobian_{target.wrt}", target.before, value, brief=stages.by_stages(subject))
         if target.loss:
             windows.here(b, subject, target.before, target.value)
+
+
+def between(b: Builder, subject: Subject) -> dict[str, Step]:
+    """δ of what lies between, told once, where messages are told by them; then these messages, by their letters."""
+    found = stages.stages_of(subject) if stages.by_stages(subject) else {}
+    asked = {t.wrt for t in subject.backward}
+    if found and not any(isinstance(m, Math) and m.name == "between" for m in b.blocks):
+        b.prose("answer_between")
+        b.joined("between", (equation(before, printed(cast(Expr, s.after), before, subject.module))
+                             for name, s in found.items() if name not in asked for before in [cast(Expr, s.before)]))
+        b.prose("answer_staged")
+    return found
 
 
 def messages(b: Builder, subject: Subject, item: Item) -> None:
@@ -129,9 +146,10 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
     delta = upstream(subject.module)
     again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
     b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),
-            several=len(item.targets) > 1, again=again)
+            several=len(item.targets) > 1, again=again, staged=stages.by_stages(subject))
+    staged = between(b, subject)
     for target in item.targets:
-        step = subject.message(target)
+        step = staged.get(target.wrt) or subject.message(target)
         before, after = cast(Expr, step.before), cast(Expr, step.after)
-        whole.stated(b, subject, f"message_{target.wrt}", before, after)
+        whole.stated(b, subject, f"message_{target.wrt}", before, after, brief=bool(staged))
         windows.here(b, subject, before, after)

@@ -9,7 +9,7 @@ from typing import Any
 
 from derive.expr import Entry, Idx, Node, Rel, eq, joined
 from derive.notation import write
-from derive.notation.symbols import Kind, SymbolTable
+from derive.notation.symbols import Kind, SymbolTable, gradient
 from derive.notation.writer import WIDTH, across, write_lines
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Scene, Table
 from derive.words import environment
@@ -33,12 +33,19 @@ class Builder:
     blocks: list[Block] = field(default_factory=list)
     inline: list[Math] = field(default_factory=list)
     told: set[str] = field(default_factory=set)  # sentences on rules, each of which is said once
+    derived: dict[Node, Node] = field(default_factory=dict)  # a derivation, whatever its letters, to what it is of
 
     def m(self, node: Node, scope: str = "layer") -> str:
         """A formula inside a sentence."""
         latex = write(node, self.tables[scope], display=False)
         self.inline.append(Math(latex, node, "inline", scope))
         return f"${latex}$"
+
+    @property
+    def gradient(self) -> str:
+        """What gradients are called in a sentence: δ, unless the card's δ is something else."""
+        letter = gradient(self.tables["layer"])
+        return "δ" if letter == r"\delta" else f"*{letter}*"
 
     def lettered(self, words: str) -> str:
         """The words with the names of tensors, `W_f`, as the letters that stand for them; quotations stay."""

@@ -62,6 +62,7 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
 
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4
+_FEW = 9  # rows of a table that stands in every sheet
 
 
 def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
@@ -95,9 +96,9 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
 
 def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
     """A column of numbers for each of the branches that the first example does not visit."""
-    b.heading("heading_elsewhere", 3)
-    b.prose("example_elsewhere", several=len(columns) > 1, digits=_DIGITS)
     rows = tuple((b.m(row[0].node), *(in_rows(r.values, _number) for r in row)) for row in zip(*columns, strict=True))
+    b.heading("heading_others" if len(rows) <= _FEW else "heading_elsewhere", 3)
+    b.prose("example_elsewhere", several=len(columns) > 1, digits=_DIGITS)
     name, value = b.say("example_header").split(" ~ ")
     b.table((name, *[value] * len(columns)), rows, "l" * (1 + len(columns)))
 

@@ -42,9 +42,12 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
     module = subject.module
     found = shown(step, module).renamed(letters)
     assert isinstance(found.before.wrt, ex.Entry)
-    taken = {i.name for i in ex.free_indices(found.before)}
+    rules = list(lines(found, module, {i.name for i in ex.free_indices(found.before)}))
+    like = _again(b, found.before, found.raw, found.after) if rules else None
+    if like is not None:
+        b.text(" ".join(filter(None, (lead, b.say("rule_alike", like=b.m(like), of=b.m(found.before))))))
+        return
     said: dict[object, None] = {}
-    rules = list(lines(found, module, taken))
     sentences = [s for line in rules for s in _SENTENCE.split(_words(b, line.step, module))]
     words = [s for s in dict.fromkeys(sentences) if s not in b.told]
     b.told.update(s for s in words if "$" not in s)
@@ -61,10 +64,15 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
 
 def reasoned(b: Builder, subject: Subject, name: str, before: ex.Expr, chain: ex.Expr | None, raw: ex.Expr,
              after: ex.Expr) -> None:
-    """before = chain = raw = after, with what stands between the last two where that is not obvious, and its reason."""
+    """before = chain = raw = after, with what stands between the last two where that is not obvious, and its reason.
+
+    What is put into a chain as into one before is not written out again.
+    """
     module, found = subject.module, decisive(before, raw, after, subject.module)
     between = None if found is None else presented(found.form, before, module)
-    b.math(name, equation(before, chain, presented(raw, before, module), between, printed(after, before, module)))
+    again = chain is not None and _again(b, before, raw, after) is not None
+    b.math(name, equation(before, chain, None if again else presented(raw, before, module), between,
+                          printed(after, before, module)))
     words = "" if found is None else b.say(f"decisive_{found.rule}", by=[b.m(n) for n in found.by])
     if Prose(words) not in b.blocks:
         b.text(words)
@@ -75,6 +83,26 @@ def _lettered(statement: ex.Rel) -> ex.Rel:
     free = ex.free_indices(statement)
     found = dict.fromkeys(n for n in ex.walk(statement) if n in free)
     return ex.subst(statement, {index: ex.Idx(f"#{number}") for number, index in enumerate(found)})
+
+
+def _again(b: Builder, before: ex.Expr, raw: ex.Expr, after: ex.Expr) -> ex.Node | None:
+    """What was derived before by the same formulas in other letters."""
+    like = b.derived.setdefault(_unlettered(ex.eq(before, raw, after)), before)
+    return None if like is before else like
+
+
+def _unlettered(statement: ex.Rel) -> ex.Node:
+    """The statement with tensors and sizes, too, numbered as they occur: the same for another layer like this one."""
+    numbers: dict[str, str] = {}
+
+    def number(node: ex.Node) -> ex.Node | None:
+        if isinstance(node, ex.Entry) and not node.tensor.startswith("#"):
+            return ex.Entry(numbers.setdefault(node.tensor, f"#{len(numbers)}"), node.indices)
+        if isinstance(node, ex.Size) and not node.name.startswith("#"):
+            return ex.Size(numbers.setdefault(node.name, f"#{len(numbers)}"))
+        return None
+
+    return ex.transform(_lettered(statement), number, ex.Entry, ex.Size)
 
 
 def cancelling(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.Node]) -> None:

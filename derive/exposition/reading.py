@@ -110,6 +110,7 @@ def function(b: Builder, known: Function) -> None:
 
 def upstream(b: Builder, subject: Subject) -> None:
     """δ_y = ∂L/∂y, and what the other δ mean."""
-    delta = upstream_of(subject.module)
-    b.prose("upstream", delta=b.m(eq(delta, Partial(Entry(LOSS, ()), subject.output))), loss=b.m(Entry(LOSS, ())),
+    loss = Entry(LOSS, ())
+    delta = eq(upstream_of(subject.module), Partial(loss, subject.output))
+    b.prose("upstream", letter=b.gradient, delta=b.m(delta), loss=b.m(loss),
             several=len(subject.module.equations) > 1, scalar=subject.is_scalar)

@@ -13,26 +13,21 @@ from derive.calculus.ranges import entry_ranges, ranged
 from derive.exposition.builder import Builder
 from derive.exposition.local import cancelling, local, reasoned
 from derive.exposition.printed import equation, presented, printed, with_limits
-from derive.exposition.subject import Subject
-from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, mul, subst
-from derive.notation.writer import choose
+from derive.exposition.subject import Subject, Target
+from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, eq, mul, subst
+from derive.notation import write
+from derive.notation.writer import WIDTH, choose, width
 from derive.sheet import Prose
 
 
 def backward(b: Builder, subject: Subject) -> None:
     """δ of each tensor from the output back to what is asked for; then each message in one formula."""
-    module = subject.module
-    order = [t for t in reversed(module.defined) if t != module.output]
-    stages: dict[str, Step] = {}
-    for target in subject.backward:
-        for stage in subject.messages.stages(target.wrt):
-            stages.setdefault(_of(stage), stage)
-    wanted = dict.fromkeys(t.wrt for t in subject.backward)
-    for name in (*(t for t in order if t in stages and t not in wanted), *wanted):
-        if name in stages:
-            stage_of(b, subject, stages[name])
-    several = [t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
-               is not stages[t.wrt].after]
+    stages = stages_of(subject)
+    for stage in stages.values():
+        stage_of(b, subject, stage)
+    several = [] if by_stages(subject) else [
+        t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
+        is not stages[t.wrt].after]
     met = [t for t in several if sum(p.after is not ZERO for p in stages[t.wrt].premises[0].premises) > 1]
     for heading, group in (("joined", met), ("inserted", [t for t in several if t not in met])):
         if group:
@@ -41,13 +36,34 @@ def backward(b: Builder, subject: Subject) -> None:
             _inserted(b, subject, stages, target.wrt)
 
 
+def stages_of(subject: Subject) -> dict[str, Step]:
+    """δ of each tensor from the output back, then of what is asked for, by the names of these tensors."""
+    found: dict[str, Step] = {}
+    for target in subject.backward:
+        for stage in subject.messages.stages(target.wrt):
+            found.setdefault(_of(stage), stage)
+    asked = {t.wrt: t for t in subject.backward}
+    between = [t for t in reversed(subject.module.defined) if t in found and t not in asked]
+    return {name: found[name] for name in (*between, *asked) if name in found}
+
+
+def by_stages(subject: Subject) -> bool:
+    """A message takes more than a line by itself: the gradients of the tensors between are the names of its parts."""
+    def is_wide(target: Target) -> bool:
+        step = subject.messages.message(target.wrt)
+        value = printed(cast(Expr, step.after), step.before, subject.module)
+        return width(write(eq(cast(Expr, step.before), value), subject.module.table)) > WIDTH
+
+    return not subject.is_scalar and any(len(subject.path(t)) > 1 and is_wide(t) for t in subject.backward)
+
+
 def _inserted(b: Builder, subject: Subject, stages: dict[str, Step], wrt: str) -> None:
     """δ_x with the gradients of the tensors between put in: a term for each way from x to the output, then joined."""
     message, module = subject.messages.message(wrt), subject.module
     before, stage = cast(Entry, message.before), stages[wrt]
-    letters = dict[Node, Node](zip(cast(Entry, stage.before).indices, before.indices, strict=True))
     users = [p for p in stage.premises[0].premises if p.after is not ZERO]
-    paths = [simplified(subst(_way(p, subject), letters), entry_ranges(before, module), module) for p in users]
+    paths = [simplified(renamed(_way(p, subject), stage.before, before), entry_ranges(before, module), module)
+             for p in users]
     after, whole = cast(Expr, message.after), add(*paths)
     joined = presented(whole, before, module) if len(paths) > 1 and key(whole) != key(after) else None
     words = b.say("inserted", users=[b.m(_own(p, subject)) for p in users], delta=b.m(upstream(module)),
@@ -57,12 +73,16 @@ def _inserted(b: Builder, subject: Subject, stages: dict[str, Step], wrt: str) -
     b.math(f"message_{wrt}", equation(before, joined, printed(after, before, module)))
 
 
+def renamed(value: Expr, own: Node, entry: Node) -> Expr:
+    """What is said of one entry of a tensor, said of another one."""
+    return subst(value, dict(zip(cast(Entry, own).indices, cast(Entry, entry).indices, strict=True)))
+
+
 def _way(step: Step, subject: Subject) -> Expr:
     """Σ_k δ_{t,k} ∂t_k/∂u_j with both put in, δ_t as it follows from that of the output."""
     of = cast(Entry, cast(Partial, step.before).of)
     message = subject.messages.message(of.tensor)
-    letters = dict[Node, Node](zip(cast(Entry, message.before).indices, of.indices, strict=True))
-    product = mul(subst(cast(Expr, message.after), letters), cast(Expr, step.after))
+    product = mul(renamed(cast(Expr, message.after), message.before, of), cast(Expr, step.after))
     return Reduce("sum", ranged(of, product, subject.module), product) if of.indices else product
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from derive.axes import extent
@@ -13,15 +14,18 @@ from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, walk
 from derive.notation import read, write
-from derive.notation.writer import WIDTH, width
+from derive.notation.writer import WIDTH, width, write_lines
 from derive.sheet import Math
 
 _LONGER = 1.25  # than the form in entries: no shorter, but still clearer
 
 
-def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr) -> None:
-    """before = value, and its matrix form."""
+def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, brief: bool = False) -> None:
+    """before = value, and its matrix form; ``brief``: or its matrix form."""
     form, first = _form(b, subject, before, value), subject.module.table.vectors
+    if form is not None and brief:
+        b.blocks.append(replace(form, name=name))
+        return
     if form is not None and first:
         b.blocks.append(form)
     b.math(name, equation(before, printed(value, before, subject.module)), general=subject.is_window)
@@ -30,11 +34,11 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr) -
 
 
 def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | None:
-    """The matrix form as it reads back; None where it is wider than a line, or its shapes are not those stated."""
+    """The matrix form as it reads back; None where it is wider than two lines, or its shapes are not those stated."""
     found = matrix_form(before, value, subject.module)
-    latex = "" if found is None else write(found, b.tables[WHOLE])
-    if not latex or width(latex) > WIDTH:
+    if found is None or width(write(found, b.tables[WHOLE])) > 2 * WIDTH:
         return None
+    latex = write_lines(found, b.tables[WHOLE])
     try:
         return Math(latex, read(latex, b.tables[WHOLE]), "matrix_form", WHOLE)
     except DeriveError:
@@ -54,5 +58,5 @@ def shapes(b: Builder, subject: Subject) -> None:
     signs = {sign: any(latex in form.latex for form in forms) for sign, latex in (
         ("hadamard", r"\odot"), ("diagonal", r"\mathrm{diag}"), ("ones", r"\mathbf{1}"))}
     if forms:
-        b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows,
+        b.prose("answer_shapes", shapes=list(found.items()), rows=subject.module.table.rows, letter=b.gradient,
                 deltas=any(name not in named for name in written), **signs)

@@ -144,7 +144,7 @@ def _repeated(point: Point) -> int:
 
 
 def _dull(point: Point, found: list[Result]) -> int:
-    """How many results are 0, most of them or all, how many rounded ones small or large, how many given are repeated."""
+    """How many results are 0 for the most part, rounded ones small or large, given numbers repeated."""
     rounded = (v for r in found for v in r.values.values() if v and not isinstance(v, (int, Fraction)))
     extreme = sum(not 0.005 < abs(float(v)) < 100 for v in rounded)
     zeros = sum(2 * sum(not v for v in r.values.values()) > len(r.values) for r in found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -10,6 +12,7 @@ from derive.calculus.derivation import Step, is_silent
 from derive.exposition.story import Story, whole
 from derive.exposition.window_example import example_point
 from derive.expr import ONE, ZERO, Add, Bracket, Cases, Entry, Expr, Extremum, Mul, Num, Partial, Reduce, Rel, walk
+from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Math
 from derive.solve import Solution
@@ -18,6 +21,7 @@ from derive.words import environment
 
 UNSTATED = 5  # what a card that states no points is marked out of
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+_ASKED = re.compile(r"^asked for the (derivative of the output|backward message) \((.*)\)")
 _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 
 
@@ -85,8 +89,8 @@ def marking(solution: Solution, points: int | None) -> Marking:
 
 def items(solution: Solution) -> tuple[Item, ...]:
     """What the question asks for, in the answer's order; forms of the same are one item."""
-    module = solution.messages.module
-    apart = {"jacobian", "vjp"} <= {*module.asked} and not module.wanted
+    module, apart = solution.messages.module, both_asked(solution.messages.module)
+    between = tuple(b for b in solution.sheet.answer if isinstance(b, Math) and b.name == "between")
     found: dict[tuple[str, ...], list[Math]] = {}
     for block in solution.sheet.answer:
         left = block.expr.terms[0] if isinstance(block, Math) and isinstance(block.expr, Rel) else None
@@ -95,13 +99,22 @@ def items(solution: Solution) -> tuple[Item, ...]:
             of, wrt = (cast(Entry, end).tensor for end in (left.of, left.wrt))
             named = module.wanted or (apart and wrt in module.inputs)
             key = ("either", wrt, *((of,) if named else ()))
-        elif isinstance(left, Entry) and left.tensor.startswith("delta_"):
+        elif isinstance(left, Entry) and left.tensor.startswith("delta_") and block not in between:
             key = ("either", left.tensor.removeprefix("delta_"))
         elif isinstance(left, Entry) and left.tensor in module.defined and "forward" in module.asked:
             key = ("forward",)
         if key is not None:
             found.setdefault(key, []).append(cast(Math, block))
-    return tuple(_item(key, tuple(forms), solution, apart) for key, forms in found.items())
+    made = [_item(key, tuple(forms), solution, apart) for key, forms in found.items()]
+    first = next((n for n, item in enumerate(made) if item.kind != "forward"), 0)
+    return tuple(replace(m, formulas=(*between, *m.formulas)) if n == first else m for n, m in enumerate(made))
+
+
+def both_asked(module: Module) -> bool:
+    """The question asks for the derivative and for the message: not where “the message ∂y/∂x” or “by x” names one."""
+    said = {what: quote for r in module.readings for what, quote in _ASKED.findall(r)}
+    listed = any("`derive` lists it" in r for r in module.readings)
+    return {"jacobian", "vjp"} <= {*module.asked} and not module.wanted and (listed or len({*said.values()}) > 1)
 
 
 def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apart: bool) -> Item:

@@ -7,7 +7,7 @@ from typing import Any
 from derive.expr import Entry, Idx, In, Reduce, Rel, SetApp, eq, over, tuple_of
 from derive.layers.forward import WindowForm
 from derive.module import Module
-from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.notation.symbols import Kind, Symbol, SymbolTable, message
 from derive.receptive_field import ReceptiveField
 
 _SETS = (("Omega", r"\Omega"), ("R_cal", r"\mathcal{R}"), ("Lambda", r"\Lambda"), ("Gamma", r"\Gamma"))
@@ -75,16 +75,9 @@ def _with_letters(
         sizes = sizes if len(sizes) == len(axes) else ()
         return Symbol(name, known.latex if known else name, Kind.TENSOR, axes, (), sizes)
 
-    def message(of: Symbol) -> Symbol:
-        known = table.named(f"delta_{of.name}")
-        script = of.latex if len(of.latex) == 1 else f"{{{of.latex}}}"
-        return Symbol(
-            f"delta_{of.name}", known.latex if known else rf"\delta_{script}", Kind.TENSOR, of.axes, (), of.sizes
-        )
-
     output, source = tensor(form.output.tensor, outs), tensor(form.source, ins)
     letters = [table.named(c) or Symbol(c, c, Kind.INDEX) for c in (*outs, *ins)]
     window = Symbol(*named, Kind.SET, outs, ins)
-    table = table.extended((output, source, message(output), message(source), window, *letters))
+    table = table.extended((output, source, message(output, table), message(source, table), window, *letters))
     stars = dict(table.stars) | dict.fromkeys(ins, outs)
     return SymbolTable(table.symbols, tuple(stars.items()))

@@ -216,3 +216,20 @@ def name_of(latex: str) -> str:
 def lexicon(table: SymbolTable) -> dict[str, Symbol]:
     """The table's symbols by the name that their LaTeX reads as (a symbol ``rival`` written ``m`` is at ``m``)."""
     return {name_of(s.latex): s for s in table.symbols}
+
+
+def message(of: Symbol, table: SymbolTable) -> Symbol:
+    """The symbol of δ_x, by the letter that the card gives it."""
+    known = table.named(f"delta_{of.name}")
+    latex = known.latex if known else f"{gradient(table)}_{of.latex if len(of.latex) == 1 else f'{{{of.latex}}}'}"
+    return Symbol(f"delta_{of.name}", latex, Kind.TENSOR, of.axes, (), of.sizes)
+
+
+def gradient(table: SymbolTable) -> str:
+    """δ; beside a δ that is something else, as a threshold, another letter."""
+    if all(s.latex != r"\delta" for s in table.symbols):
+        return r"\delta"
+    bases = {split_label(s.latex)[0]: s for s in table.symbols}
+    taken = {*bases, *(a for s in table.symbols for a in (*s.axes, *map(str, s.sizes)))}
+    known = (base for base, s in bases.items() if s.name.startswith("delta_"))
+    return next(known, None) or next(letter for letter in "gvqDGUV" if letter not in taken)

@@ -12,6 +12,7 @@ from derive.exposition.subject import Subject
 from derive.expr import Entry, Partial, Rel, Size, walk
 from derive.render import DETAILS
 from derive.sheet import SECTIONS, Heading, Math, Prose, rank
+from derive.statement import Statement
 from derive.words import templates
 from tests.bank import composed
 
@@ -110,8 +111,32 @@ def test_the_answer_speaks_of_what_stands_in_it() -> None:
     """δ only where there is one; no slopes by a label; an average's windows in closed form; one output is not many."""
     words = {card: " ".join(b.text for b in composed(card).sheet.blocks() if isinstance(b, Prose))
              for card in ("svm_hinge", "mini_batch", "average_pooling", "linear_squared")}
-    told = {card: "each δ has the shape" in text for card, text in words.items()}
+    told = {card: "each δ has the shape of the letter" in text for card, text in words.items()}
     assert told == {"svm_hinge": False, "mini_batch": True, "average_pooling": False, "linear_squared": False}
     assert "with respect to $s$" in words["svm_hinge"] and "with respect to $t$" not in words["svm_hinge"]
     assert "tile the input" in words["average_pooling"]
     assert "Derivatives:" in words["linear_squared"]
+
+
+def test_wide_messages_go_by_the_gradients_of_the_tensors_between() -> None:
+    """Each part has its name; what is derived as before in other letters is told by that alone."""
+    solution = solved("lstm_by_name")
+    assert solution.report.ok
+    between = [b.latex for b in solution.sheet.answer if isinstance(b, Math) and b.name == "between"]
+    assert r"\delta_{f,k} = \delta_{c',k} c_{k}" in " ".join(between)
+    (message,) = [b.latex for b in solution.sheet.answer if isinstance(b, Math) and b.name == "message_x"]
+    assert r"W_f^\top (\delta_f \odot f \odot (\mathbf{1} - f))" in message
+    details = [b for b in solution.sheet.details if isinstance(b, Heading | Prose)]
+    assert not any(b.name == "joined" for b in details if isinstance(b, Heading))
+    like = r"$\partial f_{k} / \partial x_{j}$ follows by the steps of $\partial o_{k} / \partial x_{j}$"
+    assert any(like in b.text for b in details if isinstance(b, Prose))
+
+
+def test_gradients_have_another_letter_beside_a_delta_of_the_card() -> None:
+    huber = Statement(forward=(r"h_k = \begin{cases} \frac{1}{2} y_k^2 & |y_k| \le \delta \\"
+                               r" \delta (|y_k| - \frac{1}{2} \delta) & |y_k| > \delta \end{cases}",),
+                      constants=(r"\delta",), facts=(r"\delta > 0",), derive=("backward",))
+    solution = derive.solve(huber)
+    assert solution.report.ok
+    (message,) = [b.latex for b in solution.sheet.answer if isinstance(b, Math) and b.name == "message_y"]
+    assert message.startswith("g_{y,i} = g_{h,i}") and r"\le \delta" in message

@@ -54,7 +54,11 @@ def kinds(name: str) -> list[str]:
 
 
 def test_points_are_for_what_is_asked_and_for_nothing_else() -> None:
-    assert kinds("overlapping") == ["jacobian", "message"]  # the forward message is shown, and was not asked for
+    assert kinds("overlapping_max_pooling") == ["jacobian", "message"]  # the forward message is shown, and was not asked for
+    sample = solved("max_pooling_backward")  # “the backward message ∂f/∂x”
+    assert [item.kind for item in items(sample)] == ["either"]
+    message = next(item for item in items(solved("lstm_by_name")) if item.kind != "forward")
+    assert message.formulas[0].name == "between"  # what the gradients in it are
     assert kinds("logistic_regression") == ["jacobian", "jacobian"]
     assert kinds("prelu_network") == ["forward", *["jacobian"] * 4]
 

@@ -154,6 +154,9 @@ def in_rows(node: ex.Expr, module: Module) -> ex.Expr:
     return ex.transform(node, turned, ex.Entry, ex.Fn)
 
 
+_OPPOSITE = {"<": "≥", "≤": ">", ">": "≤", "≥": "<"}
+
+
 @dataclass(frozen=True)
 class Recogniser:
     module: Module
@@ -195,6 +198,12 @@ class Recogniser:
                 return self.each(args, lambda parts: ex.Fn(name, parts))
             case ex.Extremum(op, args):
                 return self.each(args, lambda parts: ex.Extremum(op, parts))
+            case ex.Cases(((first, ex.Rel((u, v), (op,)) as cond), (second, other))) if op in _OPPOSITE:
+                beyond = ex.Rel((u, v), (_OPPOSITE[op],))
+                if other is not ex.OTHERWISE and other is not beyond:
+                    raise Formless
+                return self.total([self.contracted((value, ex.Bracket(c)), ()) for value, c in (
+                    (first, cond), (second, beyond)) if value is not ex.ZERO])
             case ex.Bracket(ex.Rel((ex.Idx() as i, ex.Idx() as k), ("=",))):
                 return Whole((i, k), _IDENTITY)
             case ex.Bracket(ex.Rel(terms, ops)) if not any(isinstance(n, ex.Star) for n in ex.walk(node)):

@@ -182,7 +182,7 @@ def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
     if any(isinstance(n, Cases | Extremum) for n in nodes):
         yield say.cases_wrong(), HALF
     if any(isinstance(n, Add) and 0 < sum(map(_has_delta, n.terms)) < len(n.terms)
-           for s in item.steps for n in walk(s.after)):
+           for n in (*nodes, *(n for s in item.steps for n in walk(s.after)))):
         yield say.diagonal_only(), HALF
     if any(isinstance(n, Entry) and len(n.indices) > 1 for n in nodes):
         yield say.indices_swapped(), QUARTER

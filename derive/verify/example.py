@@ -37,6 +37,14 @@ def example(parsed: list[Parsed], scope: Scope) -> list[Check]:
     return _checks(first, given, scope) + _checks(second, given + other, scope, tied=True)
 
 
+def displayed(parsed: list[Parsed], scope: Scope) -> dict[str, dict[tuple[int, ...], Any]]:
+    """The numbers of the example's displays that are given, by their letters."""
+    shown = [s for math, node in parsed if math.scope == "example" and math.definition
+             for s in (node.conds if isinstance(node, And) else (node,))]
+    return {s.terms[0].tensor: _numbers(s.terms[0].tensor, s.terms[1], scope.module) for s in shown
+            if isinstance(s, Rel) and isinstance(s.terms[0], Entry)}
+
+
 def _checks(shown: list[Parsed], definitions: list[Node], scope: Scope, tied: bool = False) -> list[Check]:
     """The claims at the point of the definitions, of two of one tensor the later; ``tied``: δ of the input by the rule.
     """

@@ -17,13 +17,14 @@ from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
 from derive.sheet import Math, Sheet
 from derive.verify.check import checked, unbound
-from derive.verify.example import Parsed, example
+from derive.verify.example import Parsed, displayed, example
 from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
+from derive.verify.tables import tabled
 from derive.verify.ties import apart, clarke
 from derive.verify.windows import check_listing, geometry, window_routes
 from derive.verify.words import words
@@ -53,6 +54,7 @@ def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Ta
         if found is not None and (claims or found.verdict in (Verdict.REFUTED, Verdict.NOT_READ)):
             yield found
     yield from example(parsed, scopes["layer"])
+    yield from tabled(sheet, displayed(parsed, scopes["layer"]), module)
     yield from routes(scopes["layer"], messages)
     for number, w in enumerate(windowed(module)):
         own = scopes["layer"] if w.whole else Scope(w.layer, w.layer.table, (), Definitions({}, {}, {}))

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from derive.axes import extent
 from derive.calculus.dependence import reached
-from derive.calculus.kinks import kinks
+from derive.calculus.kinks import Jump, kinks
 from derive.calculus.one_window import scope_name, windowed
 from derive.expr import Node
 from derive.module import Module
 from derive.notation import write
+from derive.receptive_field import window_facts
 from derive.records import dataclass
 from derive.sheet import Bullets, Prose, Sheet, Table
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope
+from derive.window_axis import WindowAxis
+from derive.words import environment
 
 _INLINE = re.compile(r"\$([^$]+)\$")
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*])")
@@ -94,8 +98,65 @@ def _slopes(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]
     return found
 
 
+def _jumps(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """A boundary, what has a kink there by which letter, the slopes that meet and the one that is taken."""
+    return {tuple(write(n, module.table, display=False) for n in (j.boundary, j.of, j.wrt, *j.slopes, j.chosen))
+            for tensor in module.defined for kink in kinks(tensor, module) for j in kink.jumps}
+
+
+def _kinks(among: Callable[[Jump], bool]) -> Callable[[Module, Mapping[str, Scope]], set[tuple[str, ...]]]:
+    """The boundaries with such a jump, what jumps, and where it does not after all."""
+    def found(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+        def text(node: Node) -> str:
+            return f"${write(node, module.table, display=False)}$"
+
+        return {(text(j.boundary), text(j.of), " or ".join(map(text, j.equal)))
+                for tensor in module.defined for kink in kinks(tensor, module) for j in kink.jumps if among(j)}
+
+    return found
+
+
+def _generalised(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """The slope taken is one of them, of some kinks none."""
+    jumps = (j for tensor in module.defined for kink in kinks(tensor, module) for j in kink.jumps)
+    return {("one",), *(("none",) for j in jumps if j.between is False)}
+
+
+def _lying(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """How windows lie, and how many hold an entry, as they were counted."""
+    found: set[tuple[str, ...]] = set()
+    for _, field in module.fields:
+        facts = window_facts(field, module.input_size if len(module.equations) == 1 else None)
+        kind = "tile" if facts.tiles else "overlap" if facts.most > 1 else "leave gaps" if facts.gaps else "meet"
+        alone = ("No two windows", "exactly one", "at most one", "one")
+        found |= {(said,) for said in (kind, _count(facts.most), *(("Windows",) if facts.most > 1 else alone))}
+    return found
+
+
+def _geometry(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    """The extent of a window and its stride, «3 × 3» and «2»."""
+    found: set[tuple[str, ...]] = set()
+    for axes in ([a for a in field.axes if isinstance(a, WindowAxis)] for _, field in module.fields):
+        extents, steps = [str(a.kernel_size) for a in axes], [str(a.stride) for a in axes]
+        whole = " × ".join(extents) if len(axes) > 1 else f"length {extents[0]}" if axes else ""
+        found.add((whole, steps[0] if len({*steps}) == 1 else " × ".join(steps)))
+    return found
+
+
+def _entries(module: Module, scopes: Mapping[str, Scope]) -> set[tuple[str, ...]]:
+    return {(_count(w.window.n),) for w in windowed(module)}
+
+
+def _count(number: int) -> str:
+    common: Any = environment("en").get_template("common.j2").module
+    return str(common.count(number))
+
+
 _EXTREMES = {"max": ("largest", "maximum", "maximiser", "maximal"),
              "min": ("smallest", "minimum", "minimiser", "minimal")}
+_REST = r"(?:(?!\. |, and what)[^;:])*?"  # of a sentence up to where it goes on
+_WHERE = (r"[Ww]here (\$[^$]+\$), (\$[^$]+\$) has \w+ derivative with respect to " + _REST
+          + rf"(?: unless ({_REST}))?")
 SAYINGS = (
     Saying("the rule at a tie", r"rule (?:used|in use) here(?: is|,) `(\w+)`", _rule),
     Saying("who wins a tie", r"takes the (first|last) active", _rule),
@@ -106,14 +167,29 @@ SAYINGS = (
     Saying("the slope of an entry", r"slope (\d+) at the entry that attains it, slope (\d+) at the others", _slopes),
     Saying("the slope of an entry",
            r"has slope (\d+) with respect to itself, and .* has slope (\d+) with respect to", _slopes),
+    Saying("the slopes at a kink", r"At \$([^$]+)\$ the slope of \$([^$]+)\$ with respect to \$([^$]+)\$ jumps between"
+           r" \$([^$]+)\$ and \$([^$]+)\$; the formulas take \$([^$]+)\$", _jumps),
+    Saying("a kink", _WHERE + r"(?=[;:])", _kinks(lambda j: bool(j.between))),
+    Saying("a slope that is none", _WHERE + r", and what", _kinks(lambda j: j.between is False)),
+    Saying("a kink", r"has (\w+) derivative with respect to", lambda module, scopes: {("no",)}),
+    Saying("generalised derivatives", r"(one|none) of (?:its|the) generalised derivatives", _generalised),
+    Saying("generalised derivatives", r"What the formulas take is (\w+) of these", _generalised),
+    Saying("how the windows lie", r"Here the windows \(.*?\) (tile|overlap|leave gaps)", _lying),
+    Saying("how the windows lie", r"lies in (?:none or in )?up to (\w+) windows", _lying),
+    Saying("how the windows lie", r"lies in (exactly one|at most \w+|no|several) windows?\b", _lying),
+    Saying("how the windows lie", r"The sum has (?:at most )?(\w+) term", _lying),
+    Saying("how the windows lie", r"(Windows|No two windows) share (?:an )?entr", _lying),
+    Saying("the size of a window", r"\((length \d+|\d+(?: × \d+)+), stride (\d+(?: × \d+)*)", _geometry),
+    Saying("how many entries a window has", r"into (\w+) open regions", _entries),
+    Saying("how many entries a window has", r"for the (\w+) entries that its window covers", _entries),
 )
 
 
 def _sayings(texts: list[str], module: Module, scopes: Mapping[str, Scope]) -> list[Check]:
     """Claims in words that do not hold; of a layer that is a maximum, a word for a minimum."""
-    checks = []
+    checks, plain = [], [text.replace("\u00a0", " ") for text in texts]
     for saying in SAYINGS:
-        said = [found.groups() for text in texts for found in re.finditer(saying.pattern, text)]
+        said = [found.groups("") for text in plain for found in re.finditer(saying.pattern, text)]
         wrong = [groups for groups in said if groups not in saying.holds(module, scopes)] if said else []
         checks += [Check("words", "", Verdict.REFUTED, f"What the words say of {saying.name}",
                          f"they say {', '.join(groups)}") for groups in wrong]

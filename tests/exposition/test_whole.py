@@ -10,6 +10,7 @@ import derive
 from derive.calculus.one_window import WHOLE
 from derive.sheet import Math
 from derive.solve import Solution
+from derive.statement import Statement
 from derive.verify.report import Verdict
 from derive.verify.sheet import verify
 from tests.bank import solved
@@ -92,3 +93,11 @@ def test_transposed_ones_before_a_bracket_are_no_indicator() -> None:
 
 def test_a_letter_with_a_label_above_is_transposed_in_brackets_and_not_applied() -> None:
     assert r"\frac{\partial L}{\partial W^{[2]}} = \delta_{z^{[2]}} \cdot (a^{[1]})^\top" in forms(solved("square_layers"))
+
+
+def test_slopes_by_cases_are_masks() -> None:
+    leaky = r"y_k = \begin{cases} s_k & s_k > 0 \\ a s_k & s_k \le 0 \end{cases}"
+    solution = derive.solve(Statement(forward=(r"s_k = \sum_j W_{kj} x_j", leaky), parameters=("W",), constants=("a",),
+                                      derive=("backward",)))
+    assert forms(solution) == [r"\delta_x = W^\top (\delta_y \odot (\mathbb{I}[s > 0] + a \, \mathbb{I}[s \le 0]))"]
+    assert solution.report.ok

@@ -55,9 +55,9 @@ def kinds(name: str) -> list[str]:
 
 def test_points_are_for_what_is_asked_and_for_nothing_else() -> None:
     assert kinds("overlapping_max_pooling") == ["jacobian", "message"]  # the forward message is shown, and was not asked for
-    sample = solved("max_pooling_backward")  # “the backward message ∂f/∂x”
+    sample = solution("max_pooling_backward")  # “the backward message ∂f/∂x”
     assert [item.kind for item in items(sample)] == ["either"]
-    message = next(item for item in items(solved("lstm_by_name")) if item.kind != "forward")
+    message = next(item for item in items(solution("lstm_by_name")) if item.kind != "forward")
     assert message.formulas[0].name == "between"  # what the gradients in it are
     assert kinds("logistic_regression") == ["jacobian", "jacobian"]
     assert kinds("prelu_network") == ["forward", *["jacobian"] * 4]
@@ -70,7 +70,7 @@ def test_points_are_in_proportion_to_the_steps() -> None:
 
 
 def test_whole_points_where_they_suffice_and_halves_where_they_do_not() -> None:
-    found = {points: [share.points for share in marking(solution("overlapping"), points).shares] for points in (8, 3, 1)}
+    found = {points: [share.points for share in marking(solution("overlapping_max_pooling"), points).shares] for points in (8, 3, 1)}
     assert found == {8: [3, 5], 3: [1, 2], 1: [HALF, HALF]}
     shares = marking(solution("prelu_network"), 1).shares
     assert [len(share.items) for share in shares] == [3, 2]

@@ -17,6 +17,7 @@ from derive.verify.sheet import parsed_of, scopes_of
 from derive.verify.words import words
 
 POOLING, RELU, JUMP = "cards/max_pooling_backward.md", r"y_k = \max(0, s_k)", r"y = \begin{cases} x & x > 1 \\ 0 & x \le 1 \end{cases}"
+OVERLAP, SLOPE = "cards/pooling/overlapping_max_pooling.md", r"y_k = \begin{cases} s_k & s_k > 0 \\ a s_k & s_k \le 0 \end{cases}"
 AFFINE = "cards/linear/affine_layer.md"
 SMOOTH, MISSED = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|"
 
@@ -41,7 +42,7 @@ def changed(sheet: Sheet, old: str, new: str) -> Sheet:
     return replace(sheet, answer=blocks(sheet.answer), details=blocks(sheet.details))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("layer", [POOLING, RELU, JUMP, SMOOTH, MISSED, AFFINE])
+@pytest.mark.parametrize("layer", [POOLING, OVERLAP, RELU, SLOPE, JUMP, SMOOTH, MISSED, AFFINE])
 def test_the_words_of_a_sheet_hold(layer: str) -> None:
     assert checked(solved(layer).sheet, solved(layer)) == []
 
@@ -58,6 +59,14 @@ MISTAKES = [
     (RELU, "jumps between", "is between"),
     (SMOOTH, "there the derivative exists", "there is no derivative of any kind"),
     (SMOOTH, "there the derivative exists", "there it jumps between two slopes"),
+    (RELU, "the formulas take $0$", "the formulas take $1$"), (RELU, "has no derivative", "has a derivative"),
+    (RELU, "between $0$ and $1$", "between $1$ and $0$"), (SLOPE, " unless $a = 1$", ""),
+    (RELU, "one of its generalised", "none of its generalised"), (RELU, "take is one of these", "take is none of these"),
+    (POOLING, "tile the input", "overlap"), (POOLING, "exactly one window", "at most two windows"),
+    (POOLING, "at most one term", "at most two terms"), (POOLING, "No two windows share an entry", "Windows share entries"),
+    (OVERLAP, "overlap, because", "tile the input, because"), (OVERLAP, "up to four windows", "up to two windows"),
+    (POOLING, "stride 2", "stride 3"), (OVERLAP, "3\u00a0×\u00a03, stride", "2\u00a0×\u00a02, stride"),
+    (POOLING, "four open regions", "five open regions"), (POOLING, "the four entries", "the three entries"),
     (JUMP, "no derivative of any kind", "a kink"), (MISSED, "and do not hold", "and hold"),
 ]
 

@@ -1,0 +1,44 @@
+"""A number of a worked example's table that does not follow from those given is refuted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from derive.numeric.arithmetic import precision
+from derive.sheet import Sheet, Table
+from derive.verify.report import Check, Verdict
+from derive.verify.tables import tabled
+from tests.bank import solved
+
+CARDS = ["huber", "maxout_unit"]  # other branches in columns; of three axes
+_NUMBER = re.compile(r"\d+(?:/\d+)?")
+
+
+def checked(card: str, sheet: Sheet) -> list[Check]:
+    with precision():
+        return list(tabled(sheet, {}, solved(card).messages.module))
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_the_numbers_of_a_table_follow(card: str) -> None:
+    assert checked(card, solved(card).sheet) == []
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_each_other_number_that_follows_is_refuted(card: str) -> None:
+    sheet, given = solved(card).sheet, solved(card).messages.module.given
+    (table,) = [b for b in sheet.details if isinstance(b, Table)]
+    count = 0
+    for n, row in enumerate(table.rows):
+        if row[0].strip("$") in (*given, r"\kappa", r"\delta_y"):
+            continue
+        for place in range(1, len(row)):
+            other = _NUMBER.sub(lambda m: f"{m[0]}1", row[place], count=1)
+            rows = (*table.rows[:n], (*row[:place], other, *row[place + 1:]), *table.rows[n + 1:])
+            wrong = replace(sheet, details=tuple(replace(b, rows=rows) if b is table else b for b in sheet.details))
+            assert [c.verdict for c in checked(card, wrong)] == [Verdict.REFUTED], (row, other)
+            count += 1
+    assert count >= 4

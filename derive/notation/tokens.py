@@ -343,11 +343,12 @@ def _rows(tokens: list[tr.Token]) -> list[tr.Token]:
     out: list[tr.Token] = []
     row = 0  # where the row begins in out
     names: list[str] = []
-    going_on = False
+    going_on, opened = False, 0
     for n, token in enumerate(tokens):
         if token.type in ("BEGIN", "END"):
             names = [*names, token.text] if token.type == "BEGIN" else names[:-1]
-        depth = _depth(out) - len(names) if not names or names[-1] in ALIGNED else None
+        depth = opened - len(names) if not names or names[-1] in ALIGNED else None  # brackets of the row
+        opened += _depth([token])
         if going_on and token.type in ("AMP", "QUAD"):
             continue
         going_on = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -11,15 +9,11 @@ from typing import Any
 
 from derive.calculus.messages import Messages
 from derive.errors import CardError, DeriveError, UnsupportedError, VerificationError
-from derive.expr import Reduce, walk
 from derive.listing.layer import function_name, targets
-from derive.listing.scope import symbol
 from derive.numbers import Numbers
 from derive.records import dataclass
-from derive.reductions import is_middle
 from derive.verify.points.arrays import UPSTREAM, Arrays, tied_trials, trials
 
-_TIMES = 5  # of each kind of input, at each size of windows
 _TOLERANCE = 1e-9
 Values = list[Any]
 
@@ -106,44 +100,8 @@ def _same(what: str, right: Any, got: Any, letters: Arrays) -> None:
 
 def inputs(messages: Messages) -> Iterator[tuple[Arrays, bool]]:
     """Random and tied inputs at two sizes or more, and whether each has ties."""
-    tensors = [t for t in messages.letters if symbol(messages.module, t).axes]
-    single = len(messages.module.equations) == 1 == len(tensors)
-    field = messages.module.receptive_field
-    rank = len(symbol(messages.module, tensors[0]).axes) if single else 0
-    if single and (_median(messages) if field is None else len(field.axes) == rank):
-        yield from _windows(messages)
-        return
     yield from ((arrays, False) for arrays in trials(messages.module))
     try:
         yield from ((arrays, True) for arrays in tied_trials(messages.module))
     except DeriveError:
         return
-
-
-def _windows(messages: Messages) -> Iterator[tuple[Arrays, bool]]:
-    """Whole images with several windows and a rest, of distinct entries and of zeros and ones."""
-    import numpy as np
-
-    module, source = messages.module, random.Random(7)
-    field = module.receptive_field
-    if field is None:
-        sizes = [[3, 5, 7, 9, 11]] * max(len(symbol(module, n).axes) for n in messages.letters)
-    else:
-        sizes = [[n for n in range(2, 60) if a.output_size(n) >= 2 and n > a.output_size(1)][:12] for a in field.axes]
-    if not all(sizes):
-        raise UnsupportedError("no size was found at which to try it")
-    for which, kind, _ in itertools.product((2, -1), range(2), range(_TIMES)):
-        shape = tuple(n[min(which + d, len(n) - 1)] if which > 0 else n[-1 - d % len(n)] for d, n in enumerate(sizes))
-        cells = int(np.prod(shape))
-        values = source.sample(range(-cells, cells), cells) if kind == 0 else source.choices((0, 1), k=cells)
-        out = field.output_shape(shape) if field is not None else ()
-        x = np.array(values, float).reshape(shape) / (1 if kind else max(1, cells // 4))
-        upstream = np.array(source.choices(range(1, 50), k=int(np.prod(out))), float).reshape(out)
-        letters = {n: x if symbol(module, n).axes else np.array(source.choice((0.5, 1.5, 2.0)))
-                   for n in messages.letters}
-        yield {**letters, UPSTREAM: upstream}, kind == 1
-
-
-def _median(messages: Messages) -> bool:
-    """The layer is the median of a whole input: of an odd number of entries only."""
-    return any(isinstance(n, Reduce) and is_middle(n.op) for e in messages.module.equations for n in walk(e))

@@ -16,7 +16,6 @@ from derive.axes import Axes, Slot, axes, stands
 from derive.calculus.messages import Messages
 from derive.errors import UnsupportedError
 from derive.module import Module
-from derive.notation.symbols import Symbol
 from derive.receptive_field import Axis, ReceptiveField, window_facts
 from derive.records import dataclass
 
@@ -241,13 +240,6 @@ class Scope:
     def place(self, entry: ex.Entry) -> list[ex.Expr]:
         """Where an entry stands in its array: each index less the first of its axis."""
         return [Affine.of(ex.sub(t, ex.Num(self.origin(entry.tensor, d)))).expr() for d, t in enumerate(entry.indices)]
-
-
-def symbol(module: Module, tensor: str) -> Symbol:
-    """What the table says of a tensor of the layer."""
-    found = module.table.named(tensor)
-    assert found is not None
-    return found
 
 
 def star_name(name: str) -> str:

@@ -124,12 +124,18 @@ def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
                 yield from unknown(prose.text, *word.span(), without)
 
 
+_NUMBER = re.compile(r"([^\W\d_]{2,})\s+(?:of\s+|=\s*)?\d")  # «with a … of 1»
+
+
 def beside_windows(prose: Prose, names: Iterable[Place]) -> Iterator[Place]:
-    """«with weights», «a causal arrangement of the windows»: more than one of these ``names`` of poolings."""
+    """«with weights», «a … of 1», «a causal arrangement of the windows»: more than these ``names`` of poolings."""
     text, names = prose.text, [*names]
     nouns = [s for s in named(text, "geometry.pool", "geometry.window") if not discussed(text, s.start)
              and not any(a <= s.start < b for a, b in names)]
     here = {prose.sentence(s.start) for s in nouns}
+    for start, stop in here:
+        for number in _NUMBER.finditer(text, start, stop):
+            yield from unknown(text, *number.span(1))
     taken = {at for s in named(text, "part", "geometry", "aside") for at in range(s.start, s.stop)}
     for span in named(text, "request.trained"):
         sentence = prose.sentence(span.start)
@@ -250,6 +256,16 @@ def _last_word(prose: Prose, start: int, at: int) -> re.Match[str] | None:
     return words[-1] if words and not prose.text[words[-1].end() : at].strip() else None
 
 
+def _listed_words(prose: Prose, start: int, at: int) -> Iterator[re.Match[str]]:
+    """The words in front of a place back to an article, those of a list: «the forward, backward and … messages»."""
+    words = [w for w in _WORD.finditer(prose.text, start, at) if not named(w[0], "between.and")]
+    for word in reversed(words):
+        if not only(prose.text, word.end(), at, "between.and") or named(word[0], "naming.article"):
+            break
+        yield word
+        at = word.start()
+
+
 def _before_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
     """«the gradients for the … $W$»"""
     for gap in (g for g in prose.gaps if prose.sentence(g.start) in asked):
@@ -268,7 +284,7 @@ def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
         kinds = ("request.jacobian", "request.gradient", "request.message")
         if sentence not in asked and not named(prose.text[noun.start : noun.stop], *kinds):
             continue  # «an RNN updates its state»
-        if word := _last_word(prose, start, noun.start):
+        for word in _listed_words(prose, start, noun.start):
             yield from unknown(prose.text, *word.span())
         for word in _WORD.finditer(prose.text, noun.stop, stop if sentence in asked else noun.stop):
             if only(prose.text, noun.stop, word.start(), "slot.small") or begins(

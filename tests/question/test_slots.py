@@ -3,7 +3,7 @@
 import pytest
 
 from derive.card import Card
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.question import module_of
 
@@ -93,3 +93,14 @@ def test_a_noun_of_a_letter_in_a_request_says_nothing_more() -> None:
 def test_a_second_question_in_prose_is_told(second: str) -> None:
     readings = read(f"Let $y_k = \\tanh(x_k)$. Derive the backward message. {second}").readings
     assert any(reading.startswith("not answered") and second in reading for reading in readings)
+
+
+@pytest.mark.parametrize("question", [
+    "Derive the forward, blorp and parameter messages of a linear layer followed by PReLU.",
+    "Derive the blorp, backward and parameter messages of a linear layer followed by PReLU.",
+    "Derive the backward message of temporal max pooling over windows of length 3 with blorp 1.",
+    "Derive the backward message of max pooling with kernel size 3 and a blorp of 2.",
+])
+def test_an_unknown_word_in_a_list_of_messages_or_before_a_number_of_windows_is_open(question: str) -> None:
+    with pytest.raises(CardError, match="“blorp” is not understood"):
+        module_of(Card.parse(f"---\nid: said\n---\n\n# Question\n{question}\n"))

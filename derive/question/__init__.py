@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError
+from derive.errors import CardError, DeriveError, Problem
+from derive.layers import POOLINGS
 from derive.module import Module
 from derive.notation.formulas import formulas
-from derive.question import lexicon
-from derive.question.keys import refuse_near_misses
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import Read, read_formulas
 from derive.question.request import besides
 from derive.question.slots import beside_windows, refuse_requests, refuse_words
-from derive.question.unaccounted import refuse_unaccounted, refuse_unformulated
-from derive.question.windows import catalogue_module, equations_of, is_window, named_layer, places, window_module
-from derive.question.wording import Words, words_of
+from derive.question.unaccounted import refuse_other_layers, refuse_unformulated
+from derive.question.windows import Pooled, may_be_pooling, places, pooling_module
+from derive.records import dataclass
+from derive.statement import KEYS as STATED
 from derive.statement import Statement, with_layer, with_statement
 
 __all__ = ["module_of"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A card, and what its front matter states."""
+
+    card: Card
+    statement: Statement
+
+    @cached_property
+    def prose(self) -> Prose:
+        card = self.card
+        return prose_of(card.question, card.question_line, formulas(card.question, card.question_line))
 
 
 def module_of(card: Card, outside: Statement | None = None) -> Module:
@@ -38,51 +50,92 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        module = _stated(card, statement)
-        if module is None:
-            module = _by_words(card, statement)
-            refuse_unformulated(_prose(card), module)
+        question = Question(card, statement)
+        module = next(module for way in WAYS if (module := way(question)) is not None)
         return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None
 
 
-def _prose(card: Card) -> Prose:
-    return prose_of(card.question, card.question_line, formulas(card.question, card.question_line))
+# --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------
 
 
-def _stated(card: Card, statement: Statement) -> Module | None:
-    """The layer that the front matter gives, by formulas or by names; None where the question says which it is."""
-    if statement.layers is not None or "layer" in card.front_matter:
-        from derive.question.given import layers_module
-
-        named = card if statement.layers is None else with_layer(card, statement.layers)
-        return layers_module(card, statement) or _by_words(named, statement)
-    if statement.forward is None:
+def layers_given(question: Question) -> Module | None:
+    """The layers that the front matter names."""
+    if question.statement.layers is None and "layer" not in question.card.front_matter:
         return None
-    from derive.question.given import given_module  # only where it is asked: a part of a cold start
+    from derive.question.given import layers_module
 
-    return given_module(card, statement)
+    return layers_module(question.card, question.statement)
+
+
+def formulas_given(question: Question) -> Module | None:
+    """The layer of the front matter's formulas."""
+    if question.statement.forward is None:
+        return None
+    from derive.question.given import given_module
+
+    return given_module(question.card, question.statement)
+
+
+def pooling_named(question: Question) -> Module | None:
+    """The pooling that the question names or writes; None for any other layer."""
+    card, statement, prose = question.card, question.statement, question.prose
+    if statement.layers is not None:
+        card = with_layer(card, statement.layers)
+    if "layer" not in card.front_matter and not may_be_pooling(card):
+        return None
+    pooled = Pooled.of(card)
+    found = None if _names_a_network(pooled, prose) else pooling_module(pooled)
+    if found is None:
+        return None
+    if statement.derive is None:
+        refuse_requests(prose)
+    if not pooled.equations:
+        refuse_words(prose, beside_windows(prose, places(prose.text)))
+    refuse_other_layers(prose, found)
+    return _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
+
+
+def layer_written(question: Question) -> Module:
+    """The layer that the question's formulas compute, or that its words name."""
+    from derive.question.layer import layer_module
+
+    found = layer_module(question.card, question.statement)
+    # these have been read with the question
+    return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None))
+
+
+WAYS: tuple[Callable[[Question], Module | None], ...] = (layers_given, formulas_given, pooling_named, layer_written)
+
+
+def _names_a_network(pooled: Pooled, prose: Prose) -> bool:
+    """A pooling and other layers are named in words, and no formula computes one of them."""
+    named = pooled.words.about("pooling") or pooled.words.about("whole")
+    if "layer" in pooled.card.front_matter or not named or pooled.equations:
+        return False
+    from derive.question.chain import Chain
+
+    chain = Chain(prose)
+    return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)
 
 
 # what the front matter may say of a layer that the question names or writes, besides its roles and windows
 _LAID_OVER = ("derive", "functions", "shapes", "ranges", "facts", "upstream", "loss")
 
 
-def _by_words(card: Card, statement: Statement) -> Module:
-    """The layer that the question names or writes, with what the front matter says besides."""
-    module = _by_name(card)
-    if module is None:
-        from derive.question.layer import layer_module
+def _completed(module: Module, question: Question, statement: Statement) -> Module:
+    """The layer with what the front matter says besides; raises where the words say more than it computes."""
+    if any(getattr(statement, key) is not None for key in _LAID_OVER):
+        from derive.question.given import laid_over
 
-        module = layer_module(card, statement)
-        statement = replace(statement, functions=None, shapes=None, facts=None)  # they have been read with the question
-    if all(getattr(statement, key) is None for key in _LAID_OVER):
-        return module
-    from derive.question.given import laid_over
+        module = laid_over(module, question.card, statement)
+    refuse_unformulated(question.prose, module)
+    return module
 
-    return laid_over(module, card, statement)
+
+# --- a statement from outside ----------------------------------------------------------------------------------------
 
 
 def _of_outside(error: DeriveError, outside: Statement | None) -> DeriveError:
@@ -109,51 +162,44 @@ def _not_on(card: Card, outside: Statement) -> Iterator[str]:
                 yield f"not on the card, from {outside.origin}: ${text}$"
 
 
-_OF_WINDOWS = re.compile(r"(?i)max|min|pool|sampl|erosi|dilat")  # one of these stands in each question on a pooling
+# --- keys that are written almost like one of ours --------------------------------------------------------------------
+
+# What changes a sheet or its marks. A note's own `id`, `title`, `course`, `type` and `tags` have many neighbours.
+KEYS = ("layer", *STATED, *dict.fromkeys(key for spec in POOLINGS for key in spec.options), "code", "points",
+        "difficulty")
+_LONG = 8  # letters, from which on two of them may be wrong
+# words that people and their programs use as keys of their own, close to one of ours
+_WORDS = frozenset(
+    "citation constraints contents core deletion donation duration form input input_file later mode node output_file "
+    "player relation violation".split()
+)  # fmt: skip
 
 
-def names_a_network(card: Card, read_: Read, words: Words) -> bool:
-    """A pooling and other layers are named in words, and no formula computes one of them."""
-    pooled = words.about("pooling") or words.about("whole")
-    if "layer" in card.front_matter or not pooled or equations_of(read_):
-        return False
-    from derive.question.chain import Chain
-
-    chain = Chain(_prose(card))
-    return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)
-
-
-def _by_name(card: Card) -> Module | None:
-    """The layer of the catalogue that the question is about; None where its formulas say what it computes."""
-    if "layer" not in card.front_matter and _OF_WINDOWS.search(card.question) is None:
-        return None
-    read_ = read_formulas(card)
-    words = words_of(card.question, card.question_line, read_.known)
-    if names_a_network(card, read_, words):
-        return None
-    named = named_layer(card, words, read_)
-    found = None
-    if named is not None:
-        found = catalogue_module(card, words, read_, named)
-    elif is_window(card, words, read_):
-        found = window_module(card, words, read_)
-    if found is not None:
-        prose = _prose(card)
-        if Statement.of(card).derive is None:
-            refuse_requests(prose)
-        if not equations_of(read_):
-            refuse_words(prose, beside_windows(prose, places(prose.text)))
-        _refuse_other_layers(prose, found)
-        found = replace(found, readings=(*found.readings, *besides(prose)))
-    return found
+def refuse_near_misses(card: Card) -> None:
+    """Raise :class:`CardError` for each key that is no key of ours and nearly one; all others are the user's."""
+    problems = [
+        Problem(f"unknown key `{key}`; did you mean `{meant}`?", card.path, card.key_line(key))
+        for key in map(str, card.front_matter) if key not in KEYS and key.lower() not in _WORDS
+        for meant in [k for k in KEYS if _near(key.lower(), k)][:1]
+    ]  # fmt: skip
+    if problems:
+        raise CardError(*problems)
 
 
-_OF_POOLING = re.compile(r"\b(?:of|for|through) (?:the|this|such a) (?:[\w-]+ )?pool")
+def _near(written: str, key: str) -> bool:
+    """One letter is too many, missing, wrong or changed places with the next; of long words two."""
+    most = 2 if min(len(written), len(key)) >= _LONG else 1
+    return abs(len(written) - len(key)) <= most and distance(written, key) <= most
 
 
-def _refuse_other_layers(prose: Prose, module: Module) -> None:
-    """Raise :class:`CardError` for a part beside the windows, unless «of the pooling layer» is asked."""
-    sentences = (prose.sentence(verb.start) for verb in lexicon.named(prose.text, "ask.verb"))
-    if not any(_OF_POOLING.search(prose.text, *sentence) for sentence in sentences):
-        letters = (symbol.name for symbol in module.table.symbols)
-        refuse_unaccounted(prose, [equation.terms[1] for equation in module.equations], (), letters)
+def distance(a: str, b: str) -> int:
+    """How many letters must be put in, left out, changed or swapped with the next to make ``b`` of ``a``."""
+    rows = [list(range(len(b) + 1))]
+    for n, letter in enumerate(a, 1):
+        row = [n]
+        for m, other in enumerate(b, 1):
+            row.append(min(rows[-1][m] + 1, row[-1] + 1, rows[-1][m - 1] + (letter != other)))
+            if n > 1 and m > 1 and (letter, a[n - 2]) == (b[m - 2], other):
+                row[m] = min(row[m], rows[-2][m - 2] + 1)
+        rows.append(row)
+    return rows[-1][-1]

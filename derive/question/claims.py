@@ -36,10 +36,12 @@ class Doubts:
 
     @contextmanager
     def over(self, key: str) -> Iterator[None]:
-        """Keep what is refused within; the front matter's ``key`` settles it."""
+        """Keep what is refused within where a ``key`` of the front matter settles it."""
         try:
             yield
         except CardError as error:
+            if not key:
+                raise
             self.problems += [p if p.key else replace(p, key=key) for p in error.problems]
 
     def settled(self, module: Module) -> Module:

@@ -10,7 +10,7 @@ from typing import Any
 from derive.card import Card
 from derive.errors import CardError, Problem, did_you_mean
 from derive.expr import And, Entry, Fn, Idx, Node, Partial, Rel, SetApp, subst, transform, walk
-from derive.layers import EXTREMA, Composed, compose
+from derive.layers import Composed, compose
 from derive.layers.catalogue import Pooling
 from derive.layers.chain import Part, parse
 from derive.layers.families import find
@@ -30,7 +30,7 @@ from derive.question.prose import Prose, prose_of
 from derive.question.reading import read_parts, with_named
 from derive.question.request import AskingInWords, request
 from derive.question.stated import Reader
-from derive.question.windows import is_extreme, op_of, tie_rule_of
+from derive.question.windows import is_extreme, name_of_op, tie_rule_of
 from derive.question.wording import Words, words_of
 from derive.records import dataclass
 from derive.specify.applied import refuse_two_readings
@@ -280,7 +280,7 @@ def _of_a_window(given: Given, statement: Statement, card: Card, layer: Computed
                                       declared if len(declared) == form.rank else ())
     module = module_over(
         form, with_loss(_with_letters(statement, layer, table), wanted.loss), field, tie_rule=tie_rule,
-        name=next((spec.name for spec in EXTREMA if op_of(spec) == form.op), None), input_size=size,
+        name=name_of_op(form.op), input_size=size,
         asked=wanted.kinds, readings=(*reader.readings, *wanted.readings))
     inputs, parameters, constants = (tuple(n for n, r in roles.items() if r.role == kind) for kind in ROLES)
     return replace(module, inputs=inputs, parameters=parameters, constants=constants)

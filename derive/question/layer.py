@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
-import derive.question.unaccounted as un
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Add, Entry, Expr, Idx, Mul, Node, Num, Partial, Reduce, SetApp, SetOf, walk
@@ -58,7 +58,7 @@ from derive.question.reading import Read, declares, one_equation, read_parts, wi
 from derive.question.request import AskingInWords, differentiated_in_words
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.stated import Reader
-from derive.question.unaccounted import is_aside
+from derive.question.unaccounted import is_aside, refuse_objective, refuse_other_output, refuse_unaccounted, shown
 from derive.question.windows import refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words, words_of
 from derive.receptive_field import ReceptiveField, WindowAxis
@@ -298,146 +298,240 @@ def _refuse_other_count(words: Words, definition: Definition, name: str, field: 
                                 "sum; change the factor, the window or the name", line=definition.formula.line))
 
 
+_LATER: Any = None  # a pass gives it
+
+
+@dataclass(frozen=True)
+class State:
+    """A question on its way to the module of its layer: each pass needs what those before it give."""
+
+    card: Card
+    statement: Statement
+    doubts: Doubts
+    read: Read = _LATER
+    prose: Prose = _LATER
+    nodes: tuple[tuple[Formula, Node], ...] = ()  # the formulas without what is claimed of others
+    of_parts: tuple[Mention, ...] = ()  # letters of parts that only words name
+    found: Definitions = _LATER
+    table: SymbolTable = _LATER
+    layer: Computed = _LATER
+    asked: tuple[tuple[Formula, Partial], ...] = ()  # the derivatives that formulas write
+    mentions: tuple[Mention, ...] = ()
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    wanted: Wanted = Wanted((), (), ())
+    by_letters: bool = False  # letters alone say what is asked
+    held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
+    fields: Fields = ()
+    tie_rule: str = "first"
+    said: tuple[str, ...] = ()  # how it was read
+    module: Module = _LATER
+
+    @property
+    def differentiated(self) -> set[Expr]:
+        """By what the formulas ask to differentiate."""
+        return {d.wrt for _, d in self.asked}
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """All that is computed."""
+        return (*(d.value for d in self.layer.used), *(f.body for f in self.layer.functions))
+
+
 def layer_module(card: Card, statement: Statement) -> Module:
     """The layer of the card's definitions; raises as :func:`derive.question.module_of`, of all that is open."""
     doubts = Doubts()
+    state = State(card, statement, doubts)
     try:
-        return doubts.settled(_layer(card, statement, doubts))
+        for run, key in PASSES:
+            with doubts.over(key):
+                state = run(state)
     except DeriveError as error:
         raise doubts.with_error(error) from error
+    return doubts.settled(state.module)
 
 
-def _layer(card: Card, statement: Statement, doubts: Doubts) -> Module:
-    read_, prose, of_parts = read_layer(card, formulas_of(statement, "functions", "shapes", "facts"), doubts)
+def formulas_read(state: State) -> State:
+    """The formulas, those of parts that only words name with them; a fixed index is carried."""
+    read_, prose, of_parts = read_layer(state.card, formulas_of(state.statement, "functions", "shapes", "facts"),
+                                        state.doubts)
     read_, chosen = with_chosen(read_, prose)
-    nodes = without_claims(read_.nodes, prose)
-    found = inlined(definitions(nodes, read_.table))
-    table = read_.table
+    return replace(state, read=read_, prose=prose, of_parts=tuple(of_parts), said=chosen,
+                   nodes=without_claims(read_.nodes, prose))
+
+
+def definitions_found(state: State) -> State:
+    """What the formulas define; one without a letter is the layer's output."""
+    found, table = inlined(definitions(state.nodes, state.read.table)), state.read.table
     if not found.tensors:
         found, table = as_layer(found, table)
     if not found.tensors:
-        raise _nothing(read_)
-    if not statement.derive:
-        with doubts.over("derive"):
-            refuse_requests(prose)
-    layer, asked = _computed(statement, found, table, read_, prose)
-    named = [*mentions(prose, partial(letters_of, table=layer.table)), *of_parts]
-    refuse_unknown(layer)
-    with doubts.over("forward"):
-        _refuse_incomplete(layer, prose, named)
-    refuse_two_readings([d.formula for d in layer.used], layer.given)
-    roles = roles_of(layer.given, named, card, layer.table)
-    with doubts.over("forward"):
-        refuse_open(prose, lambda part: un.shown(part, _values(layer)))
-    with doubts.over("inputs"):
-        _refuse_identity(layer, roles, {d.wrt.tensor for _, d in asked if isinstance(d.wrt, Entry)})
-    layer, roles, put_in = with_numbers(layer, roles, {d.wrt for _, d in asked}, prose)
-    wanted = Wanted(("vjp",) if statement.derive else (), (), ())  # until the statement's own request is read
-    by_letters = not {*(statement.derive or ())} & KINDS.keys()
-    if statement.derive is None:
-        by_letters = False
-        with doubts.over("derive"):
-            wanted, roles, by_letters = _wanted(layer, roles, asked, prose, bool(of_parts), read_)
-    held = [*called(prose, [m for m in named if m.before or m.after], roles, of_parts)]
-    if not by_letters:
-        with doubts.over("inputs"):
-            refuse_called(prose, held)
-        held = []
-    fields, tie_rule, said = _windows(card, read_, layer.used, found)
-    written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
-    module = specified(layer, roles, wanted, facts_of(found, prose, named, layer.given, layer.table),
-                       fields, nodes, written)
-    shortened = short(with_trees(formulas(card.question, card.question_line)))
-    readings = (*said_of(layer), *shortened, *chosen, *put_in,
-                *roles_said(_held(roles, held, prose)), *said, *wanted.readings)
-    parts = [p.name for p in Chain(prose).parts] if of_parts else []
-    name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
-    return replace(module, name=name, tie_rule=tie_rule, key=card.id, readings=tuple(dict.fromkeys(readings)))
+        refuse_unread(state.read.failures)
+        raise UnsupportedError("the question has no forward formula and names no layer that is covered; write what "
+                               r"the layer computes, e.g. `y_k = \sum_j W_{kj} x_j + b_k`")
+    return replace(state, found=found, table=table)
 
 
-def _computed(statement: Statement, found: Definitions, table: SymbolTable, read_: Read,
-              prose: Prose) -> tuple[Computed, list[tuple[Formula, Partial]]]:
+def request_known(state: State) -> State:
+    """No word in what is asked is unknown."""
+    if not state.statement.derive:
+        refuse_requests(state.prose)
+    return state
+
+
+def layer_computed(state: State) -> State:
     """The layer that the definitions compute, and the derivatives that the formulas ask for."""
+    found, prose, failures = state.found, state.prose, state.read.failures
     inner = found.functions.keys() - found.tensors.keys()  # σ'(z) of a hint is no derivative of the layer
-    asked = [(f, d) for f, d in derivatives(read_.nodes) if not (isinstance(d.of, Entry) and d.of.tensor in inner)]
+    asked = tuple((f, d) for f, d in derivatives(state.read.nodes)
+                  if not (isinstance(d.of, Entry) and d.of.tensor in inner))
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
     try:
-        output = output_of(statement, found, table)
-        layer = computed(found, table, {*differentiated} or differentiated_in_words(prose, table), output)
+        output = output_of(state.statement, found, state.table)
+        wanted = {*differentiated} or differentiated_in_words(prose, state.table)
+        layer = computed(found, state.table, wanted, output)
     except CardError:
-        refuse_unread(of_the_layer(read_.failures, prose, found.tensors, ()))  # the formula that joins them
+        refuse_unread(of_the_layer(failures, prose, found.tensors, ()))  # the formula that joins them
         raise
-    refuse_unread(of_the_layer(read_.failures, prose, layer.given, (layer.output, *differentiated)))
+    refuse_unread(of_the_layer(failures, prose, layer.given, (layer.output, *differentiated)))
     refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
-    return well_defined(layer), asked
+    return replace(state, layer=well_defined(layer), asked=asked)
 
 
-def _refuse_identity(layer: Computed, roles: Mapping[str, Role], asked: set[str]) -> None:
-    """Raise :class:`CardError` for a matrix I of which nothing is said: many a card means the identity by it."""
-    symbol = layer.table.named("I")
-    if symbol is not None and len(symbol.axes) == 2 and "I" in layer.given and not roles["I"].said and "I" not in asked:
+def letters_named(state: State) -> State:
+    """What the words call the letters."""
+    table = state.layer.table
+    refuse_unknown(state.layer)
+    return replace(state, mentions=(*mentions(state.prose, partial(letters_of, table=table)), *state.of_parts))
+
+
+def nothing_lacks(state: State) -> State:
+    """All that the formulas apply or the words name is computed."""
+    layer, prose = state.layer, state.prose
+    known = {*layer.letters, *(f.name for f in layer.functions)}
+    refuse_parts(layer.given, layer.table, prose)
+    refuse_undefined(state.mentions, layer.given)
+    refuse_objective(prose, known, layer.given)
+    refuse_unaccounted(prose, state.values, state.mentions, known)
+    refuse_other_output(prose, layer.letters, (s.name for s in layer.table.symbols))
+    return state
+
+
+def roles_given(state: State) -> State:
+    """Inputs, parameters and constants."""
+    refuse_two_readings([d.formula for d in state.layer.used], state.layer.given)
+    return replace(state, roles=roles_of(state.layer.given, state.mentions, state.card, state.layer.table))
+
+
+def words_known(state: State) -> State:
+    """No word in front of a part that no formula computes is unknown."""
+    refuse_open(state.prose, lambda part: shown(part, state.values))
+    return state
+
+
+def no_identity(state: State) -> State:
+    """Nothing is a matrix I of which nothing is said: many a card means the identity by it."""
+    symbol = state.layer.table.named("I")
+    asked = any(isinstance(wrt, Entry) and wrt.tensor == "I" for wrt in state.differentiated)
+    if symbol is not None and len(symbol.axes) == 2 and "I" in state.layer.given and not (
+            state.roles["I"].said or asked):
         raise CardError("`I`: is it the identity matrix, or an input? Write the formula without it, as in "
                         "`x_i - 2 v_i \\sum_j v_j x_j`, or list `I` under `inputs` in the front matter")
+    return state
 
 
-def _values(layer: Computed) -> tuple[Expr, ...]:
-    return (*(d.value for d in layer.used), *(f.body for f in layer.functions))
+def numbers_put_in(state: State) -> State:
+    """Constants and strides with their numbers."""
+    layer, roles, said = with_numbers(state.layer, dict(state.roles), state.differentiated, state.prose)
+    derive = state.statement.derive
+    return replace(state, layer=layer, roles=roles, said=(*state.said, *said),
+                   wanted=Wanted(("vjp",) if derive else (), (), ()),  # until the statement's own request is read
+                   by_letters=derive is not None and not {*derive} & KINDS.keys())
 
 
-def _refuse_incomplete(layer: Computed, prose: Prose, named: list[Mention]) -> None:
-    """Raise an error of the card for what the formulas apply or the words name, and nothing computes."""
-    given = layer.given
-    refuse_parts(given, layer.table, prose)
-    refuse_undefined(named, given)
-    un.refuse_objective(prose, {*layer.letters, *(f.name for f in layer.functions)}, given)
-    un.refuse_unaccounted(prose, _values(layer), named, {*layer.letters, *(f.name for f in layer.functions)})
-    un.refuse_other_output(prose, layer.letters, (s.name for s in layer.table.symbols))
-
-
-def _windows(
-    card: Card, read_: Read, used: Sequence[Definition], found: Definitions
-) -> tuple[Fields, str, tuple[str, ...]]:
-    """The receptive fields, the tie rule, and how they were read."""
-    words = words_of(card.question, card.question_line, read_.known)
-    reader = Reader(card, words, 0)
-    tie_rule = tie_rule_of(reader)
-    if reader.problems:
-        raise CardError(*reader.problems)
-    fields, readings = fields_of(card, words, used, found)
-    if not fields:
-        refuse_other_stride(card, words, used)
-    return fields, tie_rule, (*readings, *reader.readings)
-
-
-def _nothing(read_: Read) -> UnsupportedError:
-    refuse_unread(read_.failures)
-    return UnsupportedError("the question has no forward formula and names no layer that is covered; write what the "
-                            r"layer computes, e.g. `y_k = \sum_j W_{kj} x_j + b_k`")
-
-
-def _wanted(layer: Computed, roles: dict[str, Role], asked: list[tuple[Formula, Partial]], prose: Prose,
-            in_words: bool, read_: Read) -> tuple[Wanted, dict[str, Role], bool]:
-    """What is wanted, the roles with the parameters that this takes, and whether letters alone say what."""
-    asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), roles, layer.table)
-    for formula, derivative in asked:
+def request_read(state: State) -> State:
+    """What the question asks for; with parameter messages the usual letters are parameters."""
+    if state.statement.derive is not None:
+        return state
+    layer, prose, failures = state.layer, state.prose, state.read.failures
+    asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), dict(state.roles), layer.table)
+    for formula, derivative in state.asked:
         asking.derivative(formula, derivative, prose.plain.place(formula))
-    asking.by_words(prose, in_words)
+    asking.by_words(prose, bool(state.of_parts))
     if asking.lacking:
-        trained = with_usual_parameters(roles)
-        return _wanted(layer, trained, asked, prose, in_words, read_)
-    asking.unread(read_.failures)
+        return request_read(replace(state, roles=with_usual_parameters(state.roles)))
+    asking.unread(failures)
     asking.second(prose)
     wanted = asking.found()
     if not wanted.kinds:
         message = "the question asks for no message or derivative; write e.g. “Derive the backward message.”"
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
-    found = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
-    return found, roles, asking.by_letters
+    wanted = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
+    return replace(state, wanted=wanted, by_letters=asking.by_letters)
 
 
-def _held(roles: Mapping[str, Role], held: Iterable[tuple[str, Place]], prose: Prose) -> dict[str, Role]:
-    """The roles, and of letters that are called by a word which is not known, that they are held as given."""
-    said = {name: f"{prose.said(*place)} says no role, and what is asked does not depend on it" for name, place in held}
-    return {name: role if role.said or name not in said else Role(role.role, said[name])
-            for name, role in roles.items()}
+def nouns_found(state: State) -> State:
+    """The letters that only a word which is not known calls something."""
+    of_words = [m for m in state.mentions if m.before or m.after]
+    return replace(state, held=tuple(called(state.prose, of_words, state.roles, state.of_parts)))
+
+
+def nouns_known(state: State) -> State:
+    """No such word, unless what is asked does not depend on what it says; then the sheet tells."""
+    if not state.by_letters:
+        refuse_called(state.prose, state.held)
+        return state
+    said = {name: f"{state.prose.said(*place)} says no role, and what is asked does not depend on it"
+            for name, place in state.held}
+    roles = {name: Role(role.role, said[name]) if name in said and not role.said else role
+             for name, role in state.roles.items()}
+    return replace(state, roles=roles)
+
+
+def windows_found(state: State) -> State:
+    """The receptive fields and the tie rule."""
+    card, used = state.card, state.layer.used
+    words = words_of(card.question, card.question_line, state.read.known)
+    reader = Reader(card, words, 0)
+    tie_rule = tie_rule_of(reader)
+    if reader.problems:
+        raise CardError(*reader.problems)
+    fields, readings = fields_of(card, words, used, state.found)
+    if not fields:
+        refuse_other_stride(card, words, used)
+    said = (*state.said, *roles_said(state.roles), *readings, *reader.readings)
+    return replace(state, fields=fields, tie_rule=tie_rule, said=said)
+
+
+def module_made(state: State) -> State:
+    """The module, and how all of it was read."""
+    card, layer, read_ = state.card, state.layer, state.read
+    written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
+    facts = facts_of(state.found, state.prose, list(state.mentions), layer.given, layer.table)
+    module = specified(layer, state.roles, state.wanted, facts, state.fields, state.nodes, written)
+    shortened = short(with_trees(formulas(card.question, card.question_line)))
+    readings = (*said_of(layer), *shortened, *state.said, *state.wanted.readings)
+    parts = [p.name for p in Chain(state.prose).parts] if state.of_parts else []
+    name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
+    return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,
+                                         readings=tuple(dict.fromkeys(readings))))
+
+
+# Each pass, and the key of the front matter that settles what it refuses: the others still run; else reading ends.
+PASSES: tuple[tuple[Callable[[State], State], str], ...] = (
+    (formulas_read, ""),
+    (definitions_found, ""),
+    (request_known, "derive"),
+    (layer_computed, ""),
+    (letters_named, ""),
+    (nothing_lacks, "forward"),
+    (roles_given, ""),
+    (words_known, "forward"),
+    (no_identity, "inputs"),
+    (numbers_put_in, ""),
+    (request_read, "derive"),
+    (nouns_found, ""),
+    (nouns_known, "inputs"),
+    (windows_found, ""),
+    (module_made, ""),
+)

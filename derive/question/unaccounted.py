@@ -173,6 +173,16 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
                                     "of all that the output goes through", line=prose.plain.line(start)))
 
 
+def refuse_other_layers(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` for a part beside the windows, unless «of the pooling layer» is asked."""
+    asks = {prose.sentence(verb.start) for verb in named(prose.text, "ask.verb")}
+    of_pooling = (pool for pool in named(prose.text, "geometry.pool", "geometry.whole", "geometry.adaptive")
+                  if ends(prose.text[: pool.start], "goes.of_the", most=1))
+    if asks.isdisjoint(prose.sentence(pool.start) for pool in of_pooling):
+        letters = (symbol.name for symbol in module.table.symbols)
+        refuse_unaccounted(prose, [equation.terms[1] for equation in module.equations], (), letters)
+
+
 _HABITS = ("aside.habit", "aside.told", "elsewhere.told")  # tell of habits, whatever joins the part there
 _ELSEWHERE = ("aside.other", "aside.elsewhere", "elsewhere.of")  # of other layers and of special cases
 

@@ -19,10 +19,9 @@ from derive.question.chain import Chain
 from derive.question.claims import computes_nothing, is_claimed, without_claims
 from derive.question.layer import read_written
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import Read, read_formulas
+from derive.question.reading import Read
 from derive.question.recognised import Part
-from derive.question.windows import equations_of, is_window, named_layer
-from derive.question.wording import Words, words_of
+from derive.question.windows import Pooled
 from derive.specify.definitions import statements
 from derive.specify.writing import statement_of
 from derive.statement import KEYS, MARK, SINGLE, Open, Source, Statement
@@ -113,23 +112,21 @@ def _key(formula: Formula, node: Node | None) -> str | None:
 
 def _named(card: Card, prose: Prose) -> tuple[str, Source]:
     """The layers that the words name, and where."""
-    known = read_formulas(card)
-    words = words_of(card.question, card.question_line, known.known)
     chain = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
-    if len(chain.parts) < 2 and (name := _pooling(card, words, known)):
+    if len(chain.parts) < 2 and (name := _pooling(Pooled.of(card))):
         return name
     parts = [_part(chain, part) for part in chain.parts]
     said = "; ".join(prose.said(p.start, p.end) for p in chain.parts)
     return " -> ".join(parts), Source(prose.plain.line(chain.parts[0].start) if parts else None, said)
 
 
-def _pooling(card: Card, words: Words, known: Read) -> tuple[str, Source] | None:
+def _pooling(pooled: Pooled) -> tuple[str, Source] | None:
     """The one pooling that the question names."""
-    found = named_layer(card, words, known)
+    found = pooled.catalogued
     if found is not None:
         return found.spec.name, Source(found.line, found.source)
-    said = words.about("pooling")
-    if not equations_of(known) and is_window(card, words, known) and said and said[0].value in ("max", "min"):
+    said = pooled.words.about("pooling")
+    if not pooled.equations and pooled.is_extreme and said and said[0].value in ("max", "min"):
         return f"{said[0].value}_pool", Source(said[0].line, str(said[0]))
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from derive.card import Card
@@ -25,14 +25,127 @@ from derive.notation.tree import Scripted
 from derive.question.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
 from derive.question.lexicon import named, only
 from derive.question.prose import PlainText, prose_of
-from derive.question.reading import Read
-from derive.question.request import asked, asked_by_statement, discussed
+from derive.question.reading import Read, read_formulas
+from derive.question.request import Asked, asked, asked_by_statement, discussed
 from derive.question.stated import Reader, Sizes, options, rank_of
-from derive.question.wording import Found, Words
+from derive.question.wording import Words, words_of
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass
 from derive.specify.places import place
 from derive.specify.wanted import partials
+
+
+@dataclass(frozen=True)
+class Named:
+    """The pooling that a card names, and where."""
+
+    spec: Pooling
+    source: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A question that may be on a pooling: its formulas, and what its words say of windows."""
+
+    card: Card
+    read: Read
+    words: Words
+
+    @classmethod
+    def of(cls, card: Card) -> Pooled:
+        read_ = read_formulas(card)
+        return cls(card, read_, words_of(card.question, card.question_line, read_.known))
+
+    @cached_property
+    def equations(self) -> list[tuple[Formula, Rel]]:
+        """Every y_K = value of the question; a chain y = a = b gives one for each value."""
+        return [(formula, equation) for formula, relation in self.relations if set(relation.ops) == {"="}
+                for value in relation.terms[1:] if is_forward(equation := eq(relation.terms[0], value))]
+
+    @cached_property
+    def relations(self) -> list[tuple[Formula, Rel]]:
+        """Every relation of the question, also those of one formula: y_K = value, 0 ≤ k < n, or with Ω(K) = {…}."""
+        return [(formula, part) for formula, node in self.read.nodes for part in _listed(node) if isinstance(part, Rel)]
+
+    @cached_property
+    def unread(self) -> tuple[Problem, ...]:
+        return tuple(p for _, error in self.read.failures for p in error.problems)
+
+    @cached_property
+    def by_key(self) -> Named | None:
+        """The pooling of the front matter's ``layer``."""
+        name, line = self.card.front_matter.get("layer"), self.card.key_line("layer")
+        if name is None:
+            return None
+        try:
+            spec = find(str(name))
+        except CardError as error:
+            raise error.located(self.card.path, line) from None
+        return Named(spec, f"line {line}: `layer: {name}`", line) if isinstance(spec, Pooling) else None
+
+    @cached_property
+    def catalogued(self) -> Named | None:
+        """The pooling whose formula the question takes for granted, or which its front matter names.
+
+        None for the maximum and the minimum over windows, which have ways of being written
+        of their own, for layers without windows, and where a formula says what the layer is.
+        """
+        if "layer" in self.card.front_matter:
+            return None if self.by_key is None or self.by_key.spec in EXTREMA else self.by_key
+        if self.equations or any(_computes(formula) for formula, _ in self.read.failures):
+            return None
+        found = _spoken(self.words.plain)
+        if len({n.spec.name for n in found}) != 1 or found[0].spec in EXTREMA:
+            return None
+        self.refuse_more(found[0].spec)
+        return found[0]
+
+    @property
+    def is_extreme(self) -> bool:
+        """It is on the maximum or minimum of one input over its windows, and nothing else."""
+        if "layer" in self.card.front_matter:
+            return self.by_key is not None
+        equations = [equation for _, equation in self.equations]
+        if not equations:
+            return bool(self.words.about("pooling"))
+        return len({equation.terms[0] for equation in equations}) == 1 and all(map(is_extreme, equations))
+
+    def refuse_more(self, spec: Pooling) -> None:
+        """Raise :class:`UnsupportedError` for another layer that the words name."""
+        for other in self.words.about("other layer")[:1]:
+            raise UnsupportedError(Problem(f"“{other.quote}”: the question is about more than {spec.words}; "
+                                           "add the forward formula", self.card.path, other.line))
+
+    def wanted(self, form: WindowForm, table: SymbolTable) -> Asked:
+        """What is asked of windows of this form."""
+        return asked_by_statement(self.card) or asked(form, table, partials(self.read.nodes), self.words.plain,
+                                                      not self.equations, self.read.failures)
+
+
+_OF_WINDOWS = re.compile(r"(?i)max|min|pool|sampl|erosi|dilat")  # one of these stands in each question on a pooling
+
+
+def may_be_pooling(card: Card) -> bool:
+    return _OF_WINDOWS.search(card.question) is not None
+
+
+def pooling_module(pooled: Pooled) -> Module | None:
+    """The pooling that a question names or writes; None for any other layer."""
+    if pooled.catalogued is not None:
+        return _by_catalogue(pooled, pooled.catalogued)
+    return _by_formula(pooled) if pooled.is_extreme else None
+
+
+def _listed(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, And):
+        return node.conds
+    if isinstance(node, Given) and isinstance(node.cond, Rel) and isinstance(node.cond.terms[0], SetApp):
+        return node.claim, node.cond
+    return (node,)
+
+
+# --- a maximum or a minimum over windows ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -42,59 +155,46 @@ class Forward:
     form: WindowForm
     table: SymbolTable
     source: str
-    readings: tuple[str, ...]
+    reading: str
     line: int | None = None
 
 
-def forward_formula(card: Card, words: Words, read_: Read) -> Forward:
-    named = _named_layer(card)
-    pooling = words.about("pooling")
-    equations = equations_of(read_)
-    if not equations:
-        return _without_formula(card, words, read_, named)
-    unread = [error for formula, error in read_.failures if formula.display]
+def _by_formula(pooled: Pooled) -> Module:
+    """The maximum or minimum over windows; raises as :func:`derive.question.module_of`."""
+    forward = _written(pooled) if pooled.equations else _recalled(pooled)
+    form = forward.form
+    wanted = pooled.wanted(form, forward.table)
+    refuse_other_pooling(pooled.card, pooled.words)
+    reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread)
+    tie_rule = tie_rule_of(reader)
+    source = forward.table.named(form.source)
+    declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
+    field, size = window_geometry(reader, form.axes, forward.source, declared if len(declared) == form.rank else ())
+    return module_over(form, with_loss(forward.table, wanted.loss), field, tie_rule=tie_rule, name=name_of_op(form.op),
+                       key=pooled.card.id, input_size=size, asked=wanted.messages, parts=wanted.parts,
+                       readings=(forward.reading, *reader.readings, *wanted.readings))
+
+
+def _written(pooled: Pooled) -> Forward:
+    """The question's own formula; raises :class:`CardError` where the words or the front matter name another one."""
+    unread = [p for formula, error in pooled.read.failures if formula.display for p in error.problems]
     if unread:
-        raise CardError(*(p for error in unread for p in error.problems))
+        raise CardError(*unread)
+    equations = pooled.equations
     outputs = {equation.terms[0] for _, equation in equations}
     if len(outputs) > 1:
         names = " and ".join(sorted({f"`{e.tensor}`" for e in outputs if isinstance(e, Entry)}))
-        raise UnsupportedError(
-            Problem(
-                f"the question defines {names}; layers of several formulas are not covered yet",
-                None,
-                equations[-1][0].line,
-            )
-        )
-    definitions = [(f, relation) for f, relation in relations(read_) if isinstance(relation.terms[0], SetApp)]
+        raise UnsupportedError(Problem(f"the question defines {names}; layers of several formulas are not covered yet",
+                                       line=equations[-1][0].line))
+    definitions = [(f, relation) for f, relation in pooled.relations if isinstance(relation.terms[0], SetApp)]
     form, spelt = _one_form(equations, definitions)
-    source = place(equations[0][0])
-    _refuse_contradiction(form.op, named, pooling, source)
-    return Forward(form, read_.table, place(spelt), (f"layer ({source})",), spelt.line)
-
-
-def equations_of(read_: Read) -> list[tuple[Formula, Rel]]:
-    """Every y_K = value of the question; a chain y = a = b gives one for each value."""
-    found = []
-    for formula, relation in relations(read_):
-        for value in relation.terms[1:] if set(relation.ops) == {"="} else ():
-            equation = eq(relation.terms[0], value)
-            if is_forward(equation):
-                found.append((formula, equation))
-    return found
-
-
-def relations(read_: Read) -> Iterator[tuple[Formula, Rel]]:
-    """Every relation of the question, also those of one formula: y_K = value, 0 ≤ k < n, or with Ω(K) = {…}."""
-    for formula, node in read_.nodes:
-        yield from ((formula, part) for part in _listed(node) if isinstance(part, Rel))
-
-
-def _listed(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, And):
-        return node.conds
-    if isinstance(node, Given) and isinstance(node.cond, Rel) and isinstance(node.cond.terms[0], SetApp):
-        return node.claim, node.cond
-    return (node,)
+    source, named_, pooling = place(equations[0][0]), pooled.by_key, pooled.words.about("pooling")
+    contrary = f" contradicts the formula ({source}), which has \\{form.op}; change one of them"
+    if named_ is not None and op_of(named_.spec) != form.op:
+        raise CardError(named_.source + contrary)
+    if named_ is None and pooling and all(found.value != form.op for found in pooling):
+        raise CardError(Problem(f"“{pooling[0].quote}” (line {pooling[0].line}){contrary}", line=pooling[0].line))
+    return Forward(form, pooled.read.table, place(spelt), f"layer ({source})", spelt.line)
 
 
 def _one_form(
@@ -122,43 +222,12 @@ def _one_form(
     return replace(spelt[1], set_name=name), spelt[0]
 
 
-def _named_layer(card: Card) -> tuple[Pooling, str] | None:
-    """The front matter's ``layer``, and where it stands."""
-    value = card.front_matter.get("layer")
-    if value is None:
-        return None
-    line = card.key_line("layer")
-    try:
-        spec = find(str(value))
-    except CardError as error:
-        raise error.located(card.path, line) from None
-    return (spec, f"line {line}: `layer: {value}`") if isinstance(spec, Pooling) else None
-
-
-def op_of(spec: Pooling) -> str:
-    return forward_of(spec, 2)[0].op
-
-
-def _refuse_contradiction(op: str, named: tuple[Pooling, str] | None, pooling: tuple[Found, ...], source: str) -> None:
-    """A formula with another reduction than the words (or the front matter) name."""
-    if named is not None:
-        if op_of(named[0]) != op:
-            raise CardError(f"{named[1]} contradicts the formula ({source}), which has \\{op}; change one of them")
-        return
-    if pooling and all(found.value != op for found in pooling):
-        found = pooling[0]
-        quoted = f"“{found.quote}” (line {found.line})"
-        message = f"{quoted} contradicts the formula ({source}), which has \\{op}; change one of them"
-        raise CardError(Problem(message, None, found.line))
-
-
-def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Pooling, str] | None) -> Forward:
+def _recalled(pooled: Pooled) -> Forward:
     """The catalogue's formula for what the words name, in the letters of the card where it has some."""
-    pooling = words.about("pooling")
-    if named is None and not pooling:
-        problems = [
-            p for f, error in read_.failures if r"\max" in f.latex or r"\min" in f.latex for p in error.problems
-        ]
+    named_, pooling, read_ = pooled.by_key, pooled.words.about("pooling"), pooled.read
+    if named_ is None and not pooling:
+        problems = [p for formula, error in read_.failures
+                    if r"\max" in formula.latex or r"\min" in formula.latex for p in error.problems]
         if problems:
             raise CardError(*problems)
         raise UnsupportedError(f"the question has no forward formula and names no layer that is covered; {COVERED}")
@@ -167,29 +236,19 @@ def _without_formula(card: Card, words: Words, read_: Read, named: tuple[Pooling
         raise CardError(*unread)
     for formula, node in read_.nodes:  # a formula that says how the layer computes, and is not understood as such
         if isinstance(node, Rel) and any(
-            isinstance(p, (Reduce, Extremum)) and p.op in ("max", "min") for p in walk(node)
-        ):
-            raise UnsupportedError(
-                Problem(f"the formula ({place(formula)}) is not covered; {COVERED}", None, formula.line)
-            )
+                isinstance(p, (Reduce, Extremum)) and p.op in ("max", "min") for p in walk(node)):
+            raise UnsupportedError(Problem(f"the formula ({place(formula)}) is not covered; {COVERED}",
+                                           line=formula.line))
     kinds = {found.value for found in pooling}
-    spec = named[0] if named else next((s for s in EXTREMA if {op_of(s)} == kinds), None)
+    spec = named_.spec if named_ else next((s for s in EXTREMA if {op_of(s)} == kinds), None)
     if spec is None:
         quoted = ", ".join(f"“{f.quote}” (line {f.line})" for f in pooling)
-        raise UnsupportedError(
-            f"{quoted}: which layer is meant, or how it computes, is not said or not covered; {COVERED}"
-        )
-    for other in words.about("other layer")[:1]:
-        raise UnsupportedError(
-            Problem(
-                f"“{other.quote}”: the question is about more than {spec.words}; add the forward formula",
-                None,
-                other.line,
-            )
-        )
-    origin = named[1] if named else str(pooling[0])
-    form, table = _in_the_cards_letters(spec, card, words, read_)
-    return Forward(form, table, origin, (f"layer: {spec.words} ({origin})",))
+        raise UnsupportedError(f"{quoted}: which layer is meant, or how it computes, is not said or not covered; "
+                               f"{COVERED}")
+    pooled.refuse_more(spec)
+    origin = named_.source if named_ else str(pooling[0])
+    form, table = _in_the_cards_letters(spec, pooled.card, pooled.words, read_)
+    return Forward(form, table, origin, f"layer: {spec.words} ({origin})")
 
 
 def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
@@ -233,17 +292,6 @@ def _plain(node: Node) -> Entry | None:
     return node if plain and isinstance(node, Entry) else None
 
 
-def is_window(card: Card, words: Words, read_: Read) -> bool:
-    """The question is about the maximum or minimum of one input over its windows, and nothing else."""
-    if "layer" in card.front_matter:
-        return isinstance(find(str(card.front_matter["layer"])), Pooling)
-    equations = [equation for _, equation in equations_of(read_)]
-    if not equations:
-        return bool(words.about("pooling"))
-    outputs = {equation.terms[0] for equation in equations}
-    return len(outputs) == 1 and all(map(is_extreme, equations))
-
-
 def is_extreme(equation: Rel) -> bool:
     """y_K = the maximum or minimum of one input over a window."""
     output, value = equation.terms
@@ -262,32 +310,13 @@ def is_extreme(equation: Rel) -> bool:
     return isinstance(body, Entry) and 0 < len(output.indices) == len(body.indices)
 
 
-def window_module(card: Card, words: Words, formulas_read: Read) -> Module:
-    """The layer of such a question; raises as :func:`derive.question.module_of`."""
-    forward = forward_formula(card, words, formulas_read)
-    form = forward.form
-    unread = tuple(p for _, error in formulas_read.failures for p in error.problems)
-    in_words = not equations_of(formulas_read)
-    wanted = asked_by_statement(card) or asked(
-        form, forward.table, partials(formulas_read.nodes), words.plain, in_words, formulas_read.failures)
-    refuse_other_pooling(card, words)
-    reader = Reader(card, words, form.rank, forward.line, unread)
-    tie_rule = tie_rule_of(reader)
-    source = forward.table.named(form.source)
-    declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
-    field, size = window_geometry(reader, form.axes, forward.source, declared if len(declared) == form.rank else ())
-    return module_over(
-        form,
-        with_loss(forward.table, wanted.loss),
-        field,
-        tie_rule=tie_rule,
-        name=next((spec.name for spec in EXTREMA if op_of(spec) == form.op), None),
-        key=card.id,
-        input_size=size,
-        asked=wanted.messages,
-        parts=wanted.parts,
-        readings=(*forward.readings, *reader.readings, *wanted.readings),
-    )
+def op_of(spec: Pooling) -> str:
+    return forward_of(spec, 2)[0].op
+
+
+def name_of_op(op: str) -> str | None:
+    """The catalogue's name of the maximum or the minimum over windows."""
+    return next((spec.name for spec in EXTREMA if op_of(spec) == op), None)
 
 
 _TIE_RULES = tuple(f"ties.{rule}" for rule in TIE_RULES)
@@ -330,40 +359,7 @@ def _tie_rule_said(reader: Reader) -> str:
     return "first"
 
 
-@dataclass(frozen=True)
-class Named:
-    """The layer that a card names, and where."""
-
-    spec: Pooling
-    source: str
-    line: int | None
-
-
-def named_layer(card: Card, words: Words, formulas_read: Read) -> Named | None:
-    """The layer of the catalogue whose formula the question takes for granted, or which its front matter names.
-
-    None for the maximum and the minimum over windows, which have ways of being written
-    of their own, for layers without windows, and where a formula says what the layer is.
-    """
-    if "layer" in card.front_matter:
-        line = card.key_line("layer")
-        try:
-            spec = find(str(card.front_matter["layer"]))
-        except CardError as error:
-            raise error.located(card.path, line) from None
-        if spec in EXTREMA or not isinstance(spec, Pooling):
-            return None
-        return Named(spec, f"line {line}: `layer: {card.front_matter['layer']}`", line)
-    if equations_of(formulas_read) or any(_computes(formula) for formula, _ in formulas_read.failures):
-        return None
-    found = _spoken(words.plain)
-    specs = {n.spec.name for n in found}
-    if len(specs) != 1 or found[0].spec in EXTREMA:
-        return None
-    for other in words.about("other layer")[:1]:
-        raise UnsupportedError(Problem(f"“{other.quote}”: the question is about more than {found[0].spec.words}; "
-                                       "add the forward formula", card.path, other.line))
-    return found[0]
+# --- the other poolings of the catalogue ------------------------------------------------------------------------------
 
 
 def _computes(formula: Formula) -> bool:
@@ -405,47 +401,41 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(patterns)})(?:ing|er|ed|s)?\b")
 
 
-def catalogue_module(card: Card, words: Words, formulas_read: Read, named: Named) -> Module | None:
-    """The module of such a question; None where a formula of the card says in other letters what is computed.
+def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
+    """The catalogue's module; None where a formula of the card says in other letters what is computed.
 
     Raises :class:`CardError` where the formula is that of another layer.
     """
-    refuse_other_pooling(card, words)
-    equations = equations_of(formulas_read)
-    reader = Reader(card, words, _rank(equations, words, card), None,
-                    tuple(p for _, error in formulas_read.failures for p in error.problems))
-    field, size = _sizes_of(reader, named.spec)
-    given = options(reader, named.spec)
-    chosen = "tie_rule" in card.front_matter or named.spec in EXTREMA
-    rule = tie_rule_of(reader) if chosen else None
+    card, spec, equations = pooled.card, named_.spec, pooled.equations
+    refuse_other_pooling(card, pooled.words)
+    reader = Reader(card, pooled.words, _rank(pooled), None, pooled.unread)
+    field, size = _sizes_of(reader, spec)
+    given = options(reader, spec)
+    rule = tie_rule_of(reader) if "tie_rule" in card.front_matter or spec in EXTREMA else None
     raise_problems(reader)
     try:
-        module = layer(named.spec.name, **_arguments(field, reader.rank), input_size=size, tie_rule=rule, **given)
+        module = layer(spec.name, **_arguments(field, reader.rank), input_size=size, tie_rule=rule, **given)
     except CardError as error:
-        raise error.located(card.path, named.line) from None
+        raise error.located(card.path, named_.line) from None
     if equations and not any(_is_own(formula, module) for formula, _ in equations):
-        _refuse_other_operations(named, equations, module)
+        formula, ours = equations[-1][0], _operations(module.equations[0])
+        if all(_operations(equation) != ours for _, equation in equations):
+            raise CardError(Problem(f"{named_.source} contradicts the formula ({place(formula)}): {spec.words} is made "
+                                    f"of {', '.join(sorted(ours))}; change one of them", line=formula.line))
         return None
-    said = (f"layer: {named.spec.words} ({named.source})", *reader.readings)
-    return _with_request(module, card, words, formulas_read, said)
-
-
-def _with_request(module: Module, card: Card, words: Words, formulas_read: Read, readings: tuple[str, ...]) -> Module:
     output, _ = module.definition(module.output)
-    form = WindowForm("", output, module.inputs[0], None, None)
-    in_words = not equations_of(formulas_read)
-    wanted = asked_by_statement(card) or asked(form, module.table, partials(formulas_read.nodes), words.plain, in_words,
-                                               formulas_read.failures)
-    return replace(module, key=card.id, asked=wanted.messages, readings=(*readings, *wanted.readings))
+    wanted = pooled.wanted(WindowForm("", output, module.inputs[0], None, None), module.table)
+    return replace(module, key=card.id, asked=wanted.messages,
+                   readings=(f"layer: {spec.words} ({named_.source})", *reader.readings, *wanted.readings))
 
 
-def _rank(equations: list[tuple[Formula, Rel]], words: Words, card: Card) -> int:
+def _rank(pooled: Pooled) -> int:
     """How many axes the input has: as the formula has it, else as the sizes or the words do; else two."""
-    for _, equation in equations:
+    for _, equation in pooled.equations:
         ranks = {len(n.indices) for n in walk(equation.terms[1]) if isinstance(n, Entry) and n.indices}
         if len(ranks) == 1:
             return ranks.pop()
-    return rank_of(card, words)
+    return rank_of(pooled.card, pooled.words)
 
 
 def _sizes_of(reader: Reader, spec: Pooling) -> tuple[ReceptiveField | None, Sizes | None]:
@@ -493,15 +483,6 @@ def _ordered(node: Node) -> Node:
         return Mul(tuple(sorted(part.factors, key=repr))) if isinstance(part, Mul) else None
 
     return transform(node, rule)
-
-
-def _refuse_other_operations(named: Named, equations: list[tuple[Formula, Rel]], module: Module) -> None:
-    """Raise :class:`CardError` where the formula takes other operations than the layer of that name."""
-    formula, _ = equations[-1]
-    if all(_operations(e) != _operations(module.equations[0]) for _, e in equations):
-        ours = ", ".join(sorted(_operations(module.equations[0])))
-        raise CardError(Problem(f"{named.source} contradicts the formula ({place(formula)}): {named.spec.words} is "
-                                f"made of {ours}; change one of them", None, formula.line))
 
 
 def _operations(equation: Rel) -> frozenset[str]:

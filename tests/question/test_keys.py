@@ -6,7 +6,7 @@ import pytest
 
 import derive
 from derive.card import Card
-from derive.question.keys import KEYS, distance
+from derive.question import KEYS, distance
 
 QUESTION = """id: q1
 kernel_size: 3

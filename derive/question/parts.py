@@ -13,7 +13,7 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.chain import Chain
 from derive.question.claims import Doubts, computes_nothing, is_claimed
-from derive.question.lexicon import ends, named, only
+from derive.question.lexicon import ends, named, only, up_to
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.network import ACTIVATIONS, Own, network
 from derive.question.order import reversed_by
@@ -315,22 +315,6 @@ def own_function(formula: Formula) -> Own:
     return Own(name, formula, own)
 
 
-_KIND = r"(?:\s+(?:activations?|functions?|layers?|units?|non-?linearit(?:y|ies)|loss|aktivac\w+|funkc\w+|vrstv\w+))?"
-_SLOPE = r"(?:,?\s*with (?:an? |the )?(?:trainable |learn(?:ed|t|able) |fixed )*(?:slope |parameter )?∎)?"
-_TARGET = r"(?:\s+∎)?(?:,?\s*with (?:the |a |binary |one-hot )*(?:targets?|labels?) ∎)?"
-_AFTER = rf"{_KIND}{_SLOPE}{_TARGET}"
-_ARTICLE = r"(?:an? |the |another |then |element-?wise )*"
-_THEN = re.compile(
-    rf"{_AFTER}\s*,?\s*(?:(?:which |that )?(?:is|are|be|its output is|and|and is)\s+)?(?:all |then |and )*"
-    r"(?:follow(?:ed|s) by|pass(?:ed|es)? (?:on )?(?:through|to|into)"
-    r"|(?:fed|put|sent|goes|go|run) (?:in)?(?:to|through)"
-    rf"|and then|then|and(?: finally)?|→|,)\s*{_ARTICLE}"
-)
-_OF_LOSS = re.compile(r",?\s*(?:derive|compute|calculate|find|determine) the (?:gradients?|derivatives?) of the $")
-_USED = r"(?:(?:is|are) (?:used|applied|minimi[sz]ed|taken)\s*)?"
-_END = re.compile(rf"{_AFTER}\s*{_USED}(?:[.;¶]|$|with respect|for \b|\()")
-
-
 def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitions,
                     table: SymbolTable, doubts: Doubts) -> tuple[list[Formula], list[Mention]]:
     """The formulas of parts that words join to the output of the card's formulas, and what their letters are.
@@ -411,7 +395,10 @@ def _joined(prose: Prose, gap: Gap, parts: Sequence[Part]) -> bool:
     at = gap.start + 1
     for part in parts:
         between = prose.text[at : part.start]
-        if not (_THEN.fullmatch(between) or (part.loss and len(parts) == 1 and _OF_LOSS.fullmatch(between))):
+        joined = only(between, 0, len(between), "behind.own", "behind.join") and named(between, "behind.join")
+        of_loss = part.loss and len(parts) == 1 and ends(between, "behind.of_loss", over=("naming.article",))
+        if not (joined or of_loss and "∎" not in between):
             return False
         at = part.end
-    return _END.match(prose.text, at) is not None
+    rest = up_to(prose.text[at : prose.sentence(at)[1]], "behind.stop").partition("(")[0].rstrip(".;¶ ")
+    return only(rest, 0, len(rest), "behind.own")

@@ -77,7 +77,8 @@ def _families(language: str) -> dict[str, _Phrases]:
 
 # words that stand around others, and name nothing themselves
 _AROUND = frozenset(
-    "alone behind called elsewhere goes introduced joined measured preposition several sized slot unnamed".split())
+    "alone anaphor behind called elsewhere goes introduced joined measured preposition several sized slot unnamed"
+    .split())
 FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name) if family not in _AROUND))
 
 

@@ -163,7 +163,7 @@ def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]
         if before and not verb and not prose.text[before[-1].end() : at].strip(" (") and mention.before:
             yield from ((name, place) for word in _phrase(before) for place in unknown(prose.text, *word))
         behind = re.match(r"\s+([^\W\d_]{2,})", prose.text[at + 1 : at + 40])
-        if behind and not mention.before:
+        if behind and only(mention.before, 0, len(mention.before), "naming.also", "naming.apart"):
             yield from ((name, p) for p in unknown(prose.text, at + 1 + behind.start(1), at + 1 + behind.end(1)))
         after = prose.text.find(mention.after, at) if mention.after else -1
         for word in _WORD.finditer(prose.text, after, after + len(mention.after)) if after >= 0 else ():

@@ -70,10 +70,10 @@ def distributions(module: Module) -> Mapping[str, int]:
     """The inputs that are probabilities, and the axis along which they sum to 1: p and q of Σ p_k log(p_k/q_k)."""
     found: dict[str, int] = {}
     for node in (n for e in module.equations for n in walk(e.terms[1]) if isinstance(n, Mul)):
-        factors = {f for f in node.factors if isinstance(f, Entry) and f.indices}
+        factors = [f for f in node.factors if isinstance(f, Entry) and f.indices]
         logs = [f.args[0] for f in node.factors if isinstance(f, Fn) and f.name == "log"]
-        below = {n for argument in logs for n in walk(argument)}
-        inside = {n for n in below if isinstance(n, Entry)}
+        below = dict.fromkeys(n for argument in logs for n in walk(argument))
+        inside = [n for n in below if isinstance(n, Entry)]
         if factors and not any(isinstance(n, Add) for n in below) and {e.indices for e in inside} == {
                 f.indices for f in factors}:
             found |= {e.tensor: len(e.indices) - 1 for e in (*inside, *factors) if e.tensor in module.given}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -15,10 +15,10 @@ from derive.exposition.sheet import compose
 from derive.exposition.subject import Subject
 from derive.exposition.worked import following, worked
 from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, walk
-from derive.magnitudes import expected, targets
+from derive.magnitudes import distributions, expected, targets
 from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.sheet import Math, Sheet, Table
-from derive.solve import Solution, solve
+from derive.solve import Solution, solve, stated
 from derive.statement import Statement
 from derive.verify.points.claims import Compiler
 from derive.verify.points.draw import Draws, Pool
@@ -87,6 +87,14 @@ def test_crowded_layers_have_the_smallest_sizes_and_what_does_not_fit_a_page_no_
         "(0, 1), (1, 2); (1, 2), (2, 3) / (1, 2), (2, 3); (2, 3), (3, 4)")
     monkeypatch.setattr("derive.exposition.worked.MOST_NUMBERS", 10)
     assert not worked(Subject(Messages(module)), EXACT)
+
+
+def test_probabilities_are_drawn_in_the_order_of_the_formula() -> None:
+    """Not in that of a set, which changes from one run to the next."""
+    letters = "pqrsuvw"
+    logs = " + ".join(rf"{a}_k \log({b}_k)" for a, b in pairwise(letters))
+    module = stated(Statement(), rf"y = \sum_{{k=1}}^{{n}} ({logs})", None)
+    assert "".join(distributions(module)) == "qprsuvw"
 
 
 def test_the_numbers_follow_from_the_card_s_id() -> None:

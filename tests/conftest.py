@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "some(every): of the cards one of so many, unless --every-card is given")
-    gc.set_threshold(100_000, 50, 50)  # what a process keeps is much, and hardly any of it is garbage
+    gc.set_threshold(1_000_000, 20, 20)  # what a process keeps is much, and hardly any of it is garbage
     if config.getoption("--without-oracles"):
         loaded = [name for name in ORACLES if name in sys.modules]
         assert not loaded, f"loaded before they could be hidden: {loaded}"

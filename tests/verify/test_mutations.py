@@ -1,7 +1,5 @@
 """Single-token changes of a layer's equations are refuted, unreadable, or proved to hold all the same."""
 
-from itertools import islice
-
 import pytest
 
 from derive.errors import DeriveError
@@ -33,7 +31,9 @@ def test_every_change_is_found(name: str) -> None:
         assert able
         for math in statements(name):
             original = read(math.latex, table)
-            for change, latex in islice(mutants(math.latex, letters), None, None, 2):
+            for n, (change, latex) in enumerate(mutants(math.latex, letters)):
+                if change[0].isalnum() and n % 2:  # of letters and digits every other one
+                    continue
                 try:
                     if read(latex, table) is original:
                         continue

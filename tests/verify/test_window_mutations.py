@@ -25,7 +25,7 @@ from derive.verify.scope import Scope
 
 from .mutations import mutants
 
-EVERY = 5  # of the changes one of so many; with --every-card all of them
+EVERY = 5  # of the changed letters and digits one of so many; with --every-card all of them
 LAYERS = {
     "tiling": {"kernel_size": 2, "stride": 2},
     "overlapping": {"kernel_size": 3, "stride": 2, "padding": 1},
@@ -52,7 +52,7 @@ def letters(solution: derive.Solution, scope: str) -> tuple[str, ...]:
 def survivors(solution: derive.Solution, every: int) -> Iterator[tuple[str, str, str]]:
     """(formula's name, change, changed formula) for each change let through and not proved to be true as well.
 
-    Of the changes one of ``every`` is tried.
+    Of the changed letters and digits one of ``every`` is tried, of the operators and relations each.
     """
     sheet, messages = solution.sheet, solution.messages
     tables = scope_tables(messages.module)
@@ -61,7 +61,8 @@ def survivors(solution: derive.Solution, every: int) -> Iterator[tuple[str, str,
     able = {name: proofs(scope) for name, scope in scopes.items()}
     for math in sheet.formulas():
         for change, latex in mutants(math.latex, letters(solution, math.scope)):
-            if zlib.crc32(latex.encode()) % every == 0 and passes(math, latex, solution, scopes, able):
+            tried = not change[0].isalnum() or zlib.crc32(latex.encode()) % every == 0
+            if tried and passes(math, latex, solution, scopes, able):
                 yield math.name, change, latex
 
 

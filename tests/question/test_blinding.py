@@ -17,7 +17,7 @@ from derive.question import lexicon, module_of
 from derive.question.prose import Prose, prose_of
 from tests.bank import CARDS
 
-EVERY = 24  # with --every-card all of them
+EVERY = 8  # with --every-card all of them
 SAYS_NOTHING = {"small", "neutral", "change", "ask", "not", "aside"}
 MOST = 0.02  # silent changes, of all replacements
 MOST_OF_SOME = 0.04  # of a sample

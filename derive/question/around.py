@@ -8,6 +8,7 @@ from dataclasses import replace
 from derive.expr import Add, Expr, Mul, Pow, Reduce, walk
 from derive.layers.lettering import free as free_letter
 from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.chain import Chain
 from derive.question.claims import Doubts
@@ -65,7 +66,8 @@ def placed_parts(prose: Prose, written: Sequence[Formula], defined: Definitions,
     formulas, used = [f for n in found for f in n.formulas], [f for n in found for f in n.used]
     refuse_mixed(around.behind, chain)
     with doubts.over("forward"):
-        refuse_unaccounted_words(chain, [*formulas, *written], [*used, *written],
+        equations = [f for f in written if equates(f)]  # a letter that merely stands in the words is accounted for
+        refuse_unaccounted_words(chain, [*formulas, *equations], [*used, *equations],
                                  [*sizes_said(prose), *units_of(chain)])
     return formulas, [m for n in found for m in n.mentions]
 

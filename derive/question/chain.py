@@ -101,7 +101,10 @@ class Chain(Recognised):
     def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""
         for noun in named(self.prose.text[part.end : stop], "count"):
-            if (number := self._number_before(part.end + noun.start)) is not None:
+            number = self._number_before(part.end + noun.start)
+            if number is None and noun.of("count.pieces"):
+                raise self.unclear(part, ": of how many pieces? Write e.g. “with $3$ pieces”")
+            if number is not None:
                 options[noun.concept.partition(".")[2]] = number
                 self.understood.append((part.end + noun.start, part.end + noun.stop))
         concepts = tuple(f"own.{what}" for what in OWN[part.name])

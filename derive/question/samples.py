@@ -85,17 +85,17 @@ class _Reader:
         return None
 
     def small(self, start: int, stop: int) -> bool:
-        return only(self.text, start, stop, "samples.small", "samples.of", "samples.batch")
+        return only(self.text, start, stop, "neutral.batch", "samples.of", "samples.batch")
 
     def taken(self, marks: tuple[Span, ...]) -> Iterator[str]:
         """Mean or sum: «averaged over the $N$ samples», «the mean loss», «the average of the losses»."""
         heads = named(self.text, "head.loss", "part")
         for span in named(self.text, "samples.mean", "samples.sum", "samples.total"):
             _, stop = self.prose.sentence(span.start)
-            over = next((s for s in named(self.text, "samples.over") if span.stop <= s.start < stop), None)
+            over = next((s for s in named(self.text, "neutral.over") if span.stop <= s.start < stop), None)
             mark = next((m for m in marks if over and over.stop <= m.start < min(stop, span.stop + _NEAR)
                          and self.small_but_gaps(over.stop, m.start)), None)
-            near = over is not None and only(self.text, span.stop, over.start, "samples.small", "head.loss", "part")
+            near = over is not None and only(self.text, span.stop, over.start, "neutral.batch", "head.loss", "part")
             head = next((h for h in heads if h.start >= span.start and self.small(span.stop, max(h.start, span.stop))
                          and _is_loss(h)), None)
             if mark is not None and near:

@@ -36,6 +36,8 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
             if item.subs or divided(g.items) is not None or tr.has(g.items, "COMMA", "REL", "IN"):
                 raise r.error(item, "a set carries no scripts here")
             found = r.value(g.items, g.end - 1)  # \{ w^T x - t \}^2
+        case "LSET" if _encloses_factor(g, c):
+            found = r.value(g.items, g.end - 1)
         case "LSET":
             found = ex.SetOf(*binders.set_builder(r, g))
         case "LBRACK" if tr.has(g.items, "REL", "IN"):
@@ -47,6 +49,20 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
                 found = ex.Extremum("max", (ex.ZERO, found))  # [u]_+
                 item = replace(item, subs=())
     return r.raised(found, item if item is not g else None)
+
+
+def _encloses_factor(g: tr.Group, c: tr.Cursor) -> bool:
+    r"""-\{ t \ln y + … \}, \sum_n \{ a_n + b_n \}: braces as brackets around a sum, where no set can stand.
+
+    Behind a letter they may hold its argument, behind a maximum its list, behind = a set: those are left.
+    """
+    if divided(g.items) is not None or not tr.has(g.items, "PLUS", "MINUS") or tr.has(
+            g.items, "COMMA", "SEMI", "REL", "IN", "TEXT", "DOTS", "BAR", "MID", "COLON"):
+        return False
+    before = tr.base_of(c.items[c.at - 2]) if c.at > 1 else None
+    summed = tr.is_token(before, "BIG") and before.text in ("sum", "prod")
+    number = isinstance(before, tr.Command) and before.type == "FRAC"
+    return summed or number or tr.is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
 
 
 def _norm(r: Reader, g: tr.Group, item: tr.Item) -> ex.Expr:

@@ -14,10 +14,10 @@ from derive.layers.forward import WindowForm
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import SymbolTable, name_of
 from derive.notation.tree import Scripted
 from derive.question.lexicon import Span, ends, named, only
-from derive.question.naming import letters_of
+from derive.question.naming import letters_of, written_letters
 from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
 from derive.specify.applied import arguments_of
@@ -242,6 +242,23 @@ class AskingInWords(Asking):
                     place = prose.plain.place(gap.formula)
                     if self._letters(letters_of(gap.formula, self.table), words, _of(before), place):
                         yield by.start
+            if not argued and requested(prose.text, by.start) and not named(before, "upstream.given"):
+                self._refuse_others(prose, by)
+
+    def _refuse_others(self, prose: Prose, by: Span) -> None:
+        """Raise :class:`CardError` for a letter of the list behind «with respect to» that the layer does not have."""
+        at = by.stop
+        for gap in (g for g in prose.gaps if g.start >= by.stop):
+            between = prose.text[at : gap.start].strip(" ,")
+            if not {*between}.isdisjoint(".;:?!¶(") or len(between.split()) > 4 or named(between, "naming.apart"):
+                break
+            written = map(name_of, written_letters(gap.formula))
+            for name in letters_of(gap.formula, self.table) or written:
+                if name not in {*self.roles, *self.defined, self.output.tensor}:
+                    raise CardError(Problem(f"the question asks for the derivative by `{name}`, and the layer has no "
+                                            f"`{name}`: write the forward formulas with it", line=gap.formula.line,
+                                            key="derive"))
+            at = gap.start + 1
 
     def _of_letters(self, prose: Prose, said: Spoken) -> None:
         """«the gradients for $W$ and $b$», «how the error is propagated back to $x$»."""

@@ -188,9 +188,10 @@ _ELSEWHERE = ("aside.other", "aside.elsewhere", "elsewhere.of")  # of other laye
 
 
 def without_asides(text: str) -> str:
-    """The words with blanks for those that tell of other layers: «unlike …», up to the comma."""
+    """The words with blanks for those that tell of other layers: «unlike …», up to the comma or to «we use»."""
     for span in named(text, "aside.other"):
-        stop = next((n for n in range(span.stop, len(text)) if text[n] in ",;"), len(text))
+        ends = (n for n in range(span.stop, len(text)) if text[n] in ",;" or text.startswith(" we ", n))
+        stop = next(ends, len(text))
         text = text[: span.start] + " " * (stop - span.start) + text[stop:]
     return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import UnsupportedError
+from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry
 from derive.module import Module
 from derive.question import module_of
@@ -88,3 +88,12 @@ def test_the_gradient_of_a_function_is_the_one_by_its_argument(request_: str) ->
     module = module_of(Card.parse(f"---\nid: applied\n---\n\n# Question\n{question}\n"))
     assert [d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)] == ["w"]
     assert "N" not in module.given
+
+
+@pytest.mark.parametrize(("request_", "name"), [
+    ("Derive the gradients with respect to $x$, $W$ and $V_T$.", "V_T"),
+    ("Derive the derivative of the loss with respect to the weights $W$ and the gate $g$.", "g"),
+])
+def test_a_letter_that_the_layer_does_not_have_is_not_left_out(request_: str, name: str) -> None:
+    with pytest.raises(CardError, match=f"asks for the derivative by `{name}`"):
+        read(f"$y_k = \\sum_j W_{{kj}} x_j$ with the weights $W$; the layer before has $V_T \\in \\mathbb{{R}}^n$. {request_}")

@@ -10,8 +10,8 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.layers import POOLINGS
 from derive.module import Module
-from derive.notation.formulas import formulas
 from derive.question.prose import Prose, prose_of
+from derive.question.reading import question_formulas
 from derive.question.request import besides
 from derive.question.slots import beside_windows, refuse_requests, refuse_words
 from derive.question.unaccounted import refuse_other_layers, refuse_unformulated
@@ -33,7 +33,7 @@ class Question:
     @cached_property
     def prose(self) -> Prose:
         card = self.card
-        return prose_of(card.question, card.question_line, formulas(card.question, card.question_line))
+        return prose_of(card.question, card.question_line, question_formulas(card))
 
 
 def module_of(card: Card, outside: Statement | None = None) -> Module:

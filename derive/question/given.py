@@ -18,7 +18,7 @@ from derive.layers.forward import set_axes, window_form
 from derive.layers.naming import module_over, with_loss
 from derive.module import ROLES, Module
 from derive.notation import gather
-from derive.notation.formulas import Formula, formulas
+from derive.notation.formulas import Formula
 from derive.notation.rules import RULES, SPELLINGS, rewritten
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, latex_of, name_of
@@ -27,7 +27,7 @@ from derive.question.geometry import raise_problems, window_geometry
 from derive.question.layer import Fields, fields_of
 from derive.question.naming import letters_of, mentions, ranks_said, roles_of, rows_said, sizes_said, softmax_said
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import read_parts, with_named
+from derive.question.reading import question_formulas, read_parts, with_named
 from derive.question.request import AskingInWords, request
 from derive.question.stated import Reader
 from derive.question.windows import is_extreme, name_of_op, tie_rule_of
@@ -98,7 +98,7 @@ def read_given(card: Card, statement: Statement) -> Given:
     """The statement's formulas; raises :class:`CardError` for all that cannot be read."""
     _refuse_other_kinds(statement)
     given = list(written(statement, *FORMULAS, "derive"))
-    prose = prose_of(card.question, card.question_line, formulas(card.question, card.question_line))
+    prose = prose_of(card.question, card.question_line, question_formulas(card))
     declared = declared_by(statement)
     found = _read(given, prose, declared)
     listed = {name_of(text) for key in LETTERS for text in getattr(statement, key) or ()}

@@ -16,7 +16,7 @@ from derive.expr import Add, Entry, Expr, Idx, Mul, Node, Num, Partial, Reduce, 
 from derive.layers.intervals import Interval, intervals
 from derive.module import Module
 from derive.notation import gather, read_formula
-from derive.notation.formulas import Formula, formulas
+from derive.notation.formulas import Formula
 from derive.notation.rules import LETTERS, RULES, rewritten
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.letters import short
@@ -54,7 +54,15 @@ from derive.question.naming import (
 )
 from derive.question.parts import continued_parts, refuse_linear, stated_parts
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import Read, declares, one_equation, read_parts, with_cases_said, with_named
+from derive.question.reading import (
+    Read,
+    declares,
+    one_equation,
+    question_formulas,
+    read_parts,
+    with_cases_said,
+    with_named,
+)
 from derive.question.request import AskingInWords, differentiated_in_words
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.stated import Reader
@@ -114,7 +122,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
 
     Raises :class:`UnsupportedError` where the words say that it is not about a layer.
     """
-    written = rewritten(formulas(card.question, card.question_line), LETTERS)
+    written = rewritten(question_formulas(card), LETTERS)
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
     written = with_trees(with_shapes_said(with_cases_said(written, prose), prose))
@@ -509,7 +517,7 @@ def module_made(state: State) -> State:
     written = [f.latex for f, _ in (*read_.nodes, *read_.failures)]
     facts = facts_of(state.found, state.prose, list(state.mentions), layer.given, layer.table)
     module = specified(layer, state.roles, state.wanted, facts, state.fields, state.nodes, written)
-    shortened = short(with_trees(formulas(card.question, card.question_line)))
+    shortened = short(with_trees(question_formulas(card)))
     readings = (*said_of(layer), *shortened, *state.said, *state.wanted.readings)
     parts = [p.name for p in Chain(state.prose).parts] if state.of_parts else []
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named

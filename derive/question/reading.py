@@ -251,7 +251,7 @@ class Read:
     known: Mapping[str, int]
 
 
-def written(card: Card) -> list[Formula]:
+def question_formulas(card: Card) -> list[Formula]:
     """The formulas of the question as they stand.
 
     Raises :class:`CardError` for those that are not closed, and for a question of more
@@ -271,8 +271,8 @@ def written(card: Card) -> list[Formula]:
 
 
 def read_formulas(card: Card) -> Read:
-    """Every formula of the question; raises as :func:`written`."""
-    found = rewritten(written(card))
+    """Every formula of the question; raises as :func:`question_formulas`."""
+    found = rewritten(question_formulas(card))
     table = gather(found)
     nodes: list[tuple[Formula, Node]] = []
     failures: list[tuple[Formula, DeriveError]] = []

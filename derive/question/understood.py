@@ -12,14 +12,14 @@ from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Fn, Node, Num, Rel
 from derive.layers.families import find
 from derive.module import ROLES, Module
-from derive.notation.formulas import Formula, formulas
+from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.symbols import latex_of, split_label
 from derive.question.chain import Chain
 from derive.question.claims import computes_nothing, is_claimed, without_claims
 from derive.question.layer import read_written
 from derive.question.prose import Prose, prose_of
-from derive.question.reading import Read
+from derive.question.reading import Read, question_formulas
 from derive.question.recognised import Part
 from derive.question.windows import Pooled
 from derive.specify.definitions import statements
@@ -112,7 +112,7 @@ def _key(formula: Formula, node: Node | None) -> str | None:
 
 def _named(card: Card, prose: Prose) -> tuple[str, Source]:
     """The layers that the words name, and where."""
-    chain = Chain(prose_of(card.question, card.question_line, formulas(card.question, card.question_line)))
+    chain = Chain(prose_of(card.question, card.question_line, question_formulas(card)))
     if len(chain.parts) < 2 and (name := _pooling(Pooled.of(card))):
         return name
     parts = [_part(chain, part) for part in chain.parts]

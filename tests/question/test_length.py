@@ -21,10 +21,12 @@ def card(question: str, solution: str = "") -> derive.Card:
     ("a " * (MOST_CHARACTERS // 2), r"the question has 20,0\d\d characters, and at most 20,000"),
     (f"$$ z = {'x + ' * (MOST_IN_A_FORMULA // 4)} x $$", r"line 9: a formula of 5,0\d\d characters, and at most 5,000"),
     ("$x_i$ " * MOST_FORMULAS, r"the question has 402 formulas, and at most 400"),
+    ("`x` " * MOST_FORMULAS, r"the question has 402 formulas, and at most 400"),
 ])  # fmt: skip
-def test_an_endless_question_is_refused_with_both_numbers(more: str, problem: str) -> None:
+@pytest.mark.parametrize("layer", [r"\max(0, \sum_j W_{kj} x_j)", r"\sum_j W_{kj} x_j"])  # a pooling may be, or not
+def test_an_endless_question_is_refused_with_both_numbers(layer: str, more: str, problem: str) -> None:
     with pytest.raises(CardError, match=problem):
-        module_of(card(f"{ASKED}\n\n{more}"))
+        module_of(card(f"{ASKED}\n\n{more}".replace(r"\max(0, \sum_j W_{kj} x_j)", layer)))
 
 
 @pytest.mark.parametrize("unit", ["`", "<!--\n", "a `b", "$x_i$ ", "max pooling ", "$ ", "```\n", "**", "[[a]] ", "> "])

@@ -64,14 +64,9 @@ def statement(r: Reader, items: tr.Items) -> ex.Expr | ex.Cond:
     if any(vocabulary.kind(i) == "IFF" for i in items) or _is_condition(items):
         return _equivalence(r, items, end)
     parts = tr.split(items, "COMMA", "AND")
-    if len(parts) > 1 and all(part and _is_derivative(part[0]) for part in parts):
+    if len(parts) > 1 and all(part and tr.is_derivative(part[0]) for part in parts):
         return ex.Tuple(tuple(r.value(part, end) for part in parts))
     return r.value(items, end)
-
-
-def _is_derivative(item: tr.Item) -> bool:
-    above = item.arguments[0] if isinstance(item, tr.Command) and item.type == "FRAC" else (item,)
-    return bool(tr.unwrap(above)) and tr.is_token(tr.unwrap(above)[0], "PARTIAL")
 
 
 def _is_condition(items: tr.Items) -> bool:

@@ -279,6 +279,9 @@ def is_derivative_sign(item: tr.Item) -> bool:
 
 
 def differentiated_by(r: Reader, items: tr.Items, at: tr.Item) -> ex.Expr:
+    r"""x of ∂y/∂x, also of \partial y / \partial x^\top: entry by entry that is the same."""
+    if len(items) == 1 and isinstance(whole := tr.normal(items[0]), tr.Scripted) and tr.is_transposed(whole):
+        items = (replace(whole, sups=()),)
     found = r.value(items, at.end - 1)
     if not isinstance(found, ex.Entry):
         raise r.error(at, "a derivative is taken with respect to one entry, such as `x_{ij}`")
@@ -299,6 +302,8 @@ def partial(r: Reader, c: tr.Cursor) -> ex.Expr:
         c.at += 2
         if not tr.starts_factor(c.peek()):
             raise r.error(sign, "a derivative with respect to what?")
+        if tr.is_transposed(c.items[c.at]):
+            return ex.Partial(of, differentiated_by(r, (c.take(),), sign))
         wrt = product(r.factor(c))
         if not isinstance(wrt, ex.Entry):
             raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")

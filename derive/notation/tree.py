@@ -237,6 +237,12 @@ def is_transposed(item: Item) -> bool:
                                               for s in item.sups)
 
 
+def is_derivative(item: Item) -> bool:
+    r"""∂ of \partial L / \partial x, or the quotient of two ∂."""
+    above = item.arguments[0] if isinstance(item, Command) and item.type == "FRAC" else (item,)
+    return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
+
+
 def label_of(item: Item | None) -> str | None:
     """The letter or word that labels a symbol: f of ``δ_{f,kl}``."""
     item = normal(item) if item is not None else None

@@ -15,7 +15,7 @@ from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
-from derive.notation.tree import Scripted
+from derive.notation.tree import Scripted, is_derivative
 from derive.question.lexicon import Span, ends, named, only
 from derive.question.naming import letters_of, written_letters
 from derive.question.prose import Gap, PlainText, Prose
@@ -250,7 +250,9 @@ class AskingInWords(Asking):
         at = by.stop
         for gap in (g for g in prose.gaps if g.start >= by.stop):
             between = prose.text[at : gap.start].strip(" ,")
-            if not {*between}.isdisjoint(".;:?!¶(") or len(between.split()) > 4 or named(between, "naming.apart"):
+            ends_ = {*between} & {*".;:?!¶("} or len(between.split()) > 4 or named(between, "naming.apart")
+            further = {between[s.start : s.stop] for s in named(between, "naming.further")} - {"and"}
+            if ends_ or (further and at > by.stop):  # «and $x$ from the column $δ$»
                 break
             written = map(name_of, written_letters(gap.formula))
             for name in letters_of(gap.formula, self.table) or written:
@@ -303,12 +305,17 @@ class AskingInWords(Asking):
             self.unanswered.append(f"not answered, since it is a second derivative: {found[0]} (line {found[1]})")
 
     def unread(self, failures: Iterable[tuple[Formula, DeriveError]]) -> None:
-        """Say of each derivative that could not be read that it is not answered, where others are."""
-        for formula, _ in failures:
+        """Say that a second derivative is not answered, where first ones are.
+
+        Raises the error of a first one that could not be read: it is asked for, or it is given.
+        """
+        for formula, error in failures:
             bare = formula.latex.replace(" ", "").lstrip("\\dt")
-            if self.kinds and bare.startswith(r"frac{\partial") and not equates(formula):
+            if self.kinds and bare.startswith(r"frac{\partial^") and not equates(formula):
                 self.unanswered.append(f"not answered, since it is outside the notation: ${formula.latex.strip()}$ "
                                        f"(line {formula.line})")
+            elif formula.tree and is_derivative(formula.tree[0]) and not equates(formula) and not twice(formula):
+                raise error
 
 
 def _of(words: str) -> Of:

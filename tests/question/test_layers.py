@@ -11,6 +11,7 @@ import pytest
 
 from derive.calculus.one_window import windowed
 from derive.card import Card
+from derive.errors import CardError
 from derive.module import Module
 from derive.numbers import Numbers
 from derive.question import module_of
@@ -84,9 +85,18 @@ def compare(here: Numbers, oracle: Oracle, names: list[str], rng: np.random.Gene
         np.testing.assert_allclose(here.backward(name, upstream=upstream, **arrays), message, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("unread", [r"\frac{\partial^2 y}{\partial b^2}", r"\frac{\partial y}{\partial (wx)}"])
-def test_a_derivative_that_cannot_be_read_is_said_to_be_unanswered(unread: str) -> None:
+def with_unread(unread: str) -> Card:
     text = ("---\nid: unread\n---\n\n# Question\nLet $y = \\tanh(\\mathbf{w}^T \\mathbf{x} + b)$. Derive "
             f"$\\frac{{\\partial y}}{{\\partial \\mathbf{{w}}}}$ and ${unread}$.\n")
-    found = module_of(Card.parse(text, "unread.md"))
+    return Card.parse(text, "unread.md")
+
+
+def test_a_second_derivative_is_said_to_be_unanswered() -> None:
+    unread = r"\frac{\partial^2 y}{\partial b^2}"
+    found = module_of(with_unread(unread))
     assert f"not answered, since it is outside the notation: ${unread}$ (line 6)" in found.readings
+
+
+def test_a_first_derivative_that_cannot_be_read_leaves_the_question_open() -> None:
+    with pytest.raises(CardError, match=r"line 6|unread\.md:6"):
+        module_of(with_unread(r"\frac{\partial y}{\partial (wx)}"))

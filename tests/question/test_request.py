@@ -97,3 +97,21 @@ def test_the_gradient_of_a_function_is_the_one_by_its_argument(request_: str) ->
 def test_a_letter_that_the_layer_does_not_have_is_not_left_out(request_: str, name: str) -> None:
     with pytest.raises(CardError, match=f"asks for the derivative by `{name}`"):
         read(f"$y_k = \\sum_j W_{{kj}} x_j$ with the weights $W$; the layer before has $V_T \\in \\mathbb{{R}}^n$. {request_}")
+
+
+@pytest.mark.parametrize("given", [r"$\partial L/\partial s'$", r"$\frac{\partial L}{\partial \mathcal{Q}[z]}$"])
+def test_a_derivative_that_cannot_be_read_is_not_passed_over(given: str) -> None:
+    """It may be asked for, or be the gradient of something further on that no formula computes."""
+    with pytest.raises(CardError):
+        read(rf"$z = \tanh(W x + U s)$. Given {given}, derive $\partial L/\partial s$ and $\partial L/\partial x$.")
+
+
+def test_a_jacobian_may_be_by_the_transposed_letter() -> None:
+    plain, turned = (read(rf"$y = \tanh(W x)$ with $x \in \mathbb{{R}}^n$. Find $\partial y/\partial {x}$.") for x in ("x", r"x^\top"))
+    assert plain.wanted == turned.wanted != ()
+
+
+def test_what_stands_behind_a_preposition_is_not_in_the_list() -> None:
+    module = read(r"$y = \tanh(W x)$. Derive the gradients of a cost $E$ with respect to $W$ and $x$ from the column "
+                  r"vector $\delta = \partial E/\partial y$.")
+    assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"W", "x"}

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "derive"
 STAGES = (
     ("records", "collection", "errors", "expr", "affine", "functions", "reductions", "ring", "window_axis", "receptive_field", "sections", "words"),
     ("notation",),
-    ("module", "sheet", "card"),
+    ("module", "sheet", "card", "formulas", "lines"),
     ("statement",),
     ("layers",),
     ("axes", "magnitudes"),

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from derive.expr import Entry, Idx, Node, Rel, eq, joined
+from derive.lines import WIDTH, across, write_lines
 from derive.notation import write
 from derive.notation.symbols import Kind, SymbolTable, gradient
-from derive.notation.writer import WIDTH, across, write_lines
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Scene, Table
 from derive.words import environment
 

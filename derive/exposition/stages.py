@@ -15,8 +15,9 @@ from derive.exposition.local import cancelling, local, reasoned
 from derive.exposition.printed import equation, presented, printed, with_limits
 from derive.exposition.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, eq, mul, subst
+from derive.lines import WIDTH, width
 from derive.notation import write
-from derive.notation.writer import WIDTH, choose, width
+from derive.notation.writer import choose
 from derive.sheet import Prose
 
 

@@ -13,8 +13,8 @@ from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, walk
+from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
-from derive.notation.writer import WIDTH, width, write_lines
 from derive.sheet import Math
 
 _LONGER = 1.25  # than the form in entries: no shorter, but still clearer

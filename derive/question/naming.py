@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
+from derive.formulas import SPELT
 from derive.notation import read_formula
-from derive.notation.formulas import SPELT, Formula
+from derive.notation.formulas import Formula
 from derive.notation.rules.columns import roles
 from derive.notation.rules.kinds import equates
 from derive.notation.rules.lists import collected

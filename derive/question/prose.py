@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from derive.notation.formulas import SPELT, Formula
+from derive.formulas import SPELT
+from derive.notation.formulas import Formula
 from derive.notation.rules.trees import with_trees
 from derive.records import dataclass
 

@@ -10,9 +10,10 @@ from typing import TypeVar, cast
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
+from derive.formulas import formulas
 from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation import gather, read_formula
-from derive.notation.formulas import Formula, formulas
+from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
 from derive.notation.rules.functions import applied, defined
 from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of, opens_range

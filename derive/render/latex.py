@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pylatex import Document, Package
 from pylatex.utils import NoEscape
 
-from derive.notation.writer import WIDTH, across
+from derive.lines import WIDTH, across
 from derive.render import prose, tex
 from derive.render.dialect import question
 from derive.render.guard import guard

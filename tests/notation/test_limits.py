@@ -2,8 +2,8 @@
 
 import pytest
 
+from derive.formulas import formulas
 from derive.notation import NotationError, gather, inference, read
-from derive.notation.formulas import formulas
 
 TABLE = gather(["x_{ij}"])
 CASES = [

@@ -11,8 +11,8 @@ import pytest
 
 from derive.card import Card
 from derive.errors import DeriveError
+from derive.formulas import formulas
 from derive.module import Module
-from derive.notation.formulas import formulas
 from derive.question import lexicon, module_of
 from derive.question.prose import Prose, prose_of
 from tests.bank import CARDS

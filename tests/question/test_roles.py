@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from derive.card import Card
+from derive.formulas import formulas
 from derive.notation import gather
-from derive.notation.formulas import formulas
 from derive.question import module_of
 from derive.question.naming import letters_of, mentions, roles_of, sizes_said
 from derive.question.prose import prose_of

@@ -1,0 +1,87 @@
+"""Displays in lines: how wide a formula is, and where one that is wider than a line is broken."""
+
+from __future__ import annotations
+
+import re
+
+import derive.expr as ex
+from derive.notation.symbols import SymbolTable
+from derive.notation.term_writer import Writer
+from derive.notation.writer import PARTS, RELATIONS, write
+
+WIDTH = 72  # about a line of a page, in characters as :func:`width` counts them
+_DEEPEST = 3  # brackets in which a line is broken
+_SIGN_OR_BRACKET = re.compile(r" [+-] |\\left\(|\\right\)|[(){}]")
+_CASES = re.compile(r"\\begin\{cases\}(.*?)\\end\{cases\}")
+_FRACTION = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
+_SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
+_BELOW = re.compile(r"\\(sum|prod|max|min)_\{((?:[^{}]|\{[^{}]*\})*)\}(\^\{[^{}]*\})?")
+
+
+def write_lines(node: ex.Node, table: SymbolTable) -> str:
+    """As :func:`derive.notation.write` for a display; what is wider than a line is broken at its relations and signs.
+
+    A sum in brackets is broken where nothing outside of it can be: no formula need be set smaller.
+    """
+    latex = write(node, table)
+    if not isinstance(node, ex.Rel) or width(latex) <= WIDTH:
+        return latex
+    w = Writer(table, PARTS, taken=frozenset(i.name for i in ex.free_indices(node)))
+    first, *rest = map(w.write, node.terms)
+    room = max(WIDTH - width(first) - 3, WIDTH / 2)
+    rows = [rf"&{RELATIONS[op]} {row}" if n == 0 else rf"&\quad {row}" for op, term in zip(node.ops, rest, strict=True)
+            for n, row in enumerate(_rows(term, room))]
+    return rf"\begin{{aligned}} {first} " + r" \\ ".join(rows) + r" \end{aligned}" if len(rows) > 1 else latex
+
+
+def _rows(latex: str, room: float) -> list[str]:
+    """The formula in rows that fit, broken at the + and − in as few brackets as will do."""
+    if width(latex) <= room or r"\begin" in latex:
+        return [latex]
+    choices = [_parts(latex, depth) for depth in range(_DEEPEST)]
+    parts = min(choices, key=lambda found: max(room, *map(width, found)))  # the first of those that fit
+    rows = parts[:1]
+    for part in parts[1:]:
+        if width(rows[-1]) + width(part) <= room:
+            rows[-1] += f" {part}"
+        else:
+            rows.append(part)
+    return rows
+
+
+def _parts(latex: str, depth: int) -> list[str]:
+    """The formula before each + or − in at most ``depth`` round brackets and no braces; these are of one size then."""
+    parts, at, level, braces = [""], 0, 0, 0
+    for found in _SIGN_OR_BRACKET.finditer(latex):
+        before, sign = latex[at:found.start()], found[0]
+        at = found.end()
+        braces += (sign == "{") - (sign == "}")
+        level -= sign in (")", r"\right)") and not braces
+        if sign in (" + ", " - ") and not braces and level <= depth:
+            parts[-1] += before
+            parts.append(sign.lstrip())
+            continue
+        spans = not braces and level < depth
+        parts[-1] += before + ({r"\left(": r"\bigl(", r"\right)": r"\bigr)"}.get(sign, sign) if spans else sign)
+        level += sign in ("(", r"\left(") and not braces
+    parts[-1] += latex[at:]
+    return parts
+
+
+def across(latex: str) -> float:
+    """How wide a display is with the gap behind it: its widest row, cells apart."""
+    return 5 + max(width(row) + 1.5 * row.count("&") for row in latex.split(r"\\"))
+
+
+def width(latex: str) -> float:
+    """How wide a formula is, in letters: scripts count half, of what stands above one another only the wider."""
+    latex = _CASES.sub(lambda m: "{" + max(m[1].split(r"\\"), key=width, default="") + "(if)xx", latex)
+    latex = _BELOW.sub(lambda m: "W" * max(4, round(0.7 * width(m[2]))), latex)
+    while _FRACTION.search(latex):
+        latex = _FRACTION.sub(lambda m: max(m[1], m[2], key=width), latex)
+    scripts = sum(0.6 * width(m[1]) for m in _SCRIPT.finditer(latex))
+    plain = _SCRIPT.sub("", latex)
+    plain = re.sub(r"\\(?:text|mathbb|mathop|operatorname|left|right|mathrm)\b", "", plain)
+    plain = re.sub(r"\\[A-Za-z]+", "w", plain)
+    signs = len(re.findall(r"[=<>+]|(?<=\s)-", plain))
+    return scripts + len(re.sub(r"[\s{}\\&]", "", plain)) + 1.5 * signs

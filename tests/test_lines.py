@@ -1,0 +1,45 @@
+"""A wide display is broken in lines, and reads back."""
+
+import pytest
+
+from derive.errors import DeriveError
+from derive.lines import WIDTH, width, write_lines
+from derive.notation import gather, read
+
+TABLE = gather([r"y_k = \sum_j W_{kj} x_j"])
+SIDE = " + ".join([r"W_{kj} x_j y_k"] * 8)
+
+
+def test_a_long_chain_is_broken_at_its_relations_and_reads_back() -> None:
+    node = read(rf"\sum_j W_{{kj}} x_j = {SIDE} = y_k", TABLE)
+    latex = write_lines(node, TABLE)
+    assert latex.startswith(r"\begin{aligned} ") and latex.count("&=") == 2
+    assert read(latex, TABLE) is node
+
+
+def test_a_short_chain_and_a_single_equation_stay_as_they_are() -> None:
+    for formula in (r"y_{k} = \sum_{j} W_{kj} x_{j}", r"y_{k} = y_{k} = y_{k}", rf"y_{{k}} = {SIDE}"):
+        assert "aligned" not in write_lines(read(formula, TABLE), TABLE)
+
+
+def test_only_the_wider_of_what_stands_above_one_another_counts() -> None:
+    assert width(r"\frac{a}{b + c}") == width("b + c")
+    assert width(r"\begin{cases} a & b \\ a + a + a & b \end{cases}") > width("a + a + a")
+    assert width(rf"y_k = {SIDE}") > WIDTH / 2
+
+
+WIDE = rf"y_{{k}} = y_k \left( {SIDE} + \left( \frac{{1}}{{1 + y_k}} + {SIDE} \right) y_k \right)"
+
+
+@pytest.mark.parametrize("formula", [WIDE, rf"y_k = {SIDE} + {SIDE}", rf"y_k = {SIDE} + {SIDE} = y_k ({SIDE})"])
+def test_a_wide_side_is_broken_at_its_signs_in_as_few_brackets_as_will_do(formula: str) -> None:
+    node = read(formula, TABLE)
+    latex = write_lines(node, TABLE)
+    rows = latex.removeprefix(r"\begin{aligned}").removesuffix(r"\end{aligned}").split(r"\\")
+    assert len(rows) > 1 and max(map(width, rows)) <= WIDTH + 4
+    assert read(latex, TABLE) is node
+
+
+def test_a_row_that_no_sign_begins_goes_on_nowhere() -> None:
+    with pytest.raises(DeriveError):
+        read(r"\begin{aligned} y_k &= (y_k \\ & y_k) \end{aligned}", TABLE)

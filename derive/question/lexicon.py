@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -12,6 +11,8 @@ from derive.records import dataclass
 
 _HOME = Path(__file__).parent / "lexicon"
 LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name: name != "en"))
+# a lexicon is plain TOML: concept = ["phrase", …] under [family]; a reader of all of TOML takes ten times as long
+_ITEM = re.compile(r'"([^"\n]*)"|^([\w-]+) =|^\[(\w+)\]|#.*', re.MULTILINE)
 _TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½.,;:?!()]")
 _FAR = 200  # characters in which a phrase is looked for
 Phrase = tuple[str, ...]
@@ -69,23 +70,30 @@ def _spelt(phrase: str) -> Iterator[Phrase]:
 
 
 @cache
-def _families(language: str) -> dict[str, _Phrases]:
-    tables = tomllib.loads((_HOME / f"{language}.toml").read_text(encoding="utf-8"))
-    return {family: _Phrases((f"{family}.{concept}", phrase) for concept, phrases in table.items()
-                             for phrase in phrases) for family, table in tables.items()}
+def tables(language: str) -> dict[str, list[tuple[str, str]]]:
+    """Each family's (concept, phrase) in the order written."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for phrase, concept, family in _ITEM.findall((_HOME / f"{language}.toml").read_text(encoding="utf-8")):
+        if family:
+            rows, prefix = found.setdefault(family, []), family
+        elif concept:
+            name = f"{prefix}.{concept}"
+        elif phrase:
+            rows.append((name, phrase))
+    return found
 
 
 # words that stand around others, and name nothing themselves
 _AROUND = frozenset(
     "alone anaphor behind called elsewhere goes introduced joined measured preposition several sized slot unnamed"
     .split())
-FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in _families(name) if family not in _AROUND))
+FAMILIES = tuple(dict.fromkeys(family for name in LANGUAGES for family in tables(name) if family not in _AROUND))
 
 
 @cache
 def _known(family: str) -> tuple[list[_Phrases], frozenset[str], frozenset[str]]:
     """The phrases of a family in each language, their first words, and how those begin that have any ending."""
-    known = [tables[family] for tables in map(_families, LANGUAGES) if family in tables]
+    known = [_Phrases(found[family]) for found in map(tables, LANGUAGES) if family in found]
     return (known, frozenset(word for p in known for word in p.by_first),
             frozenset(stem for p in known for stem in p.by_stem))
 

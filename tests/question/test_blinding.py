@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -24,10 +25,14 @@ MOST_OF_SOME = 0.04  # of a sample
 Said = tuple[object, ...]
 
 
-def test_no_language_has_a_phrase_twice_in_a_concept() -> None:
+def test_a_lexicon_is_read_as_the_toml_that_it_is_and_has_no_phrase_twice_in_a_concept() -> None:
     for language in lexicon.LANGUAGES:
-        for phrases in lexicon._families(language).values():
-            known = [item for table in (phrases.by_first, phrases.by_stem) for found in table.values() for item in found]
+        whole = tomllib.loads((Path(lexicon.__file__).parent / "lexicon" / f"{language}.toml").read_text("utf-8"))
+        assert lexicon.tables(language) == {
+            family: [(f"{family}.{concept}", phrase) for concept, phrases in table.items() for phrase in phrases]
+            for family, table in whole.items()}
+        for rows in lexicon.tables(language).values():
+            known = [(concept, words) for concept, phrase in rows for words in lexicon._spelt(phrase)]
             assert [item for item, count in Counter(known).items() if count > 1] == []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from derive.expr import Arg, Entry, Expr, Fn, Idx, In, Node, Partial, Reduce, Rel, free_indices, subst, walk
+from derive.expr import BINDING, Arg, Entry, Expr, Fn, Idx, In, Node, Partial, Reduce, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
 from derive.records import dataclass
@@ -112,6 +112,22 @@ class Module:
     def receptive_field(self) -> ReceptiveField | None:
         """The one receptive field, or None where the layer has no windows."""
         return self.fields[0][1] if self.fields else None
+
+    @property
+    def elementwise(self) -> bool:
+        """Every equation defines an entry from entries at the same indices and from single numbers."""
+        if not self.inputs or self.fields:
+            return False
+        used = False
+        for equation in self.equations:
+            entry, value = equation.terms
+            if not isinstance(entry, Entry) or any(isinstance(n, BINDING) for n in walk(value)):
+                return False
+            entries = [n for n in walk(value) if isinstance(n, Entry)]
+            if any(n.indices and n.indices != entry.indices for n in entries):
+                return False
+            used = used or any(n.tensor == self.inputs[0] and n.indices == entry.indices for n in entries)
+        return used
 
     def field(self, set_name: str) -> ReceptiveField:
         return dict(self.fields)[set_name]

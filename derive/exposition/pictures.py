@@ -13,6 +13,7 @@ from derive.expr import Entry, Reduce, SetApp, walk
 from derive.figures import graph, receptive_fields, routing
 from derive.figures.grids import Letters, letter, say
 from derive.figures.windows import Example, picture_shape, shown
+from derive.module import Module
 from derive.numeric.point import Index
 from derive.receptive_field import ReceptiveField
 from derive.sheet import Trial
@@ -23,19 +24,25 @@ FEWEST, MOST = 2, 7  # tensors defined: one is no chain, more do not fit the pag
 
 def pictures(b: Builder, subject: Subject) -> None:
     """The function and its slope where entries do not mix; else the graph of a chain, and the windows."""
+    module = subject.module
+    if module.elementwise:
+        _curve(b, module)
+    if FEWEST <= len(module.defined) <= MOST:
+        b.figure(graph(module), say("graph_caption"))
+    if not windowed(module):  # a maximum over windows has the picture in its own section
+        windows(b, subject)
+
+
+def _curve(b: Builder, module: Module) -> None:
+    """The function and its slope, where they can be sampled."""
     from derive.figures.curve import curve, elementwise, given  # it samples arrays
 
-    module = subject.module
     scene, sampled = elementwise(module), curve(module)
     if scene is not None and sampled is not None:
         function = letter(module.table, module.output)
         b.figure(scene, say("curve_caption", function=function, derivative=f"{function[:-1]}'$", given=given(module),
                             kinks=[k.at for k in sampled.kinks if k.values is None],
                             jumps=[k.at for k in sampled.kinks if k.values is not None]))
-    if FEWEST <= len(module.defined) <= MOST:
-        b.figure(graph(module), say("graph_caption"))
-    if not windowed(module):  # a maximum over windows has the picture in its own section
-        windows(b, subject)
 
 
 def windows(b: Builder, subject: Subject) -> None:

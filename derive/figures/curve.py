@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import DeriveError
-from derive.expr import BINDING, Entry, walk
 from derive.figures.grids import letter, say
 from derive.module import Module
 from derive.numeric.vectorised import forward
@@ -65,7 +64,7 @@ class Curve:
 @lru_cache(64)
 def curve(module: Module) -> Curve | None:
     """The samples of an elementwise layer; None for any other, and where it has no value on the interval."""
-    if not _elementwise(module):
+    if not module.elementwise:
         return None
     for low, high in _INTERVALS:
         try:
@@ -74,22 +73,6 @@ def curve(module: Module) -> Curve | None:
             continue
         return max(found, key=lambda c: (len(c.kinks), c.bent))  # the one that shows most of the function
     return None
-
-
-def _elementwise(module: Module) -> bool:
-    """Every equation defines an entry from entries at the same indices and from single numbers."""
-    if len(module.inputs) < 1 or module.fields:
-        return False
-    used = False
-    for equation in module.equations:
-        entry, value = equation.terms
-        if not isinstance(entry, Entry) or any(isinstance(n, BINDING) for n in walk(value)):
-            return False
-        entries = [n for n in walk(value) if isinstance(n, Entry)]
-        if any(n.indices and n.indices != entry.indices for n in entries):
-            return False
-        used = used or any(n.tensor == module.inputs[0] and n.indices == entry.indices for n in entries)
-    return used
 
 
 def others(module: Module) -> tuple[str, ...]:

@@ -374,11 +374,11 @@ def _role(mention: Mention) -> str | None:
     return None
 
 
-_USUAL = frozenset("W w b theta Theta".split())
+_USUAL = frozenset("W U w b theta Theta".split())
 
 
 def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
-    """The roles where parameter messages are asked for and no word says of which letters: weights W, w, biases b, θ;
+    """The roles where parameter messages are asked for and no word says of which letters: weights W, U, w, biases b, θ;
     where inputs are called so, all that nothing is said of.
 
     Raises :class:`CardError` where there are none, or nothing else.

@@ -64,6 +64,7 @@ class Item:
     start: int
     stop: int
     by_letters: bool  # a noun that the letters behind it say more of: «gradient», «derivative»
+    at: int = -1  # what it is of, where that is in a list of letters: «the gradients by $x$ and the *weights*»
 
 
 def _sentence(text: str, at: int) -> int:
@@ -115,7 +116,7 @@ class Spoken:
         found = [Item("jacobian", s.start, s.stop, self.text.startswith("d", s.start)) for s in self.of("jacobian")]
         found += [Item("vjp", s.start, s.stop, s.of("request.gradient")) for s in self.of("vjp", "back", "gradient")]
         found += self._messages()
-        found += [Item("parameters", a.start, b.stop, b.of("request.gradient", "request.jacobian"))
+        found += [Item("parameters", a.start, b.stop, b.of("request.gradient", "request.jacobian"), b.start)
                   for a, b in self._of_trained()]
         return tuple(sorted(found, key=lambda item: (item.start, item.stop)))
 
@@ -143,7 +144,8 @@ class Spoken:
     def _of_trained(self) -> Iterator[tuple[Span, Span]]:
         """«the gradient of … the weights», «the weight update»."""
         nouns = self.of("gradient", "jacobian", "message")
-        for trained in self.of("trained", "filter"):
+        adjectives = [t for t in self.of("parameter") for m in self.of("message") if self.text[t.stop : m.start] == " "]
+        for trained in (t for t in self.of("trained", "filter") if all(t.start != a.start for a in adjectives)):
             far = _NEAR if trained.of("request.trained") else 20
             for noun in nouns:
                 between = self.text[noun.stop : trained.start]
@@ -163,7 +165,7 @@ class Spoken:
             s.start == i.start for s in self.of("parameter"))]
         places += [("parameters", Item("parameters", noun.start, trained.stop, False))
                    for noun, trained in self._of_trained() if not trained.of("request.filter") and only(
-                       self.text, noun.stop, trained.start, "between", "wrt")]
+                       self.text.replace("∎", " "), noun.stop, trained.start, "between", "wrt")]
         found: dict[str, bool] = {}
         for role, item in places:
             if requested(self.text, item.start):
@@ -204,7 +206,8 @@ class AskingInWords(Asking):
         for kind in _ORDER:
             for item in said.items:
                 if item.kind == kind and self._counts(item, prose, in_words, by_letter):
-                    self._kind(kind, prose.said(item.start, item.stop), prose.plain.origin[item.start])
+                    place = prose.plain.origin[max(item.start, item.at)]
+                    self._kind(kind, prose.said(item.start, item.stop), place)
                     break
         self.whole |= said.whole
         for gap in prose.gaps:

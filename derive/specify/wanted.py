@@ -163,14 +163,23 @@ class Asking:
             yield from self.of_name(name, self.by_name[name])
         letters |= self.by_name.keys()
         for role, plain in self.whole.items():
-            names = [name for name, known in self.roles.items() if known.role == role]
+            names = self._of_role(role)
             if role == "parameters" and plain and not names:  # none is called so: nothing that is given is left out
-                names = [name for name, known in self.roles.items() if known.role == "inputs"]
-            for name in names if role == "parameters" or plain or not letters & {*names} else ():
+                names = self._of_role("inputs")
+            for name in names if plain or not letters & {*names} else ():
                 if name not in letters:
                     yield from self.of_name(name)
                 elif plain and self.output.indices:
                     yield self._indexed(Entry("loss", ()), Entry(name, ()))
+
+    def _narrower(self) -> bool:
+        """«the backward message with respect to $x$»: letters of a role are named, and others of it are not wanted."""
+        wanted = {*self.by_name, *(n for role, plain in self.whole.items() if plain for n in self._of_role(role))}
+        return bool(self.by_name) and not self.everything and any(
+            {*self._of_role(role)} - wanted for role in ("inputs", *self.whole))
+
+    def _of_role(self, role: str) -> tuple[str, ...]:
+        return tuple(name for name, known in self.roles.items() if known.role == role)
 
     @property
     def by_letters(self) -> bool:
@@ -193,7 +202,8 @@ class Asking:
         loss = next(iter(self.losses)) if len(self.losses) == 1 else None
         inner = any(name in self.defined for n in self.of_loss for name in _tensors(n.wrt))
         only = (self.of_loss or self.by_name) and not (self.whole or self.everything or "forward" in self.kinds)
-        named = tuple(dict.fromkeys((*self.named, *self._besides()))) if self.named or inner or only else ()
+        narrow = self.named or inner or only or self._narrower()
+        named = tuple(dict.fromkeys((*self.named, *self._besides()))) if narrow else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
         kinds, named = sorted(self.kinds, key=self._place), tuple(sorted(named, key=self._place))

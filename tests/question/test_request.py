@@ -115,3 +115,23 @@ def test_what_stands_behind_a_preposition_is_not_in_the_list() -> None:
     module = read(r"$y = \tanh(W x)$. Derive the gradients of a cost $E$ with respect to $W$ and $x$ from the column "
                   r"vector $\delta = \partial E/\partial y$.")
     assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"W", "x"}
+
+
+@pytest.mark.parametrize(("request_", "letters"), [
+    ("the backward messages with respect to $x$ and $z$", "x z"),
+    ("the backward message for $x$", "x"),
+    ("the gradients with respect to $x$ and all parameters", "x W U b"),
+    ("the gradient with respect to $z$ and the weights", "z W U b"),
+    ("the backward message with respect to $x$ and the parameter messages", "x W U b"),
+    ("the backward message with respect to $x$ and the parameter message with respect to $U$", "x U"),
+    ("the parameter message with respect to $W$", "W"),
+])
+def test_letters_and_roles_that_are_named_are_answered_and_no_others(request_: str, letters: str) -> None:
+    module = read(rf"A layer computes $y = \tanh(W x + U z + b)$. Derive {request_}.")
+    assert list(dict.fromkeys(w.wrt.tensor for w in module.wanted if isinstance(w.wrt, Entry))) == letters.split()
+
+
+def test_messages_are_answered_in_the_order_of_the_request() -> None:
+    module = read(r"A layer computes $y = \tanh(W x + b)$. Derive the forward message, the backward message and the "
+                  "parameter messages.")
+    assert module.asked == ("forward", "vjp", "parameters")

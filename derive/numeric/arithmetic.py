@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -147,22 +148,31 @@ def _in_decimals(function: Function) -> Callable[[Any], Any] | None:
 
 
 def _by_mpmath(name: str, value: Any) -> Any:
-    own = _multiprecise(DIGITS + 5)
+    own = _contexts.of(DIGITS + 5)
     return Decimal(own.nstr(getattr(own, name)(own.mpf(str(value))), DIGITS + 5))
 
 
-def _multiprecise(digits: int) -> Any:
-    """An mpmath of these digits: the precision of ``mpmath.mp`` is that of all threads."""
-    from mpmath import MPContext
+class _Contexts(threading.local):
+    """mpmath by digits: the precision of ``mpmath.mp`` is that of all threads, and a context takes long to make."""
 
-    own = MPContext()
-    own.dps = digits
-    return own
+    def __init__(self) -> None:
+        self.made: dict[int, Any] = {}
+
+    def of(self, digits: int) -> Any:
+        if digits not in self.made:
+            from mpmath import MPContext
+
+            self.made[digits] = MPContext()
+            self.made[digits].dps = digits
+        return self.made[digits]
+
+
+_contexts = _Contexts()
 
 
 def difference(name: str, value: Any) -> Decimal:
     """f'(u) to 60 digits: a central difference of mpmath's function at 160."""
-    own, exact = _multiprecise(160), Fraction(value)
+    own, exact = _contexts.of(160), Fraction(value)
     function, h = getattr(own, name), own.mpf(10) ** -50
     u = own.mpf(exact.numerator) / exact.denominator
     return Decimal(own.nstr((function(u + h) - function(u - h)) / (2 * h), DIGITS))

@@ -332,11 +332,15 @@ def _of(words: str) -> Of:
     return Of.OUTPUT if none else Of.BOTH
 
 
+def is_primed(formula: Formula) -> bool:
+    """$f'$ or $f'(x)$."""
+    first = (formula.tree or (None,))[0]
+    return isinstance(first, Scripted) and first.primes > 0 and len(formula.tree or ()) <= 2
+
+
 def _derived(formula: Formula) -> bool:
     r"""$\nabla f$, $f'$ or $f'(x)$."""
-    first = (formula.tree or (None,))[0]
-    primed = isinstance(first, Scripted) and first.primes > 0 and len(formula.tree or ()) <= 2
-    return primed or formula.latex.lstrip().startswith(r"\nabla")
+    return is_primed(formula) or formula.latex.lstrip().startswith(r"\nabla")
 
 
 def differentiated_in_words(prose: Prose, table: SymbolTable) -> set[str]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from derive.errors import CardError, Problem
-from derive.notation.rules.kinds import equates
-from derive.question.lexicon import FAMILIES, Span, begins, named, only, spans
-from derive.question.naming import Mention
-from derive.question.prose import BREAK, GAP, Prose
-from derive.question.request import discussed, requested
+from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
+from derive.question.lexicon import FAMILIES, Span, begins, ends, named, only, spans
+from derive.question.naming import Mention, written_letters
+from derive.question.prose import BREAK, GAP, Gap, Prose
+from derive.question.request import discussed, is_primed, requested
 from derive.specify.roles import Role
 
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
 _LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
 _PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_ASIDE = re.compile(r"\([^()]*\)")
+_ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
+                   r"((?:(?!\s*(?:,|\band\b|\bas well as\b))[^.;?!¶])+)")
 _PAUSES = str.maketrans(",()", "   ")
 Place = tuple[int, int]
 
@@ -233,7 +236,7 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     asked = frozenset(prose.sentence(verb.start) for verb in verbs)
     for verb in verbs:
         yield from _behind_verb(prose, verb)
-    for places in (_before_letters, _around_nouns, _of_letters, _behind_kinds, _by_what):
+    for places in (_before_letters, _around_nouns, _of_letters, _behind_kinds, _by_what, _listed):
         yield from places(prose, asked)
 
 
@@ -323,6 +326,55 @@ def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
                 yield from unknown(prose.text, *word.span())
         for gap in (g for g in prose.gaps if by.stop <= g.start < stop):
             yield from _joined_to(prose, gap.start + 1, stop)
+
+
+def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
+    """«derive ∂L/∂W, $dx$ and the …»: each item of the list behind the verb is understood."""
+    gaps = {gap.start: gap for gap in prose.gaps}
+    computed = {name for g in prose.gaps if equates(g.formula) for name in written_letters(g.formula)[:1]}
+    for items in _lists(prose):
+        of_noun = False  # «the local gradients $δ_2$ and $δ_1$», «with respect to $W$ and $b$»
+        for start, stop in items:
+            words = prose.text[start:stop]
+            if GAP not in words and not named(words, "ask", "request", "derivative", "message", "claim", "wrt"):
+                other = [s for s in named(words, "topic") if not s.of("topic.second", "topic.layer")]
+                yield from ((start + s.start, start + s.stop) for s in other)
+                yield from (p for p in unknown(prose.text, start, stop) if not prose.text.endswith("ly", *p))
+            gap = gaps.get(start + words.find(GAP))
+            alone = gap is not None and only(words.replace(GAP, " "), 0, len(words), "naming.also")
+            if gap is not None and alone and not of_noun and not _understood(gap, computed):
+                yield gap.start, gap.start + 1
+            of_noun = of_noun or bool(named(words, "preposition", "wrt") or GAP in words and named(words, "derivative"))
+
+
+def _lists(prose: Prose) -> Iterator[list[Place]]:
+    """The items behind each verb of asking, up to a clause; none where nothing is asked that a layer has."""
+    text = _ASIDE.sub(lambda m: " " * len(m[0]), prose.text)
+    asks = (requested(text, s.start) for s in named(text, "derivative", "message"))
+    if not any(asks) and not any(is_derived(gap.formula.tree or ()) for gap in prose.gaps):
+        return
+    clauses = [s.start for s in named(prose.text, "slot.list_ends", "upstream.given")]
+    for verb in named(text, "ask.verb"):
+        start, stop = prose.sentence(verb.start)
+        if _opens(text[start : verb.start]) and not text.startswith("how", verb.start):
+            stop = min([stop, *(at for at in clauses if at >= verb.stop)])
+            yield [item.span(1) for item in _ITEM.finditer(text, verb.stop, stop)]
+
+
+def _opens(before: str) -> bool:
+    """A verb behind these words of its sentence asks: «…, derive», «(a) Derive», «and find», not «the new state»."""
+    before = before.rstrip()
+    return not before or before[-1] in ",:)]∎" or bool(ends(before, "naming.and", "slot.before_verb"))
+
+
+def _understood(gap: Gap, computed: Collection[str]) -> bool:
+    """A derivative, f', an equation, a range, a shape; a letter that some formula computes."""
+    kind = kind_of(gap.formula)
+    if is_primed(gap.formula):
+        return True
+    if kind is Said.LETTERS:
+        return {*written_letters(gap.formula)} <= {*computed}
+    return kind not in (Said.VALUE, Said.UNREADABLE)
 
 
 def _joined_to(prose: Prose, at: int, stop: int) -> Iterator[Place]:

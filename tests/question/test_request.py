@@ -135,3 +135,30 @@ def test_messages_are_answered_in_the_order_of_the_request() -> None:
     module = read(r"A layer computes $y = \tanh(W x + b)$. Derive the forward message, the backward message and the "
                   "parameter messages.")
     assert module.asked == ("forward", "vjp", "parameters")
+
+
+PLAIN = r"$y = \tanh(W x + b)$ with $x \in \mathbb{R}^n$ and weights $W$, $b$."
+
+
+@pytest.mark.parametrize("asked", [
+    r"Derive $\partial L/\partial W$ and $dx$.", r"Derive $dx$ and $\partial L/\partial W$.",
+    r"Derive $\delta_x$, $\delta_W$ and $\partial L/\partial b$.", r"Derive $\partial L/\partial W$ and $J_x$.",
+    r"Derive $\partial L/\partial W$ and the curvature.", r"Derive the spectrum and the backward message.",
+    r"Derive the backward message and $dW$.", "Compute the Jacobian, the eigenvalues and the parameter messages.",
+    r"Find $\partial y/\partial x$ as well as the pseudoinverse.", "Derive the backward message; then find the blorp.",
+    r"Derive the backward message. Compute $\kappa(W)$ too.", "(a) Derive the backward message. (b) Find the gizmo.",
+])
+def test_every_item_of_what_is_asked_is_understood(asked: str) -> None:
+    """Half of a request is never answered."""
+    with pytest.raises(CardError, match="is not understood in what is asked"):
+        read(f"{PLAIN} {asked}")
+
+
+@pytest.mark.parametrize("asked", [
+    "Derive the backward message and the output $y$.", "Write down $y$ and derive the backward message.",
+    "Derive the local gradient $g$ and with it the backward message.", "State precisely and derive the backward message.",
+    "Derive the backward message and the gradients for $W$ and $b$, and simplify.",
+    "How does the curvature change? Derive the backward message (and the rest).",
+])
+def test_what_the_sheet_shows_may_be_asked_for_beside_a_message(asked: str) -> None:
+    assert "vjp" in read(f"{PLAIN} {asked}").asked

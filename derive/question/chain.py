@@ -9,7 +9,7 @@ from functools import cached_property
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import named, only
+from derive.question.lexicon import counted, named, only
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.order import in_order
 from derive.question.prose import Gap, Prose
@@ -35,6 +35,7 @@ class Chain(Recognised):
         self.losses: dict[int, StatedLoss] = {
             p.start: stated for p in found if p.loss and (stated := stated_loss(prose, p, found)) is not None}
         self.parts = [self._described(n, p, found) for n, p in enumerate(found)]
+        self._inputs_counted()
         self._distribute()
         self.parts = in_order(self.parts, prose, self.unclear)
 
@@ -79,7 +80,7 @@ class Chain(Recognised):
             options["channels"] = "yes"
         if part.name == "linear":
             for first, last in self._reach(n, parts):
-                self._linear(first, last, letters, options)
+                self._linear(part, first, last, letters, options)
         elif part.name in SLOPED:
             self._sloped(part, start, stop, gaps, letters, options)
         elif OWN.get(part.name):
@@ -100,7 +101,7 @@ class Chain(Recognised):
 
     def _with_own(self, part: Part, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         """«with gain $g$ and shift $b$»: what the words say that a part has of its own, and by which letter."""
-        for noun in named(self.prose.text[part.end : stop], "count"):
+        for noun in named(self.prose.text[part.end : stop], "count.pieces", "count.classes"):
             number = self._number_before(part.end + noun.start)
             if number is None and noun.of("count.pieces"):
                 raise self.unclear(part, ": of how many pieces? Write e.g. “with $3$ pieces”")
@@ -154,7 +155,7 @@ class Chain(Recognised):
         self.understood.append((max(0, at - len(mention.before) - 1), at + 1))
         return mention.letters[0]
 
-    def _linear(self, start: int, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
+    def _linear(self, part: Part, start: int, stop: int, letters: dict[str, str], options: dict[str, str]) -> None:
         text = self.prose.text[start:stop]
         for span in named(text, "bias"):
             options["bias"] = span.concept.partition(".")[2]
@@ -169,6 +170,11 @@ class Chain(Recognised):
         for span in named(text, "count.single")[:1]:
             options.setdefault("units", "1")
             self.understood.append((start + span.start, start + span.stop))
+        for number, noun in counted(text, "count.units"):
+            if options.setdefault("units", number) != number:
+                raise self.unclear(part, f": has it {options['units']} units, or {number}? Name each layer, or write "
+                                   "the forward formulas")
+            self.understood.append((start + noun.start, start + noun.stop))
         own = [g for g in self.prose.gaps if start <= g.start < stop]
         pair = own[:2] if own and re.fullmatch(r"\s*\(", self.prose.text[start : own[0].start]) else []
         if len(pair) == 2 and re.fullmatch(r"\s*(?:,|and)\s*", self.prose.text[pair[0].start + 1 : pair[1].start]):
@@ -179,9 +185,24 @@ class Chain(Recognised):
         for gap in own:
             after = " ".join(WORD.findall(self.prose.text[gap.start + 1 : stop])[:4]).partition("∎")[0]
             units = bare_letters(gap.formula) or gap.formula.latex.strip().isdigit()
-            if units and named(after, "letter.units", "head.count"):
+            if units and named(after, "letter.units", "count.units"):
                 options.setdefault("units", gap.formula.latex.strip())
                 self.understood.append((gap.start, gap.start + 1))
+
+    def layers_counted(self) -> Iterator[tuple[int, int]]:
+        """«a two-layer network», where so many are named, or formulas are the first of them."""
+        linear = sum(p.name == "linear" for p in self.parts)
+        for number, noun in counted(self.prose.text, "count.layers"):
+            if self.continued or int(number) == linear:
+                yield noun.start, noun.stop
+
+    def _inputs_counted(self) -> None:
+        """«four input features», said once: how long the input of the first layer is."""
+        linear = self.parts and self.parts[0].name == "linear"
+        said = [(number, noun) for number, noun in counted(self.prose.text, "count.inputs")
+                if any(self.prose.sentence(noun.start) == self.prose.sentence(p.start) for p in self.parts)]
+        if linear and len({number for number, _ in said}) == 1:
+            self.understood += [(noun.start, noun.stop) for _, noun in said]
 
     def _sloped(self, part: Part, start: int, stop: int, gaps: list[Gap], letters: dict[str, str],
                 options: dict[str, str]) -> None:

@@ -14,6 +14,8 @@ LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name
 # a lexicon is plain TOML: concept = ["phrase", …] under [family]; a reader of all of TOML takes ten times as long
 _ITEM = re.compile(r'"([^"\n]*)"|^([\w-]+) =|^\[(\w+)\]|#.*', re.MULTILINE)
 _TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½.,;:?!()]")
+_FIGURES = re.compile(r"(?:^|[\s(])(?!1$)([1-9]\d*)$")
+_NUMBERS = tuple(f"geometry.{number}" for number in range(2, 11))
 _FAR = 200  # characters in which a phrase is looked for
 Phrase = tuple[str, ...]
 
@@ -156,6 +158,18 @@ def is_near(between: str, most: int) -> bool:
     """Whether nothing but so many words stand between two places."""
     words = between.split()
     return len(words) <= most and all(word.replace("-", "").replace("_", "").isalnum() for word in words)
+
+
+def counted(text: str, *concepts: str) -> Iterator[tuple[str, Span]]:
+    """«three units», «4 units»: a number above one in figures, and the phrase of these concepts with it."""
+    words = {s.stop: s for s in named(text, *_NUMBERS)}
+    for noun in named(text, *concepts):
+        before = text[: noun.start].rstrip(" -")
+        figures = _FIGURES.search(before)
+        if figures is not None:
+            yield figures[1], Span(noun.concept, figures.start(1), noun.stop)
+        elif (word := words.get(len(before))) is not None:
+            yield word.concept.partition(".")[2], Span(noun.concept, word.start, noun.stop)
 
 
 def up_to(text: str, *concepts: str) -> str:

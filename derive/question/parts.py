@@ -57,8 +57,9 @@ def refuse_unaccounted_words(
     several = [(p.start, p.end) for p in chain.parts if chain.prose.text[: p.end].endswith("layers")]
     own = [place for p in chain.parts if p.name == "own"
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
+    understood = [*chain.understood, *chain.layers_counted()]
     known = [place for place in (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)) if not any(
-        a <= place[0] < b for a, b in chain.understood)]
+        a <= place[0] < b for a, b in understood)]
     for start, stop in (*several, *known):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
@@ -40,6 +39,10 @@ class Formulas:
     def numbers(self, *values: float) -> bool:
         """One of these numbers stands in a formula."""
         return any(isinstance(n, Num) and float(n.value) in values for n in self.nodes)
+
+    def uses(self, tensor: str) -> int:
+        """How many entries of a tensor stand in the formulas."""
+        return sum(isinstance(n, Entry) and n.tensor == tensor for n in self.nodes)
 
     @property
     def bends(self) -> bool:
@@ -271,11 +274,13 @@ _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
     "subtract": lambda f: any(isinstance(n, Add) and any(map(_is_negative, n.terms)) for n in f.nodes),
     "add": lambda f: f.reduces("sum") or any(isinstance(n, Add) for n in f.nodes),
     "joined": lambda f: any(isinstance(n, Add) and any(isinstance(t, Entry) for t in n.terms) for n in f.nodes),
+    "around": lambda f: any(isinstance(n, Add) and any(isinstance(t, Entry) and f.uses(t.tensor) > 1 for t in n.terms)
+                            for n in f.nodes),
     "multiply": lambda f: any(isinstance(n, Mul) and sum(not isinstance(x, Num) for x in n.factors) > 1
                               for n in f.nodes),
     "double": lambda f: f.numbers(2, 0.5),
     "cut": lambda f: f.branches,
-    "tied": lambda f: max(Counter(n.tensor for n in f.nodes if isinstance(n, Entry)).values(), default=0) > 1,
+    "tied": lambda f: any(f.uses(n.tensor) > 1 for n in f.nodes if isinstance(n, Entry)),
     "restrict": lambda f: any(isinstance(n, (Cases, Bracket)) or (isinstance(n, Binder) and n.cond is not None)
                               for n in f.nodes),
     "round": lambda f: f.calls("sign", "floor", "ceil", "round") or any(isinstance(n, Bracket) for n in f.nodes),

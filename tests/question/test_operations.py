@@ -42,6 +42,17 @@ def test_conditions_asides_and_negations_say_nothing_of_the_layer(said: str) -> 
     assert read(FORMULAS, said, ASKED)
 
 
+@pytest.mark.parametrize(("formulas", "done"), [("$h = W x + b$", False), (r"$h = \tanh(W x + b)$, $y = V h + x$", True)])
+def test_a_residual_connection_adds_what_is_used_twice(formulas: str, done: bool) -> None:
+    """A bias is added, too; the input of the block goes two ways."""
+    asked = rf"A residual block computes {formulas}. Derive $\partial L/\partial x$."
+    if done:
+        assert read(asked)
+        return
+    with pytest.raises(OpenError, match="“residual block” is said, and no formula of the layer does it"):
+        read(asked)
+
+
 def test_a_loss_that_words_alone_compute_is_open() -> None:
     with pytest.raises(OpenError, match=r"is computed, the sum, and no formula says how"):
         read(r"A classifier computes $s = W x + b$. Each score adds a violation; the loss $L$ is the sum of these violations.",

@@ -104,3 +104,23 @@ def test_a_second_question_in_prose_is_told(second: str) -> None:
 def test_an_unknown_word_in_a_list_of_messages_or_before_a_number_of_windows_is_open(question: str) -> None:
     with pytest.raises(CardError, match="“blorp” is not understood"):
         module_of(Card.parse(f"---\nid: said\n---\n\n# Question\n{question}\n"))
+
+
+@pytest.mark.parametrize("question", [
+    "A dense layer with four inputs and three output units, followed by ReLU.",
+    "A linear layer maps a 4-dimensional input to a 3-dimensional output, followed by tanh.",
+    "A two-layer network: a linear layer with 8 hidden units, a tanh, and a linear layer with 2 outputs.",
+])
+def test_numbers_of_units_and_inputs_are_understood(question: str) -> None:
+    assert read(f"{question} Derive the backward message.").parameters
+
+
+@pytest.mark.parametrize(("question", "word"), [
+    ("A dense layer with 3 units, 5 outputs, followed by ReLU.", "3 units, or 5"),
+    ("A dense layer with 3 blorps, followed by ReLU.", "“3”"),
+    ("A linear layer with 1 input and a tanh.", "“1”"),
+    ("A three-layer network: a linear layer with 8 hidden units, a tanh, and a linear layer with 2 outputs.", "three"),
+])
+def test_numbers_of_which_it_is_not_clear_what_they_count_open(question: str, word: str) -> None:
+    with pytest.raises(CardError, match=word):
+        read(f"{question} Derive the backward message.")

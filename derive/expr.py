@@ -484,14 +484,13 @@ def open_as(node: Reduce | Arg | SetOf, variables: tuple[Idx, ...]) -> tuple[Bin
 
 def free_indices(node: Node) -> frozenset[Idx]:
     """The index variables that are free in a node."""
+    if isinstance(node, Idx):  # which does not keep itself alive
+        return frozenset((node,))
     cached: frozenset[Idx] | None = node.__dict__.get("_free")
     if cached is None:
-        if isinstance(node, Idx):
-            cached = frozenset((node,))
-        else:
-            cached = frozenset[Idx]().union(*map(free_indices, node.children()))
-            if isinstance(node, BINDING):
-                cached -= frozenset(node.binder.variables)
+        cached = frozenset[Idx]().union(*map(free_indices, node.children()))
+        if isinstance(node, BINDING):
+            cached -= frozenset(node.binder.variables)
         node.__dict__["_free"] = cached
     return cached
 
@@ -529,13 +528,15 @@ def _occurs(key: Node, node: Node) -> bool:
 
 def rebuild(node: _N, change: Callable[[Any], Any]) -> _N:
     """The node with ``change`` applied to each child (not for binding nodes' variables)."""
-
-    def each(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-        changed = tuple([change(p) if isinstance(p, Node) else each(p) if type(p) is tuple else p for p in parts])
-        return parts if all(map(is_, parts, changed)) else changed
-
-    parts = each(node._parts)
+    parts = _changed(node._parts, change)
     return node if parts is node._parts else type(node)(*parts)
+
+
+# A function inside of another that calls itself would be garbage of which the collector alone gets rid.
+
+def _changed(parts: tuple[Any, ...], change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    changed = [change(p) if isinstance(p, Node) else _changed(p, change) if type(p) is tuple else p for p in parts]
+    return parts if all(map(is_, parts, changed)) else tuple(changed)
 
 
 def transform(node: _N, rule: Callable[[Node], Node | None], *kinds: type[Node]) -> _N:
@@ -543,22 +544,21 @@ def transform(node: _N, rule: Callable[[Node], Node | None], *kinds: type[Node])
 
     ``kinds``: it leaves all other nodes; what has none of them is passed over.
     """
-    wanted = frozenset(kinds)
+    return cast(_N, _rewritten(node, rule, frozenset(kinds)))
 
-    def go(node: Any) -> Any:
-        if wanted and wanted.isdisjoint(_kinds(node)):
-            return node
-        new: Any
-        if isinstance(node, BINDING):
-            binder, body = open_binder(node)
-            cond = None if binder.cond is None else go(binder.cond)
-            binder, body = Binder(binder.variables, binder.lower, binder.upper, cond), go(body)
-            new = SetOf(binder, body) if isinstance(node, SetOf) else type(node)(node.op, binder, body)
-        else:
-            new = rebuild(node, go)
-        return (rule(new) if not wanted or type(new) in wanted else None) or new
 
-    return cast(_N, go(node))
+def _rewritten(node: Any, rule: Callable[[Node], Node | None], wanted: frozenset[type[Node]]) -> Any:
+    if wanted and wanted.isdisjoint(_kinds(node)):
+        return node
+    new: Any
+    if isinstance(node, BINDING):
+        binder, body = open_binder(node)
+        cond = None if binder.cond is None else _rewritten(binder.cond, rule, wanted)
+        binder, body = Binder(binder.variables, binder.lower, binder.upper, cond), _rewritten(body, rule, wanted)
+        new = SetOf(binder, body) if isinstance(node, SetOf) else type(node)(node.op, binder, body)
+    else:
+        new = rebuild(node, lambda child: _rewritten(child, rule, wanted))
+    return (rule(new) if not wanted or type(new) in wanted else None) or new
 
 
 def _kinds(node: Node) -> frozenset[type[Node]]:

@@ -1,5 +1,6 @@
 """The language as data: one object for expressions that differ in bound names alone."""
 
+import gc
 import pickle
 
 from hypothesis import given
@@ -73,6 +74,13 @@ def test_transform_leaves_what_no_rule_changes() -> None:
     expr = window_max(I, J)
     assert transform(expr, lambda _: None) is expr
     assert transform(expr, lambda n: ZERO if isinstance(n, Entry) else None).body is ZERO
+
+
+def test_rewriting_leaves_nothing_to_the_collector() -> None:
+    expr = Reduce("sum", over((Idx("q"),), rel(Idx("q"), "<", Idx("k"))), Entry("x", (Idx("q"), Idx("j"))))
+    gc.collect()
+    transform(subst(expr, {Idx("j"): Idx("u")}), lambda n: ZERO if isinstance(n, Entry) else None)
+    assert gc.collect() == 0
 
 
 @given(st.lists(st.fractions(max_denominator=9), min_size=1, max_size=4))

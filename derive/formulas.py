@@ -7,13 +7,17 @@ from bisect import bisect_left, bisect_right
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
+from derive.notation.symbols import GREEK
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n(?:.*?\n)??^ {0,3}\1[`~]*+[ \t]*$"
                     r"|^ {0,3}(?:`{3,}+|~{3,}+)[^\n]*+\n.*\Z", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<![`\\])(`++)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-# x, W1, h_prev and (N, D) between backticks: how a program spells letters and shapes
-SPELT = re.compile(r"(?<![`\\])`(?:(?P<letter>[A-Za-z])_?(?P<label>\d|(?<=_)[A-Za-z]{1,6})?"
-                   r"|(?P<shape>\((?:\s*\w{1,4}\s*,)+(?:\s*\w{1,4})?\s*\)))`(?!`)")
+_NAME = rf"(?:{'|'.join(sorted(GREEK))}|[^\W\d_])(?:_?\d|_[A-Za-z]{{1,6}})?(?!\w)"
+_QUOTIENT = rf"∂{_NAME}\s*/\s*∂{_NAME}|d[A-Z]\s*/\s*d{_NAME}"
+# x, W1, h_prev, (N, D), dW and dL/dW1 between backticks: how a program spells letters, shapes and gradients; ∂L/∂W
+SPELT = re.compile(rf"(?<![`\\])`(?:(?P<letter>{_NAME})|(?P<shape>\((?:\s*\w{{1,4}}\s*,)+(?:\s*\w{{1,4}})?\s*\))"
+                   rf"|(?P<gradient>d{_NAME}|{_QUOTIENT}))`(?!`)|(?<![\w$`\\/])(?P<plain>{_QUOTIENT})")
+_LETTER = re.compile(rf"(?<![^\W_])(?P<sign>[d∂]?)(?P<letter>{'|'.join(sorted(GREEK))}|[^\W\d_])_?(?P<label>\w*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather|multline|displaymath|eqnarray)(\*?)\}(.*?)\\end\{\1\2\}",
                           re.DOTALL)
@@ -52,6 +56,7 @@ class _Scanner:
         self.paragraphs = [(m.start(), m.end()) for m in _PARAGRAPH.finditer(blanked)]
         self.absent: set[str] = set()  # closings that do not come any more
         self.found: list[Formula] = []
+        self.spans: list[tuple[int, int]] = []  # of what is found, in the text
         self.problems: list[Problem] = []
 
     def run(self) -> None:
@@ -66,11 +71,10 @@ class _Scanner:
                 at = self.dollar(match.end())
             else:
                 at = self.closed(sign, match.end())
-        for spelt in self.spelt:
-            label = spelt["label"] or ""
-            latex = spelt["shape"] or spelt["letter"] + (
-                rf"_{{\text{{{label}}}}}" if len(label) > 1 else f"_{label}" if label else "")
-            self.add(spelt.start() + 1, spelt.end() - 1, False, latex)
+        within = [*self.spans]
+        for spelt in (m for m in self.spelt if not any(a <= m.start() < b for a, b in within)):
+            plain = spelt["plain"] is not None
+            self.add(spelt.start() + (not plain), spelt.end() - (not plain), False, _in_latex(spelt))
         self.found.sort(key=lambda f: (f.line, f.column))
 
     def closed(self, sign: str, start: int) -> int:
@@ -124,6 +128,7 @@ class _Scanner:
         return match.end()
 
     def add(self, start: int, end: int, display: bool, latex: str = "") -> None:
+        self.spans.append((start, end))
         latex = latex or self.raw[start:end]
         start += len(latex) - len(latex.lstrip())
         latex = latex.strip()
@@ -136,6 +141,18 @@ class _Scanner:
         line = self.first + bisect_right(self.line_starts, start - len(sign)) - 1
         self.problems.append(Problem(f"`{sign}` is not closed; end the formula with `{closing}`, "
                                      r"or write `\$` for a dollar sign", line=line))
+
+
+def _in_latex(spelt: re.Match[str]) -> str:
+    r"""W_1 of `W1`, h_{\text{prev}} of `h_prev`, d\gamma of `dgamma`, \partial L/\partial W of dL/dW."""
+    def letter(m: re.Match[str]) -> str:
+        sign = "" if not m["sign"] else r"\partial " if "/" in spelt[0] else "d "
+        name = m["letter"] if len(m["letter"]) == 1 else "\\" + m["letter"]
+        label = m["label"]
+        return sign + name + ("" if not label else f"_{label}" if len(label) == 1 else (
+            f"_{{{label}}}" if spelt["plain"] else rf"_{{\text{{{label}}}}}"))
+
+    return spelt["shape"] or _LETTER.sub(letter, spelt["letter"] or spelt["gradient"] or spelt["plain"])
 
 
 def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ LANGUAGES = tuple(sorted((p.stem for p in _HOME.glob("*.toml")), key=lambda name
 _ITEM = re.compile(r'"([^"\n]*)"|^([\w-]+) =|^\[(\w+)\]|#.*', re.MULTILINE)
 _TOKEN = re.compile(r"[^\W_]+(?:['’](?:t|re)\b)?|[∎¶→½.,;:?!()]")
 _FIGURES = re.compile(r"(?:^|[\s(])(?!1$)([1-9]\d*)$")
-_NUMBERS = tuple(f"geometry.{number}" for number in range(2, 11))
+NUMBERS = tuple(f"geometry.{number}" for number in range(2, 11))
 _FAR = 200  # characters in which a phrase is looked for
 Phrase = tuple[str, ...]
 
@@ -162,7 +162,7 @@ def is_near(between: str, most: int) -> bool:
 
 def counted(text: str, *concepts: str) -> Iterator[tuple[str, Span]]:
     """«three units», «4 units»: a number above one in figures, and the phrase of these concepts with it."""
-    words = {s.stop: s for s in named(text, *_NUMBERS)}
+    words = {s.stop: s for s in named(text, *NUMBERS)}
     for noun in named(text, *concepts):
         before = text[: noun.start].rstrip(" -")
         figures = _FIGURES.search(before)

@@ -185,7 +185,7 @@ class Prose:
     @staticmethod
     def _at(origin: int, places: dict[int, Formula]) -> Formula | None:
         """The formula that begins behind the sign $ or \\( at this place of the source."""
-        return next((places[at] for at in range(origin + 1, origin + 8) if at in places), None)
+        return next((places[at] for at in range(origin, origin + 8) if at in places), None)
 
 
 def prose_of(source: str, first_line: int, formulas: Iterable[Formula]) -> Prose:

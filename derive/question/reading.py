@@ -78,10 +78,10 @@ def _functions(text: str) -> list[str]:
 
 
 def _called(letter: str, prose: Prose) -> Function | None:
-    """What the words say of a letter: «the sigmoid σ», «σ is the logistic function»."""
-    for gap in prose.gaps:
-        if not re.fullmatch(re.escape(letter) + r"\s*(?:\(\s*(?:\\cdot|\w)?\s*\))?", gap.formula.latex.strip()):
-            continue
+    """What the words say of a letter: «the sigmoid σ», «σ is the logistic function»; σ of «logistic regression»."""
+    own = re.compile(re.escape(letter) + r"\s*(?:\(\s*(?:\\cdot|\w)?\s*\))?")
+    said = [gap for gap in prose.gaps if own.fullmatch(gap.formula.latex.strip())]
+    for gap in said:
         start, stop = prose.sentence(gap.start)
         around = prose.text[max(start, gap.start - 60) : min(stop, gap.start + 80)]
         found = _functions(around)
@@ -90,7 +90,8 @@ def _called(letter: str, prose: Prose) -> Function | None:
         if not found and named(around, "called.logistic"):
             return FUNCTIONS["sigmoid"]
     found = _functions(prose.text)
-    if letter == r"\sigma" and ("sigmoid" in found or named(prose.text, "gated")):
+    if letter == r"\sigma" and ("sigmoid" in found or named(prose.text, "gated") or (
+            not said and named(prose.text, "model.linear-sigmoid"))):
         return FUNCTIONS["sigmoid"]
     mentioned = any(word in prose.text for word in ("activation", "nonlinear", "non-linear", "aktivač"))
     return _KNOWN[found[0]] if len(found) == 1 and mentioned else None

@@ -9,7 +9,7 @@ from dataclasses import field
 from derive.errors import CardError, Problem
 from derive.layers.samples import Samples
 from derive.notation.rules.kinds import equates
-from derive.question.lexicon import Span, named, only
+from derive.question.lexicon import NUMBERS, Span, named, only
 from derive.question.naming import bare_letters
 from derive.question.prose import Gap, Prose
 from derive.question.recognised import LOSSES
@@ -82,6 +82,10 @@ class _Reader:
         if said and mark.of("samples.of") and self.small(said.start(2), mark.start):
             self.places.append((said.start(), mark.stop))
             return said[1]
+        for number in named(self.text, *NUMBERS) if mark.of("samples.of") else ():
+            if self.prose.sentence(mark.start)[0] <= number.start < mark.start and self.small(number.stop, mark.start):
+                self.places.append((number.start, mark.stop))
+                return number.concept.partition(".")[2]
         return None
 
     def small(self, start: int, stop: int) -> bool:

@@ -322,7 +322,8 @@ def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
             if not {*between}.isdisjoint("∎(:") or len(between.split()) > 6:
                 break
             letter = prose.text.find(GAP, word.end(), stop)
-            if letter < 0 or not _calls(prose, word.start(), letter):
+            noun = letter > 0 and only(prose.text, word.end(), letter, "letter")  # «the synaptic weight $w$»
+            if not noun and (letter < 0 or not _calls(prose, word.start(), letter)):
                 yield from unknown(prose.text, *word.span())
         for gap in (g for g in prose.gaps if by.stop <= g.start < stop):
             yield from _joined_to(prose, gap.start + 1, stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import CardError, UnsupportedError
+from derive.errors import CardError, DeriveError, UnsupportedError
 from derive.expr import Entry
 from derive.module import Module
 from derive.question import module_of
@@ -141,7 +141,7 @@ PLAIN = r"$y = \tanh(W x + b)$ with $x \in \mathbb{R}^n$ and weights $W$, $b$."
 
 
 @pytest.mark.parametrize("asked", [
-    r"Derive $\partial L/\partial W$ and $dx$.", r"Derive $dx$ and $\partial L/\partial W$.",
+    r"Derive $\partial L/\partial W$ and $g_x$.", r"Derive $g_x$ and $\partial L/\partial W$.",
     r"Derive $\delta_x$, $\delta_W$ and $\partial L/\partial b$.", r"Derive $\partial L/\partial W$ and $J_x$.",
     r"Derive $\partial L/\partial W$ and the curvature.", r"Derive the spectrum and the backward message.",
     r"Derive the backward message and $dW$.", "Compute the Jacobian, the eigenvalues and the parameter messages.",
@@ -162,3 +162,30 @@ def test_every_item_of_what_is_asked_is_understood(asked: str) -> None:
 ])
 def test_what_the_sheet_shows_may_be_asked_for_beside_a_message(asked: str) -> None:
     assert "vjp" in read(f"{PLAIN} {asked}").asked
+
+
+@pytest.mark.parametrize("asked", [
+    r"∂L/∂W and $\partial L/\partial x$", r"dL/dW and dL/dx", r"`dL/dW` and $\nabla_x L$",
+    r"$dW$ and $dx$, where $dy = \partial L/\partial y$", r"`dW` and `dx` from the upstream gradient $\frac{\partial L}{\partial y}$",
+])
+def test_gradients_as_programs_and_plain_text_spell_them(asked: str) -> None:
+    module = read(f"{PLAIN} Derive {asked}.")
+    assert {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)} == {"W", "x"}
+
+
+@pytest.mark.parametrize("asked", ["`dW` and `dx`", r"$dL$ in terms of $dy$ and $\partial L/\partial W$"])
+def test_differentials_are_no_gradients_where_no_derivative_says_so(asked: str) -> None:
+    with pytest.raises(DeriveError):
+        read(f"{PLAIN} Derive {asked}.")
+
+
+def test_a_loss_of_the_output_may_be_written_as_a_function() -> None:
+    assert read(rf"{PLAIN} Let $L = L(y)$. Derive $\partial L/\partial x$.").asked == ("vjp",)
+    with pytest.raises(CardError, match=r"what does the function `L` compute"):
+        read(rf"{PLAIN} Let $L = L(y, W)$. Derive $\partial L/\partial x$.")
+
+
+def test_sigma_of_logistic_regression_is_the_logistic_sigmoid() -> None:
+    assert read(r"Logistic regression computes $p = \sigma(w^\top x + b)$. Derive $\partial p/\partial w$.").functions
+    with pytest.raises(CardError, match="define the function|what it computes"):
+        read(r"Unlike logistic regression, $p = \sigma(w^\top x)$ has an activation $\sigma$. Derive $\partial p/\partial w$.")

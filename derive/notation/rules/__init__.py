@@ -20,6 +20,7 @@ class Rule:
 # Letters with names of their own: the words see these.
 LETTERS = (
     Rule("layers are numbered above", letters.layers),
+    Rule("dW is ∂L/∂W", letters.gradients),
     Rule("ℓ is log L, p is p(y = 1 | x)", letters.compounds),
 )
 # Signs and lists: what a statement is spelt with, too.
@@ -28,6 +29,7 @@ SPELLINGS = (
     Rule("rows of values and conditions are cases", columns.cases),
     Rule("φ(u) = … (elementwise)", columns.remarks),
     Rule("≈ is =", columns.approximations),
+    Rule("L = L(y) defines nothing", signs.of_arguments),
     Rule("a ∈ (0, 1] is 0 < a ≤ 1", trees.in_statements(signs.interval)),
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(γ) x is γ ⊙ x", signs.diagonals),

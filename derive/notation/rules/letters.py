@@ -2,6 +2,7 @@ r"""Letters of their own: layers numbered above, a log-likelihood or a probabili
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -63,6 +64,41 @@ def layers(formulas: list[Formula]) -> list[Formula]:
 
 def _text(items: tr.Items) -> str:
     return "".join(map(str, items))
+
+
+def gradients(formulas: list[Formula]) -> list[Formula]:
+    r"""∂L/∂W for dW: as some dO = ∂L/∂O says, or with the loss of another ∂L/∂y of the card."""
+    parts = [trees.sides(part) for part in trees.all_statements(formulas)]
+    said = (above for head, *sides in parts for side in sides if (own := _differential(head)) is not None and (
+        above := _of_loss(side)) is not None and trees.spelt([own]) == trees.spelt(above[-1:]))
+    shown = (above for head, *_ in parts if (above := _of_loss(head)) is not None)
+    pattern = next(itertools.chain(said, shown), None)
+    differentials = {trees.spelt([own]) for two in parts for run in two if (own := _differential(run)) is not None}
+    if pattern is None or trees.spelt(pattern[1:2]) in differentials:  # dL = … dZ: the total differential
+        return formulas
+    partial, loss, _ = pattern
+
+    def named(part: trees.Run) -> trees.Run:
+        own = _differential(part)
+        return part if own is None else (
+            tr.Command("FRAC", ((partial, loss), (partial, own)), part[0].start, part[1].end),)
+
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, named))
+
+
+def _differential(run: trees.Run) -> tr.Item | None:
+    """W of dW."""
+    two = len(run) == 2 and trees.letter(run[0]) == "d" and tr.is_token(tr.base_of(run[1]), "NAME")
+    return run[1] if two else None
+
+
+def _of_loss(run: trees.Run) -> tuple[tr.Item, tr.Item, tr.Item] | None:
+    """∂, L and O of ∂L/∂O, written as a fraction or with a slash."""
+    if len(run) == 1 and isinstance(run[0], tr.Command) and run[0].type == "FRAC":
+        run = (*tr.unwrap(run[0].arguments[0]), *tr.unwrap(run[0].arguments[1]))
+    run = tuple(item for item in run if not tr.is_token(item, "SLASH"))
+    written = len(run) == 4 and tr.is_token(run[0], "PARTIAL") and tr.is_token(run[2], "PARTIAL")
+    return (run[0], run[1], run[3]) if written and trees.letter(run[1]) is not None else None
 
 
 def compounds(formulas: list[Formula]) -> list[Formula]:

@@ -223,3 +223,17 @@ def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
                         and tr.base_of(run[n]).end - tr.base_of(run[n]).start > len(str(tr.base_of(run[n])))
                         and run[n + 1 : n + 2] and tr.is_group(tr.base_of(run[n + 1]), "LBRACK")
                         and tr.is_token(tr.base_of(run[n]), "NAME") and "_" not in str(tr.base_of(run[n])))
+
+
+def of_arguments(formulas: list[Formula]) -> list[Formula]:
+    """Without L = L(y) of a computed y: it says of what L is a function, and computes nothing."""
+    heads = {str(tr.base_of(two[0][0])) for part in trees.all_statements(formulas) if len(two := trees.sides(part)) > 1
+             and two[0]}
+
+    def kept(part: trees.Run) -> trees.Run:
+        two = trees.sides(part)
+        group = trees.called(two[1], 0) if len(two) == 2 and len(two[1]) == 2 else None
+        same = group is not None and trees.spelt(two[0]) == trees.spelt(two[1][:1])
+        return () if same and group is not None and trees.spelt(group.items) in heads else part
+
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, kept))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
@@ -180,10 +180,16 @@ def refuse_near_misses(card: Card) -> None:
     problems = [
         Problem(f"unknown key `{key}`; did you mean `{meant}`?", card.path, card.key_line(key))
         for key in map(str, card.front_matter) if key not in KEYS and key.lower() not in _WORDS
-        for meant in [k for k in KEYS if _near(key.lower(), k)][:1]
+        if (meant := _meant(key.lower())) is not None
     ]  # fmt: skip
     if problems:
         raise CardError(*problems)
+
+
+@lru_cache(maxsize=256)
+def _meant(written: str) -> str | None:
+    """The first of our keys that it nearly is."""
+    return next((key for key in KEYS if _near(written, key)), None)
 
 
 def _near(written: str, key: str) -> bool:

@@ -134,6 +134,7 @@ def only(text: str, start: int, stop: int, *concepts: str) -> bool:
     return start <= stop and not text[at:stop].strip(" -")
 
 
+@lru_cache(maxsize=16384)
 def named(text: str, *concepts: str) -> tuple[Span, ...]:
     """Where a text names one of these concepts, ``role.input`` or all of ``role``."""
     families = dict.fromkeys(concept.partition(".")[0] for concept in concepts)

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
@@ -83,6 +84,7 @@ def _lists(between: str) -> bool:
     return len(words) <= 3 and plain and not named(rest, "naming.apart")
 
 
+@lru_cache(maxsize=1024)  # several passes ask what a letter is
 def _predicate(prose: Prose, n: int) -> tuple[int, int] | None:
     """Where it is said what the list is in which gap n stands: «$W$ and the bias $b$ are trainable»."""
     for joins, verb in ((_joins, "naming.is"), (_lists, "naming.are")):
@@ -144,6 +146,7 @@ def _noun_alone(prose: Prose, n: int) -> tuple[int, int] | None:
     return (at + 1, stop) if any("and" in prose.text[s[0] : here].split() for s in verbs) else None
 
 
+@lru_cache(maxsize=1024)
 def _noun(prose: Prose, gap: Gap) -> str:
     """The words between the last pause and the formula: «a trainable bias »."""
     start = max(gap.start - _FAR, *(prose.text.rfind(sign, 0, gap.start) + 1 for sign in _STOPS + ":,()"))

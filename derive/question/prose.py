@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from derive.formulas import SPELT
 from derive.notation.formulas import Formula
@@ -29,6 +29,7 @@ _TOKEN = re.compile(
       | (?P<blank>\r?\n[ \t]*\r?\n\s*)
       | (?P<space>\s+)
       | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\[\]]*\]\])
+      | (?P<letters>[a-z0-9]+)
       | (?P<char>.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -106,6 +107,8 @@ def plain_text(
             pieces.append((GAP, at))
         elif kind == "space":
             pieces.append((" ", at))
+        elif kind == "letters":
+            pieces += zip(found[0], range(at, found.end()), strict=True)
         elif kind == "char":
             pieces.append((_PLAIN.get(found[0], found[0]).lower()[:1], at))
     return PlainText(source, first_line, "".join(c for c, _ in pieces), tuple(at for _, at in pieces))
@@ -190,4 +193,9 @@ class Prose:
 
 def prose_of(source: str, first_line: int, formulas: Iterable[Formula]) -> Prose:
     """The prose of a Markdown text and the formulas that stand in it."""
-    return Prose(plain_text(source, first_line, None, gaps=True), tuple(with_trees(formulas)))
+    return Prose(_with_gaps(source, first_line), tuple(with_trees(formulas)))
+
+
+@lru_cache(maxsize=16)
+def _with_gaps(source: str, first_line: int) -> PlainText:
+    return plain_text(source, first_line, gaps=True)

@@ -47,21 +47,23 @@ def in_statements(change: Change) -> Callable[[list[Formula]], list[Formula]]:
 def mapped(items: tr.Items, change: Change, scripts: bool = True) -> Run:
     """The items with every run of them changed, the innermost first; without ``scripts`` none in sub- and superscripts.
     """
-    return tuple(change(tuple(_below(item, change, scripts) for item in items)))
+    return tuple(change(tuple([_below(item, change, scripts) for item in items])))
 
 
 def _below(item: tr.Item, change: Change, scripts: bool) -> tr.Item:
-    if isinstance(item, (tr.Group, tr.Env)):
-        return replace(item, items=mapped(item.items, change, scripts))
+    """The item with what is below it changed; itself where nothing is."""
+    if isinstance(item, tr.Token):
+        return item
     if isinstance(item, tr.Command):
-        return replace(item, arguments=tuple(mapped(a, change, scripts) for a in item.arguments))
+        arguments = tuple([mapped(a, change, scripts) for a in item.arguments])
+        return item if arguments == item.arguments else replace(item, arguments=arguments)
     if isinstance(item, tr.Scripted):
         base = _below(item.base, change, scripts)
-        if not scripts:
-            return replace(item, base=base)
-        subs, sups = (tuple(mapped(s, change) for s in runs) for runs in (item.subs, item.sups))
-        return replace(item, base=base, subs=subs, sups=sups)
-    return item
+        subs, sups = (tuple([mapped(s, change) for s in runs]) if scripts else runs for runs in (item.subs, item.sups))
+        same = base is item.base and subs == item.subs and sups == item.sups
+        return item if same else replace(item, base=base, subs=subs, sups=sups)
+    inner = mapped(item.items, change, scripts)
+    return item if inner == item.items else replace(item, items=inner)
 
 
 def each(items: tr.Items, change: Callable[[tr.Item], tr.Item]) -> Run:
@@ -112,16 +114,18 @@ def all_statements(formulas: Iterable[Formula]) -> Iterator[Run]:
         yield from statements(formula.tree or ())
 
 
-def all_runs(items: tr.Items, scripts: bool = True) -> Iterator[Run]:
-    """Every run of items, at any depth."""
-    found: list[Run] = []
+def all_runs(items: tr.Items) -> Iterator[Run]:
+    """Every run of items, at any depth, the innermost first."""
+    for item in items:
+        yield from _runs_in(item)
+    yield tuple(items)
 
-    def keep(run: Run) -> Run:
-        found.append(run)
-        return run
 
-    mapped(items, keep, scripts)
-    return iter(found)
+def _runs_in(item: tr.Item) -> Iterator[Run]:
+    if isinstance(item, tr.Scripted):
+        yield from _runs_in(item.base)
+    for run in (*item.subs, *item.sups) if isinstance(item, tr.Scripted) else tr.below(item):
+        yield from all_runs(run)
 
 
 def sides(part: tr.Items) -> list[Run]:

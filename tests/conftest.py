@@ -6,6 +6,7 @@ Everything is collected then, and what names an oracle is run, itself or through
 from __future__ import annotations
 
 import gc
+import itertools
 import re
 import sys
 import zlib
@@ -49,9 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--every-card"):
-        kept = [item for item in items if _is_of_some(item)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in {*kept}])
-        items[:] = kept
+        some = [_is_of_some(item) for item in items]
+        config.hook.pytest_deselected(items=[item for item, kept in zip(items, some, strict=True) if not kept])
+        items[:] = itertools.compress(items, some)
     order: dict[str, int] = {}  # what is tried on one card is tried together: it is solved once
     items.sort(key=lambda item: order.setdefault(_card(item) or item.nodeid, len(order)))
     if not config.getoption("--without-oracles"):

@@ -10,7 +10,7 @@ from derive.affine import Affine
 from derive.notation import conditions
 from derive.notation import tree as tr
 from derive.notation.formulas import NotationError
-from derive.notation.pieces import Bound, Pieces, divided, lines, listed_values
+from derive.notation.pieces import Bound, Pieces, divided, lines
 from derive.notation.reader import Reader, negated, product
 from derive.notation.shapes import EXTREMES
 from derive.notation.symbols import Kind
@@ -23,7 +23,7 @@ def running_below(r: Reader, sub: tr.Items, sup: tr.Items | None, item: tr.Item)
         raise r.error(item, "what runs here? Write it below")
     parts = divided(items)
     head, rest = parts if parts is not None else (items, [])
-    if parts is None and not tr.has(head, "REL", "IN", "NI", "COMMA") and tr.variables(head) is None:
+    if parts is None and not tr.has(head, "REL", "IN", "NI", "COMMA", "RANGE") and tr.variables(head) is None:
         return None
     found = Pieces(r.source)
     found.sort(head, item)
@@ -43,9 +43,9 @@ def _conditions(r: Reader, found: Pieces, rest: tr.Items, item: tr.Item) -> None
     """The conditions behind the colon; ``q \\in \\{1, \\dots, n\\}`` among them is a range."""
     kept: list[tr.Item] = []
     for part in tr.split(rest, "COMMA"):
-        names = tr.variables(tr.split(part, "IN")[0]) if tr.has(part, "IN") else None
-        if names and set(names) <= set(found.names) and listed_values(tr.split(part, "IN")[1]):
-            found.member(part, [])
+        range_ = part[0] if len(part) == 1 and tr.has(part, "RANGE") else None
+        if isinstance(range_, tr.Command) and {*(tr.variables(range_.arguments[0]) or ())} <= {*found.names}:
+            found.ranged(range_, [])
             continue
         if kept and part:
             kept.append(tr.Token("COMMA", ",", part[0].start, part[0].start))
@@ -123,12 +123,8 @@ def _bound(r: Reader, bound: Bound | None, step: ex.Expr, item: tr.Item) -> ex.E
 
 def _ends(r: Reader, values: list[tr.Items], item: tr.Item) -> tuple[ex.Expr, ex.Expr]:
     """First and last of whole numbers in a row."""
-    dots = [n for n, value in enumerate(values) if len(value) == 1 and tr.is_token(value[0], "DOTS")]
-    if dots and dots != [len(values) - 2]:
-        raise r.error(item, r"a range is `\{a, \dots, b\}`")
-    found = [r.value(value, item.end) for n, value in enumerate(values) if n not in dots]
-    steps = found[: len(found) - 1] if dots else found
-    if any(Affine.of(ex.add(a, ex.ONE)) != Affine.of(b) for a, b in itertools.pairwise(steps)):
+    found = [r.value(value, item.end) for value in values]
+    if any(Affine.of(ex.add(a, ex.ONE)) != Affine.of(b) for a, b in itertools.pairwise(found)):
         raise r.error(item, "a list whose values are not in a row is outside the notation")
     return found[0], found[-1]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
 import derive.expr as ex
 from derive.notation import tree as tr
@@ -56,7 +56,7 @@ def statement(r: Reader, items: tr.Items) -> ex.Expr | ex.Cond:
         items = items[1:]  # a label: \text{Backward: }
     end = len(r.source.latex)
     items = without_declarations(r, items)
-    if len(items) == 1 and tr.is_group(items[0], "LPAREN") and tr.has(items[0].items, "REL"):
+    if len(items) == 1 and tr.is_group(items[0], "LPAREN") and tr.has(items[0].items, "REL", "RANGE"):
         items = list(items[0].items)  # (k = 1, …, K)
     for n, item in enumerate(items):
         if vocabulary.kind(item) in ("IF", "ALL"):
@@ -70,7 +70,8 @@ def statement(r: Reader, items: tr.Items) -> ex.Expr | ex.Cond:
 
 
 def _is_condition(items: tr.Items) -> bool:
-    return tr.has(items, "REL", "IN") or any(vocabulary.kind(i) == "IN" or vocabulary.extremal(i) for i in items)
+    return tr.has(items, "REL", "IN", "RANGE") or any(
+        vocabulary.kind(i) == "IN" or vocabulary.extremal(i) for i in items)
 
 
 def _flat(items: list[tr.Item]) -> list[tr.Item]:
@@ -166,19 +167,15 @@ def condition(r: Reader, items: tr.Items, end: int) -> ex.Cond:
 
 def _units(r: Reader, c: tr.Cursor, of_list: bool = False) -> list[ex.Cond]:
     r"""One condition; i, j = 1, …, n and y_i, \hat{y}_i \ge 0 are one for each letter, but not behind y = a."""
+    if isinstance(range_ := c.peek(), tr.Command) and range_.type == "RANGE":
+        c.take()
+        return list(_ranged(r, range_))
     start, items = c.at, []
     while (item := c.peek()) is not None and tr.is_token(tr.base_of(item), "NAME") and tr.is_token(c.peek(1), "COMMA"):
         items.append(item)
         c.at += 2
     sign, first = c.peek(1), c.place
-    names = [name for i in items if (name := tr.variable(i)) is not None and r.is_index(name)]
     ends = tr.is_token(c.peek(2), "NUMBER") and (c.peek(3) is None or tr.is_token(c.peek(3), *SEPARATORS))
-    dots = any(tr.is_token(i, "DOTS") for i in c.items[c.at :])
-    if items and tr.is_token(sign, "REL") and dots and len(names) == len(items):
-        found = _unit(r, c)
-        if not isinstance(found, ex.Rel) or found.ops != ("≤", "≤"):
-            raise r.error(c.place, "letters that run together end with their last value, as in `i, j = 1, \\dots, n`")
-        return [*(ex.Rel((found.terms[0], ex.Idx(n), found.terms[2]), found.ops) for n in names), found]
     if items and ends and not of_list and tr.is_token(sign, "REL") and sign.text in (*_UPWARD, *_DOWNWARD):
         heads = [r.value([item], first) for item in items]
         fact = _unit(r, c)
@@ -226,21 +223,18 @@ def chain(r: Reader, c: tr.Cursor) -> ex.Cond:
         terms.append(r.sum(c))
     if tr.is_token(c.peek(), "IN"):
         raise r.error(c.place, r"`\in` after a relation: part the two conditions by a comma")
-    if ops == ["="] and (dots := _to_the_last(c, terms[1])):
-        c.at += dots
-        return ex.Rel((terms[1], terms[0], r.sum(c)), ("≤", "≤"))
     return ex.Rel(tuple(terms), tuple(ops))
 
 
-def _to_the_last(c: tr.Cursor, first: ex.Expr) -> int:
-    """How many items stand between the first and the last value of k = 1, …, K and k = 1, 2, …, K; 0 for none."""
-    at = 0
-    while tr.is_token(c.peek(at), "COMMA") and tr.is_token(following := c.peek(at + 1), "NUMBER"):
-        first = ex.add(first, ex.ONE)
-        if first is not ex.Num(Fraction(following.text)):
-            return 0
-        at += 2
-    return at + 3 if all(tr.is_token(c.peek(at + n), t) for n, t in enumerate(("COMMA", "DOTS", "COMMA"))) else 0
+def _ranged(r: Reader, item: tr.Command) -> Iterator[ex.Rel]:
+    """First ≤ k ≤ last of each letter."""
+    names, *ends = item.arguments
+    first, last = (r.value(end, item.end) for end in ends)
+    for name in (i for i in names if not tr.is_token(i, "COMMA")):
+        index = r.value((name,), item.end)
+        if not isinstance(index, ex.Idx):
+            raise r.error(item, r"a range of an index is `k \in \{1, \dots, K\}`")
+        yield ex.Rel((first, index, last), ("≤", "≤"))
 
 
 def _defining(r: Reader, c: tr.Cursor) -> Reader:
@@ -259,17 +253,11 @@ def _defining(r: Reader, c: tr.Cursor) -> Reader:
 
 
 def _listed(r: Reader, element: ex.Expr, g: tr.Group) -> ex.Cond:
-    r"""y ∈ {−1, 1}; k ∈ {1, …, K} is a range."""
+    r"""y ∈ {−1, 1}."""
     parts = tr.split(g.items, "COMMA")
-    dots = [n for n, part in enumerate(parts) if tr.has(part, "DOTS")]
-    values = [r.value(part, g.end - 1) for n, part in enumerate(parts) if n not in dots]
-    if not dots:
-        return ex.In(element, ex.Listed(tuple(values)))
-    if dots != [len(parts) - 2] or len(parts[dots[0]]) != 1 or not isinstance(element, ex.Idx):
-        raise r.error(g, r"a range of an index is `k \in \{1, \dots, K\}`")
-    if len(values) == 3 and ex.add(values[0], ex.ONE) != values[1]:
-        raise r.error(g, "a list whose values are not in a row is outside the notation")
-    return ex.Rel((values[0], element, values[-1]), ("≤", "≤"))
+    if tr.has(g.items, "DOTS"):
+        raise r.error(g, r"a range of an index is `k \in \{1, \dots, K\}`: values in a row")
+    return ex.In(element, ex.Listed(tuple(r.value(part, g.end - 1) for part in parts)))
 
 
 def _set(r: Reader, c: tr.Cursor) -> ex.Expr:

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula, NotationError, Source
+from derive.notation.pieces import with_ranges
 from derive.notation.tokens import tokenise
 from derive.notation.vocabulary import CLOSING, OPERATORS, beyond
 
@@ -55,7 +56,7 @@ class _Parser:
         found = []
         while self.next() and self.next() not in _CLOSES:
             found.append(self.item())
-        return tuple(found)
+        return with_ranges(found)
 
     def item(self) -> tr.Item:
         token = self.take()

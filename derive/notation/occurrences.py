@@ -96,12 +96,13 @@ class Occurrences:
 
     def ranges(self, items: tr.Items) -> None:
         for found in running(items) if tr.has(items, "REL") else ():
-            if found.listed:
-                self.bound += found.names
-                self.bounds += found.ends
             self.running.append(found)
             self._ranged |= {id(item) for item in found.items}
         for n, item in enumerate(items):
+            if isinstance(item, tr.Command) and item.type == "RANGE":
+                self.bound += tr.variables(item.arguments[0]) or []
+                self.bounds.append(item.arguments[2])
+                self._ranged.add(id(item))
             if vocabulary.kind(item) == "ALL":
                 self.bound += tr.variables(tr.split(items[n + 1 :], "REL", "IN", "TEXT")[0]) or []  # for each k
 
@@ -277,8 +278,7 @@ class Occurrences:
         else:
             if isinstance(base, tr.Group) and base.bracket in ("LPAREN", "LBRACK"):
                 return  # τ ∈ (0, 1), an interval
-            runs = any(isinstance(i, tr.Group) and tr.has(i.items, "DOTS") for i in right)
-            (self.bound if runs else self.listed).extend(n.rstrip("'") for n in names)
+            self.listed += [n.rstrip("'") for n in names]
             for item in right:
                 if isinstance(item, tr.Group):
                     self.bounds.append(item.items)

@@ -11,7 +11,6 @@ from derive.notation.formulas import Source
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass
 
-DOTS = tr.Token("DOTS", "…", 0, 0)
 Bound = tuple[tr.Items, bool]  # the bound's items, and whether it is strict
 _UP, _DOWN = ("≤", "<"), ("≥", ">")
 
@@ -33,31 +32,83 @@ def lines(items: tr.Items) -> list[tr.Item]:
     return out
 
 
+_PARTING = ("COMMA", "SEMI", "TEXT", "QUAD", "AND", "CR", "AMP", "COLON", "MID", "IFF")
+
+
+def with_ranges(items: tr.Items) -> tuple[tr.Item, ...]:
+    r"""The items, with k = 1, \dots, K, k \in \{0, 1, \dots, n - 1\}, k \in [K] and i, j = 1:n as one item each."""
+    found: list[tr.Item] = []
+    at = 0
+    while at < len(items):
+        opens = not found or tr.is_token(found[-1], *_PARTING, "FORALL")
+        range_, end = _range(items, at) if opens else (None, at)
+        found.append(items[at] if range_ is None else range_)
+        at = max(end, at + 1)
+    return tuple(found)
+
+
+def _range(items: tr.Items, at: int) -> tuple[tr.Command | None, int]:
+    """The range that begins here, and where it ends."""
+    names = [items[at]]
+    while tr.variable(names[-1]) is not None and at + 2 < len(items) and tr.is_token(items[at + 1], "COMMA"):
+        names, at = [*names, items[at + 2]], at + 2
+    sign, rest = items[at + 1 : at + 2], items[at + 2 :]
+    if not rest or None in map(tr.variable, names):
+        return None, 0
+    ends, length = (_members(rest[0]), 1) if tr.is_token(sign[0], "IN") else (
+        _in_a_row(rest) if tr.is_token(sign[0], "REL") and str(sign[0]) == "=" else (None, 0))
+    if ends is None:
+        return None, 0
+    at += 2 + length
+    return tr.Command("RANGE", (tuple(names), *map(tuple, ends)), names[0].start, items[at - 1].end), at
+
+
+def _members(of: tr.Item) -> tuple[tr.Items, tr.Items] | None:
+    r"""First and last of \{0, 1, \dots, n - 1\} and [K]."""
+    if tr.is_group(of, "LBRACK") and len(of.items) == 1 and tr.variable(of.items[0]) is not None:
+        return (tr.Token("NUMBER", "1", of.start, of.start),), of.items
+    inside = of.items if tr.is_group(of, "LSET") else ()
+    ends, length = _in_a_row(inside)
+    return ends if length == len(inside) else None
+
+
+def _in_a_row(items: tr.Items) -> tuple[tuple[tr.Items, tr.Items] | None, int]:
+    r"""First and last of 1, 2, \dots, n - 1 and of 1:n, and where they end."""
+    kinds = [i.type if isinstance(i, tr.Token) else "" for i in items]
+    cuts = [n for n, kind in enumerate(kinds) if kind in (*_PARTING, "REL", "IN")]
+    first, end = items[: next(iter(cuts), None)], next(iter(cuts), 0)
+    number = int(str(first[0])) if kinds[:end] == ["NUMBER"] and str(first[0]).isdigit() else None
+    while kinds[end : end + 3] == ["COMMA", "NUMBER", "COMMA"] and number is not None and (
+            number := number + 1) == int(str(items[end + 1])):
+        end += 2
+    colon = kinds[end : end + 1] == ["COLON"] and number is not None
+    if not first or not (colon or kinds[end : end + 3] == ["COMMA", "DOTS", "COMMA"]):
+        return None, 0
+    start = end + (1 if colon else 3)
+    last = next((n for n in cuts if n >= start), len(items))
+    return ((first, items[start:last]), last) if last > start else (None, 0)
+
+
 def listed_values(items: tr.Items) -> list[tr.Items] | None:
-    r"""The members of ``\{0, 1, 2\}`` or ``\{0, \dots, K-1\}``; None for any other set."""
+    r"""The members of \{0, 1, 2\}; None for any other set."""
     items = tr.unwrap(items)
     if len(items) != 1 or not isinstance(items[0], tr.Group) or items[0].bracket != "LSET" or divided(items[0].items):
         return None
     return list(tr.split(items[0].items, "COMMA"))
 
 
-def interval(items: tr.Items) -> list[tr.Items] | None:
+def interval(items: tr.Items) -> tuple[list[tr.Item], list[tr.Item]] | None:
     r"""First and last of the whole numbers in [1, k]; None for any other set."""
     items = tr.unwrap(items)
-    if len(items) != 1 or not isinstance(items[0], tr.Group) or items[0].bracket != "LBRACK":
-        return None
-    ends = tr.split(items[0].items, "COMMA", "SEMI")
-    return [ends[0], [DOTS], ends[1]] if len(ends) == 2 and all(ends) else None
+    ends = tr.split(items[0].items, "COMMA", "SEMI") if len(items) == 1 and tr.is_group(items[0], "LBRACK") else []
+    return (ends[0], ends[1]) if len(ends) == 2 and all(ends) else None
 
 
 def _run_on(first: tr.Items, following: list[list[tr.Item]]) -> list[tr.Items] | None:
-    r"""First and last of ``1, \dots, n``, or all of ``2i, 2i+1``, behind ``k =``; their pieces are taken."""
-    if len(following) >= 2 and following[1] and len(following[0]) == 1 and tr.is_token(following[0][0], "DOTS"):
-        last = following[1]
-        del following[:2]
-        return [first, [DOTS], last]
+    r"""All of 2i, 2i+1 behind k =; their pieces are taken."""
     values = [first]
-    while following and tr.variables(following[0]) is None and not tr.has(following[0], "REL", "IN", "NI", "DOTS"):
+    while following and tr.variables(following[0]) is None and not tr.has(
+            following[0], "REL", "IN", "NI", "DOTS", "RANGE"):
         values.append(following.pop(0))
     return values if len(values) > 1 else None
 
@@ -73,7 +124,7 @@ class Pieces:
     members: list[tuple[list[str], bool, tr.Items]] = field(default_factory=list)  # names ∈ set; whether a tuple
     contains: list[tuple[tr.Items, tr.Items]] = field(default_factory=list)  # set ∋ element
     conditions: list[tr.Items] = field(default_factory=list)
-    listed: list[tuple[str, list[tr.Items]]] = field(default_factory=list)  # k ∈ {2i, 2i+1}, k = 1, …, n
+    listed: list[tuple[str, list[tr.Items]]] = field(default_factory=list)  # k ∈ {2i, 2i+1}
     starts: list[str] = field(default_factory=list)  # given by k = …: the last value stands above
 
     def bind(self, names: list[str], at: tr.Item) -> None:
@@ -97,6 +148,8 @@ class Pieces:
             names = tr.variables(part)
             if names is not None:
                 pending += names
+            elif len(part) == 1 and isinstance(part[0], tr.Command) and part[0].type == "RANGE":
+                pending = self.ranged(part[0], pending)
             elif tr.has(part, "IN"):
                 pending = self.member(part, pending)
             elif tr.has(part, "NI"):
@@ -108,6 +161,14 @@ class Pieces:
                 raise self.source.error(part[0].start, f"`{shown}` does not say which index runs where")
         self.bind(pending, at)
 
+    def ranged(self, item: tr.Command, pending: list[str]) -> list[str]:
+        names = [*pending, *(tr.variables(item.arguments[0]) or ())]
+        if not set(names) <= set(self.names):
+            self.bind(names, item)
+        self.lower |= dict.fromkeys(names, (item.arguments[1], False))
+        self.upper |= dict.fromkeys(names, (item.arguments[2], False))
+        return []
+
     def member(self, part: tr.Items, pending: list[str]) -> list[str]:
         left, right = tr.split(part, "IN")[0], list(part)[[tr.is_token(i, "IN") for i in part].index(True) + 1 :]
         own = tr.variables(left)
@@ -116,8 +177,11 @@ class Pieces:
         names = pending + own
         if not set(own) <= set(self.names):
             self.bind(names, part[0])
-        values = listed_values(right) or interval(right)
-        if values is not None:
+        values, ends = listed_values(right), interval(right)
+        if ends is not None:
+            self.lower |= dict.fromkeys(names, (ends[0], False))
+            self.upper |= dict.fromkeys(names, (ends[1], False))
+        elif values is not None:
             self.listed += [(name, values) for name in names]
         else:
             self.members.append((names, not pending and tr.is_group(tr.unwrap(left)[0], "LPAREN"), right))
@@ -210,15 +274,12 @@ class Running:
     names: tuple[str, ...]
     items: tr.Items
     ends: tuple[tr.Items, ...]
-    listed: bool  # with dots
 
 
 def running(items: tr.Items) -> Iterator[Running]:
-    """The letters that a formula says to run: in chains between two ends, and in enumerations with dots."""
+    """The letters that a formula says to run, in chains between two ends."""
     for block in tr.split(items, *_PARTED):
-        pieces = tr.split(block, "COMMA")
-        yield from _enumerated(pieces)
-        for chain in _chains(pieces):
+        for chain in _chains(tr.split(block, "COMMA")):
             yield from _bounded(chain)
 
 
@@ -242,7 +303,7 @@ def _bounded(chain: tr.Items) -> Iterator[Running]:
     first, *middle, last = tr.split(chain, "REL")
     own = tr.variable(first[0]) if len(first) == len(last) == 1 and not middle else None
     if own is not None and signs <= _FALLING and tr.is_token(last[0], "NUMBER") and last[0].text.isdigit():
-        yield Running((own,), chain, (last,), False)  # q ≥ 0
+        yield Running((own,), chain, (last,))  # q ≥ 0
         return
     between = [item for term in middle for item in term]
     if not first or not last or not between or not (signs <= _RISING or signs <= _FALLING):
@@ -250,27 +311,7 @@ def _bounded(chain: tr.Items) -> Iterator[Running]:
     names = [name for item in between if (name := tr.variable(item)) is not None]
     plain = len(names) == len(between)
     if plain or all(tr.variable(i) is not None or tr.is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
-        yield Running(tuple(names) if plain else (), chain, (first, last), False)
-
-
-def _enumerated(pieces: list[list[tr.Item]]) -> Iterator[Running]:
-    """k = 1, …, K; i, j = 0, 1, …, n − 1."""
-    for n, piece in enumerate(pieces):
-        sides = tr.split(piece, "REL")
-        name = tr.variable(sides[-2][-1]) if len(sides) > 1 and sides[-2] else None
-        dots = next((m for m in range(n + 1, len(pieces)) if len(pieces[m]) != 1 or not tr.is_token(
-            pieces[m][0], "NUMBER")), len(pieces))
-        if name is None or dots == len(pieces) or not tr.is_token(pieces[dots][0] if pieces[dots] else None, "DOTS"):
-            continue
-        first = n
-        alone = len(sides) == 2 and len(sides[0]) == 1  # not the i of y_i = x_i \quad i = 1, …, n
-        while alone and first and len(pieces[first - 1]) == 1 and tr.variable(pieces[first - 1][0]) is not None:
-            first -= 1
-        shared = pieces[first:n]
-        names = [tr.variable(p[0]) for p in shared]
-        ends = tuple(pieces[dots + 1 : dots + 2])
-        said = [item for p in (*shared, sides[-2][-1:], *ends) for item in p]
-        yield Running((*(n for n in names if n is not None), name), said, ends, True)
+        yield Running(tuple(names) if plain else (), chain, (first, last))
 
 
 @dataclass(frozen=True)

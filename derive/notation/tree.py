@@ -45,7 +45,7 @@ class Scripted:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command with arguments: FRAC (two), SQRT and BRACE (one)."""
+    """A command with arguments: FRAC (two), SQRT and BRACE (one); RANGE has letters, a first and a last value."""
 
     type: str
     arguments: tuple[tuple[Item, ...], ...]
@@ -92,8 +92,8 @@ def split(items: Items, *types: str) -> list[list[Item]]:
 
 
 def has(items: Items, *types: str) -> bool:
-    """Whether a token of these types stands among the items themselves (not inside their groups)."""
-    return any(is_token(item, *types) for item in items)
+    """Whether a token or command of these types stands among the items themselves (not inside their groups)."""
+    return any(isinstance(item, (Token, Command)) and item.type in types for item in items)
 
 
 def unwrap(items: Items) -> Items:
@@ -121,11 +121,11 @@ def below(item: Item) -> tuple[tuple[Item, ...], ...]:
     return item.arguments if isinstance(item, Command) else ()
 
 
-_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA".split())
+_STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA FRAC SQRT BRACE".split())
 
 
 def starts_factor(item: Item | None) -> bool:
-    return item is not None and (not isinstance(item, Token) or item.type in _STARTS)
+    return item is not None and (not isinstance(item, (Token, Command)) or item.type in _STARTS)
 
 
 def normal(item: Item) -> Item:

@@ -111,6 +111,12 @@ def kind(item: tr.Item | None) -> str | None:
     )
 
 
+def opens_range(item: tr.Item) -> bool:
+    """«for», «for all», «with», «where»: a range may follow; never «if»."""
+    return kind(item) == "ALL" or (tr.is_token(item, "TEXT") and plain(item.text) in (
+        "for", "with", "where", "pro", "kde"))
+
+
 def defining(item: tr.Item) -> bool:
     """«where», «with»: what follows may be a definition."""
     return isinstance(item, tr.Token) and item.type == "TEXT" and plain(item.text) in ("where", "with", "kde", "s")

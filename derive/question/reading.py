@@ -16,10 +16,11 @@ from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
 from derive.notation.rules.functions import applied, defined
-from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of, opens_range
+from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of
 from derive.notation.rules.trees import Run, each, equals, letters, sides, spelt, statements, with_trees
 from derive.notation.symbols import GREEK, SymbolTable, latex_of
 from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
+from derive.notation.vocabulary import opens_range
 from derive.question.lexicon import Span, named
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
@@ -169,7 +170,7 @@ def _piece(match: re.Match[str], gaps: dict[int, Gap]) -> _Piece | None:
     at = match.start(name)
     value, cond = gaps.get(at), gaps.get(match.start("cond")) if groups.get("cond") else None
     condition = _tree(cond) if cond is not None else None
-    if (groups.get("cond") and (condition is None or not has(condition, "REL", "IN"))) or (
+    if (groups.get("cond") and (condition is None or not has(condition, "REL", "IN", "RANGE"))) or (
             value is None and groups[name] == GAP):
         return None
     said: Run = _tree(value) if value is not None else (Token("NUMBER", "0", 0, 0),)

@@ -10,7 +10,7 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Add, And, Entry, Extremum, Fn, Given, Idx, Mul, Node, Reduce, Rel, SetApp, eq, transform, walk
+from derive.expr import Add, Entry, Extremum, Fn, Idx, Mul, Node, Reduce, Rel, SetApp, eq, transform, walk
 from derive.layers import EXTREMA, POOLINGS, check_tie_rule, find, forward_of, layer
 from derive.layers.catalogue import Pooling
 from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
@@ -31,6 +31,7 @@ from derive.question.stated import Reader, Sizes, options, rank_of
 from derive.question.wording import Words, words_of
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.records import dataclass
+from derive.specify.definitions import statements as claims_of
 from derive.specify.places import place
 from derive.specify.wanted import partials
 
@@ -66,7 +67,8 @@ class Pooled:
     @cached_property
     def relations(self) -> list[tuple[Formula, Rel]]:
         """Every relation of the question, also those of one formula: y_K = value, 0 ≤ k < n, or with Ω(K) = {…}."""
-        return [(formula, part) for formula, node in self.read.nodes for part in _listed(node) if isinstance(part, Rel)]
+        return [(formula, part) for formula, node in self.read.nodes for part in claims_of(node)
+                if isinstance(part, Rel)]
 
     @cached_property
     def unread(self) -> tuple[Problem, ...]:
@@ -135,14 +137,6 @@ def pooling_module(pooled: Pooled) -> Module | None:
     if pooled.catalogued is not None:
         return _by_catalogue(pooled, pooled.catalogued)
     return _by_formula(pooled) if pooled.is_extreme else None
-
-
-def _listed(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, And):
-        return node.conds
-    if isinstance(node, Given) and isinstance(node.cond, Rel) and isinstance(node.cond.terms[0], SetApp):
-        return node.claim, node.cond
-    return (node,)
 
 
 # --- a maximum or a minimum over windows ------------------------------------------------------------------------------

@@ -83,9 +83,14 @@ def statements(node: ex.Node) -> Iterator[ex.Rel | ex.In]:
         for part in node.conds:
             yield from statements(part)
     elif isinstance(node, ex.Given):
-        if isinstance(node.claim, ex.Rel) and isinstance(node.cond, ex.Rel) and (
-                not isinstance(node.cond.terms[0], ex.Idx)):
-            yield from (node.claim, node.cond)
+        conds = node.cond.conds if isinstance(node.cond, ex.And) else (node.cond,)
+        ranges = len(conds) == 1 or all(isinstance(c, ex.Rel) and any(
+            isinstance(t, ex.Idx) for t in c.terms[1:-1]) for c in conds)  # for 0 ≤ k, l < n
+        if isinstance(node.claim, ex.Rel) and ranges and all(
+                isinstance(c, ex.Rel) and not isinstance(c.terms[0], ex.Idx) for c in conds):
+            yield node.claim
+            for cond in conds:
+                yield from statements(cond)
     elif isinstance(node, (ex.Rel, ex.In)):
         yield node
 

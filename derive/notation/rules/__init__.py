@@ -41,7 +41,7 @@ SPELLINGS = (
     Rule("δ_{ik} is [i = k]", signs.kroneckers),
     Rule("a ⊗ b is a ⊙ b, or a b^⊤", signs.circled),
     Rule("h = … ∈ R^K has a shape", signs.shaped_values),
-    Rule("k = 1:K is k = 1, …, K", lists.ranges),
+    Rule("k = 1, 2, 3 is k = 1, …, 3", lists.ranges),
     Rule("dots run over an index", lists.dots),
 )
 RULES = (

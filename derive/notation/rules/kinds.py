@@ -42,13 +42,13 @@ def kind_of(formula: Formula) -> Said:
         return Said.NAMES
     if is_declaration(tree):
         return Said.DECLARATION
-    if is_range(tree) and (tr.has(tree, "REL", "IN")):
+    if is_range(tree) and tr.has(tree, "REL", "IN", "RANGE"):
         return Said.RANGE
     parts = [trees.sides(part) for part in trees.statements(tree)]
     first = next((p for p in parts if len(p) > 1), None)
     if first is None or not first[0]:
         letters = all(len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "DOTS") for p in trees.statements(tree))
-        return Said.LETTERS if letters else Said.FACT if tr.has(tree, "REL", "IN") else Said.VALUE
+        return Said.LETTERS if letters else Said.FACT if tr.has(tree, "REL", "IN", "RANGE") else Said.VALUE
     if first[1] and tr.is_group(tr.base_of(first[1][0]), "LSET"):
         return Said.SET
     own = trees.called(first[0], 0) if len(first[0]) == 2 and trees.letter(first[0][0]) else None
@@ -59,7 +59,7 @@ def equates(formula: Formula) -> bool:
     """Whether an equality sign stands in the formula, outside scripts and brackets."""
     if formula.tree is None:
         return "=" in formula.latex
-    return any(len(trees.sides(part)) > 1 for part in trees.statements(formula.tree))
+    return any(len(trees.sides(part)) > 1 or tr.has(part, "RANGE") for part in trees.statements(formula.tree))
 
 
 def is_derived(tree: tr.Items) -> bool:
@@ -81,22 +81,16 @@ def is_declaration(tree: tr.Items) -> bool:
     return spaces and not any(tr.is_token(item, "REL") and item.text == "=" for item in tree)
 
 
-_OF_RANGES = ("NAME", "NUMBER", "REL", "IN", "DOTS", "COMMA", "SEMI", "COLON", "PLUS", "MINUS", "FORALL", "QUAD")
+_OF_RANGES = "NAME NUMBER REL IN DOTS RANGE COMMA SEMI COLON PLUS MINUS FORALL QUAD".split()
 
 
 def is_range(tree: tr.Items) -> bool:
     """What may stand apart from an equation without changing it: 0 ≤ k, l < n or k, l ∈ {1, …, n}."""
-    return all(tr.is_token(item, *_OF_RANGES) or (tr.is_group(item, "LSET") and is_range(item.items))
-               or opens_range(item) for item in tree)
-
-
-def opens_range(item: tr.Item) -> bool:
-    """«for», «for all», «with», «where»: a range may follow; never «if»."""
-    return vocabulary.kind(item) == "ALL" or (tr.is_token(item, "TEXT") and vocabulary.plain(item.text) in (
-        "for", "with", "where", "pro", "kde"))
+    return all(tr.has((item,), *_OF_RANGES) or (tr.is_group(item, "LSET") and is_range(item.items))
+               or vocabulary.opens_range(item) for item in tree)
 
 
 def is_bounded(tree: tr.Items) -> bool:
     """A range with both its ends."""
     signs = sum(tr.is_token(item, "REL") and item.text in ("<", "≤") for item in tree)
-    return signs > 1 or tr.has(tree, "IN") or any(tr.has(run, "DOTS") for run in trees.all_runs(tree))
+    return signs > 1 or any(tr.has(run, "IN", "DOTS", "RANGE") for run in trees.all_runs(tree))

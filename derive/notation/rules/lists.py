@@ -191,38 +191,25 @@ def _count(first: str, last: tr.Items) -> tr.Items | None:
 
 
 def ranges(formulas: list[Formula]) -> list[Formula]:
-    r"""k \in [K] and k = 1:K as k = 1, \dots, K, so the index k = 1, 2, 3; q = 0, 1, 2, \dots as q \ge 0."""
+    r"""The index k = 1, 2, 3 as k = 1, \dots, 3; q = 0, 1, 2, \dots as q \ge 0."""
     below = {n for f in formulas for n in trees.indices(f.tree or ())}
 
     def counted(run: trees.Run) -> trees.Run:
         for n, (own, at) in enumerate(pairwise(run)):
             rest = run[n + 2 :]
-            to = rest[0] if rest and tr.is_token(at, "IN") else None
-            ends = tr.split(to.items, "COMMA") if tr.is_group(to, "LBRACK") else []
-            if trees.letter(own) is None or not rest:
+            if trees.letter(own) is None or not rest or not tr.is_token(at, "REL") or at.text != "=" or not str(
+                    rest[0]).isdigit():
                 continue
-            if len(ends) == len(ends[0] if ends else ()) == 1 and trees.letter(ends[0][0]) is not None:
-                return *run[: n + 1], *_to(own, trees.sign("NUMBER", "1", at), ends[0][0]), *counted(rest[1:])
-            if not tr.is_token(at, "REL") or at.text != "=" or not str(rest[0]).isdigit():
-                continue
-            if len(rest) > 2 and tr.is_token(rest[1], "COLON"):
-                return *run[: n + 1], *_to(own, rest[0], rest[2]), *counted(rest[3:])
             values = tr.split(rest, "COMMA")
             listed = [str(v[0]) for v in values if len(v) == 1]
             known = [str(int(str(rest[0])) + m) for m in range(len(values))]
             if listed == known and len(values) > 2 and str(own) in below:
-                return *run[: n + 1], *_to(own, rest[0], values[-1][0])  # k = 0, 1, 2
+                return *run[:n], tr.Command("RANGE", ((own,), rest[:1], (values[-1][0],)), own.start, rest[-1].end)
             if len(listed) == len(values) > 1 and listed[:-1] == known[:-1] and tr.is_token(values[-1][0], "DOTS"):
                 return *run[: n + 1], trees.sign("REL", "≥", at), rest[0]
         return run
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, counted, scripts=False))
-
-
-def _to(own: tr.Item, first: tr.Item, last: tr.Item) -> trees.Run:
-    r"""= 1, \dots, K."""
-    comma, dots = trees.sign("COMMA", ",", first), trees.sign("DOTS", "dots", first)
-    return trees.equals(own), first, comma, dots, comma, last
 
 
 _INDICES = "ijlmrsuvpqabc"

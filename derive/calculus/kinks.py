@@ -289,7 +289,7 @@ class _Here:
     def told(self, of: ex.Expr, whole: ex.Expr, group: list[_Meeting]) -> _Told | None:
         """On a boundary: whether the value jumps, else for each letter in it the slopes beside it and the one taken.
 
-        None where that cannot be told; of a letter whose slopes agree and are taken nothing is said.
+        None where that cannot be told of any letter; of one whose slopes agree and are taken nothing is said.
         """
         first = group[0]
         crowd = len(group) > 1 and any(m.sign is None for m in group)
@@ -300,12 +300,13 @@ class _Here:
         step = self.is_zero(self.at(ex.sub(before, beyond), part)) if any(_steps(m.node) for m in group) else True
         if step is not True:
             return _Told(True, ()) if step is False and solve(part) is not None else None
-        found = []
+        found, sure = list[Jump](), True
         for wrt in self.letters(part):
             slopes = self.at(self.slope(before, wrt), part), self.at(self.slope(beyond, wrt), part)
             same = self.is_zero(ex.sub(*slopes))
             if same is None or any(map(unbounded, slopes)):
-                return None
+                sure = False
+                continue
             taken = _replaced(whole, {m.node: self.taken(m, wrt) for m in group})
             chosen = self.at(self.slope(taken, wrt), part)
             if same and self.is_zero(ex.sub(chosen, slopes[0])) is False:
@@ -313,7 +314,7 @@ class _Here:
             elif not same:
                 equal = self.equal(part, ex.sub(*slopes))
                 found.append(Jump(boundary, wrt, slopes, chosen, of, between(chosen, *slopes), equal))
-        return _Told(False, tuple(found))
+        return _Told(False, tuple(found)) if sure or found else None
 
     def equal(self, part: ex.Expr, difference: ex.Expr) -> tuple[ex.Rel, ...]:
         """Where slopes that differ agree on the boundary after all: at each factor of the difference that may be 0."""
@@ -367,9 +368,26 @@ class _Here:
         return simplified(value, self.ranges, self.module, fold=False)
 
     def letters(self, part: ex.Expr) -> Iterator[ex.Entry]:
-        """The entries that stand in it, free of bound indices; not labels, thresholds and whatever else is given."""
-        found = (n for n in ex.walk(part) if isinstance(n, ex.Entry) and n.tensor not in self.module.constants)
-        yield from dict.fromkeys(n for n in found if not any(i.name.startswith("§") for i in ex.free_indices(n)))
+        """The entries that stand in it, not labels, thresholds and whatever else is given.
+
+        Of those that are summed over one for all of them, where there are no others.
+        """
+        found = dict.fromkeys(n for n in ex.walk(part) if isinstance(n, ex.Entry)
+                              and n.tensor not in self.module.constants)
+        free = [n for n in found if not any(i.name.startswith("§") for i in ex.free_indices(n))]
+        yield from free or dict.fromkeys(self.any_of(n) for n in found)
+
+    def any_of(self, entry: ex.Entry) -> ex.Entry:
+        """w_i for the w_i that is summed over, with the letters of its axes."""
+        symbol = self.module.table.named(entry.tensor)
+        own = list(entry.indices)
+        for place, index in enumerate(entry.indices):
+            if any(j.name.startswith("§") for j in ex.free_indices(index)):
+                letter = symbol.axes[place] if symbol is not None else ""
+                own[place] = ex.Idx(letter + "'" if ex.Idx(letter) in own else letter)
+        found = ex.Entry(entry.tensor, tuple(own))
+        self.ranges |= entry_ranges(found, self.module)
+        return found
 
     def meaning(self, node: ex.Expr, gap: ex.Expr, part: ex.Expr, others: list[ex.Expr]) -> tuple[ex.Given, ...]:
         """u > v ⟺ f > 0 where g > 0, and f < 0 where g < 0, for u − v = f g."""

@@ -79,11 +79,16 @@ def meanings(b: Builder, subject: Subject) -> None:
     """What a bracket means, and how many outputs there are, where the answer speaks of them."""
     nodes = [n for block in b.blocks if isinstance(block, Math) for n in walk(block.expr)]
     first = next((n for n in nodes if isinstance(n, Bracket) and not any(
-        i.name.startswith("§") for i in free_indices(n))), None)
+        i.name.startswith("§") for i in free_indices(n)) and _is_written(b, n)), None)
     if first is not None:
         b.prose("answer_bracket", bracket=b.m(first))
     if any(isinstance(n, Size) for n in nodes):
         reading.sizes(b, subject)
+
+
+def _is_written(b: Builder, bracket: Bracket) -> bool:
+    """A formula has it as it is: what diag and a matrix of ones are short for has brackets, too."""
+    return any(b.m(bracket)[1:-1] in block.latex for block in b.blocks if isinstance(block, Math))
 
 
 def stars(b: Builder, subject: Subject) -> None:

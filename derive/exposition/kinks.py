@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from derive.calculus.extremum import extremisers
@@ -15,8 +16,17 @@ from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Rel, tuple_of
 
 
 def found(subject: Subject) -> list[Kink]:
-    """The boundaries in the definitions that the targets are computed through."""
-    return [k for t in _used(subject) for k in kinks_of(t, subject.module)]
+    """The boundaries in the definitions that the targets are computed through, by the letters on the way to them."""
+    used = _used(subject)
+    letters = {*used, *(target.wrt for target in subject.targets)}
+    return [_by(kink, letters) for t in used for kink in kinks_of(t, subject.module)]
+
+
+def _by(kink: Kink, letters: set[str]) -> Kink:
+    """The kink without the jumps by other letters, where some by these are left on the boundary."""
+    own = {(j.boundary, j.of) for j in kink.jumps if j.wrt.tensor in letters}
+    return replace(kink, jumps=tuple(
+        j for j in kink.jumps if j.wrt.tensor in letters or (j.boundary, j.of) not in own))
 
 
 def _used(subject: Subject) -> list[str]:

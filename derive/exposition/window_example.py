@@ -25,6 +25,7 @@ from derive.verify.points.point import Point
 
 LARGEST = 8  # a side of more cells does not fit a page
 MOST_CELLS = 54  # of three axes
+_DRAWS = 32
 
 
 def build(b: Builder, d: Story) -> Trial | None:
@@ -85,14 +86,26 @@ def example_shape(d: Story) -> Index:
 
 
 def example_point(d: Story) -> Point:
-    """Distinct small integers and an upstream gradient, drawn from the card's id."""
+    """Distinct small integers and an upstream gradient, drawn from the card's id.
+
+    Where windows overlap, an entry that is selected by several of them is among the first draws, if there is one.
+    """
     seed = hashlib.sha256(f"{d.module.key}:{d.field}".encode()).digest()
     source = random.Random(int.from_bytes(seed[:8], "big"))
     shape = example_shape(d)
     cells = list(itertools.product(*map(range, shape)))
-    drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
-    point = Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {})
+    found: list[Point] = []
+    while not found or (d.field.overlaps and len(found) < _DRAWS and not _shared(found[-1], d)):
+        drawn = source.sample(range(1, max(20, len(cells) + 5)), len(cells))
+        found.append(Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {}))
+    point = found[-1]
     return point.with_upstream(differing(point.tensor(d.module.output), source))
+
+
+def _shared(point: Point, d: Story) -> bool:
+    """Some of its outputs are the same entry, of more than two not all."""
+    outputs = point.tensor(d.module.output).values()
+    return len({*outputs}) < len(outputs) and (len({*outputs}) > 1 or len(outputs) == 2)
 
 
 def values(d: Story, formula: Expr, point: Point) -> Mapping[Index, Any]:

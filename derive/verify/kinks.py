@@ -11,7 +11,23 @@ from typing import Any, NamedTuple, cast
 from derive.calculus.dependence import between
 from derive.calculus.kinks import kinks
 from derive.errors import UnsupportedError
-from derive.expr import Entry, Expr, Idx, Node, Partial, Rel, Star, subst, walk
+from derive.expr import (
+    Add,
+    Entry,
+    Expr,
+    Idx,
+    Mul,
+    Node,
+    Partial,
+    Reduce,
+    Rel,
+    Star,
+    free_indices,
+    is_bound,
+    sub,
+    subst,
+    walk,
+)
 from derive.module import Module
 from derive.numeric.arithmetic import decimal_of
 from derive.numeric.dual import Dual
@@ -45,6 +61,18 @@ class Beside:
     broken: bool = False
 
     @property
+    def border(self) -> Entry | None:
+        """An entry that is moved onto the boundary: the gap is a linear function of it."""
+        inner = (n for n in walk(self.gap) if isinstance(n, Entry) and not any(map(is_bound, free_indices(n))))
+        return next((e for e in (self.boundary.terms[0], self.wrt, *inner)
+                     if isinstance(e, Entry) and _is_linear(self.gap, e.tensor)), None)
+
+    @property
+    def gap(self) -> Expr:
+        """What is 0 on the boundary."""
+        return sub(*(cast(Expr, t) for t in self.boundary.terms[:2]))
+
+    @property
     def evidence(self) -> str:
         if self.broken:
             return f"The value of `{self.of.tensor}` jumps on a boundary,"
@@ -65,16 +93,29 @@ def claims(module: Module) -> list[Beside]:
             for places, broken in ((kink.broken, True), (kink.smooth, False)):
                 found += [Beside(kink.of, value, r, border, broken=broken) for r in places
                           if isinstance(border := r.terms[0], Entry) and border in walk(value)]
-    return [c for c in found if isinstance(c.boundary.terms[0], Entry)]
+    return [c for c in found if c.border is not None]
+
+
+def _is_linear(gap: Expr, tensor: str) -> bool:
+    """The tensor stands in one factor of each product, and in no power and no function."""
+    if not _stands(gap, tensor):
+        return True
+    parts = [p for p in gap.children() if isinstance(p, Expr) and _stands(p, tensor)]
+    return isinstance(gap, Entry) or (isinstance(gap, (Add, Mul, Reduce)) and getattr(gap, "op", "sum") == "sum" and (
+        len(parts) == 1 or isinstance(gap, Add)) and all(_is_linear(p, tensor) for p in parts))
+
+
+def _stands(node: Expr, tensor: str) -> bool:
+    return any(isinstance(n, Entry) and n.tensor == tensor for n in walk(node))
 
 
 def borders(said: Beside, scope: Scope) -> Check:
     """The one-sided values and derivatives there are as said, and the formulas of the sheet have the slope taken."""
-    border = said.boundary.terms[0]
-    assert isinstance(border, Entry)
+    border = said.border
+    assert border is not None
     own = (Partial(said.value, said.wrt), said.value, *(said.slopes or ()), *((said.chosen,) if said.chosen else ()))
     printed = _printed(said, scope)
-    terms = (*own, *printed, said.boundary.terms[1], *border.indices, *said.wrt.indices)
+    terms = (*own, *printed, said.gap, *border.indices, *said.wrt.indices)
     claim, = scope.compiler.claims(Rel(terms, ("=",) * (len(terms) - 1)))
     count = outside = 0
     for point in islice(scope.points(), _MOST):
@@ -122,11 +163,15 @@ class _Here(NamedTuple):
     @classmethod
     def at(cls, claim: Claim, point: Point, at: Index, said: Beside, count: int) -> _Here | None:
         """None where the boundary has no such place, or something has no value beside it."""
-        border = cast(Entry, said.boundary.terms[0])
+        border = cast(Entry, said.border)
         try:
-            value, *rest = _sides(claim, point, at)[count:]
+            gap, *rest = _sides(claim, point, at)[count:]
             place, by = tuple(rest[:len(border.indices)]), tuple(rest[len(border.indices):])
-            on = _Held(point, border.tensor, place, value)
+            now = point.values[border.tensor][place]
+            rise = _sides(claim, _Held(point, border.tensor, place, now + 1), at)[count] - gap
+            if not rise:
+                return None
+            on = _Held(point, border.tensor, place, now - (Fraction(gap) if isinstance(gap, int) else gap) / rise)
             step = point.kind.number(_STEP)
             now = on.values[said.wrt.tensor][by]
             near = [_sides(claim, _Held(on, said.wrt.tensor, by, now + h), at)[:count] for h in (-step, step)]

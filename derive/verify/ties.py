@@ -157,7 +157,7 @@ def apart() -> Check:
     one = (1,)
     windows = [Choice(Fraction(sign), tuple((n + k,) for n in range(3)), (one,) * 3) for k, sign in ((0, 1), (1, -1))]
     outside = not contains({(1,): 1, (2,): -1}, windows)
-    evidence = "Choices made window by window can leave the subdifferential, as in the example"
+    evidence = "Choices made window by window can leave the subdifferential, as the full sheet shows"
     if outside:
         return Check("apart", "", Verdict.PROVED, evidence)
     return Check("apart", "", Verdict.REFUTED, evidence, "e_1 − e_2 lies in the subdifferential")

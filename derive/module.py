@@ -51,6 +51,7 @@ class Module:
     fields: tuple[tuple[str, ReceptiveField], ...] = ()
     tie_rule: str = "first"
     name: str | None = None  # of the layer in the catalogue, or of its parts: linear → relu
+    called: tuple[str, ...] = ()  # the layers of the catalogue by whose names the question calls its formulas
     key: str = "layer"  # the card's id: seeds the worked example
     input_size: tuple[int, ...] | None = None
     asked: tuple[str, ...] = ("jacobian", "vjp")
@@ -143,7 +144,7 @@ class Module:
     @cached_property
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
-        plain = replace(self, key="layer", name=None, asked=(), readings=(), wanted=(), parts=())
+        plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

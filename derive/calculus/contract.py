@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import cast
 
 import derive.expr as ex
 from derive.affine import Affine, Range
@@ -53,7 +54,7 @@ class Contraction(Arithmetic, ABC):
 
     def cases(self, branches: list[tuple[ex.Expr, ex.Cond]]) -> ex.Expr:
         """Equal branches joined, common factors in front; { v if c, 0 otherwise } is v [c]."""
-        branches = [(v, unclipped(c, self.ranges)) for v, c in branches]
+        branches = [(v, self.compared(unclipped(c, self.ranges))) for v, c in branches]
         while len(branches) > 1 and isinstance(branches[-1][1], ex.Otherwise) and branches[-2][0] is branches[-1][0]:
             branches = [*branches[:-2], branches[-1]]
         values = [v for v, _ in branches]
@@ -64,10 +65,30 @@ class Contraction(Arithmetic, ABC):
             return ex.ZERO
         some_zero = len(values) > 2 and any(v is ex.ZERO for v in values)
         front = self.common([monomial(v) for v in values if v is not ex.ZERO], some_zero) or Monomial()
-        front.number = Fraction(-1 if front.number < 0 else 1)
+        front.number = Fraction(-1 if front.number < 0 and not any(map(_turns, values)) else 1)
         rests = [ex.ZERO if v is ex.ZERO else over(monomial(v), front).expr() for v in values]
         rest = as_bracket([(r, c) for r, (_, c) in zip(rests, branches, strict=True)])
         return self.product([front.expr(), rest])
+
+    def compared(self, cond: ex.Cond) -> ex.Cond:
+        """τ (t − y) > (τ − 1) (t − y) is t > y: what both sides have is left out where that is shorter."""
+        if not (isinstance(cond, ex.Rel) and len(cond.ops) == 1 and cond.ops[0] in "<≤>≥") or ex.ZERO in cond.terms:
+            return cond
+        left, right = cond.terms
+        if not any(isinstance(n, ex.Entry) for n in ex.walk(cond)):
+            return cond
+        gap = self.sum_of([self(cast(ex.Expr, left)), self(ex.mul(ex.MINUS_ONE, cast(ex.Expr, right)))])
+        terms = [monomial(t) for t in (gap.terms if isinstance(gap, ex.Add) else (gap,))]
+        sides = [ex.add(*(ex.mul(ex.Num(sign), m.expr()) for m in terms if m.number * sign > 0)) for sign in (1, -1)]
+        found = ex.rel(sides[0], cond.ops[0], sides[1])
+        return found if size(found) < size(cond) else cond
+
+
+def _turns(value: ex.Expr) -> bool:
+    """−(a − b) loses its sign as b − a."""
+    whole = monomial(value)
+    return whole.number == -1 and any(isinstance(a, ex.Add) and any(monomial(t).number < 0 for t in a.terms)
+                                      for a in whole.powers)
 
 
 def _of_sum(form: Contraction, variables: Variables, conds: Conds, body: ex.Add) -> ex.Expr:

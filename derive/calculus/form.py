@@ -100,7 +100,7 @@ class Form(Contraction):
 
 def polished(node: ex.Expr) -> ex.Expr:
     """The same value, as it is written by hand."""
-    touched = ex.transform(node, _touched, ex.Add, ex.Mul, ex.Reduce)
+    touched = ex.transform(node, _touched, ex.Add, ex.Mul, ex.Reduce, ex.Cases)
     return _turned(touched) if isinstance(touched, ex.Mul) else touched
 
 
@@ -109,6 +109,8 @@ def _touched(node: ex.Node) -> ex.Node | None:
         return _ordered(node)
     if isinstance(node, ex.Mul):
         return _difference_first(ex.mul(*node.factors) if any(isinstance(f, ex.Mul) for f in node.factors) else node)
+    if isinstance(node, ex.Cases):
+        return ex.Cases(tuple((_turned(v) if isinstance(v, ex.Mul) else v, c) for v, c in node.branches))
     if isinstance(node, ex.Reduce) and node.op == "sum" and isinstance(node.body, ex.Mul) and _is_negative(node.body):
         number, *rest = node.body.factors
         return ex.Mul((number, ex.Reduce("sum", node.binder, ex.mul(*rest))))  # Σ (−a) is −Σ a

@@ -7,7 +7,7 @@ from typing import cast
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
-from derive.calculus.one_window import windowed
+from derive.calculus.one_window import WHOLE, windowed
 from derive.exposition import reading, stages, whole, windows
 from derive.exposition.builder import Builder
 from derive.exposition.kinks import remark
@@ -15,6 +15,7 @@ from derive.exposition.printed import equation, printed
 from derive.exposition.stages import renamed
 from derive.exposition.subject import Item, Subject
 from derive.expr import Bracket, Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
+from derive.notation import read, write
 from derive.sheet import Math, Prose
 
 
@@ -77,18 +78,25 @@ def definitions(b: Builder, subject: Subject, told: Builder) -> None:
 
 def meanings(b: Builder, subject: Subject) -> None:
     """What a bracket means, and how many outputs there are, where the answer speaks of them."""
-    nodes = [n for block in b.blocks if isinstance(block, Math) for n in walk(block.expr)]
-    first = next((n for n in nodes if isinstance(n, Bracket) and not any(
-        i.name.startswith("§") for i in free_indices(n)) and _is_written(b, n)), None)
+    nodes = [(n, block) for block in b.blocks if isinstance(block, Math) for n in walk(block.expr)]
+    first = next(((block, text) for n, block in nodes if isinstance(n, Bracket) and (text := _written(n, block, b))),
+                 None)
     if first is not None:
-        b.prose("answer_bracket", bracket=b.m(first))
-    if any(isinstance(n, Size) for n in nodes):
+        block, text = first
+        b.inline.append(Math(text, read(text, b.tables[block.scope]), "inline", block.scope))
+        b.prose("answer_bracket", bracket=f"${text}$")
+    if any(isinstance(n, Size) for n, _ in nodes):
         reading.sizes(b, subject)
 
 
-def _is_written(b: Builder, bracket: Bracket) -> bool:
-    """A formula has it as it is: what diag and a matrix of ones are short for has brackets, too."""
-    return any(b.m(bracket)[1:-1] in block.latex for block in b.blocks if isinstance(block, Math))
+def _written(bracket: Bracket, block: Math, b: Builder) -> str:
+    """The bracket as it stands in a formula, "" where it does not: what diag is short for has brackets, too."""
+    if any(i.name.startswith("§") for i in free_indices(bracket)):
+        return ""
+    _, begin, rest = block.latex.partition(r"\mathbb{I}[")
+    text = write(bracket, b.tables[block.scope], display=False) if block.scope != WHOLE else begin + rest[: next(
+        (n + 1 for n, c in enumerate(rest) if c == "]" and rest[:n].count("[") == rest[:n].count("]")), 0)]
+    return text if begin and text in block.latex else ""
 
 
 def stars(b: Builder, subject: Subject) -> None:

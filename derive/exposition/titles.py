@@ -13,7 +13,8 @@ _MOST = 5  # letters that a title names
 def title(b: Builder, subject: Subject) -> str:
     """«Linear layer and PReLU: forward, backward, parameter messages»; without names, by the layer's letters."""
     module = subject.module
-    parts = [str(spoken(name)) for name in module.name.split(" → ")] if module.name else []
+    names = module.name.split(" → ") if module.name else module.called
+    parts = [str(spoken(name)) for name in names]
     letters = [b.m(Entry(name, ())) for name in (*module.inputs, *module.parameters)]
     return b.say("title", parts=parts, output=b.m(Entry(module.output, ())), letters=letters[:_MOST],
                  more=len(letters) > _MOST, kinds=list(dict.fromkeys(i.kind for i in subject.items)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -10,7 +11,8 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.layers import POOLINGS
 from derive.module import Module
-from derive.question.prose import Prose, prose_of
+from derive.question.lexicon import named
+from derive.question.prose import BREAK, Prose, prose_of
 from derive.question.reading import question_formulas
 from derive.question.request import besides
 from derive.question.slots import beside_windows, refuse_requests, refuse_words
@@ -132,7 +134,32 @@ def _completed(module: Module, question: Question, statement: Statement) -> Modu
 
         module = laid_over(module, question.card, statement)
     refuse_unformulated(question.prose, module)
-    return module
+    return module if module.name else replace(module, called=called(question.prose, module))
+
+
+def called(prose: Prose, module: Module) -> tuple[str, ...]:
+    """The layers by whose names the sentences around the formulas call them, not by comparison.
+
+    An activation is only a part of what has weights, or several formulas.
+    """
+    from derive.layers import activations, linear
+
+    found = dict[str, None]()
+    for start, stop in itertools.pairwise(dict.fromkeys(prose.ends)):
+        words = prose.text[start:stop]
+        written = words.endswith(BREAK) or any("=" in g.formula.latex for g in prose.gaps if start <= g.start < stop)
+        if written and not named(words, "ask.verb", "aside.other", "aside.habit", "aside.elsewhere", "aside.told",
+                                     "geometry.compared"):
+            found |= dict.fromkeys(span.concept.partition(".")[2] for span in named(words, "part"))
+    names = tuple(name for name in found if name not in _NO_LAYER)
+    small = {*(spec.name for spec in (*activations.LAYERS, *linear.LAYERS)), "softmax", "log_softmax"} - _WITH_WEIGHTS
+    arrays = [s for s in module.table.symbols if s.name in module.given and s.axes]
+    whole = len(names) >= len(module.equations) and ("linear" in names or len(arrays) <= 1)
+    return names if whole or {*names} - small else ()
+
+
+_WITH_WEIGHTS = {"maxout", "glu", "prelu"}
+_NO_LAYER = frozenset({"none", "penalty", "dropout", "identity"})
 
 
 # --- a statement from outside ----------------------------------------------------------------------------------------

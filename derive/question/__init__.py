@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
+from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
+from derive.notation.symbols import Kind, Symbol, message, name_of
 from derive.question.lexicon import named
 from derive.question.prose import BREAK, Prose, prose_of
 from derive.question.reading import question_formulas
@@ -134,7 +137,33 @@ def _completed(module: Module, question: Question, statement: Statement) -> Modu
 
         module = laid_over(module, question.card, statement)
     refuse_unformulated(question.prose, module)
+    module = with_upstream(module, question.prose) if question.statement.upstream is None else module
     return module if module.name else replace(module, called=called(question.prose, module))
+
+
+_UPSTREAM = re.compile(r"(\\?[A-Za-z]+)\s*(?:_\s*(?:\{([^{},]*)\}|(\w)))?\s*(?:=.*)?", re.DOTALL)
+
+
+def with_upstream(module: Module, prose: Prose) -> Module:
+    """«for an upstream gradient $\\Delta$»: that is ∂L/∂Y, and not a letter of the layer."""
+    name = f"delta_{module.output}"
+    axes = tuple(i.name for i in module.definition(module.output)[0].indices if isinstance(i, Idx))
+    for span in named(prose.text, "upstream.letter"):
+        gap = next((g for g in prose.gaps if g.start == span.stop + 1), None)
+        found = _UPSTREAM.fullmatch(gap.formula.latex.strip()) if gap is not None else None
+        known = module.table.named(name_of(found[1])) if found is not None else None
+        own = known is not None and (known.kind is not Kind.TENSOR or known.name in (*module.given, *module.defined))
+        if gap is None or found is None or own or {*(found[2] or found[3] or axes)} - {" "} != {*axes}:
+            continue
+        messages = [s for s in module.table.symbols if s.name.startswith("delta_")]
+        symbols = (*(s for s in module.table.symbols if s is not known and s not in messages),
+                   Symbol(name, found[1], Kind.TENSOR, axes))
+        table = replace(module.table, symbols=symbols)
+        others = [of for s in messages if s.name != name and (of := table.named(s.name.removeprefix("delta_")))]
+        table = table.extended(message(of, table) for of in others)
+        said = f"upstream gradient ${found[1]}$ ({prose.said(span.start, gap.start + 1)})"
+        return replace(module, table=table, readings=(*module.readings, said))
+    return module
 
 
 def called(prose: Prose, module: Module) -> tuple[str, ...]:

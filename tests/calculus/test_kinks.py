@@ -147,3 +147,15 @@ def test_cases_meet_where_one_takes_over_from_another(
     assert not kink.broken
     assert kink.boundaries == tuple(read(f"x_k = {place}", module.table) for place in places)
     assert [j.slopes for j in kink.jumps] == [tuple(Num(int(s)) for s in pair) for pair in slopes]
+
+
+@pytest.mark.parametrize(("formula", "shapes", "expected"), [
+    (r"y = \max(0, \sum_j w_j x_j)", {"w": (3,), "x": (3,)}, {"w_{j}": ["0", "x_{j}"], "x_{j}": ["0", "w_{j}"]}),
+    (r"y = \max(0, 1 - t (\sum_j w_j x_j + b))", {"w": (3,), "x": (3,), "b": (), "t": ()}, {"b": ["0", "-t"]}),
+])
+def test_what_is_summed_over_crosses_a_boundary_too(formula: str, shapes: dict[str, tuple[int, ...]],
+                                                    expected: dict[str, list[str]]) -> None:
+    """Of a letter whose slopes cannot be compared nothing is said; others have their say."""
+    module = Messages(module_from(Layer("unit", (formula,), shapes))).module
+    (kink,) = kinks("y", module)
+    assert {write(j.wrt, module.table): [write(s, module.table) for s in j.slopes] for j in kink.jumps} == expected

@@ -88,8 +88,22 @@ def test_a_detail_shows_more_than_the_one_before(card: str) -> None:
 
 def test_titles_say_what() -> None:
     titles = {"prelu_network": "Linear layer, PReLU and squared error: forward, backward, parameter messages",
-              "affine_layer": "The layer $y$ of $x$, $W$ and $b$: backward, parameter messages"}
+              "affine_layer": "Linear layer: backward, parameter messages", "huber": "Huber loss: derivatives",
+              "attention_query": "The layer $o$ of $q$, $k$ and $v$: backward message"}
     assert {card: composed(card).sheet.title for card in titles} == titles
+
+
+def test_an_example_of_overlapping_windows_has_an_entry_of_several() -> None:
+    text = derive.render(composed("overlapping"), "md")
+    assert "and where several arrive they add up" in text
+
+
+def test_the_bracket_that_is_explained_stands_in_the_answer() -> None:
+    for card in CARDS:
+        texts = [b.latex if isinstance(b, Math) else getattr(b, "text", "") for b in composed(card).sheet.answer]
+        said = [found[1] for t in texts if (found := re.match(r"Here \$(.*)\$ is 1 where the condition", t))]
+        assert all(any(s in t for t in texts[: texts.index(f"Here ${s}$ is 1 where the condition in it holds, and 0 "
+                                                           "elsewhere.")]) for s in said)
 
 
 def test_the_python_interface_takes_a_detail() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, UnsupportedError
-from derive.expr import Entry
+from derive.expr import Entry, Idx
 from derive.module import Module
+from derive.notation import symbols, write
 from derive.question import module_of
 from derive.question.request import Spoken
 
@@ -189,3 +190,23 @@ def test_sigma_of_logistic_regression_is_the_logistic_sigmoid() -> None:
     assert read(r"Logistic regression computes $p = \sigma(w^\top x + b)$. Derive $\partial p/\partial w$.").functions
     with pytest.raises(CardError, match="define the function|what it computes"):
         read(r"Unlike logistic regression, $p = \sigma(w^\top x)$ has an activation $\sigma$. Derive $\partial p/\partial w$.")
+@pytest.mark.parametrize(("upstream", "message"), [
+    (r"for an upstream gradient $\delta_k$", r"\delta_i"),
+    (r"given the upstream gradient $g_k = \partial L / \partial y_k$", "g_i"),
+    (r"for an upstream gradient $x_k$", r"\delta_{y,i}"),  # a letter of the layer is no other thing
+])
+def test_the_upstream_gradient_has_the_letter_of_the_question(upstream: str, message: str) -> None:
+    table = read(rf"A layer computes $y_k = \tanh(x_k)$. Derive the backward message {upstream}.").table
+    of = table.named("y")
+    assert of is not None
+    entry = Entry("delta_y", (Idx("i"),))
+    assert write(entry, table.extended([symbols.message(of, table)])).replace("_{i}", "_i") == message
+
+
+@pytest.mark.parametrize(("question", "names"), [
+    (r"One step of an LSTM is $$ c = f \odot b + i \odot g, \quad h = o \odot \tanh(c). $$", ("lstm",)),
+    (r"Unlike the Huber loss, this one is $\ell = \log(1 + r^2)$.", ()),
+    (r"The gate is a sigmoid, $s_k = 1/(1 + e^{-u_k})$ with $u_k = \sum_j W_{kj} x_j$.", ()),  # a part of the layer
+])
+def test_what_the_question_calls_its_formulas(question: str, names: tuple[str, ...]) -> None:
+    assert read(f"{question} Derive the backward message.").called == names

@@ -9,6 +9,7 @@ import pytest
 
 import derive
 from derive.calculus import rules
+from derive.card import Card
 from derive.expr import ONE, ZERO, Num
 from derive.functions import FUNCTIONS
 from derive.numeric.arithmetic import precision
@@ -101,3 +102,20 @@ def test_a_pair_rule_that_takes_the_other_term_is_refuted(monkeypatch: pytest.Mo
     solution = derive.solve(formula=r"u_k = \max(0, 3 v_k)")
     assert [c.name for c in solution.report.failures] == ["kinks"]
     forget_verdicts()
+
+
+def test_a_boundary_that_is_solved_for_no_letter_is_tried_too() -> None:
+    """Σ w_j x_j = 0: an entry in which it is linear is moved onto it."""
+    solution = derive.solve(formula=r"y = \max(0, \sum_j w_j x_j)")
+    said = [c for c in solution.report.checks if c.name == "kinks"]
+    assert [c.verdict for c in said] == [Verdict.TESTED] * 2
+    assert any("has no derivative with respect to $w_{j}$ unless $x_{j} = 0$" in getattr(b, "text", "")
+               for b in solution.sheet.answer)
+
+
+def test_only_the_letters_on_the_way_to_what_is_asked_have_kinks() -> None:
+    card = Card.parse("---\nid: q\n---\n# Question\nThe pinball loss is $\\ell = \\max(a (y - z), (a - 1) (y - z))$. Derive "
+                      "$\\frac{\\partial \\ell}{\\partial z}$.\n")
+    text = derive.render(derive.solve(card), "md")
+    assert "with respect to $z$" in text and "with respect to $y$" not in text
+    assert r"\begin{cases} -a & \text{if } y > z \\ 1 - a & \text{otherwise} \end{cases}" in text  # not -{a if …}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import cast
 
 import derive.expr as ex
 from derive.affine import Affine, Range
@@ -77,7 +76,7 @@ class Contraction(Arithmetic, ABC):
         left, right = cond.terms
         if not any(isinstance(n, ex.Entry) for n in ex.walk(cond)):
             return cond
-        gap = self.sum_of([self(cast(ex.Expr, left)), self(ex.mul(ex.MINUS_ONE, cast(ex.Expr, right)))])
+        gap = self.sum_of([self(left), self(ex.mul(ex.MINUS_ONE, right))])
         terms = [monomial(t) for t in (gap.terms if isinstance(gap, ex.Add) else (gap,))]
         sides = [ex.add(*(ex.mul(ex.Num(sign), m.expr()) for m in terms if m.number * sign > 0)) for sign in (1, -1)]
         found = ex.rel(sides[0], cond.ops[0], sides[1])

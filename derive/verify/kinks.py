@@ -70,7 +70,7 @@ class Beside:
     @property
     def gap(self) -> Expr:
         """What is 0 on the boundary."""
-        return sub(*(cast(Expr, t) for t in self.boundary.terms[:2]))
+        return sub(*self.boundary.terms[:2])
 
     @property
     def evidence(self) -> str:

@@ -27,7 +27,7 @@ PARTS: Mapping[str, Part] = {
 
 def statement(table: SymbolTable, source: Source, items: tr.Items) -> ex.Node:
     """What the items say in the letters as they stand: vectors stay whole."""
-    return conditions.statement(Reader.of(table, source, PARTS), items)
+    return conditions.statement(Reader.of(table, source, PARTS, undecided=True), items)
 
 
 def read(latex: str, table: SymbolTable, *, line: int | None = None, column: int = 0) -> ex.Node:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from derive.expr import Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
-from derive.notation.shapes import MARKS, SOFTMAX, TRANSPOSE
+from derive.notation.shapes import MARKS, SOFTMAX, STARRED, TRANSPOSE
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -63,15 +63,21 @@ class _Way:
     def settled(self, plain: set[str]) -> SymbolTable:
         both = {name: ranks for best in self.solutions for name in best[0] if len(ranks := {s[name] for s in best}) > 1}
         found = {name: rank for best in self.solutions for name, rank in best[0].items() if name not in both}
-        both |= {name: {NUMBER, COLUMN} for name in plain & found.keys() if self.goes_with_entries(name, found)}
+        starred = {n.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name == STARRED
+                   for n in walk(m) if isinstance(n, Entry)} - plain
+        vectors = {name.partition("_")[0] for name, rank in found.items() if rank == COLUMN}  # c_{t-1} beside c_t
+        found |= {name: COLUMN for name in starred & found.keys() if name.partition("_")[0] in vectors
+                  and self.goes_with_entries(name, found, COLUMN)}
+        both |= {name: {NUMBER, COLUMN} for name in (plain | starred) & found.keys()
+                 if self.goes_with_entries(name, found, NUMBER if name in plain else COLUMN)}
         readings = tuple((name, tuple(_SHAPES[r] for r in sorted(ranks))) for name, ranks in both.items())
         return replace(with_ranks(self.table, {n: r for n, r in found.items() if n not in both}), open=readings)
 
-    def goes_with_entries(self, name: str, found: Ranks) -> bool:
-        """b of z = X w + b, where the vectors are bold and b is not: a number fits as well."""
-        if found[name] != COLUMN or is_capital(name):
+    def goes_with_entries(self, name: str, found: Ranks, other: int) -> bool:
+        """b of z = X w + b, where the vectors are bold and b is not: a number fits as well; c of h = o * c a vector."""
+        if found[name] != COLUMN - other or is_capital(name):
             return False
-        table = with_ranks(self.table, {**found, name: NUMBER})
+        table = with_ranks(self.table, {**found, name: other})
         own = [c for c in self.claimed if any(isinstance(n, Entry) and n.tensor == name for n in walk(c))]
         return all(fits(claim, table) for claim in own)
 
@@ -119,7 +125,8 @@ class _Component:
 
         A claim is tried once for a choice of its own letters, and before that for those of some of its terms.
         """
-        marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in MARKS
+        marks = MARKS - {STARRED}
+        marked = {a.tensor for claim in self.claimed for m in walk(claim) if isinstance(m, Fn) and m.name in marks
                   for a in m.args if isinstance(a, Entry)}
         choices: Choices = {name: (1, 2) if name in marked else (0, 1, 2) for name in self.names}
         own = {claim: tuple(dict.fromkeys(n.tensor for n in walk(claim) if isinstance(n, Entry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -10,7 +11,7 @@ from fractions import Fraction
 import derive.expr as ex
 from derive.notation import tree as tr
 from derive.notation.formulas import NotationError, Source
-from derive.notation.shapes import HADAMARD, INNER, TRANSPOSE
+from derive.notation.shapes import HADAMARD, INNER, STARRED, TRANSPOSE
 from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
 from derive.records import dataclass
 
@@ -28,14 +29,15 @@ class Reader:
     parts: Mapping[str, Part]  # what reads a factor, by the kind of its first item
     bound: frozenset[str] = frozenset()
     in_index: bool = False
+    undecided: bool = False  # any letter may still be a vector
     local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
     outer: frozenset[str] = frozenset()  # the free indices of the left-hand side
     words: dict[str, Symbol] = field(default_factory=dict)
     places: dict[ex.Node, int] = field(default_factory=dict)  # where each value begins, the first of equal ones
 
     @staticmethod
-    def of(table: SymbolTable, source: Source, parts: Mapping[str, Part]) -> Reader:
-        return Reader(table, source, parts, words=lexicon(table))
+    def of(table: SymbolTable, source: Source, parts: Mapping[str, Part], undecided: bool = False) -> Reader:
+        return Reader(table, source, parts, undecided=undecided, words=lexicon(table))
 
     def binding(self, names: list[str]) -> Reader:
         return replace(self, bound=self.bound | set(names), in_index=False)
@@ -122,8 +124,7 @@ class Reader:
         """The factors of a product, as written; a quotient a/b is a, b^{-1}."""
         found: list[ex.Expr] = []
         operator: tr.Item | None = None
-        parts: list[ex.Expr] = []  # what stands before each ⊙
-        whole = 0
+        cuts: list[tuple[int, str]] = []  # where each ⊙ and each * stands
         while True:
             item = c.peek()
             if tr.starts_factor(item):
@@ -134,9 +135,9 @@ class Reader:
                 operator = None
             elif tr.is_token(item, "ODOT") and found and operator is None:
                 operator = c.take()
-                parts.append(product(found[whole:]))
-                whole = len(found)
+                cuts.append((len(found), HADAMARD))
             elif tr.is_token(item, "TIMES", "STAR") and found and operator is None:
+                cuts += [(len(found), STARRED)] if tr.is_token(item, "STAR") else []
                 operator = c.take()
             elif tr.is_token(item, "SLASH") and found and operator is None:
                 return self.slash(found, c)
@@ -146,7 +147,16 @@ class Reader:
             raise self.missing(c)
         if len(found) > 1:
             self.multipliable(found, c)
-        return [ex.Fn(HADAMARD, (*parts, product(found[whole:])))] if parts else found
+        return self.entrywise(found, cuts)
+
+    def entrywise(self, found: list[ex.Expr], cuts: list[tuple[int, str]]) -> list[ex.Expr]:
+        """a ⊙ b; a * b where one of them may be a vector."""
+        ends = [0, *(n for n, _ in cuts), len(found)]
+        parts = tuple(product(found[a:b]) for a, b in itertools.pairwise(ends) if a < b)
+        dotted = any(sign == HADAMARD for _, sign in cuts)
+        whole = any(isinstance(n, ex.Entry) and len(n.indices) < max(self.rank(n), self.undecided)
+                    for part in parts for n in ex.walk(part))
+        return [ex.Fn(HADAMARD if dotted else STARRED, parts)] if dotted or (cuts and whole) else found
 
     def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: tr.Item | None) -> list[ex.Expr]:
         r"""w \cdot x of two vectors is their inner product; of anything else a product."""

@@ -176,12 +176,12 @@ def diagonal(of: Shaped) -> Shaped:
     return Shaped((*of.sizes, *of.sizes), lambda i, k: ex.mul(of.at(i), ex.Bracket(ex.eq(i, k))))
 
 
-TRANSPOSE, NORM, INNER, HADAMARD, ONES, DIAGONAL = "⊤", "‖", "⟨", "⊙", "𝟏", "⟍"
+TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL = "⊤", "‖", "⟨", "⊙", "*", "𝟏", "⟍"
 EXTREMES = {"max": "⋁", "min": "⋀"}  # of all entries
 SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER = "softmax", "softmax at", "softmax over"
 AXES = {"rows": "softmax of rows", "columns": "softmax of columns"}
 SOFTMAXES = (SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER, *AXES.values())
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, ONES, DIAGONAL, *EXTREMES.values(), *SOFTMAXES))
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, *EXTREMES.values(), *SOFTMAXES))
 FROBENIUS = ex.Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -293,8 +293,9 @@ class Lowering:
             return number(self.squares(self.value(base.args[0])))
         of, to = self.value(base), self.value(exponent)
         if of.rank or to.rank:
-            raise ShapeError("a power of a vector: its squared length, or entry by entry? Write `\\|w\\|^2`, "
-                             "`w \\odot w`, or indices")
+            shaped = of if of.rank else to
+            raise ShapeError(f"a power of {shaped.described()}: its squared length, or entry by entry? Write "
+                             "`\\|w\\|^2`, `w \\odot w`, or indices")
         return number(ex.Pow(of.at(), to.at()))
 
     def mark(self, name: str, args: tuple[ex.Expr, ...]) -> Shaped:
@@ -317,9 +318,20 @@ class Lowering:
                 raise ShapeError(f"an inner product of {' and '.join(p.described() for p in parts)}: state the shapes, "
                                  "as in `w \\in \\mathbb{R}^n`")
             return times(Shaped(of.sizes, of.at, True), Shaped(parts[1].sizes, parts[1].at))
+        if name == STARRED:
+            return self.starred(parts)
         if not any(p.rank for p in parts):
             raise ShapeError("`\\odot` between numbers: state the shapes, as in `w \\in \\mathbb{R}^n`")
         return together(parts, ex.mul, True, "an entrywise product")
+
+    def starred(self, parts: list[Shaped]) -> Shaped:
+        """f * c entry by entry, of one shape; of matrices that has to be stated."""
+        shaped = [p for p in parts if p.rank]
+        unknown = any(p.rank > 1 and None in p.sizes for p in shaped)
+        if len(shaped) > 1 and (len({(p.rank, p.row) for p in shaped}) > 1 or (unknown and not self.shapes.trial)):
+            raise ShapeError(f"`*` between {' and '.join(p.described() for p in shaped)}: entry by entry, a product, "
+                             "or a convolution? Write `a \\odot b`, `W x`, or its entries")
+        return together(parts, ex.mul, False, "an entrywise product")
 
     def softmax(self, name: str, args: tuple[ex.Expr, ...], of: Shaped) -> Shaped:
         """e^{z_k} / Σ_j e^{z_j}, of a vector, of an entry over its last index, of the rows or columns of a matrix."""

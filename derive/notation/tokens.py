@@ -26,6 +26,9 @@ _NOT = re.compile(r"\\not\s*(=|\\in\b)")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
 _OLD_CASES = re.compile(r"\s*(?:\\\{|\\lbrace\b)\s*\\begin\s*\{(array|aligned|matrix)\}(?:\s*\{[^{}]*\})?")
 _LETTER = re.compile(f"[A-Za-z{''.join(UNICODE_LETTERS)}]")
+_APPLIED_OPERATOR = re.compile(  # tr(A), \mathbf{Var}[x]
+    rf"(?<![A-Za-z\\])(?:{'|'.join(sorted(w for w in vocabulary.OPERATORS if w.isalpha() and len(w) > 1))})"
+    r"(?=\s*\}?\s*(?:\\left|\\[bB]igg?l?)?\s*[(\[])")
 
 _FUNCTION = re.compile(r"[A-Za-z]{2,}(?:\d|\dp)?$")  # ReLU, expm1, log1p
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
@@ -74,6 +77,8 @@ class _Lexer:
             self.command()
         elif char in "0123456789":
             self.number()
+        elif char == "½":
+            self.emit("NUMBER", "0.5", self.at + 1)
         elif char in "²³":
             self.out.append(tr.Token("SUP", "^", self.at, self.at))
             self.emit("NUMBER", {"²": "2", "³": "3"}[char], self.at + 1)
@@ -87,6 +92,8 @@ class _Lexer:
             self.emit("BIG", SIGNS[char], self.at + 1)
         elif char in SIGNS:
             self.emit(SIGNS[char], char, self.at + 1)
+        elif word := _APPLIED_OPERATOR.match(self.text, self.at):
+            self.emit("NAME", word[0], word.end())
         elif _LETTER.match(char):
             self.emit("NAME", UNICODE_LETTERS.get(char, char), self.at + 1)
         else:

@@ -43,7 +43,8 @@ WORDS = {"conv": "CONV", "co": "CONV", "mod": "BMOD"}  # in \operatorname{…} a
 OPERATORS = {
     **dict.fromkeys(("E_bb", "E", "EE"), "an expectation"),
     **dict.fromkeys(("P_bb", "P", "Pr", "Prob"), "a probability"),
-    **dict.fromkeys(("V_bb", "Var", "var", "Variance"), "a variance"), "Std": "a standard deviation",
+    **dict.fromkeys(("V_bb", "Var", "var", "Variance"), "a variance"),
+    **dict.fromkeys(("Std", "std"), "a standard deviation"), "mean": "a mean",
     **dict.fromkeys(("Cov", "cov"), "a covariance"), **dict.fromkeys(("Corr", "corr"), "a correlation"),
     **dict.fromkeys(("tr", "Tr", "trace"), "a trace"), "det": "a determinant", "rank": "a rank", "KL": "a divergence",
     **dict.fromkeys(("int", "iint", "iiint", "oint"), "an integral"), "dim": "a dimension", "ker": "a kernel",

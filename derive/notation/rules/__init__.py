@@ -34,6 +34,7 @@ SPELLINGS = (
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(γ) x is γ ⊙ x", signs.diagonals),
     Rule("a[z] is a(z)", signs.brackets),
+    Rule("u_c(i, j) is an entry", lists.in_brackets),
     Rule("← is =", trees.in_statements(signs.arrow)),
     Rule("f(x_k) = … defines f", functions.of_entries),
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),

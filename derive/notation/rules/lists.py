@@ -140,6 +140,41 @@ def entries(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.each(tree, named)) if renamed else formulas
 
 
+_AT = "NAME NUMBER PLUS MINUS TIMES COMMA".split()
+
+
+def in_brackets(formulas: list[Formula]) -> list[Formula]:
+    r"""u_c(i, j) as u_{c,i,j}, where i and j run, or stand beside what runs: u_c(i + m, j + n)."""
+    items = [i for f in formulas for run in trees.all_runs(f.tree or ()) for i in run]
+    bound = {n for i in items for n in _bound_at(i)}
+    arguments = ({*tr.names_in(p)} for i in items if tr.is_group(i, "LPAREN") for p in tr.split(i.items, "COMMA"))
+    beside = bound.union(*(own for own in arguments if len(own) > 1 and own & bound))
+
+    def joined(run: trees.Run) -> trees.Run:
+        for n, item in enumerate(run):
+            at = trees.called(run, n)
+            parts = tr.split(at.items, "COMMA") if at is not None and trees.below(item) and run[n + 1] is at else []
+            names = [{*tr.names_in(part)} for part in parts]
+            if at is not None and len(parts) > 1 and all(tr.is_token(i, *_AT) for i in at.items) and all(
+                    own & beside for own in names):
+                sub = *trees.below(item), trees.sign("COMMA", ",", at), *at.items
+                entry = tr.Scripted(tr.base_of(item), (sub,), (), 0, item.start, at.end)
+                return *run[:n], entry, *joined(run[n + 2 :])
+        return run
+
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, joined)) if bound else formulas
+
+
+def _bound_at(item: tr.Item) -> Iterator[str]:
+    """What a sum or a range binds."""
+    if isinstance(item, tr.Command) and item.type == "RANGE":
+        yield from tr.names_in(item.arguments[0])
+    elif isinstance(item, tr.Scripted) and tr.is_token(item.base, "BIG"):
+        for part in (p for sub in item.subs for p in tr.split(sub, "COMMA")):
+            yield from tr.names_in(tr.split(part, "REL", "IN")[0])
+            yield from (n for i in part for n in _bound_at(i))
+
+
 def _is_sample(part: trees.Run) -> bool:
     """x^i = (x^i_1, …, x^i_n): a sample and its entries, as whoever writes x^i means."""
     two = trees.sides(part)

@@ -14,6 +14,10 @@ CASES = {
     "brackets that a signature has": ([r"a[z] = \max(0, z)", r"h_i = a[f_i]"], [r"a(z) = \max(0, z)", r"h_i = a(f_i)"]),
     "brackets that nothing explains": ([r"h_i = a[f_i]"], [r"h_i = a[f_i]"]),
     "brackets that are shown": ([r"\mathbf{a}[\bullet]", "h_i = a[f_i]"], [r"\mathbf{a}(\bullet)", "h_i = a(f_i)"]),
+    "an entry at what runs, with a label": (
+        [r"v_c(i, j) = \sum_m \sum_n K_c(m, n) u(i + m, j + n)"],
+        [r"v_{c,i,j} = \sum_m \sum_n K_{c,m,n} u(i + m, j + n)"]),
+    "a function of values with a label": ([r"y_c = \phi_c(a, b)", r"z_k = \sum_i x_{ki}"], [r"y_c = \phi_c(a, b)", r"z_k = \sum_i x_{ki}"]),
     "an arrow": ([r"\mu \leftarrow \frac{1}{m} \sum_i x_i"], [r"\mu = \frac{1}{m} \sum_i x_i"]),
     "arrows in rows": ([r"\begin{aligned} m &\leftarrow a b \\ v &\gets m^2 \end{aligned}"],
                        [r"\begin{aligned} m = a b \\ v = m^2 \end{aligned}"]),

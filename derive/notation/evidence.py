@@ -11,7 +11,7 @@ from derive.notation import tree as tr
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, split_runs
 from derive.notation.symbols import Kind, Symbol
-from derive.notation.vocabulary import LETTERS_TOO, OPERATORS
+from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, is_divided
 
 _NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 
@@ -31,7 +31,8 @@ class Evidence:
             self.of_kind(k) for k in (Kind.INDEX, Kind.TENSOR, Kind.SET, Kind.SIZE))
         self.functions = self.of_kind(Kind.FUNCTION) | set(self.defined_functions())
         self.renamed(map(self.with_square, map(self.with_prime, self.seen.all)))
-        self.renamed(o for o in self.seen.all if not (self.is_operator(o.name) or self.is_of_vectors(o)))
+        self.renamed(o for o in self.seen.all if not (
+            self.is_operator(o.name) or self.is_of_vectors(o) or self.is_divergence(o)))
         self.labels: set[str] = set()
         self.latex: dict[str, str] = {}
         self.unlabelled: dict[str, str] = {}  # W_o ↦ W
@@ -55,6 +56,10 @@ class Evidence:
             return name not in self.heads | declared and all(
                 o.following is not None and not _indexed(o.following) for o in self.seen.all if o.name == name)
         return name.endswith("_bb") or name not in self.heads
+
+    def is_divergence(self, o: Occurrence) -> bool:
+        r"""D_{KL}(p \| q), which nothing defines."""
+        return o.following is not None and is_divided(o.following) and o.name not in self.heads | self.words.keys()
 
     def is_of_vectors(self, o: Occurrence) -> bool:
         """softmax, diag: no letters where they stand before something."""

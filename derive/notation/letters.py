@@ -11,7 +11,7 @@ from derive.notation import tree as tr
 from derive.notation.pieces import behind, labelled_name, leading
 from derive.notation.reader import Reader
 from derive.notation.symbols import Kind, Symbol, name_of
-from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond
+from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond, is_divided
 
 
 def symbol(r: Reader, c: tr.Cursor) -> Expr:
@@ -227,6 +227,8 @@ def undeclared(r: Reader, token: tr.Token, item: tr.Item, c: tr.Cursor) -> Expr:
     following = c.peek()
     shown = r.shown(token)
     applied = isinstance(following and tr.base_of(following), tr.Group)
+    if is_divided(following):
+        raise r.error(token, beyond(r.shown(item), "KL"))
     if token.text in OPERATORS and (token.text not in LETTERS_TOO or applied):
         raise r.error(token, beyond(shown, token.text))
     if token.text == "pi" and not (isinstance(item, tr.Scripted) and (item.subs or item.primes)):

@@ -413,7 +413,7 @@ def _paired(tokens: list[tr.Token], bar: str, sides: tuple[str, str], source: So
             raise source.error(tokens[bars[-1]].start, r"these bars do not pair; write \left| … \right|, or \mid")
         alone = len(bars) == 1 and (bar == "BAR" or bool(open_))
         for place, n in enumerate(bars):
-            out[n] = replace(tokens[n], type="MID" if alone else sides[place % 2], text="|")
+            out[n] = replace(tokens[n], type="MID" if alone else sides[place % 2], text="|" if bar == "BAR" else "‖")
 
     for n, token in enumerate(tokens):
         if token.type == bar:

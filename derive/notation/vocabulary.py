@@ -164,6 +164,11 @@ def extremal(item: tr.Item | None) -> str | None:
     return None if match is None else "max" if match["max"] else "min"
 
 
+def is_divided(group: tr.Item | None) -> bool:
+    r"""(p \| q): two distributions."""
+    return tr.is_group(group, "LPAREN", "LBRACK") and any(tr.is_token(i, "MID") and i.text == "‖" for i in group.items)
+
+
 def beyond(shown: str, name: str) -> str:
     """Why an operator is not read."""
     instead = "a formula for each of them" if name in ("pm", "mp") else (

@@ -127,6 +127,8 @@ def derivatives(b: Builder, subject: Subject, item: Item) -> None:
     """∂y_k/∂x_i = … for each of the letters."""
     shown = {m.expr.terms[0] for m in b.blocks if isinstance(m, Math) and isinstance(m.expr, Rel)}
     targets = [t for t in item.targets if t.before not in shown]
+    if stages.by_stages(subject):  # those of the loss by way of the tensors between, which stand in front of them
+        targets.sort(key=lambda t: t.loss)
     if targets:
         loss = any(t.loss for t in targets)
         b.prose("answer_derivatives", kind=item.kind, output=b.m(subject.output), scalar=subject.is_scalar,
@@ -146,8 +148,12 @@ def between(b: Builder, subject: Subject) -> dict[str, Step]:
     asked = {t.wrt for t in subject.backward}
     if found and not any(isinstance(m, Math) and m.name == "between" for m in b.blocks):
         b.prose("answer_between")
-        b.joined("between", (equation(before, printed(cast(Expr, s.after), before, subject.module))
-                             for name, s in found.items() if name not in asked for before in [cast(Expr, s.before)]))
+        inner = [(cast(Expr, s.before), cast(Expr, s.after)) for name, s in found.items() if name not in asked]
+        if subject.module.table.vectors:
+            for before, after in inner:
+                whole.stated(b, subject, "between", before, after, brief=True)
+        else:
+            b.joined("between", (equation(before, printed(after, before, subject.module)) for before, after in inner))
         b.prose("answer_staged")
     return found
 

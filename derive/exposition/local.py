@@ -14,12 +14,15 @@ from derive.calculus.rules import bound
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, presented, printed
 from derive.exposition.subject import Subject
+from derive.lines import WIDTH, width
 from derive.module import Function, Module
+from derive.notation import write
 from derive.notation.symbols import SymbolTable
 from derive.notation.writer import choose
 from derive.records import dataclass
 from derive.sheet import Prose
 
+_ROOM = WIDTH / 2  # what is wider is not displayed where the tensor's own letter stands for it in the next step
 _SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z*])")
 
 
@@ -53,13 +56,29 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
     b.told.update(s for s in words if "$" not in s)
     if not rules:
         words = [b.say("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ex.ZERO)]
+    folded = _folds(b, found, module)
+    if folded:
+        words.append(b.say("rule_folded", of=b.m(found.before.of)))
     b.text(" ".join(filter(None, (lead, *words))))
     for line in rules:
         statement = equation(line.step.before, line.step.raw, line.step.after)
         if line.apart and _lettered(statement) not in said and _stands_alone(line.step.before, module):
             said[_lettered(statement)] = None
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
-    reasoned(b, subject, "local", found.before, None, found.raw, found.after)
+    reasoned(b, subject, "local", found.before, None, found.after if folded else found.raw, found.after)
+
+
+def _folds(b: Builder, found: Shown, module: Module) -> bool:
+    """The raw derivative is wide, the tensor itself stands in the next form, and how that comes about was shown."""
+    own = found.before.of
+    if width(write(presented(found.raw, found.before, module), module.table)) <= _ROOM or not (isinstance(
+            own, ex.Entry) and any(isinstance(n, ex.Entry) and n.tensor == own.tensor for n in ex.walk(found.after))):
+        return False
+    applied = {n.name for n in ex.walk(found.raw) if isinstance(n, ex.Fn)}
+    told = f"folded {sorted(applied)}"
+    before = told in b.told
+    b.told.add(told)
+    return before or any(f.name in applied for f in module.functions)
 
 
 def reasoned(b: Builder, subject: Subject, name: str, before: ex.Expr, chain: ex.Expr | None, raw: ex.Expr,

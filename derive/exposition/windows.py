@@ -68,12 +68,15 @@ def describe(b: Builder, field: ReceptiveField, size: tuple[int, ...] | None, at
 
 
 def edge(b: Builder, field: ReceptiveField, size: tuple[int, ...] | None, empty: Expr | None,
-         divisor: str = "") -> None:
-    """What happens at the edge: ``empty`` is the value over no entry, ``divisor`` what an average divides by."""
+         divisor: str = "", zeros: str = "") -> None:
+    """What happens at the edge: ``empty`` is the value over no entry, ``divisor`` what an average divides by.
+
+    ``zeros``: the maximum, or minimum, of an input that the question pads with them.
+    """
     facts = described(field, size)
     words = Builder(b.tables, "geometry", b.blocks, b.inline)
     words.prose("edge", facts=facts["facts"], ceil_mode=facts["ceil_mode"], divisor=divisor, padded=facts["padded"],
-                empty=b.m(empty) if empty is not None and facts["facts"].missed else "")
+                zeros=zeros, empty=b.m(empty) if empty is not None and facts["facts"].missed else "")
 
 
 def value_of_nothing(module: Module) -> Expr | None:
@@ -124,7 +127,7 @@ def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
     if closed is not None:
         value = closed if isinstance(closed, Cases) else printed(closed, before, module)
         b.math(f"message_here_{module.inputs[0]}", equation(before, value))
-    edge(b, field, module.input_size, value_of_nothing(module), _divisor(subject))
+    edge(b, field, module.input_size, value_of_nothing(module), _divisor(subject), _zeros(subject))
 
 
 def _alone(message: Expr) -> Expr:
@@ -147,6 +150,13 @@ def ties(b: Builder, subject: Subject) -> None:
         words = Builder(b.tables, "geometry", b.blocks, b.inline)
         words.prose("ties", op=value.op, absolute=absolute, rule=subject.module.tie_rule,
                     one=not subject.output.indices)
+
+
+def _zeros(subject: Subject) -> str:
+    """"max" or "min", where the question pads with zeros what is selected from."""
+    _, value = subject.module.definition(subject.module.output)
+    said = any(r.startswith("padding") and ("zero" in r or "nul" in r) for r in subject.module.readings)
+    return value.op if said and isinstance(value, Reduce) and value.op in ("max", "min") else ""
 
 
 def _divisor(subject: Subject) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import derive
+from derive.card import Card
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Partial, Rel, Size, walk
 from derive.render import DETAILS
@@ -104,6 +105,19 @@ def test_the_bracket_that_is_explained_stands_in_the_answer() -> None:
         said = [found[1] for t in texts if (found := re.match(r"Here \$(.*)\$ is 1 where the condition", t))]
         assert all(any(s in t for t in texts[: texts.index(f"Here ${s}$ is 1 where the condition in it holds, and 0 "
                                                            "elsewhere.")]) for s in said)
+
+
+def test_a_definition_stands_for_what_is_wider_than_half_a_line() -> None:
+    text = derive.render(composed("lstm_cell"), "md")
+    assert "in place of what it is defined as" in text and text.count(r"\tanh^{2}\left(\sum") <= 1
+
+
+def test_zeros_that_take_no_part_in_a_maximum_are_told() -> None:
+    card = Card.parse("---\nid: q\n---\n# Question\nMax pooling with 3x3 windows, stride 2 and an input padded with zeros by "
+                      "one cell on every side, $y_{kl} = \\max_{(i, j) \\in \\Omega(k, l)} x_{ij}$. Derive the backward "
+                      "message.\n")
+    assert "a clipped window whose entries are all below 0 would give 0" in derive.render(derive.solve(card), "md")
+    assert "take no part" not in derive.render(composed("overlapping"), "md")
 
 
 def test_the_python_interface_takes_a_detail() -> None:

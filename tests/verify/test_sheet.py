@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import derive
 from derive.calculus.derivation import Step
 from derive.calculus.messages import Messages
 from derive.errors import CardError
@@ -234,3 +235,7 @@ def test_a_range_beyond_a_stated_shape_is_an_error_of_the_card() -> None:
     sheet = Sheet("", (displayed(r"\frac{\partial y}{\partial w_i} = x_i^2", messages.module.table),), ())
     with pytest.raises(CardError, match=r"the formula of `y` reads `w` at 6, but the indices of `w` end at 5"):
         verify(sheet, messages)
+
+
+def test_outside_of_its_domain_a_function_has_no_slope() -> None:
+    assert derive.solve(formula=r"y_k = \mathrm{log1p}(x_k^2)").report.ok

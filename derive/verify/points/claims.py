@@ -222,6 +222,9 @@ class Compiler:
         source = "def sides(P, AT, HITS):\n" + (f"    {params} = AT\n" if params else "")
         if cond is not None:
             source += f"    if not {coder.value(cond)}: return None\n"
+        first = claim.terms[0] if isinstance(claim, ex.Rel) else None
+        if isinstance(first, ex.Fn) and first.name.endswith("'"):  # outside of its domain a function has no slope
+            source += f"    try: {coder.value(first)}\n    except (ArithmeticError, ValueError): return None\n"
         ops: tuple[str, ...] = ("=",)
         terms: tuple[str, ...]
         if isinstance(claim, ex.Rel) and not isinstance(claim.terms[0], ex.Subdifferential):

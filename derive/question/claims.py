@@ -139,10 +139,9 @@ def refuse_unread(failures: Iterable[Failure]) -> None:
     """Raise the errors of the formulas that could not be read and may say what the layer computes."""
     unread = [(f, error) for f, error in failures
               if any(sign.search(_SCRIPT.sub("", f.latex)) for sign in (_EQUATES, _LIKE))]
-    outside = [(f, e) for f, e in unread if _OUTSIDE.search(f.latex)]
+    outside = [error for f, error in unread if _OUTSIDE.search(f.latex)]
     if outside:
-        formula = outside[0][0]
-        raise UnsupportedError(Problem(f"{place(formula)} is outside the notation of layers", line=formula.line))
+        raise UnsupportedError(*outside[0].problems)
     if unread:
         raise CardError(*(p for _, error in unread for p in error.problems))
 

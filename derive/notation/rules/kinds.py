@@ -34,7 +34,7 @@ def kind_of(formula: Formula) -> Said:
     tree = formula.tree
     if not tree:
         return Said.UNREADABLE
-    if any(tr.has(run, "ARROW") for run in trees.all_runs(tree)):
+    if any(tr.has(run, "ARROW") for run in (tree, *(i.items for i in tree if isinstance(i, tr.Env)))):
         return Said.UPDATE
     if is_derived(tree):
         return Said.GRADIENT if equates(formula) else Said.DERIVATIVE

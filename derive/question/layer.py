@@ -37,6 +37,7 @@ from derive.question.claims import (
     with_numbers,
     without_claims,
 )
+from derive.question.defining import defined_in_words
 from derive.question.geometry import window_geometry
 from derive.question.lexicon import named
 from derive.question.naming import (
@@ -126,6 +127,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
     written = with_trees(with_shapes_said(with_cases_said(written, prose), prose))
+    written += with_trees(defined_in_words(replace(prose, formulas=tuple(written)), written))
     prose = replace(prose, formulas=tuple(written))
     found = with_named(rewritten([*written, *stated], RULES), prose)
     read_ = _read_all(found, prose)

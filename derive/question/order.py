@@ -19,6 +19,7 @@ from derive.records import dataclass
 
 _OF = re.compile(r"\s+of (?:an? |the )?$")  # «the softmax of a linear layer»
 _TO_LETTER = re.compile(r"\s+(?:the )?(?:\w+ )?∎")  # «applied to $z$»
+ENDS_THERE = re.compile(r"\s*(?:[,.;:¶]|$)")  # «a softmax follows, …»
 _GOES_ON = re.compile(r"[,.;:¶]|\b(?:it|its|then|finally)\b")
 _HEAD = (r"(?:activation(?: function)?|function|non-?linearity|layer|unit|module|map|operation|formula|block"
          r"|transformation)")
@@ -60,7 +61,8 @@ def reversed_by(first: Part, second: Part, prose: Prose) -> bool | None:
     start, _ = prose.sentence(second.start)
     words = prose.text[max(start, first.end) : second.start]
     lead = prose.text[start : first.start] if start <= first.start else ""
-    here = [s for s in named(words, "join.back", "join.ahead", "join.source") if not _TO_LETTER.match(words, s.stop)]
+    here = [s for s in named(words, "join.back", "join.ahead", "join.source")
+            if not _TO_LETTER.match(words, s.stop) and not ENDS_THERE.match(words, s.stop)]
     if leads(lead, "join.ahead"):
         return None if here else True  # «before the pooling stands a ReLU»
     if not here:

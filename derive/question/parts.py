@@ -13,10 +13,11 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.chain import Chain
 from derive.question.claims import Doubts, computes_nothing, is_claimed
+from derive.question.defining import called
 from derive.question.lexicon import ends, named, only, up_to
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.network import ACTIVATIONS, Own, network
-from derive.question.order import reversed_by
+from derive.question.order import ENDS_THERE, reversed_by
 from derive.question.prose import Gap, Prose
 from derive.question.recognised import Part
 from derive.question.request import discussed, requested
@@ -357,7 +358,16 @@ def continued_parts(prose: Prose, written: Sequence[Formula], defined: Definitio
 
 
 def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
-    """«the average $\\bar{e}$ is fed to a linear layer»: the letter of the formulas' output stands before a join."""
+    """«the average $\\bar{e}$ is fed to a linear layer»: the letter of the formulas' output stands before a join.
+
+    Or the noun that calls it: «the scores go into a softmax».
+    """
+    start, _ = prose.sentence(parts[0].start)
+    joins = [start + s.start for s in named(prose.text[start : parts[0].start], "join.through")]
+    words = prose.text[start : joins[0]].split() if joins else []
+    noun = next((w for w in reversed(words) if not named(w, "naming.is")), "")
+    if noun.isalpha() and called(prose, noun) == name_of(source):
+        return True
     before = [g for g in prose.gaps if g.start < parts[0].start]
     letters = written_letters(before[-1].formula) if before else ()
     between = prose.text[before[-1].start + 1 : parts[0].start] if before else ""
@@ -367,11 +377,14 @@ def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
 
 def _follows(prose: Prose, last: Definition, parts: Sequence[Part]) -> bool:
     """«It is followed by a ReLU»: the sentence right behind the formulas begins so."""
-    start, _ = prose.sentence(parts[0].start)
-    words = prose.text[start : parts[0].start]
+    start, stop = prose.sentence(parts[0].start)
+    words, behind = prose.text[start : parts[0].start], prose.text[parts[0].end : stop]
     joins = named(words, "join.through")
     between = (prose.plain.place(g.formula) for g in prose.gaps if equates(g.formula))
     nearest = not any(prose.plain.place(last.formula) < at < prose.plain.origin[start] for at in between)
+    alone = any(ENDS_THERE.match(behind, s.stop) and "∎" not in behind[: s.start] for s in named(behind, "join.back"))
+    if alone and nearest and only(words, 0, len(words), "small"):  # «a softmax over the classes follows»
+        return True
     return bool(joins) and nearest and only(words, 0, joins[0].start, "anaphor") and "∎" not in words
 
 

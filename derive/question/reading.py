@@ -34,7 +34,7 @@ def _body(function: Function | None, argument: str, sloped: bool = False) -> str
     return rf"{function.latex}({argument})" if function.elementary else function.defined(argument, sloped)
 
 
-_KNOWN = {part: FUNCTIONS[name] for part in (
+KNOWN = {part: FUNCTIONS[name] for part in (
     "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
     "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), "")), "u")}
 _LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
@@ -70,7 +70,7 @@ def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:
 def _known(span: Span) -> str | None:
     """The part that a span names, where it is a function that is written without letters of its own."""
     name = span.concept.partition(".")[2]
-    return name if name in _KNOWN else None
+    return name if name in KNOWN else None
 
 
 def _functions(text: str) -> list[str]:
@@ -87,7 +87,7 @@ def _called(letter: str, prose: Prose) -> Function | None:
         around = prose.text[max(start, gap.start - 60) : min(stop, gap.start + 80)]
         found = _functions(around)
         if len(found) == 1:
-            return _KNOWN[found[0]]
+            return KNOWN[found[0]]
         if not found and named(around, "called.logistic"):
             return FUNCTIONS["sigmoid"]
     found = _functions(prose.text)
@@ -95,7 +95,7 @@ def _called(letter: str, prose: Prose) -> Function | None:
             not said and named(prose.text, "model.linear-sigmoid"))):
         return FUNCTIONS["sigmoid"]
     mentioned = any(word in prose.text for word in ("activation", "nonlinear", "non-linear", "aktivač"))
-    return _KNOWN[found[0]] if len(found) == 1 and mentioned else None
+    return KNOWN[found[0]] if len(found) == 1 and mentioned else None
 
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"

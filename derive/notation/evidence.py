@@ -32,7 +32,7 @@ class Evidence:
         self.functions = self.of_kind(Kind.FUNCTION) | set(self.defined_functions())
         self.renamed(map(self.with_square, map(self.with_prime, self.seen.all)))
         self.renamed(o for o in self.seen.all if not (
-            self.is_operator(o.name) or self.is_of_vectors(o) or self.is_divergence(o)))
+            self.is_operator(o.name) or self.is_of_vectors(o) or self.is_divergence(o) or o.name in self.of_vectors))
         self.labels: set[str] = set()
         self.latex: dict[str, str] = {}
         self.unlabelled: dict[str, str] = {}  # W_o ↦ W
@@ -56,6 +56,15 @@ class Evidence:
             return name not in self.heads | declared and all(
                 o.following is not None and not _indexed(o.following) for o in self.seen.all if o.name == name)
         return name.endswith("_bb") or name not in self.heads
+
+    @cached_property
+    def of_vectors(self) -> set[str]:
+        """f of f(a)_i = …, where f stands before another bracket: neither a number's function nor a factor."""
+        heads = [(str(d.left[0]), list(tr.names_in(group.items))) for d in self.seen.definitions if len(d.left) == 2
+                 and tr.is_token(d.left[0], "NAME") and tr.scripted(d.left[1]).subs
+                 and tr.is_group(group := tr.base_of(d.left[1]), "LPAREN")]
+        return {name for name, own in heads for o in self.seen.all if o.name == name and o.following is not None
+                and list(tr.names_in(o.following.items)) != own} - self.words.keys()
 
     def is_divergence(self, o: Occurrence) -> bool:
         r"""D_{KL}(p \| q), which nothing defines."""

@@ -68,10 +68,16 @@ class _Way:
         vectors = {name.partition("_")[0] for name, rank in found.items() if rank == COLUMN}  # c_{t-1} beside c_t
         found |= {name: COLUMN for name in starred & found.keys() if name.partition("_")[0] in vectors
                   and self.goes_with_entries(name, found, COLUMN)}
-        both |= {name: {NUMBER, COLUMN} for name in (plain | starred) & found.keys()
-                 if self.goes_with_entries(name, found, NUMBER if name in plain else COLUMN)}
+        both |= {name: {NUMBER, COLUMN} for name in (plain | starred | self.beside_scaled(found)) & found.keys()
+                 if self.goes_with_entries(name, found, COLUMN if name in starred else NUMBER)}
         readings = tuple((name, tuple(_SHAPES[r] for r in sorted(ranks))) for name, ranks in both.items())
         return replace(with_ranks(self.table, {n: r for n, r in found.items() if n not in both}), open=readings)
+
+    def beside_scaled(self, found: Ranks) -> set[str]:
+        """b of y = a x + b, where a is a number."""
+        sums = [n for claim in self.claimed for n in walk(claim) if isinstance(n, Add)]
+        return {n for s in sums for t in s.terms if (n := _letter(t)) is not None and any(
+            isinstance(o, Mul) and any(found.get(_letter(f) or "") == NUMBER for f in o.factors) for o in s.terms)}
 
     def goes_with_entries(self, name: str, found: Ranks, other: int) -> bool:
         """b of z = X w + b, where the vectors are bold and b is not: a number fits as well; c of h = o * c a vector."""

@@ -92,6 +92,8 @@ class _Lexer:
             self.emit("BIG", SIGNS[char], self.at + 1)
         elif char in SIGNS:
             self.emit(SIGNS[char], char, self.at + 1)
+        elif word := vocabulary.WORD.match(self.text, self.at):
+            self.emit("TEXT", word[0], word.end())
         elif word := _APPLIED_OPERATOR.match(self.text, self.at):
             self.emit("NAME", word[0], word.end())
         elif _LETTER.match(char):

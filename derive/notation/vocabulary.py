@@ -88,6 +88,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 _SUCH_THAT = ("s.t", "st", "such that", "subject to", "with", "where", "for which", "with the property that")
 _KIND_OF = {phrase: kind for kind, phrases in _KINDS.items() for phrase in phrases}
+_BARE = "|".join(p for p in _KIND_OF if p == "if" or (p.isascii() and p.isalpha() and len(p) > 2))
+WORD = re.compile(rf"(?<![^\s&])(?:{_BARE})(?=\s)")  # x_k if x_k > 0
 _LARGEST = "max|maximum|maximal|largest|greatest|biggest|highest"
 _SMALLEST = "min|minimum|minimal|smallest|least|lowest"
 _EXTREMAL = re.compile(

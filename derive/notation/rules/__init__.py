@@ -37,6 +37,7 @@ SPELLINGS = (
     Rule("u_c(i, j) is an entry", lists.in_brackets),
     Rule("← is =", trees.in_statements(signs.arrow)),
     Rule("f(x_k) = … defines f", functions.of_entries),
+    Rule("f(x)_k = … of x_k defines f", functions.by_entries),
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),
     Rule("m ∈ {0, 1}^n is m ∈ R^n", trees.in_statements(signs.cells)),
     Rule("δ_{ik} is [i = k]", signs.kroneckers),

@@ -84,6 +84,31 @@ def _with_argument(formulas: list[Formula], f: _Function, spare: str) -> list[Fo
     return found
 
 
+def by_entries(formulas: list[Formula]) -> list[Formula]:
+    """f(a)_i = … of a_i alone as f(u) = …, where f is applied to something else."""
+    spare = next(trees.free(formulas), None)
+    runs = (run for f in formulas for run in trees.all_runs(f.tree or ()))
+    calls = {(str(run[n]), trees.letter(g.items[0]) if len(g.items) == 1 else None)
+             for run in runs for n in range(len(run)) if (g := trees.called(run, n)) is not None}
+
+    def of_number(part: trees.Run) -> trees.Run:
+        head, *values = trees.sides(part)
+        at = tr.normal(head[1]) if len(head) == 2 and len(values) == 1 and spare else None
+        group = tr.base_of(at) if at is not None and trees.letter(head[0]) else None
+        own = trees.letter(group.items[0]) if tr.is_group(group, "LPAREN") and len(group.items) == 1 else None
+        elsewhere = any(name == str(head[0]) and of != own for name, of in calls) if own is not None else False
+        if own is None or spare is None or not elsewhere or not isinstance(at, tr.Scripted) or len(
+                at.subs) != 1 or at.sups:
+            return part
+        entry = trees.spelt([trees.indexed(trees.name(own, at), *at.subs[0])])
+        body = trees.each(values[0], lambda i: trees.name(spare, i) if trees.spelt([i]) == entry else i)
+        if {own, *tr.names_in(at.subs[0])} & {*tr.names_in(body)} or trees.indices(body):
+            return part
+        return head[0], tr.group((trees.name(spare, at),)), trees.equals(at), *body
+
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, of_number))
+
+
 def of_entries(formulas: list[Formula]) -> list[Formula]:
     """f(x_k) = … as f(u) = …, where other equations apply f; else f_k stands for each f(x_k)."""
     for f in list(_defined(formulas)):

@@ -18,6 +18,9 @@ CASES = {
         [r"v_c(i, j) = \sum_m \sum_n K_c(m, n) u(i + m, j + n)"],
         [r"v_{c,i,j} = \sum_m \sum_n K_{c,m,n} u(i + m, j + n)"]),
     "a function of values with a label": ([r"y_c = \phi_c(a, b)", r"z_k = \sum_i x_{ki}"], [r"y_c = \phi_c(a, b)", r"z_k = \sum_i x_{ki}"]),
+    "a function by its entries": ([r"y = f(W x)", r"f(a)_i = \max(a_i, 0)"], [r"y = f(W x)", r"f(u) = \max(u, 0)"]),
+    "a function of a whole vector, by its entries": (
+        [r"y = f(W x)", r"f(a)_i = a_i / \sum_j a_j"], [r"y = f(W x)", r"f(a)_i = a_i / \sum_j a_j"]),
     "an arrow": ([r"\mu \leftarrow \frac{1}{m} \sum_i x_i"], [r"\mu = \frac{1}{m} \sum_i x_i"]),
     "arrows in rows": ([r"\begin{aligned} m &\leftarrow a b \\ v &\gets m^2 \end{aligned}"],
                        [r"\begin{aligned} m = a b \\ v = m^2 \end{aligned}"]),

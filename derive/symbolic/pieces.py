@@ -112,16 +112,15 @@ class Pieces:
     def extremum(self, op: str, values: Iterable[Any]) -> Any:
         """The largest or the smallest of these as a symbol with a case for each."""
         terms = tuple(dict.fromkeys(map(expression, values)))
-        sign = 1 if op == "max" else -1
+        beyond = frozenset((0, 1) if op == "max" else (0, -1))
         return self._named(Piece(tuple(
-            (tuple(_compared(sign * (a - b), frozenset((0, 1))) for b in terms if b is not a), a) for a in terms
-        ), (op, terms)))
+            (tuple(_compared(a, b, beyond) for b in terms if b is not a), a) for a in terms), (op, terms)))
 
-    def sign(self, expr: sympy.Expr, asked: Signs) -> bool:
-        """Whether the sign is one of these; where that is open, both ways are gone."""
+    def sign(self, left: sympy.Expr, right: sympy.Expr, asked: Signs) -> bool:
+        """Whether the sign of left − right is one of these; where that is open, both ways are gone."""
+        expr, asked = _compared(left, right, asked)
         if expr.is_Rational:
             return int(sympy.sign(expr)) in asked
-        expr, asked = _compared(expr, asked)
         known = self._signs.get(expr, ANY)
         if known <= asked or not known & asked:
             return known <= asked
@@ -156,9 +155,16 @@ class Pieces:
         return Cased(self._names[key], self)
 
 
-def _compared(expr: sympy.Expr, signs: Signs) -> tuple[sympy.Expr, Signs]:
-    """d and −d are compared with 0 as one."""
-    return (-expr, frozenset(-s for s in signs)) if expr.could_extract_minus_sign() else (expr, signs)
+def _compared(left: sympy.Expr, right: sympy.Expr, signs: Signs) -> tuple[sympy.Expr, Signs]:
+    """left − right, of which d and −d are compared with 0 as one; that of two letters SymPy need not work out."""
+    if left.is_Symbol and right.is_Symbol and left is not right:
+        turned = left.name > right.name
+        expr = sympy.Add(*((right, -left) if turned else (left, -right)), evaluate=False)
+    else:
+        expr = left - right
+        turned = expr.could_extract_minus_sign()
+        expr = -expr if turned else expr
+    return expr, frozenset(-s for s in signs) if turned else signs
 
 
 class Cased:
@@ -192,7 +198,7 @@ class Cased:
         return self.within.extremum("max", (self, -self))
 
     def _is(self, other: Any, *signs: int) -> bool:
-        return self.within.sign(self.expr - expression(other), frozenset(signs))
+        return self.within.sign(self.expr, expression(other), frozenset(signs))
 
     def __lt__(self, other: Any) -> bool:
         return self._is(other, -1)
@@ -232,10 +238,16 @@ def _power(x: Any, e: Any) -> Any:
 
 def _of(name: str) -> Callable[[Any], Any]:
     def apply(x: Any) -> Any:
-        value = FUNCTIONS[name](expression(x))
+        u = expression(x)
+        value = FUNCTIONS[name](u, evaluate=False) if _stands(name, u) else FUNCTIONS[name](u)
         return Cased(value, x.within) if isinstance(x, Cased) else value
 
     return apply
+
+
+def _stands(name: str, u: sympy.Expr) -> bool:
+    """Whether SymPy leaves e^u or log u as it is, which it finds out by asking much of u."""
+    return (name == "exp" or name == "log" and u.is_Add) and not u.is_number and not u.has(sympy.log)
 
 
 def _extreme(op: str) -> Callable[..., Any]:
@@ -281,6 +293,11 @@ def _evaluated(expr: sympy.Expr, known: dict[Any, Any], kind: Arithmetic) -> Any
 
 
 _U = sympy.Dummy("u", real=True)
+
+
+@lru_cache(maxsize=256)
+def _slope_by_u(function: Any, before: tuple[sympy.Expr, ...], after: tuple[sympy.Expr, ...]) -> sympy.Expr:
+    return function(*before, _U, *after).diff(_U)
 
 
 class Numbers(Protocol):
@@ -346,5 +363,5 @@ class Gradient:
         if expr.is_Mul:
             return reduce(mul, map(within.number, (*before, *after)))
         if (expr, n) not in self._slopes:
-            self._slopes[expr, n] = expr.func(*before, _U, *after).diff(_U).xreplace({_U: expr.args[n]})
+            self._slopes[expr, n] = _slope_by_u(expr.func, before, after).xreplace({_U: expr.args[n]})
         return within.number(self._slopes[expr, n])

@@ -6,7 +6,7 @@ counts where one holds has its case for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -59,8 +59,18 @@ def _names(layer: Layer) -> dict[str, Any]:
     def given(cond: Truth, claim: Callable[[], Truth]) -> Truth:
         return cond is False or space.some([space.negated(cond), claim()])
 
+    def chain(left: Any, *links: tuple[str, Callable[[], Any]]) -> Truth:
+        def truths(before: Any) -> Iterator[Truth]:
+            for op, side in links:
+                after = side()
+                yield space.compare(before, op, after)
+                before = after
+
+        return conjunction(truths(left))
+
     return names(space.kind, None) | {
-        "agreed": agreed, "no_case": layer.anything, "given": given, "max": extremum("max"), "min": extremum("min"),
+        "agreed": agreed, "no_case": layer.anything, "given": given, "chain": chain,
+        "max": extremum("max"), "min": extremum("min"),
         "extreme": lambda hits, first, pick, values: pick(*values), "best": space.best,
         "side": lambda hits, above, below, value, function: function(value),
         "middle": _no_median, "median": _no_median, "compare": space.compare, "same": space.same,
@@ -172,10 +182,11 @@ class Guards(Coder):
         if quotient is not None:  # a/b = c as b ≠ 0 and a = c b: nothing is divided
             above, below, right = quotient
             return self._every((ex.Rel((below, ex.ZERO), ("≠",)), ex.Rel((above, ex.Mul((right, below))), ("=",))))
-        sides = [self.value(t) for t in node.terms]
-        pairs = list(zip(sides, node.ops, sides[1:], strict=False))
-        parts = [f"compare({a},{op!r},{b})" for a, op, b in pairs]
-        return parts[0] if len(parts) == 1 else f"every({''.join(f'lambda: {part},' for part in parts)})"
+        first, *sides = map(self.value, node.terms)
+        if len(sides) == 1:
+            return f"compare({first},{node.ops[0]!r},{sides[0]})"
+        links = (f"({op!r},lambda: {side})," for op, side in zip(node.ops, sides, strict=True))
+        return f"chain({first},{''.join(links)})"
 
     def _and(self, node: ex.And) -> str:
         return self._every(node.conds)

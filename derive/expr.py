@@ -21,23 +21,12 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 from weakref import ref
 
-_table: dict[tuple[Any, ...], _Reference] = {}  # nodes are looked up most of all: no WeakValueDictionary in Python
+_table: dict[tuple[Any, ...], Node] = {}  # the last nodes that were made, by class and fields
+_older: dict[tuple[Any, ...], ref[Node]] = {}  # those before them, held by nobody here
+_MOST = 20_000  # of the last
 _making = RLock()
 _fresh = itertools.count()
 _N = TypeVar("_N", bound="Node")
-
-
-class _Reference(ref["Node"]):
-    """A node that is held by nobody here, and its key."""
-
-    __slots__ = ("key",)
-    key: tuple[Any, ...]
-
-
-def _gone(reference: _Reference, table: dict[tuple[Any, ...], _Reference] = _table, making: RLock = _making) -> None:
-    with making:
-        if table.get(reference.key) is reference:
-            del table[reference.key]
 
 
 class _Interned(type):
@@ -47,18 +36,35 @@ class _Interned(type):
         if cls.normalise is not None:
             args = cls.normalise(*args)
         key = (cls, *args) if cls is not Num else (cls, *args[0].as_integer_ratio())  # a Fraction's hash takes long
-        known = _table.get(key)
-        node: Any = None if known is None else known()
+        node: Any = _table.get(key)
+        return _made(cls, args, key) if node is None else node
+
+
+def _made(cls: type[_N], args: tuple[Any, ...], key: tuple[Any, ...]) -> _N:
+    with _making:  # one node for all threads: the table alone would let two of them each make one
+        older = _older.get(key)
+        node: Any = _table.get(key) or (older and older())
         if node is None:
-            with _making:  # one node for all threads: the table alone would let two of them each make one
-                known = _table.get(key)
-                node = None if known is None else known()
-                if node is None:
-                    node = object.__new__(cls)
-                    node.__dict__.update(zip(cls.__match_args__, args, strict=True), _parts=args)
-                    _table[key] = made = _Reference(node, _gone)
-                    made.key = key
-        return node
+            node = object.__new__(cls)
+            fields = node.__dict__
+            fields["_parts"] = args
+            for name, value in zip(cls.__match_args__, args, strict=True):
+                fields[name] = value
+        _table[key] = node
+        if len(_table) > _MOST:
+            _let_go()
+    return node
+
+
+def _let_go() -> None:
+    """Nodes that nobody holds are gone then: first those made last, which hold the others."""
+    _older.update((key, ref(node)) for key, node in _table.items())
+    _table.clear()
+    waiting = [*_older]
+    while waiting:
+        key = waiting.pop()
+        if _older[key]() is None:
+            del _older[key]
 
 
 @dataclass_transform(frozen_default=True)
@@ -84,7 +90,7 @@ class Node(metaclass=_Interned):
     def children(self) -> tuple[Node, ...]:
         cached: tuple[Node, ...] | None = self.__dict__.get("_children")
         if cached is None:
-            cached = self.__dict__["_children"] = tuple(_nodes_in(self._parts))
+            cached = self.__dict__["_children"] = tuple(_nodes_in(self._parts, []))
         return cached
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,12 +100,13 @@ class Node(metaclass=_Interned):
         return f"{type(self).__name__}({', '.join(map(repr, self.parts()))})"
 
 
-def _nodes_in(part: Any) -> Iterator[Node]:
-    if isinstance(part, Node):
-        yield part
-    elif isinstance(part, tuple):
-        for item in part:
-            yield from _nodes_in(item)
+def _nodes_in(parts: tuple[Any, ...], found: list[Node]) -> list[Node]:
+    for part in parts:
+        if isinstance(part, Node):
+            found.append(part)
+        elif type(part) is tuple:
+            _nodes_in(part, found)
+    return found
 
 
 class Expr(Node):
@@ -482,13 +489,16 @@ def open_as(node: Reduce | Arg | SetOf, variables: tuple[Idx, ...]) -> tuple[Bin
     return _rename(node.binder, mapping), subst(body, mapping)
 
 
+_NONE: frozenset[Idx] = frozenset()
+
+
 def free_indices(node: Node) -> frozenset[Idx]:
     """The index variables that are free in a node."""
     if isinstance(node, Idx):  # which does not keep itself alive
         return frozenset((node,))
     cached: frozenset[Idx] | None = node.__dict__.get("_free")
     if cached is None:
-        cached = frozenset[Idx]().union(*map(free_indices, node.children()))
+        cached = _NONE.union(*map(free_indices, node.children()))
         if isinstance(node, BINDING):
             cached -= frozenset(node.binder.variables)
         node.__dict__["_free"] = cached

@@ -6,6 +6,7 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
+from derive import expr
 from derive.expr import (
     ONE,
     ZERO,
@@ -74,6 +75,14 @@ def test_transform_leaves_what_no_rule_changes() -> None:
     expr = window_max(I, J)
     assert transform(expr, lambda _: None) is expr
     assert transform(expr, lambda n: ZERO if isinstance(n, Entry) else None).body is ZERO
+
+
+def test_a_node_is_one_as_long_as_it_is_held_and_kept_no_longer_than_others_are_made() -> None:
+    held, loose = Mul((I, Idx("held"))), ("loose",)
+    Mul((I, Idx(*loose)))
+    expr._let_go()
+    assert Mul((I, Idx("held"))) is held
+    assert (Idx, *loose) not in expr._older and (Idx, "held") in expr._older
 
 
 def test_rewriting_leaves_nothing_to_the_collector() -> None:

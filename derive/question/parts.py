@@ -109,8 +109,9 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
     no_loss = not any(p.loss for p in chain.parts)
     no_activation = not chain.continued and not any(p.name in ACTIVATIONS for p in chain.parts)
     for head in named(text, "head.layer", "head.loss"):
-        if requested(text, head.start) or discussed(text, head.start) or ends(text[: head.start], "naming.as"):
-            continue
+        if requested(text, head.start) or discussed(text, head.start) or ends(
+                text[: head.start], "naming.as") or ends(text[: head.start], "not.no", most=1):
+            continue  # «as activation function», «no further activation»
         if last_word(text, head.start) in ("hidden", "output", "input") and text[head.start :].startswith("layer"):
             if not any(p.name == "linear" and -30 < p.start - head.stop < 40 for p in chain.parts):
                 yield head.start, head.stop

@@ -18,6 +18,7 @@ from derive.question.claims import computes_nothing
 from derive.question.lexicon import Span, named, only, spans
 from derive.question.naming import Mention, mentions, written_letters
 from derive.question.prose import Prose
+from derive.question.request import requested
 from derive.records import dataclass
 
 
@@ -216,9 +217,12 @@ class Recognised:
         return sorted([*own, *found], key=lambda p: p.start)
 
     def _weighing(self, found: Sequence[Part]) -> Iterator[Part]:
-        """A unit that has weights weighs its inputs first: «one logistic unit with weights $w$», «a neuron with … »."""
+        """A unit that has weights weighs its inputs first: «one logistic unit with weights $w$», «a neuron with … »;
+        also where the gradient of the weights is asked for."""
         text, last = self.prose.text, Part("", -1, -1)
         places = [self.places.get(id(m.formula), -1) for m in self.spoken if role_of(m) == "weight"]
+        asked = not named(text, "part.linear") and any(
+            s.of("letter.weight") and requested(text, s.start) for s in named(text, "letter"))
         for part in found:
             start, stop = self.prose.sentence(part.start)
             linear = named(text, "part.linear")
@@ -228,8 +232,8 @@ class Recognised:
             before = next((s for s in nouns if s.start < part.start and last.start < start), None)
             noun = beside or before
             direct = last.name == "linear" and not named(text[last.end : part.start], "join.then", "join.through")
-            if noun and not direct and part.name in UNITS and any(
-                    noun.start < at < (stop if beside else part.start) for at in places):
+            weighs = any(noun.start < at < (stop if beside else part.start) for at in places) if noun else False
+            if noun and not direct and part.name in UNITS and (weighs or asked):
                 options = {"units": "1"} if noun.concept == "unit.one" else self._counted(part.start)
                 if beside and noun.start > part.start:
                     yield Part("linear", part.start, noun.start - 1, options=options)

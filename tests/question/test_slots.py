@@ -112,6 +112,7 @@ def test_an_unknown_word_in_a_list_of_messages_or_before_a_number_of_windows_is_
     "A dense layer with three units, which use the sigmoid as their activation function.",
     "Softmax regression with three features and four classes on a batch of five samples; the cross-entropy loss is "
     "averaged over the batch.",
+    "The head of a small convolutional network is a linear layer with two outputs; there is no further activation.",
     "A two-layer network: a linear layer with 8 hidden units, a tanh, and a linear layer with 2 outputs.",
 ])
 def test_numbers_of_units_and_inputs_are_understood(question: str) -> None:
@@ -127,3 +128,9 @@ def test_numbers_of_units_and_inputs_are_understood(question: str) -> None:
 def test_numbers_of_which_it_is_not_clear_what_they_count_open(question: str, word: str) -> None:
     with pytest.raises(CardError, match=word):
         read(f"{question} Derive the backward message.")
+
+
+def test_a_neuron_of_which_the_weights_are_asked_for_weighs_its_inputs() -> None:
+    said = "A neuron with a sigmoid activation is trained with the squared error. Derive the gradient of the loss with respect to"
+    assert read(f"{said} the weights and the bias.").parameters == ("w", "b")
+    assert read("A ReLU unit. Derive its backward message.").parameters == ()

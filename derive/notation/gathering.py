@@ -10,8 +10,8 @@ from types import MappingProxyType
 from derive.notation import tree as tr
 from derive.notation.elaboration import stated
 from derive.notation.faces import Faces
-from derive.notation.formulas import Formula, NotationError
-from derive.notation.grammar import tree_of
+from derive.notation.formulas import Formula, NotationError, Source
+from derive.notation.grammar import skeleton, tree_of
 from derive.notation.inference import inferred, softmaxes
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import split_runs
@@ -46,7 +46,7 @@ def gather(
             seen.formula(tree)
             trees.append((source, tree))
     # what a rule gave subscripts is still a whole vector as it is written
-    faced = [(own.source, _tree(own)) for own in (Formula(f.latex, f.line, f.column, f.display) for f, _ in kept)]
+    faced = [(Source(f.latex), _tree(f.latex)) for f, _ in kept]
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
@@ -54,10 +54,10 @@ def gather(
     return replace(shaped, vectors=gathering.has_vectors(shaped), softmax=softmax or softmaxes(nodes, shaped))
 
 
-def _tree(formula: Formula) -> tr.Items:
-    """The tree; empty where the formula has none."""
+def _tree(formula: Formula | str) -> tr.Items:
+    """The tree; empty where the formula has none.  As it is written, signs that a rule is about may stand in it."""
     try:
-        return tree_of(formula)
+        return skeleton(Source(formula)) if isinstance(formula, str) else tree_of(formula)
     except (NotationError, RecursionError):
         return ()
 

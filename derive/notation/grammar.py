@@ -116,7 +116,7 @@ class _Parser:
 
 def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
     base = tr.group((base,), "LBRACE") if isinstance(base, tr.Scripted) else base
-    subs = tuple(_items(of) for sign, of in scripts if of is not None and sign.type == "SUB")
+    subs = tuple(tuple(map(tr.normal, _items(of))) for sign, of in scripts if of is not None and sign.type == "SUB")
     sups = [sup for sign, of in scripts if of is not None and sign.type == "SUP" for sup in _marked(_items(of))]
     if subs and not tr.is_token(subs[0][0], "PLUS"):
         base, subs = _entry_of(_named(base), subs)

@@ -155,8 +155,8 @@ class _Writer:
         else:
             self.faces = {"rows": "bold", "transposed": "bold", "limits": "indices"}.get(style, style)
         self.bold = rng.choice((r"\mathbf{%s}", r"\boldsymbol{%s}", r"\mathbf %s", r"\bm{%s}"))
-        self.equals = rng.choice(("=", "=", ":=", r"\coloneqq", r"\equiv"))
-        self.times = rng.choice((r"\odot", r"\circ"))
+        self.equals = rng.choice(("=", "=", ":=", r"\coloneqq", r"\equiv", r"\triangleq", r"\leftarrow", r"\approx"))
+        self.times = rng.choice((r"\odot", r"\circ", "*", r"\otimes"))
         self.turned: set[str] = set()
         self.letters = iter("jiltod")
 
@@ -235,17 +235,25 @@ class _Writer:
             return rf"{matrix}^\top {vector}"
         return f"{matrix} {vector}"
 
+    def dressed(self, head: Letter, left: str, value: str) -> str:
+        """The definition, in a box, over a brace, with a number or with the shape of what it defines."""
+        whole = self.faces != "indices" and len(head.shape) == 1
+        space = rf"\in \mathbb{{R}}^{{{head.shape[0]}}}" if whole else r"\tag{1}"
+        return self.rng.choice((
+            f"{left} {self.equals} {value}", rf"\boxed{{{left} {self.equals} {value}}}",
+            rf"{left} {self.equals} \underbrace{{{value}}}_{{\text{{layer}}}}", f"{left} {self.equals} {value} {space}"))
+
     def formulas(self) -> list[str]:
         found = []
         for head, body in self.of.definitions:
             if self.faces == "indices":
                 self.letters = iter("jiltod")
                 at = ("k",) * len(head.shape)
-                found.append(f"{self.entry(head, at)} {self.equals} {self.index(body, at)}")
+                found.append(self.dressed(head, self.entry(head, at), self.index(body, at)))
             elif self.style == "rows" and body.op in ("dot", "square"):
                 continue
             else:
-                found.append(f"{self.face(head)} {self.equals} {self.whole(body)}")
+                found.append(self.dressed(head, self.face(head), self.whole(body)))
         if self.faces == "declared":
             letters = [*self.of.given, *(h for h, _ in self.of.definitions)]
             sizes = {a.key: r" \times ".join(a.shape) for a in letters}

@@ -27,7 +27,10 @@ from derive.expr import (
     open_binder,
     walk,
 )
-from derive.notation import NotationError, gather, read
+from derive.notation import NotationError, gather, read_formula
+from derive.notation.formulas import Formula
+from derive.notation.rules import SPELLINGS, rewritten
+from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import identifier, name_of
 from tests.notation import spellings
 
@@ -82,13 +85,14 @@ def claims(node: Node) -> Iterable[Rel]:
 
 def compare(formulas: list[str], turned: set[str], layer: spellings.Layer, of: dict[str, np.ndarray]) -> None:
     """Raises :class:`Other` where the formulas are read, and not as the layer."""
-    table = gather(formulas)
+    trees = rewritten([Formula(latex, 1, 0, True) for latex in formulas], SPELLINGS)
+    table = gather(trees)
     arrays = {identifier(name_of(key)): array.T if key in turned else array for key, array in of.items()}
     heads = {identifier(name_of(h.key)) for h, _ in layer.definitions}
-    for latex in formulas:
-        if r"\in" in latex:
+    for formula in trees:
+        if kind_of(formula) is Said.DECLARATION:
             continue
-        for claim in claims(read(latex, table)):
+        for claim in claims(read_formula(formula, table)):
             head, body = claim.terms
             if not isinstance(head, Entry) or head.tensor not in heads:
                 raise Other(f"{head} is defined")
@@ -106,7 +110,7 @@ def compare(formulas: list[str], turned: set[str], layer: spellings.Layer, of: d
                     raise Other(f"out of range: {error!r}") from None
                 overflown = not math.isfinite(found) and not math.isfinite(array[at])
                 if not overflown and not math.isclose(found, array[at], rel_tol=1e-9, abs_tol=1e-9):
-                    raise Other(f"{latex}: {found} and not {array[at]}")
+                    raise Other(f"{formula.latex}: {found} and not {array[at]}")
 
 
 def one(seed: int) -> tuple[str, list[str], str]:

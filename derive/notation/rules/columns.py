@@ -185,9 +185,9 @@ def approximations(formulas: list[Formula]) -> list[Formula]:
         at = next((n for n, i in enumerate(part) if tr.is_token(i, "UNKNOWN") and i.text in _ALMOST), 0)
         head, value = part[:at], part[at + 1 :]
         own = len(head) == 1 and display or (len(head) == 2 and trees.called(head, 0) is not None)
-        if not own or tr.has(part, "REL") or len(value) < 2 or not tr.is_token(tr.base_of(head[0]), "NAME") or not any(
-                tr.is_token(tr.base_of(i), "NAME", "FN", "BIG") or isinstance(i, tr.Command) for i in value) or (
-                str(tr.base_of(head[0])) in known):
+        letter = len(value) == 1 and tr.is_token(tr.base_of(value[0]), "NAME")
+        if not own or tr.has(part, "REL") or not tr.is_token(tr.base_of(head[0]), "NAME") or letter or not any(
+                tr.names_in(value)) or str(tr.base_of(head[0])) in known:
             return part
         return *head, trees.equals(part[at]), *value
 

@@ -124,9 +124,14 @@ def circled(formulas: list[Formula]) -> list[Formula]:
         return axes.get(trees.spelt([item]), axes.get(str(tr.base_of(item)) if not getattr(item, "subs", ()) else ""))
 
     def read(part: trees.Run) -> trees.Run:
-        head = rank(part[0]) if len(trees.sides(part)) > 1 and len(trees.sides(part)[0]) == 1 else None
+        return within(part, rank(part[0]) if len(trees.sides(part)) > 1 and len(trees.sides(part)[0]) == 1 else None)
+
+    def within(part: trees.Run, head: int | None) -> trees.Run:
         found = list(part)
         for n, item in enumerate(part):
+            applied = tr.is_token(part[n - 1], "FN", "BIG") or str(part[n - 1]).lower() == "softmax" if n else False
+            if applied and isinstance(item, tr.Group):  # the argument of a function has the shape of its value
+                found[n] = replace(item, items=within(item.items, head))
             if tr.is_token(item, "UNKNOWN") and item.text == r"\otimes" and 0 < n < len(part) - 1:
                 ranks = {rank(part[n - 1]), rank(part[n + 1])}
                 if head == 1 or ranks == {2}:
@@ -134,7 +139,7 @@ def circled(formulas: list[Formula]) -> list[Formula]:
                 elif head == 2 and ranks == {1}:
                     top = trees.sign("TOP", "top", item)
                     found[n : n + 2] = [tr.Scripted(part[n + 1], (), ((top,),), 0, item.start, part[n + 1].end)]
-                    return read(tuple(found))
+                    return within(tuple(found), head)
         return tuple(found)
 
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, read))

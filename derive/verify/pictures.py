@@ -24,6 +24,8 @@ _BRACES = re.compile("[{}]")  # of \delta_{a^{(l)}} an entry shows \delta_{a^{(l
 _DIGITS, _SPAN, _FORMULA = re.compile(r"\d+"), re.compile(r"(-?\d+) to (-?\d+)"), re.compile(r"\$[^$]+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
 _GIVEN = re.compile(r"= (-?\d+(?:/\d+)?)\$")
+_COMPUTED = re.compile(r"(\$[^$]+\$) is computed from ([^.]*)\.")
+_WAY = re.compile(r"(-?\d+(?:/\d+)?) from input .*? gradient (-?\d+(?:/\d+)?) back")
 _KINK = re.compile(r"At (\S+) it has a kink: the slope changes from (\S+) to (\S+?)\.(?:\s|$)")
 
 
@@ -57,7 +59,10 @@ def edges(scene: Scene, module: Module) -> Check:
             joined[line.role] |= set(product(*(names[end.text] if end else [""] for end in ends)))  # type: ignore[arg-type]
     forward = {(s, t) for t in module.defined for s in module.sources(t)}
     back = {(t, s) for s, t in forward if s not in module.constants} | {("", module.output)}
+    said = {(known.get(source), known.get(target)) for target, sources in _COMPUTED.findall(scene.description)
+            for source in _FORMULA.findall(sources)}
     wrong = [f"`{a}` and `{b}`" for a, b in sorted(joined["forward"] ^ forward | joined["backward"] ^ back)]
+    wrong += ["what the words say"] if said != forward else []
     return _verdict("The picture's arrows join what is computed from each other",
                     f"an arrow is wrong or missing between {wrong[0]}" if wrong else None, len(forward))
 
@@ -134,6 +139,11 @@ def routing(scene: Scene) -> list[Check]:
             came.setdefault(end, []).append(_number(start))
         if (start if line.role == "forward" else end).role not in ("chosen", "shared"):
             wrong = wrong or "an arrow ends at an entry that is not marked"
+    told = _WAY.findall(scene.description.replace("−", "-"))
+    drawn = [sorted(_number(start) for line, start, _ in ways if line.role == role and start is not None)
+             for role in ("forward", "backward")]
+    if told and [sorted(map(Fraction, numbers)) for numbers in zip(*told, strict=True)] != drawn:
+        wrong = wrong or "the words name other numbers"
     for cell, parts in came.items():
         if sum(parts) != _number(cell):
             wrong = wrong or f"the gradients {', '.join(map(str, parts))} come to an entry with {_number(cell)}"

@@ -17,6 +17,7 @@ from derive.notation import write
 from derive.receptive_field import window_facts
 from derive.records import dataclass
 from derive.sheet import Bullets, Prose, Sheet, Table
+from derive.verify.phrases import phrases
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope
 from derive.window_axis import WindowAxis
@@ -31,8 +32,19 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     texts = list(_texts(sheet))
     said = [*texts, *(figure.caption for figure in sheet.figures())]
     derived = {m.name.partition("_")[2] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))}
-    return [*_formulas(sheet, texts, module.readings), *_sayings(said, module, scopes),
+    return [*_formulas(sheet, texts, module.readings), *_sayings(said, module, scopes), *phrases(said, module),
+            *_titled(sheet.title, module),
             *_boundaries(texts, module, derived if texts and not module.wanted else set())]
+
+
+def _titled(title: str, module: Module) -> Iterator[Check]:
+    """The messages that a title names are those asked for, in their order; the layer's extreme is its own."""
+    known = {"jacobian": "backward", "vjp": "backward", "forward": "forward", "parameters": "parameter"}
+    asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
+    said = re.findall(r"forward|backward|parameter", title.rpartition(":")[2])
+    other = {"max": "Min ", "min": "Max "}.get(_op(module) if any(w.whole for w in windowed(module)) else "", "—")
+    if said != asked or other in title:
+        yield Check("words", "", Verdict.REFUTED, "What the title says is asked for", title)
 
 
 def _texts(sheet: Sheet) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -13,9 +14,10 @@ import derive
 from derive.question import module_of
 from derive.sheet import Cell, Figure, Line, Outline, Scene
 from derive.solve import Solution
-from derive.verify.pictures import fields, pictures, routing, slopes
+from derive.verify.pictures import edges, fields, pictures, routing, slopes
 from derive.verify.report import Verdict
 from tests.bank import unchecked
+from tests.calculus.zoo import composed, messages_of
 
 CARDS = ["cards/max_pooling_backward.md", *(derive.layer("max_pool", kernel_size=3, stride=1, dims=d) for d in (1, 2))]
 
@@ -152,3 +154,12 @@ def test_a_label_in_braces_stands_in_its_picture() -> None:
     """δ with the label a^{(l)}: the entries show it with their indices inside the same braces."""
     solution = derive.solve(next(Path("tests/cards").rglob("layers_sup.md")))
     assert solution.report.ok
+
+
+def test_the_words_of_a_graph_say_what_is_computed_from_what() -> None:
+    figure = next(f for f in composed("two_layers").figures() if f.scene.name == "graph")
+    module, scene = messages_of("two_layers").module, figure.scene
+    assert edges(scene, module).verdict is Verdict.TESTED and " is computed from " in scene.description
+    wrong = replace(scene, description=re.sub(r"(\S+) is computed from (\$[^$]+\$)", r"\2 is computed from \1",
+                                              scene.description, count=1))
+    assert edges(wrong, module).verdict is Verdict.REFUTED

@@ -10,8 +10,9 @@ import pytest
 import derive
 from derive.calculus.one_window import scope_tables
 from derive.numeric.arithmetic import precision
-from derive.sheet import Prose, Sheet
+from derive.sheet import Bullets, Prose, Sheet
 from derive.solve import Solution
+from derive.verify.pictures import routing
 from derive.verify.report import Check, Verdict
 from derive.verify.sheet import parsed_of, scopes_of
 from derive.verify.words import words
@@ -88,3 +89,58 @@ def test_nothing_said_of_a_boundary_is_refuted(layer: str) -> None:
 def test_a_formula_of_a_template_is_not_read() -> None:
     sheet = changed(solved(RELU).sheet, "; the formulas take", ", by $1 + 1$; the formulas take")
     assert [c.verdict for c in checked(sheet, solved(RELU))] == [Verdict.NOT_READ]
+
+
+NORM, RATIO = "cards/normalisations/layer_norm_by_name.md", "cards/losses/logistic_regression.md"
+SLIPS = [
+    (AFFINE, "Backward message, the", "Parameter message, the"), (AFFINE, "derivatives of all outputs", "derivatives of some outputs"),
+    (AFFINE, "Parameter message, the", "Backward message, the"),
+    (NORM, "is the input", "is a parameter"), (NORM, "are parameters", "are the inputs"), (NORM, "is given", "is a parameter"),
+    (NORM, "short for $\\partial L / \\partial y_{k}$", "short for $\\partial L / \\partial x_{i}$"),
+    (NORM, "⊙ multiplies", "⊙ adds"), (NORM, "diag puts a vector on", "diag takes"), (NORM, "a column of ones", "a matrix of ones"),
+    (NORM, "1 at one output and 0", "0 at one output and 1"), (NORM, "there the contributions cancel", "there the contributions add up"),
+    (AFFINE, "is 1 where the condition in it holds, and 0", "is 0 where the condition in it holds, and 1"),
+    (NORM, "minus one over its square", "one over its square"), (NORM, "one over twice the root", "one over the root"),
+    (NORM, "down as a factor", "down as a summand"), (AFFINE, "all others vanish", "the others remain"),
+    (AFFINE, "derivative may be exchanged", "derivative may not be exchanged"), (NORM, "so its derivative is its factor", "so it has none"),
+    (RATIO, "It is its own derivative", "It is its own square"), (RATIO, "one over the argument", "the argument"),
+    (RATIO, "cancels against", "is multiplied with"), (SLOPE, "all numbers between", "no numbers between"),
+    (POOLING, "move that index", "leave that index"), (POOLING, "through every output", "through one output"),
+    (POOLING, "moves up fastest", "moves down fastest"), (POOLING, "sum to 1", "sum to 2"), (POOLING, "not negative", "negative"),
+    (POOLING, "convex hull", "span"), (POOLING, "have different effects", "have the same effect"),
+    (POOLING, "Coordinates start at 0", "Coordinates start at 1"), (POOLING, "stride times its coordinate", "its coordinate"),
+    (POOLING, "row by row", "column by column"), (POOLING, "an entry that it contains", "an entry that it lacks"),
+    (POOLING, "as many as windows fit", "more than windows fit"), (POOLING, "without ties, and", "with ties, and"),
+    (POOLING, "to the selected entry", "to all entries"), (OVERLAP, "kernel is larger than", "kernel is smaller than"),
+    (OVERLAP, "send back adds up", "send back is averaged"), (OVERLAP, "adding up where", "averaged where"),
+]
+
+
+@pytest.mark.parametrize(("layer", "old", "new"), SLIPS)
+def test_a_slip_in_a_fixed_sentence_is_found(layer: str, old: str, new: str) -> None:
+    found = checked(changed(solved(layer).sheet, old, new), solved(layer))
+    assert Verdict.REFUTED in {c.verdict for c in found}
+
+
+@pytest.mark.parametrize("title", ["Min pooling: backward message", "Max pooling: parameter message", "Max pooling"])
+def test_a_title_names_what_is_asked_for(title: str) -> None:
+    assert checked(replace(solved(POOLING).sheet, title=title), solved(POOLING))
+
+
+def test_the_words_of_a_picture_name_its_numbers() -> None:
+    """The gradients that arrows bring, and the values that they come from."""
+    sheet = solved(POOLING).sheet
+    figure = next(f for f in sheet.figures() if f.scene.name == "routing")
+    scene = figure.scene
+    assert all(c.verdict is Verdict.TESTED for c in routing(scene))
+    for old, new in (("maximum 18", "maximum 17"), ("gradient -2", "gradient 2")):
+        assert old in scene.description
+        wrong = replace(scene, description=scene.description.replace(old, new))
+        assert [c.verdict for c in routing(wrong)] == [Verdict.REFUTED]
+
+
+def test_the_closing_counts_are_those_of_the_report() -> None:
+    solution = solved(POOLING)
+    said = " ".join(i for b in solution.sheet.closing if isinstance(b, Bullets) for i in b.items)
+    for word, verdict in (("Proved", Verdict.PROVED), ("Tested", Verdict.TESTED)):
+        assert f"{word}: {len([c for c in solution.report.checks if c.latex and c.verdict is verdict])} equation" in said

@@ -88,8 +88,6 @@ def elaborated(r: Reader, found: Pieces, item: tr.Item) -> ex.Binder:
     conds: list[ex.Cond] = _one_sided(found, bounds)
     for names, is_tuple, right in found.members:
         conds += _memberships(inner, names, is_tuple, right, item)
-    for left, right in found.contains:
-        conds.append(ex.In(inner.value(right, item.end), inner.value(left, item.end)))
     for items in found.conditions:
         cond = conditions.condition(inner, items, item.end)
         conds += cond.conds if isinstance(cond, ex.And) else (cond,)

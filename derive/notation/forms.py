@@ -302,12 +302,9 @@ def partial(r: Reader, c: tr.Cursor) -> ex.Expr:
         c.at += 2
         if not tr.starts_factor(c.peek()):
             raise r.error(sign, "a derivative with respect to what?")
-        if tr.is_transposed(c.items[c.at]):
-            return ex.Partial(of, differentiated_by(r, (c.take(),), sign))
-        wrt = product(r.factor(c))
-        if not isinstance(wrt, ex.Entry):
-            raise r.error(sign, "a derivative is taken with respect to one entry, such as `x_{ij}`")
-        return ex.Partial(of, wrt)
+        start = c.at
+        r.factor(c)
+        return ex.Partial(of, differentiated_by(r, c.items[start : c.at], sign))
     return ex.Subdifferential(of)
 
 

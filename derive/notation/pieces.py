@@ -122,7 +122,6 @@ class Pieces:
     lower: dict[str, Bound] = field(default_factory=dict)
     upper: dict[str, Bound] = field(default_factory=dict)
     members: list[tuple[list[str], bool, tr.Items]] = field(default_factory=list)  # names ∈ set; whether a tuple
-    contains: list[tuple[tr.Items, tr.Items]] = field(default_factory=list)  # set ∋ element
     conditions: list[tr.Items] = field(default_factory=list)
     listed: list[tuple[str, list[tr.Items]]] = field(default_factory=list)  # k ∈ {2i, 2i+1}
     starts: list[str] = field(default_factory=list)  # given by k = …: the last value stands above
@@ -196,7 +195,7 @@ class Pieces:
         if names is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `(k, l) : (i, j) \in …`")
         self.bind(names, part[0])
-        self.contains.append((left, right))
+        self.conditions.append([*right, tr.Token("IN", "in", left[-1].end, left[-1].end), *left])
 
     def relation(self, part: tr.Items, following: list[list[tr.Item]], pending: list[str]) -> list[str]:
         """k = a; lo ≤ k ≤ hi; r ≠ q; 0 ≤ a, b < 2 (over several pieces). What is still pending comes back."""

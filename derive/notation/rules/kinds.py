@@ -64,14 +64,9 @@ def equates(formula: Formula) -> bool:
 
 def is_derived(tree: tr.Items) -> bool:
     r"""∂, ∇ or d/dx stands in it."""
-    for top in tree:
-        for item in tr.inside(top):
-            fraction = not tr.is_token(item) and getattr(item, "type", "") == "FRAC"
-            if tr.is_token(item, "PARTIAL", "NABLA"):
-                return True
-            if fraction and (above := tr.unwrap(item.arguments[0])) and str(above[0]) == "d":  # type: ignore[union-attr]
-                return True
-    return False
+    items = [item for top in tree for item in tr.inside(top)]
+    above = [tr.unwrap(i.arguments[0]) for i in items if isinstance(i, tr.Command) and i.type == "FRAC"]
+    return tr.has(items, "PARTIAL", "NABLA") or any(str(run[0]) == "d" for run in above if run)
 
 
 def is_declaration(tree: tr.Items) -> bool:

@@ -73,16 +73,10 @@ def names_of_several(formulas: list[Formula]) -> list[Formula]:
 def _stands(own: str, items: tr.Items) -> bool:
     """The letter, other than alone in a bracket or below another."""
     for item in map(tr.normal, items):
-        if isinstance(item, tr.Token):
-            found = item.type == "NAME" and item.text == own
-        elif isinstance(item, (tr.Group, tr.Env)):
-            found = not (len(item.items) == 1 and trees.letter(item.items[0]) == own) and _stands(own, item.items)
-        elif isinstance(item, tr.Scripted):
-            below = [s for s in item.subs if not (len(s) == 1 and trees.letter(s[0]) == own)]
-            found = any(_stands(own, run) for run in ((item.base,), *below, *item.sups))
-        else:
-            found = any(_stands(own, argument) for argument in item.arguments)
-        if found:
+        bare = 1 if isinstance(item, tr.Scripted) else 0  # its base is no bracket
+        held = len(item.subs) + 1 if isinstance(item, tr.Scripted) else isinstance(item, (tr.Group, tr.Env))
+        if trees.letter(item) == own or any(_stands(own, run) for n, run in enumerate(tr.below(item)) if not (
+                bare <= n < held and len(run) == 1 and trees.letter(run[0]) == own)):
             return True
     return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import derive.expr as ex
 from derive.notation.symbols import SymbolTable
@@ -18,6 +19,7 @@ _SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
 _BELOW = re.compile(r"\\(sum|prod|max|min)_\{((?:[^{}]|\{[^{}]*\})*)\}(\^\{[^{}]*\})?")
 
 
+@lru_cache(maxsize=1024)
 def write_lines(node: ex.Node, table: SymbolTable) -> str:
     """As :func:`derive.notation.write` for a display; what is wider than a line is broken at its relations and signs.
 
@@ -73,6 +75,7 @@ def across(latex: str) -> float:
     return 5 + max(width(row) + 1.5 * row.count("&") for row in latex.split(r"\\"))
 
 
+@lru_cache(maxsize=8192)  # of most it is asked again and again
 def width(latex: str) -> float:
     """How wide a formula is, in letters: scripts count half, of what stands above one another only the wider."""
     latex = _CASES.sub(lambda m: "{" + max(m[1].split(r"\\"), key=width, default="") + "(if)xx", latex)

@@ -59,6 +59,7 @@ def _spare(table: SymbolTable) -> tuple[str, ...]:
     return (*(s.name for s in table.of_kind(Kind.INDEX) if s.name not in of_axes), *unused(table, _LETTERS))
 
 
+@lru_cache(maxsize=256)
 def extremiser(node: Reduce, module: Module) -> Extremiser:
     """argmax (argmin) of a max (min) over a binder, with a star for each bound variable.
 

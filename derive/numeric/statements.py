@@ -87,6 +87,7 @@ def variables_of(node: Node) -> tuple[Idx, ...]:
 
 # Matrix notation in components: S z is Σ_q S_q z_q.
 
+@lru_cache(maxsize=4096)
 def componentwise(node: Node, table: SymbolTable) -> Node:
     """The statement with each product of two whole vectors written as a sum over their components."""
     if all(_length(part, table) is None for part in walk(node)):

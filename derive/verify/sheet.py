@@ -21,7 +21,7 @@ from derive.verify.example import Parsed, displayed, example
 from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
-from derive.verify.report import Check, Report, Verdict
+from derive.verify.report import Check, Report, Verdict, remembered
 from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
 from derive.verify.tables import tabled
@@ -60,7 +60,8 @@ def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Ta
         own = scopes["layer"] if w.whole else Scope(w.layer, w.layer.table, (), Definitions({}, {}, {}))
         yield from window_routes(w, own, scopes[scope_name("window", number)])
     if len(module.equations) == 1 and module.receptive_field is not None:
-        yield geometry(module.receptive_field, module.input_size)
+        size = module.receptive_field, module.input_size
+        yield remembered(("geometry", *size), partial(geometry, *size))
     if messages_of(sheet):
         yield from clarke(module)
         field = module.receptive_field

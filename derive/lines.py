@@ -70,6 +70,30 @@ def _parts(latex: str, depth: int) -> list[str]:
     return parts
 
 
+def narrowed(latex: str, room: float = 40) -> str:
+    """A display as it is printed in rows of about half a line, for a phone; as it is where it cannot be broken."""
+    inner = latex.removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}")
+    if across(latex) - 5 <= room or r"\begin" in inner:
+        return latex
+    made = []
+    for row in re.split(r",\\quad | \\\\ ", inner):
+        head, aligned, rest = row.partition("&")
+        sides = [rest.strip().removeprefix(r"\quad ")] if aligned else _sides(head)
+        head, sides = (head, sides) if aligned else (sides[0] + " ", [f"= {side}" for side in sides[1:]])
+        for n, part in enumerate(p for side in sides for p in _rows(side.strip(), room)):
+            made.append(f"{'' if n else head}&{'' if part.startswith('=') else chr(92) + 'quad '}{part}")
+    return rf"\begin{{aligned}} {(' ' + chr(92) * 2 + ' ').join(made)} \end{{aligned}}" if len(made) > 1 else latex
+
+
+def _sides(latex: str) -> list[str]:
+    """The sides of an equation, parted outside of all brackets."""
+    sides = [""]
+    for piece in latex.split(" = "):
+        whole = not sides[-1] or any(sides[-1].count(a) != sides[-1].count(b) for a, b in ("{}", "()", "[]"))
+        sides[-1:] = [f"{sides[-1]} = {piece}" if sides[-1] else piece] if whole else [sides[-1], piece]
+    return sides
+
+
 def across(latex: str) -> float:
     """How wide a display is with the gap behind it: its widest row, cells apart."""
     return 5 + max(width(row) + 1.5 * row.count("&") for row in latex.split(r"\\"))

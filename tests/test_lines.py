@@ -3,7 +3,7 @@
 import pytest
 
 from derive.errors import DeriveError
-from derive.lines import WIDTH, width, write_lines
+from derive.lines import WIDTH, narrowed, width, write_lines
 from derive.notation import gather, read
 
 TABLE = gather([r"y_k = \sum_j W_{kj} x_j"])
@@ -43,3 +43,18 @@ def test_a_wide_side_is_broken_at_its_signs_in_as_few_brackets_as_will_do(formul
 def test_a_row_that_no_sign_begins_goes_on_nowhere() -> None:
     with pytest.raises(DeriveError):
         read(r"\begin{aligned} y_k &= (y_k \\ & y_k) \end{aligned}", TABLE)
+
+
+def test_for_a_phone_a_display_is_broken_further_and_says_the_same() -> None:
+    latex = (r"\begin{aligned} \delta_{x} &= W_{kj} x_j y_k a b c d e f g h + W_{kj} x_j y_k a b c d e f g h + U^\top (c \odot d \odot (\mathbf{1} - d))"
+             r" \\ &\quad + V^\top (e \odot f) \end{aligned}")
+    slim = narrowed(latex)
+    assert max(map(width, slim.split(r"\\"))) < max(map(width, latex.split(r"\\")))
+
+    def plain(text: str) -> str:
+        for sign in (r"\begin{aligned}", r"\end{aligned}", r"\quad", r"\\", r"\bigl", r"\bigr", "&", " "):
+            text = text.replace(sign, "")
+        return text
+
+    assert plain(slim) == plain(latex)
+    assert narrowed("a = b + c") == "a = b + c"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from derive.lines import narrowed
 from derive.render import hypertext
 from derive.render.dialect import question
 from derive.render.guard import guard, normal
@@ -116,7 +117,10 @@ class _Blocks:
         match block:
             case Math():
                 check = None if block.definition else self.checks.get(normal(block.latex))
-                return {"kind": "formula", "math": Markup(mathml(block.latex, True)), "definition": block.definition,
+                slim = narrowed(block.latex)
+                return {"kind": "formula", "math": Markup(mathml(block.latex, True)),
+                        "narrow": Markup(mathml(slim, True).replace("<math", '<math class="narrow"', 1)
+                                         if slim != block.latex else ""), "definition": block.definition,
                         "verdict": str(check.verdict) if check else "", "evidence": check.evidence if check else ""}
             case Heading():
                 return {"kind": "heading", "text": block.text}

@@ -38,6 +38,7 @@ from derive.question.claims import (
     without_claims,
 )
 from derive.question.defining import defined_in_words
+from derive.question.excepted import refuse_held, refuse_turned
 from derive.question.geometry import window_geometry
 from derive.question.lexicon import named
 from derive.question.naming import (
@@ -429,6 +430,7 @@ def nothing_lacks(state: State) -> State:
 def roles_given(state: State) -> State:
     """Inputs, parameters and constants."""
     refuse_two_readings([d.formula for d in state.layer.used], state.layer.given)
+    refuse_turned(state.prose, state.card)
     return replace(state, roles=roles_of(state.layer.given, state.mentions, state.card, state.layer.table))
 
 
@@ -490,6 +492,7 @@ def nouns_known(state: State) -> State:
     """No such word, unless what is asked does not depend on what it says; then the sheet tells."""
     if not state.by_letters:
         refuse_called(state.prose, state.held)
+        refuse_held(state.prose, state.roles, state.card)
         return state
     said = {name: f"{state.prose.said(*place)} says no role, and what is asked does not depend on it"
             for name, place in state.held}

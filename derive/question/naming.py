@@ -366,6 +366,8 @@ def _role(mention: Mention) -> str | None:
     """As the words behind the letter say, else those in front of it; the noun next to the letter decides."""
     again = [s.stop for s in named(mention.after, "slot.then_it")]  # «is shared by all units and it is a parameter»
     said = up_to(mention.after[max(again, default=0) :], "preposition.by", "preposition.at")
+    if ends(mention.before, "excepted.roles"):
+        return None  # «all but $W$ are parameters»
     for text, whole, behind in ((said, mention.after, True), (mention.before, mention.before, False)):
         if named(text, "role.fixed") or ("threshold" in text and _POSITIVE.search(mention.formula.latex)):
             return "constants"  # a neuron's threshold, which is learnt, has either sign

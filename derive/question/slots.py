@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
+from derive.question.excepted import excepted
 from derive.question.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.naming import Mention, written_letters
 from derive.question.prose import BREAK, GAP, Gap, Prose
@@ -236,6 +237,7 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     asked = frozenset(prose.sentence(verb.start) for verb in verbs)
     for verb in verbs:
         yield from _behind_verb(prose, verb)
+    yield from excepted(prose)
     for places in (_before_letters, _around_nouns, _of_letters, _behind_kinds, _by_what, _listed):
         yield from places(prose, asked)
 

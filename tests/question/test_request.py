@@ -156,6 +156,16 @@ def test_every_item_of_what_is_asked_is_understood(asked: str) -> None:
 
 
 @pytest.mark.parametrize("asked", [
+    "the gradient with respect to all parameters except $b$", "the gradient with respect to everything other than $x$",
+    "the gradients with respect to all but $W$", "all messages, except that for $W$",
+    "the gradient with respect to all parameters apart from the bias",
+])
+def test_what_is_excepted_is_not_what_is_asked(asked: str) -> None:
+    with pytest.raises(CardError, match="is not understood in what is asked"):
+        read(f"{PLAIN} Derive {asked}.")
+
+
+@pytest.mark.parametrize("asked", [
     "Derive the backward message and the output $y$.", "Write down $y$ and derive the backward message.",
     "Derive the local gradient $g$ and with it the backward message.", "State precisely and derive the backward message.",
     "Derive the backward message and the gradients for $W$ and $b$, and simplify.",

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from derive.card import Card
+from derive.errors import CardError
 from derive.formulas import formulas
 from derive.notation import gather
 from derive.question import module_of
@@ -20,6 +21,7 @@ parameters | a trainable slope $a$ | the weights $a$ | the bias $a$ | where $a$ 
 parameters | a filter $a$ of length $n$ | $b$ is the input and $a$ the bias | $a$ is a learnable coefficient
 parameters | the scale $b$ and the shift $a$ are trainable | váhy $a$ | where $a_i$ is a learned parameter
 constants | with target $a$ | $a$ is the label | a fixed slope $a$ | the weight $a$ is fixed | a hyper-parameter $a > 0$
+constants | $a$ is no parameter | $a$ is not a parameter, $b$ is | the weights $a$ are frozen | the bias $a$ is not updated
 constants | $a$ is a small constant for numerical stability | the ground truth $a$ | kde $a$ je cílová hodnota
 constants | at the temperature $a$, | $a \in \{-1, 1\}$ its label | the label vector $a$ is one-hot
 inputs | the input $a$ | the logits $a$ | a student with logits $a$ is trained to imitate a teacher | given $a$ and the bias $b$
@@ -76,3 +78,22 @@ def test_a_noun_behind_a_preposition_is_of_no_letter_in_front() -> None:
                                   "matrix $W$ to $z_a = W x_a$, $z_p = W x_p$; the loss is $\\ell = \\|z_a - z_p\\|^2$. "
                                   "Derive $\\partial \\ell / \\partial W$.\n"))
     assert [len(symbol.axes) for symbol in module.table.symbols if symbol.name in ("x_a", "x_p")] == [1, 1]
+
+
+AFFINE = "---\nid: affine\n{keys}---\n\n# Question\n$y = W x + b$ with weights $W$ and bias $b${said} Derive {asked}.\n"
+
+
+@pytest.mark.parametrize("said", [
+    ". All but $W$ are parameters.", ". Neither $W$ nor $x$ is trained.", ". Only $W$ is learned.", ". The weights are fixed.",
+    ". The bias is not updated.", ", the latter being constant.", ", of which only the weights are learned.",
+])  # fmt: skip
+def test_who_is_trained_of_others_than_the_letters_beside_it_is_left_open(said: str) -> None:
+    with pytest.raises(CardError, match="does not say who of the letters"):
+        module_of(Card.parse(AFFINE.format(keys="", said=said, asked="the parameter messages")))
+    stated = "parameters: [W]\nconstants: [b]\n"
+    assert module_of(Card.parse(AFFINE.format(keys=stated, said=said, asked="the parameter messages"))).parameters == ("W",)
+
+
+def test_what_is_held_fixed_does_not_matter_for_what_is_asked_by_letters() -> None:
+    asked = AFFINE.format(keys="", said=". The weights are fixed.", asked=r"$\partial L/\partial x$")
+    assert module_of(Card.parse(asked)).asked == ("vjp",)

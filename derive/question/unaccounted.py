@@ -67,7 +67,10 @@ class Formulas:
 
     @property
     def penalised(self) -> bool:
-        """The square or the absolute value of a single entry: ‖w‖², Σ_j |w_j|."""
+        """The square or the absolute value of a single entry: ‖w‖², w^⊤ w, Σ_j |w_j|."""
+        if any(isinstance(n, Mul) and len(own := [f for f in n.factors if isinstance(f, Entry)]) > len({*own})
+               for n in self.nodes):
+            return True
         bases = [n.base for n in self.nodes if isinstance(n, Pow)]
         bases += [n.args[0] for n in self.nodes if isinstance(n, Fn) and n.name == "abs"]
         return any(isinstance(base, Entry) for base in bases)

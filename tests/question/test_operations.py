@@ -139,3 +139,11 @@ def test_beside_windows_nothing_is_left_out(said: str) -> None:
 def test_an_aside_ends_at_its_comma_and_what_is_named_is_somewhere(question: str) -> None:
     with pytest.raises(DeriveError):
         read(question, ASKED)
+
+
+def test_a_penalty_may_be_a_product_of_a_vector_with_itself() -> None:
+    error = r"$E = \frac12 \sum_{n=1}^{N} (w^\top x_n - t_n)^2"
+    asked = r"Derive $\nabla_w E$."
+    assert read("A unit with weight decay has the error", rf"{error} + \frac{{\lambda}}{{2}} w^\top w$.", asked)
+    with pytest.raises(CardError, match="“weight decay” is named"):
+        read("A unit with weight decay has the error", f"{error}$.", asked)

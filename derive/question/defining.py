@@ -23,10 +23,10 @@ _CLAUSES = (
     (re.compile(f"{_SOME}Ia*(P){_W}O{_W}{_SOME}"), "yfx"),  # p is the softmax of z
     (re.compile(f"{_SOME}I*T{_W}{_SOME}{_W}Ba*(P)"), "xyf"),  # z is turned into p by a softmax
     (re.compile(f"(P){_W}V{_W}{_SOME}a*N{_W}{_SOME}"), "fxy"),  # a softmax turns z into p
-    (re.compile(f"{_SOME}I*[JB]a*(P)[wa&]*G{_W}{_SOME}"), "xfy"),  # z is passed through a softmax, which gives p
-    (re.compile(f"Aa*(P){_W}[OB]{_W}{_SOME}[wa&]*G{_W}{_SOME}"), "fxy"),  # applying ReLU to a gives h
+    (re.compile(f"{_SOME}I*[JB]a*(P)[a&]*G{_W}{_SOME}"), "xfy"),  # z is passed through a softmax, which gives p
+    (re.compile(f"Aa*(P){_W}[OB]{_W}{_SOME}[a&]*G{_W}{_SOME}"), "fxy"),  # applying ReLU to a gives h
     (re.compile(f"{_SOME}[IGBa]*Aa*(P){_W}[OB]{_W}{_SOME}"), "yfx"),  # h is obtained by applying ReLU to a
-    (re.compile(f"(P){_W}[IA]+a*O{_W}{_SOME}[wa&]*G{_W}{_SOME}"), "fxy"),  # a ReLU is applied to a, which gives h
+    (re.compile(f"(P){_W}[IA]+a*O{_W}{_SOME}[a&]*G{_W}{_SOME}"), "fxy"),  # a ReLU is applied to a, which gives h
 )
 _WEIGHED = re.compile(f"(L)Ia*([SM])a*O{_W}(L)a*W{_W}(L)")  # c is the sum of the h_t weighted by the α_t
 _COMPARED = re.compile(f"(L)Ia*(C){_W}U{_W}(L)&{_W}(L)")  # L is the cross-entropy between q and p
@@ -37,8 +37,9 @@ _OF = {"naming.is": "I", "defines.turned": "T", "defines.turns": "V", "defines.i
 
 
 _FUNCTIONS = {"softmax", "cross_entropy", "tanh", *filter(str.isalpha, KNOWN)}  # a formula may apply them
-_KINDS = {"x": ("operation", "defines.changes"), "a": ("small.article", "naming.article", "naming.also"),
-          "&": ("naming.and",)}
+_KINDS = {"x": ("operation", "defines.changes"),
+          "a": ("small.article", "naming.article", "naming.also", "defines.noun"),
+          "&": ("naming.and",)}  # the last counts
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,28 @@ def defined_in_words(prose: Prose, written: Sequence[Formula]) -> Iterator[Formu
             yield Formula(latex, prose.plain.line(start), 0, False)
 
 
+def _found(clause: re.Pattern[str], order: str, kinds: str) -> Iterator[re.Match[str]]:
+    """Where the clause stands and nothing beside it changes the value: of «p is the softmax of z, and L …» up to z."""
+    at = 0
+    while (found := clause.search(kinds, at)) is not None:
+        last, other = found[len(order)], found[order.index({"x": "y", "y": "x", "f": "x"}[order[-1]]) + 1]
+        stop, letters_ = found.start(len(order)), 0
+        for kind in last:
+            letters_ += kind in "LDP"
+            stop += 1
+            if letters_ == sum(k in "LD" for k in other):
+                break
+        behind = kinds[stop : stop + 1]
+        if order[-1] == "f":
+            stop = found.end(len(order))
+            behind = kinds[stop : stop + 1].replace("w", "")  # «by a softmax over the classes»
+        whole = clause.search(kinds[:stop], at)
+        changed = kinds[found.start() - 1 : found.start()] == "x" or behind in ("x", "w", "B", "O", "A")
+        if whole is not None and not changed:
+            yield whole
+        at = max(stop, found.start() + 1)
+
+
 class _Reader:
     """Reads sentences; ``known`` are the letters that are computed, and whether by a softmax."""
 
@@ -87,11 +110,9 @@ class _Reader:
             return [t.letter for t in tokens[found.start(n) : found.end(n)] if t.letter is not None]
 
         for clause, order in _CLAUSES:
-            for found in clause.finditer(kinds):
+            for found in _found(clause, order, kinds):
                 outputs, inputs = (of(found, order.index(c) + 1) for c in "yx")
                 function = tokens[found.start(order.index("f") + 1)].function
-                last, other = (outputs, inputs) if order[-1] == "y" else (inputs, outputs)
-                del last[len(other) :]  # «p is the softmax of z, and the loss L is …»
                 if len(outputs) == len(inputs) and {y.name for y in outputs}.isdisjoint(x.name for x in inputs):
                     yield from ((tokens[found.start()].start, self.applied(y, function, x))
                                 for y, x in zip(outputs, inputs, strict=True) if y.name not in self.known)
@@ -153,7 +174,7 @@ def _sentences(prose: Prose) -> Iterator[list[_Token]]:
             yield tokens
             tokens = []
         else:
-            tokens.append(_Token(changing.get(start) or ("&" if word[0] in (",", "and") else "w"), start))
+            tokens.append(_Token(changing.get(start) or {",": "&", ";": "|", ":": "|"}.get(word[0], "w"), start))
     yield tokens
 
 

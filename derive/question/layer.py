@@ -12,7 +12,7 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Add, Entry, Expr, Idx, Mul, Node, Num, Partial, Reduce, SetApp, SetOf, walk
+from derive.expr import Add, Entry, Expr, Fn, Idx, Mul, Node, Num, Partial, Pow, Reduce, SetApp, SetOf, walk
 from derive.layers.intervals import Interval, intervals
 from derive.module import Module
 from derive.notation import gather, read_formula
@@ -65,7 +65,7 @@ from derive.question.reading import (
     with_cases_said,
     with_named,
 )
-from derive.question.request import AskingInWords, differentiated_in_words
+from derive.question.request import AskingInWords, differentiated_in_words, twice
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.stated import Reader
 from derive.question.unaccounted import is_aside, refuse_objective, refuse_other_output, refuse_unaccounted, shown
@@ -403,9 +403,27 @@ def layer_computed(state: State) -> State:
     except CardError:
         refuse_unread(of_the_layer(failures, prose, found.tensors, ()))  # the formula that joins them
         raise
+    _refuse_other_derivatives(state.read.nodes, asked, layer)
     refuse_unread(of_the_layer(failures, prose, layer.given, (layer.output, *differentiated)))
     refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
     return replace(state, layer=well_defined(layer), asked=asked)
+
+
+def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iterable[tuple[Formula, Partial]],
+                              layer: Computed) -> None:
+    """Raise :class:`CardError` for ∂y²/∂x and (∂L/∂w)² + λ w: not of a letter, or not the derivative itself."""
+    values = {d.value for d in layer.used}
+    letters = {d.entry.tensor for d in layer.used} | {f.name for f in layer.functions}
+    for formula, derivative in asked:
+        of = derivative.of
+        if not (isinstance(of, Entry) or isinstance(of, Fn) and of.name in letters or of in values):
+            raise CardError(Problem(f"`{formula.latex.strip()}`: the derivative of something else than a letter; write "
+                                    "it as a formula of its own, as in `E = …`", line=formula.line, key="derive"))
+    for formula, node in nodes:
+        within = isinstance(node, (Add, Mul, Pow)) and any(isinstance(n, Partial) for n in walk(node))
+        if within and kind_of(formula) is Said.DERIVATIVE and not twice(formula):
+            raise CardError(Problem(f"`{formula.latex.strip()}` is more than a derivative: ask for the derivative, or "
+                                    "write the formulas with it", line=formula.line, key="derive"))
 
 
 def letters_named(state: State) -> State:

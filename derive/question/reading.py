@@ -21,7 +21,7 @@ from derive.notation.rules.trees import Run, each, equals, letters, sides, spelt
 from derive.notation.symbols import GREEK, SymbolTable, latex_of
 from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
 from derive.notation.vocabulary import opens_range
-from derive.question.lexicon import Span, named
+from derive.question.lexicon import Span, begins, named
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
 from derive.statement import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
@@ -36,7 +36,7 @@ def _body(function: Function | None, argument: str, sloped: bool = False) -> str
 
 KNOWN = {part: FUNCTIONS[name] for part in (
     "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
-    "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), "")), "u")}
+    "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), part)), "u")}
 _LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
 
 
@@ -84,7 +84,12 @@ def _called(letter: str, prose: Prose) -> Function | None:
     said = [gap for gap in prose.gaps if own.fullmatch(gap.formula.latex.strip())]
     for gap in said:
         start, stop = prose.sentence(gap.start)
-        around = prose.text[max(start, gap.start - 60) : min(stop, gap.start + 80)]
+        others = [g.start for g in prose.gaps if g is not gap]
+        start = max([start, gap.start - 60, *(at for at in others if at < gap.start)])
+        stop = min([stop, gap.start + 80, *(at for at in others if at > gap.start)])
+        if begins(prose.text, gap.start + 1, "naming.is"):
+            start = gap.start  # «$f$ is the tanh and $g$ is the sigmoid»
+        around = prose.text[start:stop]
         found = _functions(around)
         if len(found) == 1:
             return KNOWN[found[0]]

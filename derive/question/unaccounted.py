@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from derive.errors import CardError, OpenError, Problem
 from derive.expr import Add, Binder, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Pow, Reduce, Size, walk
 from derive.module import Module
-from derive.notation.rules.kinds import equates
+from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import Said, equates, kind_of
+from derive.notation.rules.trees import letters as letters_in
+from derive.notation.rules.trees import sides, statements
 from derive.notation.symbols import name_of
-from derive.question.lexicon import Span, begins, ends, is_near, named
-from derive.question.naming import Mention, bare_letters, letters_of, mentions
+from derive.notation.tree import Scripted, has, is_group, is_token, names_in, normal
+from derive.question.claims import is_claimed
+from derive.question.lexicon import Span, begins, ends, is_near, named, only
+from derive.question.naming import Mention, bare_letters, letters_of, mentions, written_letters
 from derive.question.prose import Prose
 from derive.question.request import discussed, requested
 from derive.records import dataclass
@@ -293,7 +299,8 @@ _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
 def refuse_unformulated(prose: Prose, module: Module) -> None:
     """Raise :class:`OpenError` for the first thing that the words say is computed and no formula of the module does."""
     for start, stop, problem in (*_operations(prose, module), *_statistics(prose, module),
-                                 *_undefined(prose, module), *_signs(prose)):
+                                 *_undefined(prose, module), *_signs(prose), *_values(prose, module),
+                                 *_equations(prose, module)):
         raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
                                 key="forward"), found=module)
 
@@ -366,15 +373,64 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
 
 
 def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
-    """«the loss $L$ is the sum of these contributions», where no formula computes L."""
+    """«the loss $L$ is the sum of these violations», «$y$ is twice the tanh of $z$», where no formula computes it."""
     known = {*module.given, *module.defined}
     for mention in mentions(prose, bare_letters):
-        said = named(mention.after, "statistic.mean", "statistic.of")
-        if known.isdisjoint(map(name_of, mention.letters)) and said and not named(mention.after, "statistic.held") and (
-                named(mention.before, "letter.loss") and len(mention.after[: said[0].start].split()) < 3):
+        letters = {*map(name_of, mention.letters)}
+        if letters <= {*module.defined} or named(mention.after, "statistic.held"):
+            continue
+        said = [s for s in named(mention.after, "statistic.mean", "statistic.of", "operation", "part", "computed.by")
+                if len(mention.after[: s.start].split()) < 5 and not s.of("part.none", "operation.none")]
+        of = next((s for s in said if begins(mention.after, s.stop, "defines.of")), None)
+        whole = known.isdisjoint(letters) and said and (named(mention.before, "letter.loss") or of or any(
+            s.of("operation", "computed") for s in said))
+        if whole or of is not None:
             at = next(gap.start for gap in prose.gaps if gap.formula is mention.formula)
-            what = mention.after[said[0].start : said[0].stop]
+            span = of or said[0]
+            what = mention.after[span.start : span.stop]
             yield at, at + 1, f"is computed, the {what}, and no formula says how: write it"
+
+
+def _values(prose: Prose, module: Module) -> Iterator[Open]:
+    """«The loss is $(y - t)^2$», «the layer returns $y + x$»: a value that no formula of the layer has."""
+    _, value = module.definition(module.output)
+    of_output = {n.tensor for n in walk(value) if isinstance(n, Entry)}
+    for gap in prose.gaps:
+        first = normal(gap.formula.tree[0]) if gap.formula.tree else None
+        power = isinstance(first, Scripted) and any(is_token(i, "NUMBER") for sup in first.sups for i in sup)
+        listed = has(gap.formula.tree or (), "COMMA", "DOTS")
+        alone = listed or len(gap.formula.tree or ()) == 1 and (is_group(first) or not power)
+        if kind_of(gap.formula) not in (Said.VALUE, Said.LETTERS) or alone or letters_in([gap.formula]) <= of_output:
+            continue
+        start, _ = prose.sentence(gap.start)
+        before = prose.text[start : gap.start]
+        verb = next((s for s in named(before, "computed.says") if only(
+            before, s.stop, len(before), "naming.article")), None)
+        subject = before if verb is None else before[: verb.start]
+        own = ends(subject, "computed.whole", "head.loss", "letter.loss") or verb is not None and ends(
+            subject, "computed.who")
+        if own and not (_written(gap.formula, module) or discussed(prose.text, gap.start) or is_aside(before)
+                        or named(before, "claim.shown")):
+            yield gap.start, gap.start + 1, "is computed, and no formula gives it a letter: write it as an equation"
+
+
+def _written(formula: Formula, module: Module) -> bool:
+    """The formula is one of those of which the module is made."""
+    return any(f"${formula.latex.strip()}$" in reading for reading in module.readings)
+
+
+def _equations(prose: Prose, module: Module) -> Iterator[Open]:
+    r"""«$V = W^\top$» of a letter that the layer takes as given."""
+    known = {*module.given, *module.defined}
+    for gap in prose.gaps:
+        for two in map(sides, statements(gap.formula.tree or ())):
+            plain = len(two) == 2 and two[1] and not any(has(two[1], s) for s in ("DOTS", "COMMA", "PARTIAL", "NABLA"))
+            head = name_of("".join(written_letters(replace(gap.formula, tree=two[0])))) if plain else ""
+            if head in module.given and known & {*names_in(two[1])} - {head} and not (
+                    is_claimed(gap.formula, prose) or _written(gap.formula, module)
+                    or ends(prose.text[: gap.start], "slot.condition")):
+                yield (gap.start, gap.start + 1,
+                       f"is said, and the layer takes `{head}` as given: write the formulas with it put in")
 
 
 def _signs(prose: Prose) -> Iterator[Open]:

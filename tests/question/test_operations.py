@@ -94,7 +94,7 @@ LIKEWISE = (
 
 @pytest.mark.parametrize("said", OTHERWISE)
 def test_words_that_change_the_meaning_of_a_formula_are_open(said: str) -> None:
-    with pytest.raises(OpenError):
+    with pytest.raises(CardError):
         read("A layer computes", said, ASKED)
 
 
@@ -147,3 +147,37 @@ def test_a_penalty_may_be_a_product_of_a_vector_with_itself() -> None:
     assert read("A unit with weight decay has the error", rf"{error} + \frac{{\lambda}}{{2}} w^\top w$.", asked)
     with pytest.raises(CardError, match="“weight decay” is named"):
         read("A unit with weight decay has the error", f"{error}$.", asked)
+
+
+PLAIN = "Let $z = W x$ be the weighted input of a layer."
+
+
+@pytest.mark.parametrize("said", [
+    "$h$ is the tanh of $z$, and $y$ is the sum of $h$ and $x$.", "$y$ is the tanh of $z$ plus $x$.",
+    "$y$ is larger than the tanh of $z$.", "Twice $z$ is passed through a tanh, which gives $h$.",
+    "The output is $z + x$.", "The layer returns $z^2$.", "The loss is $(z - t)^2$.", "The cost equals $(z - t)^2$.",
+    r"$L$ is half of $\|z - t\|^2$.", "Let $L = (z - t)^2$ averaged over a batch.", "Here $V = W^T$ and $q = V z$.",
+])
+def test_what_no_formula_of_the_layer_has_is_open(said: str) -> None:
+    with pytest.raises(CardError):
+        read(PLAIN, said, r"Derive $\partial L/\partial x$.")
+
+
+def test_a_letter_that_is_equal_to_another_is_not_given_beside_it() -> None:
+    with pytest.raises(OpenError, match="takes `a` as given"):
+        read(r"Let $y = a x + c$ with $x \in \mathbb{R}$ and $a = c$. Derive $\partial y/\partial c$.")
+
+
+def test_two_functions_in_a_sentence_are_each_their_own() -> None:
+    module = read(r"Let $y = f(g(x))$, where $f$ is the tanh and $g$ is the sigmoid. Derive $\partial y/\partial x$.")
+    assert isinstance(module, Module)
+    assert {f.name: "tanh" in repr(f.body) for f in module.functions} == {"f": True, "g": False}
+
+
+@pytest.mark.parametrize("asked", [
+    r"$\partial \log L/\partial W$", r"$\partial L^2/\partial x$", r"$\partial z^2/\partial W$", r"$(\partial L/\partial x)^2$",
+    r"$\partial L/\partial W + \lambda W$", r"$\partial (z - t)^2/\partial W$",
+])
+def test_a_derivative_of_something_else_is_not_taken_for_the_plain_one(asked: str) -> None:
+    with pytest.raises(CardError):
+        read(PLAIN, f"Derive {asked}.")

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
+from derive.notation.tree import has
 from derive.question.excepted import excepted
 from derive.question.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.naming import Mention, written_letters
@@ -238,7 +239,7 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     for verb in verbs:
         yield from _behind_verb(prose, verb)
     yield from excepted(prose)
-    for places in (_before_letters, _around_nouns, _of_letters, _behind_kinds, _by_what, _listed):
+    for places in (_before_letters, _around_nouns, _of_others, _of_letters, _behind_kinds, _by_what, _listed):
         yield from places(prose, asked)
 
 
@@ -295,6 +296,20 @@ def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
             if only(prose.text, noun.stop, word.start(), "slot.small") or begins(
                     prose.text[:stop], word.end(), "slot.said_of"):
                 yield from unknown(prose.text, *word.span())
+
+
+def _of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the negative gradient», «the inverse of the Jacobian», «the derivative of $\\log y$»: not the plain one."""
+    nouns = named(prose.text, "request.jacobian", "request.gradient", "request.message")
+    for noun in (n for n in nouns if prose.sentence(n.start) in asked and requested(prose.text, n.start)):
+        start, _ = prose.sentence(noun.start)
+        for other in named(prose.text[start : noun.start], "slot.modifies"):
+            if only(prose.text, start + other.stop, noun.start, "naming.article", "between.of"):
+                yield start + other.start, start + other.stop
+        gap = next((g for g in prose.gaps if g.start >= noun.stop), None)
+        if gap is not None and only(prose.text, noun.stop, gap.start, "between.of", "naming.article") and (
+                kind_of(gap.formula) is Said.VALUE and has(gap.formula.tree or (), "PLUS", "MINUS", "FN")):
+            yield gap.start, gap.start + 1
 
 
 def _of_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:

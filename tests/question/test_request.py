@@ -147,6 +147,8 @@ PLAIN = r"$y = \tanh(W x + b)$ with $x \in \mathbb{R}^n$ and weights $W$, $b$."
     r"Derive $\partial L/\partial W$ and the curvature.", r"Derive the spectrum and the backward message.",
     r"Derive the backward message and $dW$.", "Compute the Jacobian, the eigenvalues and the parameter messages.",
     r"Find $\partial y/\partial x$ as well as the pseudoinverse.", "Derive the backward message; then find the blorp.",
+    "Derive the negative gradient with respect to $W$.", "Derive the inverse of the Jacobian.",
+    r"Derive the derivative of $\log y$ with respect to $W$.", "Derive the norm of the gradient with respect to $x$.",
     r"Derive the backward message. Compute $\kappa(W)$ too.", "(a) Derive the backward message. (b) Find the gizmo.",
 ])
 def test_every_item_of_what_is_asked_is_understood(asked: str) -> None:

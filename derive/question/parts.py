@@ -372,7 +372,7 @@ def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
     before = [g for g in prose.gaps if g.start < parts[0].start]
     letters = written_letters(before[-1].formula) if before else ()
     between = prose.text[before[-1].start + 1 : parts[0].start] if before else ""
-    if before and ends(prose.text[: before[-1].start], "change.what", "operation"):
+    if before and ends(prose.text[: before[-1].start], "defines.changes"):
         return False  # «twice $z$ is passed through …»
     joined = named(between, "join.through", "join.then") and {*between}.isdisjoint(".;¶")
     return bool(joined) and [_name(c) for c in letters] == [_name(source)]

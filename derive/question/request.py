@@ -18,6 +18,7 @@ from derive.notation.symbols import SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative
 from derive.question.lexicon import Span, ends, named, only
 from derive.question.naming import letters_of, written_letters
+from derive.question.of_what import letter_of_noun, nouns
 from derive.question.prose import Gap, PlainText, Prose
 from derive.records import dataclass
 from derive.specify.applied import arguments_of
@@ -133,8 +134,8 @@ class Spoken:
                 taken.add(noun)
                 if kind == "vjp" or requested(self.text, adjective.start):
                     yield Item(kind, adjective.start, noun.stop, False)
-            elif kind == "vjp" and requested(self.text, adjective.start) and self._ends(adjective.stop):
-                yield Item(kind, adjective.start, adjective.stop, False)  # «derive its backward.»
+            elif kind != "parameters" and requested(self.text, adjective.start) and self._ends(adjective.stop):
+                yield Item(kind, adjective.start, adjective.stop, False)  # «derive forward and backward.»
         yield from (Item("vjp", n.start, n.stop, False) for n in nouns if n not in taken and not n.of("request.pass"))
 
     def _ends(self, at: int) -> bool:
@@ -210,6 +211,7 @@ class AskingInWords(Asking):
                     self._kind(kind, prose.said(item.start, item.stop), place)
                     break
         self.whole |= said.whole
+        self._beside(prose)
         for gap in prose.gaps:
             if _derived(gap.formula) and not self.kinds and not twice(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
@@ -245,6 +247,9 @@ class AskingInWords(Asking):
                     place = prose.plain.place(gap.formula)
                     if self._letters(letters_of(gap.formula, self.table), words, _of(before), place):
                         yield by.start
+            for start, name in self._called(prose, by.stop, stop) if not argued and not alone(before) else ():
+                if self._letters((name,), prose.said(by.start, start + 1), _of(before), prose.plain.origin[start]):
+                    yield by.start
             if not argued and requested(prose.text, by.start) and not named(before, "upstream.given"):
                 self._refuse_others(prose, by)
 
@@ -265,6 +270,25 @@ class AskingInWords(Asking):
                                             key="derive"))
             at = gap.start + 1
 
+    def _called(self, prose: Prose, start: int, stop: int) -> Iterator[tuple[int, str]]:
+        """Where a noun without a letter stands in the list behind «by», «of», and the layer's letter that it calls."""
+        for noun in nouns(prose):
+            name = letter_of_noun(prose, noun) if start <= noun.start < stop else None
+            if name is not None and name in {*self.roles, *self.defined}:
+                yield noun.start, name
+            elif name is not None and requested(prose.text, noun.start):
+                quoted = prose.plain.quote(noun.start, noun.stop)
+                raise CardError(Problem(f"the question asks for the derivative by “{quoted}”, and the layer has no "
+                                        f"`{name}`", line=prose.plain.line(noun.start), key="derive"))
+
+    def _beside(self, prose: Prose) -> None:
+        """«the gradients for $W$, $b$ and the input»: a noun in a list of letters is of all that it may call."""
+        for noun in nouns(prose):
+            words = prose.text[noun.start : noun.stop]
+            if noun.beside and letter_of_noun(prose, noun) is None and requested(prose.text, noun.start):
+                self.whole |= {"inputs": True} if named(words, "letter.input") else {}
+                self.whole |= {"parameters": True} if named(words, "request.trained", "request.filter") else {}
+
     def _of_letters(self, prose: Prose, said: Spoken) -> None:
         """«the gradients for $W$ and $b$», «how the error is propagated back to $x$»."""
         for noun in said.of("gradient", "jacobian", "message", "everything", "back"):
@@ -276,14 +300,16 @@ class AskingInWords(Asking):
             stop = min((by.start for by in named(prose.text, "wrt") if by.start >= of.stop),
                        default=len(prose.text))
             stop = min(stop, prose.sentence(of.start)[1])
-            for gap in (g for g in prose.gaps if of.stop <= g.start < stop):
-                for name in (n for n in letters_of(gap.formula, self.table) if n in self.roles):
-                    self.by_name[name] = Of.OUTPUT if noun.of("request.jacobian") else Of.BOTH
-                    self.at(prose.plain.place(gap.formula), name)
-                    if self._trained(name):
-                        words = prose.said(noun.start, gap.start + 1)
-                        self.at(prose.plain.place(gap.formula), "parameters")
-                        self.kinds.setdefault("parameters", f"asked for the message of `{name}` ({words})")
+            found = [(gap.start, prose.plain.place(gap.formula), name) for gap in prose.gaps
+                     if of.stop <= gap.start < stop for name in letters_of(gap.formula, self.table)]
+            found += [(at, prose.plain.origin[at], name) for at, name in self._called(prose, of.stop, stop)]
+            for at, place, name in (f for f in found if f[-1] in self.roles):
+                self.by_name[name] = Of.OUTPUT if noun.of("request.jacobian") else Of.BOTH
+                self.at(place, name)
+                if self._trained(name):
+                    self.at(place, "parameters")
+                    words = prose.said(noun.start, at + 1)
+                    self.kinds.setdefault("parameters", f"asked for the message of `{name}` ({words})")
 
     def _counts(self, item: Item, prose: Prose, in_words: bool, by_letter: list[int]) -> bool:
         """The item is asked for as such; of a scalar layer, not where its letters follow in the sentence."""

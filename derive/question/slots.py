@@ -12,6 +12,7 @@ from derive.notation.tree import has
 from derive.question.excepted import excepted
 from derive.question.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.naming import Mention, written_letters
+from derive.question.of_what import tails, unknown_nouns
 from derive.question.prose import BREAK, GAP, Gap, Prose
 from derive.question.request import discussed, is_primed, requested
 from derive.specify.roles import Role
@@ -233,12 +234,15 @@ def refuse_words(prose: Prose, places: Iterable[Place]) -> None:
 
 def in_requests(prose: Prose) -> Iterator[Place]:
     """The words beside what is asked for that are not known."""
-    verbs = [verb for verb in named(prose.text, "ask.verb") if not named(  # «its hidden state»
-        prose.text[: verb.start].rstrip().rsplit(" ", 1)[-1], "small.article", "naming.article")]
+    before = {verb: prose.text[: verb.start].rstrip().rsplit(" ", 1)[-1] for verb in named(prose.text, "ask.verb")}
+    verbs = [verb for verb, word in before.items()  # «its hidden state», not «(a) Derive»
+             if not word.isalpha() or not named(word, "small.article", "naming.article")]
     asked = frozenset(prose.sentence(verb.start) for verb in verbs)
     for verb in verbs:
         yield from _behind_verb(prose, verb)
     yield from excepted(prose)
+    yield from unknown_nouns(prose, asked)
+    yield from tails(prose, asked)
     for places in (_before_letters, _around_nouns, _of_others, _of_letters, _behind_kinds, _by_what, _listed):
         yield from places(prose, asked)
 

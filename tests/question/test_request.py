@@ -17,6 +17,7 @@ derive the backward message and the parameter message. | vjp parameters
 derive the forward, backward and parameter messages. | forward vjp parameters
 derive the parameter messages. | parameters
 derive its backward. | vjp
+derive forward and backward. | forward vjp
 the forward message is shown. | nothing
 does it have a parameter message? | nothing
 derive all messages. | vjp all
@@ -155,6 +156,49 @@ def test_every_item_of_what_is_asked_is_understood(asked: str) -> None:
     """Half of a request is never answered."""
     with pytest.raises(CardError, match="is not understood in what is asked"):
         read(f"{PLAIN} {asked}")
+
+
+@pytest.mark.parametrize("more", [
+    ", and likewise for $b$.", " (similarly for $b$).", ". What about $b$?", ". Then the bias.", ". And $b$?",
+    ". (b) Repeat for $b$.", ". (b) Same for $b$.", ". Also derive the corresponding expression for $b$.",
+    " and that of the bias.",
+])
+def test_more_that_is_asked_for_without_a_verb_is_not_left_out(more: str) -> None:
+    with pytest.raises(CardError, match="is not understood in what is asked"):
+        read(rf"{PLAIN} (a) Derive $\partial L/\partial W${more}")
+
+
+@pytest.mark.parametrize(("asked", "letters"), [
+    ("the gradients for $W$, $b$ and the input", "Wbx"), ("the gradients with respect to $W$, and the input", "Wx"),
+    ("the gradients with respect to the input $x$, the weights and $b$", "xWb"),
+])
+def test_nouns_beside_letters_are_asked_for_too(asked: str, letters: str) -> None:
+    module = read(f"{PLAIN} Derive {asked}.")
+    by = {d.wrt.tensor for d in module.wanted if isinstance(d.wrt, Entry)}
+    assert by == {*letters} or (not by and {"vjp", "parameters"} <= {*module.asked})  # all
+
+
+@pytest.mark.parametrize(("question", "letters"), [
+    ("$y = g x + c$ with gain $g$ and shift $c$. Derive the derivative with respect to the gain.", "g"),
+    ("$y = g x + c$ with scale $g$ and offset $c$. Derive the gradients for the scale and the offset.", "gc"),
+    (r"$z = W x$ and the logits $z$ give $y = \tanh(z)$. Derive the gradient with respect to the logits.", "z"),
+])
+def test_the_noun_of_one_letter_asks_for_that_letter(question: str, letters: str) -> None:
+    assert {d.wrt.tensor for d in read(question).wanted if isinstance(d.wrt, Entry)} == {*letters}
+
+
+CHAINS = {"written": r"$z = W x$, $y = \max(0, z)$.", "named": "A linear layer is followed by a ReLU."}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("asked", [
+    "the gradient with respect to the pre-activation", "the gradients for the hidden units", "the derivative of the ReLU",
+    "the derivative with respect to the output of the linear layer", "the Jacobian of the linear layer",
+    "both backward messages", "the backward messages of both layers", "the gradient with respect to the residual",
+])
+def test_a_quantity_in_between_without_a_letter_is_left_open(asked: str, chain: str) -> None:
+    with pytest.raises(CardError, match="is not understood in what is asked"):
+        read(f"{CHAINS[chain]} Derive {asked}.")
 
 
 @pytest.mark.parametrize("asked", [

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from derive.formulas import SPELT
 from derive.notation.formulas import Formula
 from derive.notation.rules.trees import with_trees
+from derive.question.lexicon import begins, named
 from derive.records import dataclass
 
 
@@ -137,6 +138,30 @@ _ABBREVIATION = re.compile(
 )
 
 
+_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h])[.)])[ \t]+")
+
+
+def _in_one(text: str, plain: PlainText) -> str:
+    """The text with the items of a list behind «Derive» or «Derive the following:» as those of one sentence."""
+    chars, last, carried = list(text), 0, False
+    for mark in _ITEM.finditer(plain.source):
+        start, stop = (bisect_left(plain.origin, at) for at in mark.span())
+        before = "".join(chars[:start]).rstrip(f" {BREAK}")
+        carried = BREAK not in before[last:] if carried else _asks(before)
+        if carried and not begins(text, stop, "ask"):
+            end = len(before) - (before[-1:] in tuple(".;"))
+            chars[end:stop] = [",", *" " * (stop - end - 1)] if stop > end else []
+        last = stop
+    return "".join(chars)
+
+
+def _asks(before: str) -> bool:
+    """A list behind these words is what is asked for."""
+    lead = re.split(r"[.?!;¶]", before.removesuffix("."))[-1]
+    verb = max((s.stop for s in named(lead, "ask.verb")), default=None)
+    return verb is not None and (before.endswith(":") or not lead[verb:].strip(" :") or lead.endswith("following"))
+
+
 @dataclass(frozen=True)
 class Gap:
     """A formula within the prose, at ``start`` of its text."""
@@ -155,7 +180,7 @@ class Prose:
     @cached_property
     def text(self) -> str:
         """The text without the full stops of abbreviations."""
-        return _ABBREVIATION.sub(lambda m: m[0].replace(".", " "), self.plain.text)
+        return _in_one(_ABBREVIATION.sub(lambda m: m[0].replace(".", " "), self.plain.text), self.plain)
 
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:

@@ -282,10 +282,11 @@ class AskingInWords(Asking):
                                         f"`{name}`", line=prose.plain.line(noun.start), key="derive"))
 
     def _beside(self, prose: Prose) -> None:
-        """«the gradients for $W$, $b$ and the input»: a noun in a list of letters is of all that it may call."""
+        """«the gradients for $W$, $b$ and the input»: a noun beside letters is of all that it may call."""
         for noun in nouns(prose):
             words = prose.text[noun.start : noun.stop]
-            if noun.beside and letter_of_noun(prose, noun) is None and requested(prose.text, noun.start):
+            beside = noun.beside or self.of_loss or self.named
+            if beside and letter_of_noun(prose, noun) is None and requested(prose.text, noun.start):
                 self.whole |= {"inputs": True} if named(words, "letter.input") else {}
                 self.whole |= {"parameters": True} if named(words, "request.trained", "request.filter") else {}
 

@@ -187,6 +187,20 @@ def test_the_noun_of_one_letter_asks_for_that_letter(question: str, letters: str
     assert {d.wrt.tensor for d in read(question).wanted if isinstance(d.wrt, Entry)} == {*letters}
 
 
+ITEMS = [("the bias gradient", {"parameters"}), ("the forward message", {"forward"}), ("the backward message", {"vjp"}),
+         ("the gradient with respect to the input", {"vjp"})]
+
+
+@pytest.mark.parametrize(("item", "kinds"), ITEMS)
+@pytest.mark.parametrize("listed", ["\n\n- {}\n- {}", ":\n* {}\n* {}", " the following.\n\n1. {}\n2. {}", "\n\n(a) {};\n\n(b) {}."])
+def test_the_verb_in_front_of_a_list_asks_for_each_of_its_items(item: str, kinds: set[str], listed: str) -> None:
+    first = r"$\partial L/\partial W$"
+    one, module = read(f"{PLAIN} Derive {first} and {item}."), read(f"{PLAIN} Derive{listed.format(first, item)}")
+    assert kinds | {"parameters"} <= {*module.asked} and {*map(repr, module.wanted)} == {*map(repr, one.wanted)}
+    with pytest.raises(CardError, match="is not understood in what is asked"):
+        read(f"{PLAIN} Derive{listed.format(item, 'the gizmo')}")
+
+
 CHAINS = {"written": r"$z = W x$, $y = \max(0, z)$.", "named": "A linear layer is followed by a ReLU."}
 
 

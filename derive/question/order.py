@@ -62,7 +62,7 @@ def reversed_by(first: Part, second: Part, prose: Prose) -> bool | None:
     words = prose.text[max(start, first.end) : second.start]
     lead = prose.text[start : first.start] if start <= first.start else ""
     here = [s for s in named(words, "join.back", "join.ahead", "join.source")
-            if not _TO_LETTER.match(words, s.stop) and not ENDS_THERE.match(words, s.stop)]
+            if not _TO_LETTER.match(words, s.stop) and not ENDS_THERE.match(prose.text, max(start, first.end) + s.stop)]
     if leads(lead, "join.ahead"):
         return None if here else True  # «before the pooling stands a ReLU»
     if not here:

@@ -14,6 +14,7 @@ from derive.notation.symbols import SymbolTable, name_of
 from derive.question.chain import Chain
 from derive.question.claims import Doubts, computes_nothing, is_claimed
 from derive.question.defining import called
+from derive.question.doubtful import doubtful
 from derive.question.lexicon import ends, named, only, up_to
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
 from derive.question.network import ACTIVATIONS, Own, network
@@ -61,7 +62,7 @@ def refuse_unaccounted_words(
     understood = [*chain.understood, *chain.layers_counted()]
     known = [place for place in (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)) if not any(
         a <= place[0] < b for a, b in understood)]
-    for start, stop in (*several, *known):
+    for start, stop in (*several, *known, *doubtful(chain)):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” {_TO_WRITE}", line=chain.prose.plain.line(start)))

@@ -306,6 +306,8 @@ class _Text:
             if kind and self.at(n + 1).of("pool", "pooled") and not self._compared(chunk.start):
                 word = self.text[chunk.start : chunk.stop]
                 yield Said("pooling", chunk.start, self.at(n + 1).stop, word if kind == "other" else kind)
+            if chunk.of("count") and self.at(n + 1).of("extent") and not self._sides(n):
+                yield Said("extent", chunk.start, self.at(n + 1).stop, chunk.value)
             as_window = self.skip(n + 1, 1, "link", "same_as")
             if chunk.of("stride") and as_window > n + 1 and self.at(as_window).of("window", "pool"):
                 yield Said("stride", chunk.start, self.at(as_window).stop, "kernel_size")

@@ -5,6 +5,7 @@ import pytest
 from derive.card import Card
 from derive.errors import CardError, DeriveError
 from derive.module import Module
+from derive.notation import write
 from derive.question import module_of
 
 
@@ -134,3 +135,76 @@ def test_a_neuron_of_which_the_weights_are_asked_for_weighs_its_inputs() -> None
     said = "A neuron with a sigmoid activation is trained with the squared error. Derive the gradient of the loss with respect to"
     assert read(f"{said} the weights and the bias.").parameters == ("w", "b")
     assert read("A ReLU unit. Derive its backward message.").parameters == ()
+
+
+def computed(question: str) -> list[str]:
+    """What each formula of the layer computes, by the name of its function."""
+    names = {"\\max": "relu", "\\tanh": "tanh", "frac": "sigmoid", "\\sum": "linear"}
+    module = read(question)
+    latex = [write(equation, module.table) for equation in module.equations]
+    return [next((name for sign, name in names.items() if sign in formula), "sum") for formula in latex]
+
+
+@pytest.mark.parametrize(("question", "order"), [
+    ("A linear layer whose input is a ReLU's output.", ["relu", "linear"]),
+    ("A linear layer whose input is the output of a ReLU.", ["relu", "linear"]),
+    ("A tanh layer that takes its input from a sigmoid layer.", ["sigmoid", "tanh"]),
+    ("A linear layer following a ReLU.", ["relu", "linear"]),
+    ("A linear layer after ReLU.", ["relu", "linear"]),
+    ("A linear layer and the following ReLU.", ["linear", "relu"]),
+    ("A linear layer with a preceding tanh.", ["tanh", "linear"]),
+    ("A linear layer with a skip connection around it, followed by a ReLU.", ["linear", "sum", "relu"]),
+    ("A linear layer followed by a tanh with a skip connection around both layers.", ["linear", "tanh", "sum"]),
+])
+def test_the_order_that_words_give(question: str, order: list[str]) -> None:
+    assert computed(f"{question} Derive the backward message.") == order
+
+
+@pytest.mark.parametrize(("question", "word"), [
+    ("A linear layer following a ReLU is followed by a softmax.", "what goes into it"),
+    ("Consider a linear layer between a sigmoid and a tanh.", "between"),
+    ("A ReLU follows. Consider the linear layer in front of it.", "ReLU follows"),
+    ("First a tanh, then a linear layer, then the tanh again.", "tanh"),
+    ("A ReLU, a linear layer and the same ReLU.", "ReLU"),
+    ("A linear layer with ReLU inputs.", "ReLU"),
+    ("A linear layer is not followed by a ReLU.", "not followed by"),
+    ("A linear layer isn't followed by a ReLU.", "isn't"),
+    # a skip connection around some of the parts
+    ("A linear layer followed by a tanh with a skip connection around the tanh only.", "around the tanh"),
+    ("A linear layer followed by a tanh with a skip connection around the activation.", "around the activation"),
+    ("A skip connection around a linear layer is followed by a ReLU.", "around a linear layer"),
+    # what none of the parts has, or makes another of them
+    ("A sigmoid of the negative input.", "of the negative"),
+    ("A tanh layer whose inputs are negated.", "negated"),
+    ("A sigmoid with slope $k$.", "slope"),
+    ("A tanh layer with a bias.", "bias"),
+    ("A ReLU on its first output only.", "on its first"),
+    ("A linear layer with a transposed weight matrix $W$.", "transposed"),
+    ("A linear layer followed by the derivative of the tanh.", "tanh"),
+    ("Batch normalisation at test time with gain $g$, shift $b$ and a small $\\epsilon$ added to the variance.",
+     "test time"),
+    # losses
+    ("A linear layer with a third of the squared error.", "third of"),
+    ("A linear layer with the negative squared error.", "squared error"),
+    ("A linear layer with the log of the squared error.", "squared error"),
+    ("A linear layer, a sigmoid and the squared error between its pre-activation and the target.", "pre-activation"),
+    ("A linear layer with the squared error between its output and its input.", "its input"),
+    ("A linear layer followed by a softmax with the cross-entropy of the logits.", "logits"),
+    ("A linear layer followed by a softmax with cross-entropy with label smoothing.", "cross-entropy"),
+    ("A linear layer followed by a softmax with the cross-entropy in bits.", "in bits"),
+    # windows
+    ("Max pooling with windows of 2 rows and 3 columns.", "2 rows"),
+    ("Max pooling with windows 2 high and 3 wide.", "2 high"),
+    ("Max pooling of the negated input with 2x2 windows.", "negated"),
+])
+def test_what_the_plain_layers_do_not_have_opens(question: str, word: str) -> None:
+    with pytest.raises(DeriveError, match=word):
+        read(f"{question} Derive the backward message.")
+
+
+@pytest.mark.parametrize("later", [
+    "Then do the same for a sigmoid.", "What changes with a sigmoid?", "A softmax will follow in the next exercise.",
+])
+def test_a_part_first_named_behind_the_request_is_not_joined(later: str) -> None:
+    with pytest.raises(DeriveError, match="is not understood"):
+        read(f"A linear layer is followed by a tanh. Derive the backward message. {later}")

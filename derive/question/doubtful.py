@@ -99,7 +99,7 @@ def _later(chain: Chain, parts: list[Part]) -> Iterator[Place]:
 
 
 def _of_none(chain: Chain, parts: list[Part]) -> Iterator[Place]:
-    """«a tanh layer with a bias»: none of the parts has it."""
+    """«a tanh layer with a bias»: none of the parts has it, and no formula in front of them."""
     had = {what for p in parts for what in OWN.get(p.name, ())}
     had |= {"slope"} if any(p.name in SLOPED for p in parts) else set()
     had |= {"bias", "weights"} if any(p.name == "linear" for p in parts) else set()
@@ -107,7 +107,7 @@ def _of_none(chain: Chain, parts: list[Part]) -> Iterator[Place]:
     text = chain.prose.text
     words = [s for s in named(text, *_OF_UNITS) if chain.prose.sentence(s.start) in here]
     fine = {s.start for s in named(text, "own") if s.concept.partition(".")[2] in had}
-    for word in words:
+    for word in words if not chain.continued else ():
         if word.start not in fine and not ends(text[: word.start], "not.no", most=1):
             yield word.start, word.stop
     yield from ((p.start, p.end) for p in parts for what in _OPTIONAL  # «with label smoothing», by how much?

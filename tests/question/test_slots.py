@@ -208,3 +208,8 @@ def test_what_the_plain_layers_do_not_have_opens(question: str, word: str) -> No
 def test_a_part_first_named_behind_the_request_is_not_joined(later: str) -> None:
     with pytest.raises(DeriveError, match="is not understood"):
         read(f"A linear layer is followed by a tanh. Derive the backward message. {later}")
+
+
+def test_a_bias_may_be_that_of_the_formulas_before() -> None:
+    question = "The scores $s = W x + b$ with weights $W$ and bias $b$ are passed through a ReLU."
+    assert computed(f"{question} Derive the backward message.")[-1] == "relu"

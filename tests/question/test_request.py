@@ -201,6 +201,14 @@ def test_the_verb_in_front_of_a_list_asks_for_each_of_its_items(item: str, kinds
         read(f"{PLAIN} Derive{listed.format(item, 'the gizmo')}")
 
 
+@pytest.mark.parametrize("asked", [
+    "the gradients with respect to the weight matrix and the bias vector", "the gradient with respect to the input vector",
+    "the gradient with respect to the entries of $W$", "the gradients with respect to its input, weights and bias",
+])
+def test_the_plain_nouns_of_a_layer_are_understood(asked: str) -> None:
+    assert read(f"{PLAIN} Derive {asked}.").asked
+
+
 CHAINS = {"written": r"$z = W x$, $y = \max(0, z)$.", "named": "A linear layer is followed by a ReLU."}
 
 

@@ -168,7 +168,8 @@ PHRASES = (
     Phrase("windows", r"A window can only select an entry that it (\w+)", _is("contains")),
     Phrase("windows", r"A window can select (\w+) entr", _is("")),
     Phrase("windows", r"entries that its window covers, (row by row|in order|[a-z ]+?)(?= \(|:|$)",
-           lambda module, words: not _axes(module) or words == ("row by row" if _axes(module)[1:] else "in order")),
+           lambda module, words: not module.fields or words in {
+               "row by row" if len(field.axes) > 1 else "in order" for _, field in module.fields}),
     Phrase("windows", r"the kernel is (\w+) than the stride", lambda module, than: all(
         (a.kernel_size > a.stride) == (than == "larger") for a in _axes(module) if a.kernel_size != a.stride)),
     Phrase("windows", r"windows?, and what they send back (adds up|[^(:.]+)", _is("adds up")),

@@ -43,7 +43,7 @@ def _titled(title: str, module: Module) -> Iterator[Check]:
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
     said = re.findall(r"forward|backward|parameter", title.rpartition(":")[2])
     other = {"max": "Min ", "min": "Max "}.get(_op(module) if any(w.whole for w in windowed(module)) else "", "—")
-    if said != asked or other in title:
+    if title and (said != asked or other in title):
         yield Check("words", "", Verdict.REFUTED, "What the title says is asked for", title)
 
 

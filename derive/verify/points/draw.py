@@ -49,15 +49,15 @@ class Pool:
         numbers = [*plain, *near]
         unit = [n for n in (*plain, *fine) if 0 < n < 1]
         small = [n for n in (*plain, *fine) if -1 < n < 1]
-        as_numbers = {"any": numbers, "positive": [n for n in (*numbers, *unit) if n > 0], "unit": unit, "small": small}
+        as_numbers = {"any": numbers, "positive": [n for n in (*numbers, *unit) if n > 0], "unit": unit, "small": small,
+                      "near": near}
         return Pool({mode: tuple(map(kind.number, found)) for mode, found in as_numbers.items()})
 
     def scalar(self, source: random.Random, mode: str) -> Any:
-        """A number of a region chosen first: below −1, in (−1, 0), in (0, 1), above 1."""
-        numbers = self.numbers[mode]
-        if mode == "any" and source.random() < 0.5:
-            return source.choice(self.numbers["small"])
-        return source.choice(numbers)
+        """A number of a region chosen first: any, in (−1, 1), beside what a condition compares with."""
+        region = source.random() if mode == "any" else 1.0
+        near = 0.5 if self.numbers["near"] else 0.0
+        return source.choice(self.numbers["near" if region < near / 2 else "small" if region < 0.5 else mode])
 
 
 def arithmetic_of(nodes: tuple[Node, ...]) -> Arithmetic:

@@ -105,7 +105,8 @@ def tails(prose: Prose, asked: frozenset[Place]) -> Iterator[Place]:
     yield from ((s.start, s.stop) for s in named(prose.text, "of_what.again") if s.start > first)
     several = len(named(prose.text, "part")) > 1 or sum(map(equates, prose.formulas)) > 1
     if several:
-        yield from ((s.start, s.stop) for s in named(prose.text, "of_what.each") if s.start > first)
+        yield from ((s.start, s.stop) for s in named(prose.text, "of_what.each") if s.start > first
+                    and not prose.text.startswith(GAP, s.stop + 1))  # «both backward messages ∂L/∂u and ∂L/∂v»
     yield from (place for place in _without_verb(prose) if place[0] > first)
 
 

@@ -238,6 +238,8 @@ def test_what_is_excepted_is_not_what_is_asked(asked: str) -> None:
     "Derive the local gradient $g$ and with it the backward message.", "State precisely and derive the backward message.",
     "Derive the backward message and the gradients for $W$ and $b$, and simplify.",
     "How does the curvature change? Derive the backward message (and the rest).",
+    r"Derive both backward messages $\partial L/\partial x$ and $\partial L/\partial b$.",
+    r"Derive $\partial L/\partial x$, being careful with the limits of the sums.",
 ])
 def test_what_the_sheet_shows_may_be_asked_for_beside_a_message(asked: str) -> None:
     assert "vjp" in read(f"{PLAIN} {asked}").asked

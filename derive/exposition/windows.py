@@ -155,7 +155,7 @@ def ties(b: Builder, subject: Subject) -> None:
 def _zeros(subject: Subject) -> str:
     """"max" or "min", where the question pads with zeros what is selected from."""
     _, value = subject.module.definition(subject.module.output)
-    said = any(r.startswith("padding") and ("zero" in r or "nul" in r) for r in subject.module.readings)
+    said = any(reading.startswith("padding with zeros") for reading in subject.module.readings)
     return value.op if said and isinstance(value, Reduce) and value.op in ("max", "min") else ""
 
 

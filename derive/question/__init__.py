@@ -24,6 +24,7 @@ from derive.question.windows import Pooled, may_be_pooling, places, pooling_modu
 from derive.records import dataclass
 from derive.statement import KEYS as STATED
 from derive.statement import Statement, with_layer, with_statement
+from derive.window_axis import WindowAxis
 
 __all__ = ["module_of"]
 
@@ -138,7 +139,8 @@ def _completed(module: Module, question: Question, statement: Statement) -> Modu
         module = laid_over(module, question.card, statement)
     refuse_unformulated(question.prose, module)
     module = with_upstream(module, question.prose) if question.statement.upstream is None else module
-    return module if module.name else replace(module, called=called(question.prose, module))
+    module = with_zeros(module, question.prose)
+    return module if module.name else replace(module, called=layers_called(question.prose, module))
 
 
 _UPSTREAM = re.compile(r"(\\?[A-Za-z]+)\s*(?:_\s*(?:\{([^{},]*)\}|(\w)))?\s*(?:=.*)?", re.DOTALL)
@@ -166,7 +168,15 @@ def with_upstream(module: Module, prose: Prose) -> Module:
     return module
 
 
-def called(prose: Prose, module: Module) -> tuple[str, ...]:
+def with_zeros(module: Module, prose: Prose) -> Module:
+    """«padded with a ring of zeros»: the sheet says what that is for a maximum."""
+    padded = any(a.padding or a.padding_after for _, f in module.fields for a in f.axes if isinstance(a, WindowAxis))
+    said = next(iter(named(prose.text, "zeros")), None) if padded else None
+    return module if said is None else replace(module, readings=(
+        *module.readings, f"padding with zeros ({prose.said(said.start, said.stop)})"))
+
+
+def layers_called(prose: Prose, module: Module) -> tuple[str, ...]:
     """The layers by whose names the sentences around the formulas call them, not by comparison.
 
     An activation is only a part of what has weights, or several formulas.

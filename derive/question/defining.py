@@ -34,9 +34,7 @@ _WORD = re.compile(r"[^\W_]+|∎|¶|[,.;:()?!]")
 _OF = {"naming.is": "I", "defines.turned": "T", "defines.turns": "V", "defines.into": "N", "defines.of": "O",
        "defines.by": "B", "defines.through": "J", "defines.apply": "A", "defines.gives": "G", "defines.sum": "S",
        "defines.mean": "M", "defines.weighted": "W", "defines.between": "U"}
-
-
-_FUNCTIONS = {"softmax", "cross_entropy", "tanh", *filter(str.isalpha, KNOWN)}  # a formula may apply them
+_FUNCTIONS = {"softmax", "cross_entropy", *filter(str.isalpha, KNOWN)}  # a formula may apply them
 _KINDS = {"x": ("operation", "defines.changes"),
           "a": ("small.article", "naming.article", "naming.also", "defines.noun"),
           "&": ("naming.and",)}  # the last counts
@@ -206,7 +204,7 @@ def _letter(item: Item) -> _Letter | None:
     return _Letter(base.text, str(below[0])) if plain else None
 
 
-def called(prose: Prose, noun: str) -> str | None:
+def letter_called(prose: Prose, noun: str) -> str | None:
     """The letter that a noun calls: s of «the scores», where the question has scores $s$ and no others."""
     found = _nouns(prose, _letters(prose)).get(_singular(noun))
     return None if found is None else found.name

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
-from derive.question.defining import called
+from derive.question.defining import letter_called
 from derive.question.lexicon import ends, named, only
 from derive.question.prose import GAP, Prose
 from derive.records import dataclass
@@ -77,7 +77,7 @@ def _whole(words: list[Place]) -> Iterator[Place]:
 def letter_of_noun(prose: Prose, noun: OfWhat) -> str | None:
     """g of «the gradient for the gain», where the gain is called $g$ and the noun is none that many letters share."""
     words = prose.text[noun.start : noun.stop]
-    return None if _shared(words, noun.by) or (found := called(prose, words)) is None else name_of(found)
+    return None if _shared(words, noun.by) or (found := letter_called(prose, words)) is None else name_of(found)
 
 
 def _shared(words: str, by: bool) -> bool:

@@ -13,7 +13,7 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.question.chain import Chain
 from derive.question.claims import Doubts, computes_nothing, is_claimed
-from derive.question.defining import called
+from derive.question.defining import letter_called
 from derive.question.doubtful import doubtful
 from derive.question.lexicon import ends, named, only, up_to
 from derive.question.naming import Mention, bare_letters, sizes_said, written_letters
@@ -368,7 +368,7 @@ def _fed(prose: Prose, source: str, parts: Sequence[Part]) -> bool:
     joins = [start + s.start for s in named(prose.text[start : parts[0].start], "join.through")]
     words = prose.text[start : joins[0]].split() if joins else []
     noun = next((w for w in reversed(words) if not named(w, "naming.is")), "")
-    if noun.isalpha() and called(prose, noun) == name_of(source):
+    if noun.isalpha() and letter_called(prose, noun) == name_of(source):
         return True
     before = [g for g in prose.gaps if g.start < parts[0].start]
     letters = written_letters(before[-1].formula) if before else ()

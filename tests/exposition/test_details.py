@@ -112,10 +112,11 @@ def test_a_definition_stands_for_what_is_wider_than_half_a_line() -> None:
     assert "in place of what it is defined as" in text and text.count(r"\tanh^{2}\left(\sum") <= 1
 
 
-def test_zeros_that_take_no_part_in_a_maximum_are_told() -> None:
-    card = Card.parse("---\nid: q\n---\n# Question\nMax pooling with 3x3 windows, stride 2 and an input padded with zeros by "
-                      "one cell on every side, $y_{kl} = \\max_{(i, j) \\in \\Omega(k, l)} x_{ij}$. Derive the backward "
-                      "message.\n")
+@pytest.mark.parametrize("padded", ["an input padded with zeros by one cell on every side", "an input padded with one "
+                                    "ring of zeros", "zero padding 1"])
+def test_zeros_that_take_no_part_in_a_maximum_are_told(padded: str) -> None:
+    card = Card.parse(f"---\nid: q\n---\n# Question\nMax pooling with 3x3 windows, stride 2 and {padded}, $y_{{kl}} = "
+                      "\\max_{(i, j) \\in \\Omega(k, l)} x_{ij}$. Derive the backward message.\n")
     assert "a clipped window whose entries are all below 0 would give 0" in derive.render(derive.solve(card), "md")
     assert "take no part" not in derive.render(composed("overlapping"), "md")
 

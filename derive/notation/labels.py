@@ -1,112 +1,132 @@
-"""Labels and steps: what stands in a subscript and runs nowhere makes a letter of its own."""
+"""The letters of a card by their names: squares, primes, labels, steps and layers are part of a name, indices are not.
+
+A label and an index are told apart by use: an index runs somewhere.
+"""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 
 from derive.notation import tree as tr
-from derive.notation.evidence import Evidence
-from derive.notation.occurrences import Occurrence
-from derive.notation.pieces import Definition, behind, is_word, label_text, leading, split_runs
-from derive.notation.symbols import identifier, is_capital, labelled, latex_of
+from derive.notation.faces import Faces
+from derive.notation.occurrences import Occurrence, Occurrences
+from derive.notation.pieces import Definition, behind, is_word, label_text, labelled_name, leading, split_runs
+from derive.notation.symbols import Kind, Symbol, identifier, is_capital, labelled, latex_of
+from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, is_divided
 
+_NEIGHBOUR = re.compile(r"^(.+)\^[(\[]([^\W\d_]+)[+-]\d+[)\]]$")
 _NUMBERING = frozenset("ijklmnpqruvabc")
 
 
-class Labels(Evidence):
-    """Letters with labels, and those of single steps, as letters of their own."""
+class Labels:
+    """The letters of a card; ``words`` are those declared before, ``faces`` what bold print and words say."""
 
-    def constant_labels(self) -> None:
-        """B of μ_B = …, where no B stands on the right and none runs: a label."""
-        for d in self.seen.definitions:
-            head = tr.normal(d.left[0])
-            if len(d.left) == 1 and isinstance(head, tr.Scripted) and len(head.subs) == 1 and len(head.subs[0]) == 1:
-                label = tr.variable(head.subs[0][0])
-                if label is None or label in self.indices | self.tensors | self.sizes or label in tr.names_in(d.right):
-                    continue
-                reduced = any(tr.is_token(below, "BIG") for item in d.right for below in tr.inside(item))
-                alone = reduced and all(o.in_index and o.sub is None for o in self.seen.all if o.name == label)
-                tensor = tr.label_of(tr.base_of(d.left[0]))
-                indexed = {o.name for o in self.seen.all if o.sub is not None and label in tr.names_in(o.sub)}
-                if alone and indexed <= {tensor, f"{tensor}^2"} | self.squares | self.heads:
-                    self.labels.add(label)
+    def __init__(self, seen: Occurrences, words: dict[str, Symbol], faces: Faces) -> None:
+        self.seen, self.words, self.faces = seen, words, faces
+        self.indices, self.tensors, self.set_names, self.sizes, self.functions = (
+            {name for name, symbol in words.items() if symbol.kind is kind}
+            for kind in (Kind.INDEX, Kind.TENSOR, Kind.SET, Kind.SIZE, Kind.FUNCTION))
+        self.labels: set[str] = set()
+        self.latex: dict[str, str] = {}
+        self.unlabelled: dict[str, str] = {}  # W_o ↦ W
+        self.above: dict[str, str] = {}  # how a tensor's first axis is written above
 
-    def labels_at_rest(self) -> None:
-        """out of y_{\\text{out}}; o of W_o, W_{o,kj}, h of W_{hh}: they run nowhere, and no W has others."""
-        self.label(lambda o: is_word(o.sub or ()))
-        values = [o for o in self.seen.all if not o.in_index and not o.derived and o.name not in self.words]
-        plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
-        subs: dict[str, list[tr.Items]] = {}
-        for o in values:
-            used = o.right or o.declared or o.name in self.heads  # a letter that is only named shows nothing,
-            if o.sub is not None and (used or {*_joined(o.sub)} & self.subscripted):  # but for the h of W_{hy}
-                subs.setdefault(o.name, []).append(o.sub)
-        heads = {n for d in self.seen.definitions for item in d.left for n in _below(item)}
-        running = self.indices | self.sizes | heads
-        while True:
-            at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
-            moving = {n for o in values if o.sub is not None
-                      for n in tr.names_in(behind(o.sub, leading(o.sub)) or () if o.name in at_rest else o.sub)}
-            new = {name for name in at_rest if {*itertools.chain(*map(_joined, subs[name]))} & (running | moving)}
-            if not new:
-                break
-            plain |= new
-        self.label(lambda o: o.name in at_rest)
+    def renamed(self, occurrences: Iterable[Occurrence]) -> None:
+        """The occurrences anew; ``subscripted`` are the letters with subscripts among them."""
+        self.seen.all = list(occurrences)
+        self.subscripted = {o.name for o in self.seen.all if o.sub is not None}
 
-    def labels_of_pairs(self) -> None:
-        """i and j of ℓ = f(s_i − s_j), p and n of z_p = W x_p, z_n = W x_n: they run nowhere, and ℓ has none."""
-        running = {*self.seen.bound, *self.indices, *(o.name for o in self.seen.all if o.bare and not o.in_index)}
-        running |= {n for o in self.seen.all if o.sub and not o.in_index and len(o.sub) > 1 for n in tr.names_in(o.sub)}
-        labels: set[str] = set()
-        for d in self.seen.definitions:
-            if any(True for item in d.left for _ in _below(item)) or d.local:
-                continue
-            free: dict[str, set[str]] = {}
-            for i in (i for item in d.right for i in tr.inside(item) if isinstance(i, tr.Scripted)):
-                if tr.is_token(i.base, "NAME"):
-                    free.setdefault(str(i.base), set()).update(n for s in i.subs for n in tr.names_in(s))
-            labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
-        self.renamed(o for o in self.seen.all if not (o.in_index and o.name in labels))
-        self.label(lambda o: not labels.isdisjoint(tr.names_in(o.sub or ())))
+    def subs_of(self) -> dict[str, list[tr.Items]]:
+        """The subscripts of each letter outside subscripts, empty where it has none."""
+        found: dict[str, list[tr.Items]] = {}
+        for o in self.seen.all:
+            if o.is_value:
+                found.setdefault(o.name, []).append(o.sub or ())
+        return found
 
-    def steps(self) -> None:
-        """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
-        for d in self.seen.definitions:
-            head = tr.normal(d.left[0])
-            own = head.subs[0] if len(d.left) == 1 and isinstance(head, tr.Scripted) and len(head.subs) == 1 else ()
-            time = _time(split_runs(own, None)[0]) if own else None
-            base = tr.label_of(tr.base_of(d.left[0]))
-            if time is None or time in self.indices | self.sizes | self.tensors:
-                continue
-            timed = [o for o in self.seen.all if o.sub is not None and not o.in_index and time in tr.names_in(o.sub)]
-            firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
-            single = all(_step(runs[0], time) and time not in tr.names_in([*itertools.chain(*runs[1:])])
-                         for _, runs in firsts)
-            later = len(split_runs(own, None)[0]) > 1  # h_{t+1} from h_t
-            back = any(o.name == base and o.right and (len(runs[0]) == 1) is later for o, runs in firsts)
-            written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
-            single = single and len(written) == len({identifier(f"{name}_{step}") for name, step in written})
-            plain = {o.name for o in self.seen.all if not o.in_index and o not in timed and not o.derived}
-            if single and back and self.leads(d) and not plain & {o.name for o in timed}:
-                self.label(timed.__contains__, lambda sub: split_runs(sub, None)[0])
+    @cached_property
+    def heads(self) -> set[str]:
+        """The letters that an equation defines as they are."""
+        bases = [tr.base_of(d.left[0]) for d in self.seen.definitions if not d.is_square]
+        return {base.text for base in bases if tr.is_token(base, "NAME")}
 
-    def leads(self, d: Definition) -> bool:
-        """Whether the right-hand side, written out by the other definitions, has the letter that is defined."""
-        base = tr.label_of(tr.base_of(d.left[0]))
-        reached: set[str] = set()
-        found = {*tr.names_in(d.right)}
-        while found - reached:
-            reached |= found
-            found = {n for e in self.seen.definitions if tr.label_of(tr.base_of(e.left[0])) in reached - {base}
-                     for n in tr.names_in(e.right)}
-        return base in reached
+    def stands_as_value(self, letter: str) -> bool:
+        """The letter stands as a value somewhere, other than in front of its range i = 1, …, m."""
+        return any(o.name == letter and o.bare and o.is_value and not o.at.cond
+                   and not (o.opens and letter in self.seen.bound) for o in self.seen.all)
+
+    # What is no letter, and what is a letter with its mark.
+
+    def marks(self) -> None:
+        """σ^2 and h' are letters of their own where an equation defines them; 𝔼, softmax and D(p ‖ q) are none."""
+        squares, primed = self.squares, self.primed
+
+        def marked(o: Occurrence) -> Occurrence:
+            if o.squared and f"{o.name}^2" in squares:
+                o = replace(o, name=f"{o.name}^2", bare=o.sub is None)
+            if o.primes == 1 and o.is_value and o.name in primed:
+                o = replace(o, name=f"{o.name}_prime", primes=0, bare=o.sub is None)
+            return o
+
+        self.renamed(map(marked, self.seen.all))
+        self.renamed([o for o in self.seen.all if o.name in self.words or not self.is_operator(o)])
+
+    def is_operator(self, o: Occurrence) -> bool:
+        """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself; softmax and diag; D_{KL}(p ‖ q); f(a)_i."""
+        if o.name in LETTERS_TOO:
+            return o.name not in self.heads | self.declared and all(
+                p.following is not None and not _indexed(p.following) for p in self.seen.all if p.name == o.name)
+        defined = o.name in self.heads and not o.name.endswith("_bb")
+        if o.following is not None and not defined and (is_divided(o.following) or o.name.lower() in (
+                "softmax", "diag")):
+            return True
+        return (o.name in OPERATORS and not defined) or o.name in self.of_vectors
+
+    @cached_property
+    def declared(self) -> set[str]:
+        """x of x ∈ R and x ∈ R^n."""
+        return {str(tr.base_of(item)) for items, _ in self.seen.shapes for item in items}
+
+    @cached_property
+    def of_vectors(self) -> set[str]:
+        """f of f(a)_i = …, where f stands before another bracket: neither a number's function nor a factor."""
+        heads = [(str(d.left[0]), list(tr.names_in(group.items))) for d in self.seen.definitions if len(d.left) == 2
+                 and tr.is_token(d.left[0], "NAME") and tr.scripted(d.left[1]).subs
+                 and tr.is_group(group := tr.base_of(d.left[1]), "LPAREN")]
+        return {name for name, own in heads for o in self.seen.all if o.name == name and o.following is not None
+                and list(tr.names_in(o.following.items)) != own}
+
+    @cached_property
+    def squares(self) -> set[str]:
+        """σ^2 of σ^2 = …, where σ is nothing else or √(σ^2 + ε)."""
+        roots = {d.name for d in self.seen.definitions if not d.is_square and d.name in [*tr.names_in(d.right)]}
+        return {name for name in self.words if "^2" in name} | {
+            f"{d.name}^2" for d in self.seen.definitions if d.is_square and d.name not in self.words
+            and (d.name not in self.heads or d.name in roots)}
+
+    @cached_property
+    def primed(self) -> set[str]:
+        """h of h' = …, where h itself is given, and o of an o'_j that is given; the prime of f'(x) is a derivative."""
+        firsts = [tr.scripted(d.left[0]) for d in self.seen.definitions]
+        plain, heads = ({str(i.base) for i in firsts if i.primes == n} for n in (0, 1))
+        given = {o.name for o in self.seen.all if not o.primes} - plain - heads
+        found = {o.name for o in self.seen.all if o.primes == 1 and o.is_value and (
+            o.name in heads - plain or (o.at.right and (o.sub is not None and o.name not in heads or o.name in given)))}
+        applied = {o.name for o in self.seen.all if o.primes and o.following is not None
+                   and o.following.bracket == "LPAREN"}
+        running = {n.rstrip("'") for n in self.seen.bound}
+        return found - applied - self.functions - self.indices - running - {*self.words}
+
+    # Labels.
 
     def label(self, which: Callable[[Occurrence], bool], leading: Callable[[tr.Items], tr.Items] = leading) -> None:
         """W_o, W_{hh}, W_1 and h_{t-1} as letters of their own: what their subscripts begin with labels them."""
         def with_label(o: Occurrence) -> Occurrence:
-            if not o.sub or o.in_index or not which(o):
+            if not o.sub or o.at.index or not which(o):
                 return o
             first = leading(o.sub)
             label = label_text(first)
@@ -118,6 +138,167 @@ class Labels(Evidence):
             return replace(o, name=name, sub=rest, bare=rest is None)
 
         self.renamed(map(with_label, self.seen.all))
+
+    def labelled_sizes(self) -> None:
+        """d_k of R^{n × d_k}: a letter of its own."""
+        own = {name for _, extents in self.seen.shapes for e in extents if len(e) == 1 and (name := label_size(e[0]))}
+        self.label(lambda o: labelled_name(o.name, o.sub or ()) in own)
+        self.sizes |= own
+
+    def constant_labels(self) -> None:
+        """B of μ_B = …, where no B stands on the right and none runs: a label."""
+        for d in self.seen.definitions:
+            subs = d.head.subs if d.head is not None else ()
+            label = tr.variable(subs[0][0]) if len(subs) == 1 and len(subs[0]) == 1 else None
+            if label is None or label in self.indices | self.tensors | self.sizes or label in tr.names_in(d.right):
+                continue
+            reduced = any(tr.is_token(below, "BIG") for item in d.right for below in tr.inside(item))
+            alone = reduced and all(o.at.index and o.sub is None for o in self.seen.all if o.name == label)
+            indexed = {o.name for o in self.seen.all if o.sub is not None and label in tr.names_in(o.sub)}
+            if alone and indexed <= {f"{d.name}^2"} | self.squares | self.heads:
+                self.labels.add(label)
+
+    def labels_of_pairs(self) -> None:
+        """i and j of ℓ = f(s_i − s_j), p and n of z_p = W x_p, z_n = W x_n: they run nowhere, and ℓ has none."""
+        running = {*self.seen.bound, *self.indices, *(o.name for o in self.seen.all if o.bare and o.is_value)}
+        running |= {n for o in self.seen.all if o.sub and o.is_value and len(o.sub) > 1 for n in tr.names_in(o.sub)}
+        labels: set[str] = set()
+        for d in self.seen.definitions:
+            free: dict[str, set[str]] = {}
+            for i in (i for item in d.right for i in tr.inside(item) if isinstance(i, tr.Scripted)):
+                if tr.is_token(i.base, "NAME"):
+                    free.setdefault(str(i.base), set()).update(n for s in i.subs for n in tr.names_in(s))
+            if not d.local and not any(True for item in d.left for _ in _below(item)):
+                labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
+        self.renamed(o for o in self.seen.all if not (o.at.index and o.name in labels))
+        self.label(lambda o: not labels.isdisjoint(tr.names_in(o.sub or ())))
+
+    def steps(self) -> None:
+        """h_{t-1} of h_t = f(h_{t-1}, x_t), where t runs nowhere: one step, with a letter for each h."""
+        for d in self.seen.definitions:
+            subs = d.head.subs if d.head is not None else ()
+            own = split_runs(subs[0], None)[0] if len(subs) == 1 else ()
+            time = _time(own) if own else None
+            if time is None or time in self.indices | self.sizes | self.tensors or not self.leads(d):
+                continue
+            timed = [o for o in self.seen.all if o.sub is not None and o.is_value and time in tr.names_in(o.sub)]
+            firsts = [(o, split_runs(o.sub or (), None)) for o in timed]
+            single = all(_step(runs[0], time) and time not in tr.names_in([*itertools.chain(*runs[1:])])
+                         for _, runs in firsts)
+            later = len(own) > 1  # h_{t+1} from h_t
+            back = any(o.name == d.name and o.at.right and (len(runs[0]) == 1) is later for o, runs in firsts)
+            written = {(o.name, "".join(map(str, runs[0]))) for o, runs in firsts}
+            distinct = len(written) == len({identifier(f"{name}_{step}") for name, step in written})
+            plain = {o.name for o in self.seen.all if o.is_value and o not in timed and not o.derived}
+            if single and distinct and back and not plain & {o.name for o in timed}:
+                self.label(timed.__contains__, lambda sub: split_runs(sub, None)[0])
+
+    def leads(self, d: Definition) -> bool:
+        """Whether the right-hand side, written out by the other definitions, has the letter that is defined."""
+        reached: set[str] = set()
+        found = {*tr.names_in(d.right)}
+        while found - reached:
+            reached |= found
+            found = {n for e in self.seen.definitions if e.name in reached - {d.name} for n in tr.names_in(e.right)}
+        return d.name in reached
+
+    def labels_at_rest(self) -> None:
+        """out of y_{\\text{out}}; o of W_o, W_{o,kj}, h of W_{hh}: they run nowhere, and no W has others."""
+        self.label(lambda o: is_word(o.sub or ()))
+        values = [o for o in self.seen.all if o.is_value and not o.derived and o.name not in self.words]
+        plain = {o.name for o in values if o.sub is None and not is_capital(o.name)} | {*self.words, *self.above}
+        subs: dict[str, list[tr.Items]] = {}
+        for o in values:
+            used = o.at.right or o.at.declared or o.name in self.heads  # a letter that is only named shows nothing,
+            if o.sub is not None and (used or {*_joined(o.sub)} & self.subscripted):  # but for the h of W_{hy}
+                subs.setdefault(o.name, []).append(o.sub)
+        running = self.indices | self.sizes | {n for d in self.seen.definitions for i in d.left for n in _below(i)}
+        while True:
+            at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
+            moving = {n for o in values if o.sub is not None
+                      for n in tr.names_in(behind(o.sub, leading(o.sub)) or () if o.name in at_rest else o.sub)}
+            new = {name for name in at_rest if {*itertools.chain(*map(_joined, subs[name]))} & (running | moving)}
+            if not new:
+                break
+            plain |= new
+        self.label(lambda o: o.name in at_rest)
+
+    def number_labels(self) -> None:
+        """W_1 and W_2 are letters of their own, where no W has another subscript; b_1 and b_2 beside them too."""
+        subs = {name: all_ for name, all_ in self.subs_of().items() if name not in self.words}
+        biases = {name for name, all_ in subs.items() if self.is_bias(all_) or self.is_offset(name, all_)}
+        stated = {str(item) for items, _ in self.seen.shapes for item in items}
+        single = {name for name, all_ in subs.items() if any(all_) and name not in stated
+                  and all(is_number(s) for s in all_ if s or not is_capital(name))}
+        self.label(lambda o: o.name in biases and _is_zero(o.sub or ()))
+        shaped = any(extents for _, extents in self.seen.shapes) or any(map(is_capital, self.seen.factors | single))
+        self.label(lambda o: o.name in single and (shaped or o.name in self.faces.ranks))
+
+    def is_bias(self, subs: list[tr.Items]) -> bool:
+        """w_0 + Σ_j w_j x_j: beside the w_j a letter of its own, where nothing counts from 0."""
+        rest = [tr.unwrap(s) for s in subs if s and not _is_zero(s)]
+        letters = bool(rest) and all(len(s) == 1 and tr.is_token(s[0], "NAME") for s in rest)
+        return any(map(_is_zero, subs)) and letters and not any(_is_zero(items) for items in self.seen.lowest)
+
+    def is_offset(self, name: str, subs: list[tr.Items]) -> bool:
+        """θ^⊤x + θ_0: beside the whole θ a letter of its own."""
+        values = [o.sub for o in self.seen.all if o.name == name and o.at.right and o.is_value]
+        return None in values and any(_is_zero(s or ()) for s in values) and all(not s or _is_zero(s) for s in subs)
+
+    # Samples and layers.
+
+    def samples(self) -> None:
+        """x^i: a numbered sample, where i runs, or stands so on the left.
+
+        Where i is a subscript elsewhere, as in Σ_i a_i k_j^i, only letters that always stand with both scripts, or are
+        declared so, k^i ∈ R^d.
+        """
+        lower = {o.name for o in self.seen.all if o.at.index}
+        on_left = {n for d in self.seen.definitions for n in _letters_above(d.head)}
+        layers = {m[2] for o in self.seen.all if (m := _NEIGHBOUR.match(o.name))}
+        for letter in dict.fromkeys(o.above for o in self.seen.all if o.above is not None):
+            own = [o for o in self.seen.all if o.above == letter]
+            bases, round_, runs = {o.name for o in own}, all(o.round for o in own), letter in self.indices
+            several = len(bases) > 1 or any(o.sub is not None for o in own)
+            plain = runs and (several or bases <= self.declared_above) or letter in on_left
+            if letter in layers or self.stands_as_value(letter) or not (runs if round_ else plain):
+                continue
+            if not runs and letter in self.subscripted:  # \delta^z_{kl} beside z_{kl}: a label
+                continue
+            if letter in lower and not (runs and (round_ or any(o.at.right for o in own))):
+                continue
+            others = {o.above for o in self.seen.all if o.name in bases and o.above is not None and o.above not in (
+                lower | layers) and not self.stands_as_value(o.above)}  # ∂y^i/∂x^j
+            if all(o.above in {letter, *others} or o.name in o.at.local[1:]
+                   for o in self.seen.all if o.name in bases):
+                self.indices |= {letter, *others}
+                self.above |= dict.fromkeys(bases, f"({letter})" if round_ else letter)
+        self.renamed(map(self.with_layer, self.seen.all))
+
+    def with_layer(self, o: Occurrence) -> Occurrence:
+        """h^{(l)}: a letter of its own where l numbers no samples."""
+        if not o.round or o.name in self.above or o.above in self.indices:
+            return o
+        closing = {"(": ")", "[": "]"}[o.round]
+        return replace(o, name=f"{o.name}^{o.round}{o.above}{closing}", above=None, bare=o.sub is None)
+
+    @cached_property
+    def declared_above(self) -> set[str]:
+        """k of k^i ∈ R^d."""
+        return {str(tr.base_of(i)) for items, _ in self.seen.shapes for i in items if tr.scripted(i).sups}
+
+
+def _indexed(group: tr.Group) -> bool:
+    """[i, j] and (m, n): places of entries."""
+    parts = tr.split(group.items, "COMMA")
+    return len(parts) > 1 and all(len(p) == 1 and tr.variable(p[0]) is not None for p in parts)
+
+
+def _letters_above(head: tr.Scripted | None) -> Iterable[str]:
+    """i of y^i, where it stands left of =."""
+    if head is not None and len(head.sups) == 1 and len(head.sups[0]) == 1:
+        name = tr.variable(head.sups[0][0])
+        yield from [name] if name is not None else []
 
 
 def _time(run: tr.Items) -> str | None:
@@ -140,6 +321,21 @@ def _joined(sub: tr.Items) -> list[str]:
 
 def _below(item: tr.Item) -> Iterable[str]:
     """The letters in the subscripts of a head."""
-    item = tr.normal(item)
-    for sub in item.subs if isinstance(item, tr.Scripted) else ():
+    for sub in tr.scripted(item).subs:
         yield from tr.names_in(sub)
+
+
+def label_size(item: tr.Item) -> str | None:
+    """d_k of d_k, where it is a size: a letter with a label."""
+    item = tr.scripted(item)
+    label = tr.label_of(item.subs[0][0]) if len(item.subs) == 1 and len(item.subs[0]) == 1 and not item.sups else None
+    return None if label is None or not tr.is_token(item.base, "NAME") else f"{item.base}_{label}"
+
+
+def is_number(items: tr.Items) -> bool:
+    items = tr.unwrap(items)
+    return len(items) == 1 and tr.is_token(items[0], "NUMBER")
+
+
+def _is_zero(items: tr.Items) -> bool:
+    return is_number(items) and str(tr.unwrap(items)[0]) == "0"

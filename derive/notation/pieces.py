@@ -321,6 +321,23 @@ class Definition:
     right: tr.Items
     local: tuple[str, ...]
 
+    @property
+    def name(self) -> str | None:
+        """y of y_k = …"""
+        return tr.label_of(tr.base_of(self.left[0]))
+
+    @property
+    def head(self) -> tr.Scripted | None:
+        """What is defined, where it is a letter that stands alone."""
+        item = tr.scripted(self.left[0])
+        return item if len(self.left) == 1 and tr.is_token(item.base, "NAME") else None
+
+    @property
+    def is_square(self) -> bool:
+        """σ^2 = …"""
+        sups = self.head.sups if self.head is not None else ()
+        return [list(map(str, s)) for s in sups] == [["2"]]
+
 
 def definitions(items: tr.Items) -> list[Definition]:
     """The equations of a formula."""

@@ -10,7 +10,7 @@ from derive.functions import SPELLINGS
 from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
-from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, name_of
+from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, is_capital, name_of
 from derive.notation.vocabulary import ALIGNED, CLOSING, COMMANDS, RELATIONS, SHOWN, SIGNS
 
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
@@ -50,15 +50,17 @@ class _Lexer:
         self.source, self.text, self.at = source, source.latex, 0
         self.out: list[tr.Token] = []
         self.environments: list[tuple[str, str]] = []  # (name, what it is read as)
-        self.heavy = False  # behind a \mathbf without braces
+        self.heavy = ""  # behind a \mathbf without braces
         self.digits = 0  # how many arguments that may be one bare digit are still to come
 
     def error(self, message: str, at: int | None = None) -> NotationError:
         return self.source.error(self.at if at is None else at, message)
 
-    def emit(self, type_: str, text: str, end: int, bold: bool = False) -> None:
-        self.out.append(tr.Token(type_, text, self.at, end, type_ == "NAME" and (bold or self.heavy)))
-        self.at, self.heavy = end, False
+    def emit(self, type_: str, text: str, end: int, weight: str = "") -> None:
+        weight = (weight or self.heavy) if type_ == "NAME" else ""
+        axes = 0 if weight not in _HEAVY else 2 if is_capital(text) and weight != "vec" else 1
+        self.out.append(tr.Token(type_, text, self.at, end, axes))
+        self.at, self.heavy = end, ""
 
     def run(self) -> list[tr.Token]:
         while self.at < len(self.text):
@@ -175,19 +177,19 @@ class _Lexer:
         letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
         accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
         if accented is not None:
-            self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name in _HEAVY)
+            self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name)
         elif letter is not None:
-            self.emit("NAME", name_of(letter[1]), letter.end(), name in _HEAVY)
+            self.emit("NAME", name_of(letter[1]), letter.end(), name)
         elif name == "rm" and (word := _UPRIGHT.match(self.text, end)):
             self.emit("NAME", word[1], word.end())
         else:
-            self.at, self.heavy = end, name in _HEAVY
+            self.at, self.heavy = end, name
 
     def accent(self, name: str, end: int) -> None:
         argument = _ARGUMENT.match(self.text, end) or _BOLD_UNDER.match(self.text, end)
         if argument is None:
             raise self.error(rf"`\{name}` needs one letter under it")
-        heavy = any(f"\\{weight}" in argument[0] for weight in _HEAVY)
+        heavy = next((weight for weight in _HEAVY if f"\\{weight}" in argument[0]), "")
         self.emit("NAME", name_of(rf"\{name}{{{argument[1] or argument[2]}}}"), argument.end(), heavy)
 
     def delimiter(self, name: str, end: int) -> None:

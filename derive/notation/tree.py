@@ -9,13 +9,16 @@ from typing import TypeGuard
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``type`` is its class in vocabulary.py; ``text`` the canonical text (a NAME's ASCII name), ``bold`` its face."""
+    """``type`` is its class in vocabulary.py; ``text`` the canonical text (a NAME's ASCII name).
+
+    ``bold`` are the axes that its face says: 1 of a bold small letter and of one under an arrow, 2 of a bold capital.
+    """
 
     type: str
     text: str
     start: int
     end: int
-    bold: bool = False
+    bold: int = 0
 
     def __str__(self) -> str:
         return self.text

@@ -5,10 +5,14 @@ import pytest
 from derive.notation.faces import Faces
 from derive.notation.formulas import Source
 from derive.notation.grammar import parse
+from derive.notation.occurrences import Occurrences
 
 
 def faces(*latexes: str) -> Faces:
-    return Faces.of([(source, parse(source)) for source in map(Source, latexes)], {})
+    seen = Occurrences()
+    for latex in latexes:
+        seen.formula(parse(Source(latex)))
+    return Faces.of(seen, {})
 
 
 @pytest.mark.parametrize(("latex", "ranks"), [

@@ -63,7 +63,7 @@ def own_arguments(formulas: list[Formula]) -> list[Formula]:
 
 def _of_vectors(item: tr.Item) -> bool:
     subscripted = isinstance(item, tr.Scripted) and bool(item.subs)
-    heavy = isinstance(item, tr.Token) and (item.bold or (item.type == "BIG" and item.text in ("sum", "prod")))
+    heavy = isinstance(item, tr.Token) and (item.bold > 0 or (item.type == "BIG" and item.text in ("sum", "prod")))
     return subscripted or heavy or tr.is_transposed(item) or tr.is_group(item, "LNORM", "LANGLE")
 
 
@@ -221,7 +221,7 @@ def _is_vector(argument: tr.Item, body: trees.Run) -> bool:
             held = tr.is_group(tr.base_of(item), "LNORM", "LANGLE") and own.text in tr.names_in((item,))
             if transposed or behind or held:
                 return True
-    return own.bold
+    return own.bold > 0
 
 
 def _applied(formulas: list[Formula], f: _Function) -> list[Formula]:

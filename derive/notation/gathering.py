@@ -13,10 +13,11 @@ from derive.notation.faces import Faces
 from derive.notation.formulas import Formula, NotationError
 from derive.notation.grammar import tree_of
 from derive.notation.inference import inferred, softmaxes
+from derive.notation.labels import below
 from derive.notation.occurrences import Occurrence, Occurrences, Place
 from derive.notation.pieces import Definition, split_runs
 from derive.notation.ranks import SPARE, Ranks, Runs, letters_of
-from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, labelled, lexicon
+from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, is_capital, labelled, lexicon
 
 EMPTY = SymbolTable(())
 _NONE: Mapping[str, int] = MappingProxyType({})
@@ -50,7 +51,8 @@ def gather(
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
     shaped = inferred(replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain())
-    return replace(shaped, vectors=gathering.has_vectors(shaped), softmax=softmax or softmaxes(nodes, shaped))
+    return replace(shaped, open=(*shaped.open, *gathering.open.items()), vectors=gathering.has_vectors(shaped),
+                   softmax=softmax or softmaxes(nodes, shaped))
 
 
 def _tree(formula: Formula) -> tr.Items:
@@ -69,6 +71,11 @@ def lists_letters(items: tr.Items) -> bool:
 
 class _Gathering(Ranks):
     """What each letter is: decided by one pass after the other."""
+
+    def __init__(self, seen: Occurrences, known: SymbolTable, faces: Faces) -> None:
+        super().__init__(seen, known, faces)
+        self.signatures: dict[str, tuple[str, ...]] = {}  # of functions of numbers
+        self.open: dict[str, tuple[str, ...]] = {}  # letters that are one of two things
 
     def table(self) -> SymbolTable:
         for decide in PASSES:
@@ -107,7 +114,6 @@ class _Gathering(Ranks):
 
     def defined_functions(self) -> None:
         """Letters with a signature, applied elsewhere, whose parameters have no subscripts in the definition."""
-        self.signatures: dict[str, tuple[str, ...]] = {}
         for d in self.seen.definitions:
             if d.local and d.local[0] not in self.words and not self.is_tensor(d) and self.is_applied(d):
                 self.signatures.setdefault(d.local[0], d.local[1:])
@@ -199,6 +205,17 @@ class _Gathering(Ranks):
         other = [d.left for d in self.seen.definitions if not "".join(map(str, d.right)).isdigit()]  # not s = 2
         left = {n for items in other for n in tr.names_in(items)}
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
+
+    def numbers_or_indices(self) -> None:
+        """k of y_k = k x_k, i of x_i = i beside x: an index that is a value too, or a number that labels."""
+        known = self.declared | self.heads | self.faces.ranks.keys() | self.subscripted | self.words.keys()
+        values = {o.name for o in self.seen.all if o.bare and o.is_value and not o.at.cond} - known - self.indices
+        whole = {o.name for o in self.seen.all if o.bare and o.is_value}
+        for d in self.seen.definitions:
+            inside = [tr.scripted(i) for item in d.right for i in tr.inside(item)]
+            carried = {n for i in inside if not is_capital(str(i.base)) for sub in i.subs for n in tr.names_in(sub)}
+            both = {n for item in d.left for n in below(item)} & values & {str(i.base) for i in inside}
+            self.open |= dict.fromkeys(both if d.name in whole else both & carried, ("a number", "an index"))
 
     # Tensors with their entries.
 
@@ -297,7 +314,7 @@ PASSES: tuple[Callable[[_Gathering], None], ...] = (
     _Gathering.defined_functions, _Gathering.marks, _Gathering.labelled_sizes,
     _Gathering.sets, _Gathering.bound, _Gathering.conditions, _Gathering.constant_labels,
     _Gathering.labels_of_pairs, _Gathering.steps, _Gathering.labels_at_rest,
-    _Gathering.constants_in_indices, _Gathering.samples, _Gathering.number_labels, _Gathering.stated,
-    _Gathering.declared_functions, _Gathering.said_or_bold, _Gathering.subscripts, _Gathering.applied,
-    _Gathering.letters,
+    _Gathering.constants_in_indices, _Gathering.numbers_or_indices, _Gathering.samples, _Gathering.number_labels,
+    _Gathering.stated, _Gathering.declared_functions, _Gathering.said_or_bold, _Gathering.subscripts,
+    _Gathering.applied, _Gathering.letters,
 )

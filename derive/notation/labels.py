@@ -152,7 +152,7 @@ class Labels:
             label = tr.variable(subs[0][0]) if len(subs) == 1 and len(subs[0]) == 1 else None
             if label is None or label in self.indices | self.tensors | self.sizes or label in tr.names_in(d.right):
                 continue
-            reduced = any(tr.is_token(below, "BIG") for item in d.right for below in tr.inside(item))
+            reduced = any(tr.is_token(i, "BIG") for item in d.right for i in tr.inside(item))
             alone = reduced and all(o.at.index and o.sub is None for o in self.seen.all if o.name == label)
             indexed = {o.name for o in self.seen.all if o.sub is not None and label in tr.names_in(o.sub)}
             if alone and indexed <= {f"{d.name}^2"} | self.squares | self.heads:
@@ -168,7 +168,7 @@ class Labels:
             for i in (i for item in d.right for i in tr.inside(item) if isinstance(i, tr.Scripted)):
                 if tr.is_token(i.base, "NAME"):
                     free.setdefault(str(i.base), set()).update(n for s in i.subs for n in tr.names_in(s))
-            if not d.local and not any(True for item in d.left for _ in _below(item)):
+            if not d.local and not any(True for item in d.left for _ in below(item)):
                 labels |= {n for pair in free.values() if len(pair) > 1 and not pair & running for n in pair}
         self.renamed(o for o in self.seen.all if not (o.at.index and o.name in labels))
         self.label(lambda o: not labels.isdisjoint(tr.names_in(o.sub or ())))
@@ -212,7 +212,7 @@ class Labels:
             used = o.at.right or o.at.declared or o.name in self.heads  # a letter that is only named shows nothing,
             if o.sub is not None and (used or {*_joined(o.sub)} & self.subscripted):  # but for the h of W_{hy}
                 subs.setdefault(o.name, []).append(o.sub)
-        running = self.indices | self.sizes | {n for d in self.seen.definitions for i in d.left for n in _below(i)}
+        running = self.indices | self.sizes | {n for d in self.seen.definitions for i in d.left for n in below(i)}
         while True:
             at_rest = {name for name, all_ in subs.items() if name not in plain and all(map(_joined, all_))}
             moving = {n for o in values if o.sub is not None
@@ -319,7 +319,7 @@ def _joined(sub: tr.Items) -> list[str]:
     return list(map(str, items)) if all(tr.is_token(item, "NAME") for item in items) else []
 
 
-def _below(item: tr.Item) -> Iterable[str]:
+def below(item: tr.Item) -> Iterable[str]:
     """The letters in the subscripts of a head."""
     for sub in tr.scripted(item).subs:
         yield from tr.names_in(sub)

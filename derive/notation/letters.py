@@ -145,7 +145,8 @@ def labelled(
     return (r.words[own], list(sub)[1:]) if plain is None and len(first) > 1 and own in r.words else (plain, sub)
 
 
-_STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a matrix": r"\in \mathbb{R}^{m \times n}"}
+_STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a matrix": r"\in \mathbb{R}^{m \times n}",
+           "an index": r"= 1, \dots, n"}
 
 
 def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor, at_start: bool) -> Expr:

@@ -73,15 +73,15 @@ def _members(of: tr.Item) -> tuple[tr.Items, tr.Items] | None:
 
 
 def _in_a_row(items: tr.Items) -> tuple[tuple[tr.Items, tr.Items] | None, int]:
-    r"""First and last of 1, 2, \dots, n - 1 and of 1:n, and where they end."""
+    r"""First and last of 1, 2, \dots, n - 1, of 1:n and of 1..n, and where they end."""
     kinds = [i.type if isinstance(i, tr.Token) else "" for i in items]
-    cuts = [n for n, kind in enumerate(kinds) if kind in (*_PARTING, "REL", "IN")]
+    cuts = [n for n, kind in enumerate(kinds) if kind in (*_PARTING, "REL", "IN", "DOTS")]
     first, end = items[: next(iter(cuts), None)], next(iter(cuts), 0)
     number = int(str(first[0])) if kinds[:end] == ["NUMBER"] and str(first[0]).isdigit() else None
     while kinds[end : end + 3] == ["COMMA", "NUMBER", "COMMA"] and number is not None and (
             number := number + 1) == int(str(items[end + 1])):
         end += 2
-    colon = kinds[end : end + 1] == ["COLON"] and number is not None
+    colon = kinds[end : end + 1] in (["COLON"], ["DOTS"]) and number is not None
     if not first or not (colon or kinds[end : end + 3] == ["COMMA", "DOTS", "COMMA"]):
         return None, 0
     start = end + (1 if colon else 3)

@@ -86,6 +86,8 @@ class _Lexer:
             self.emit("NUMBER", {"²": "2", "³": "3"}[char], self.at + 1)
         elif self.text.startswith("||", self.at) and not self.between_factors():
             self.emit("NBAR", "||", self.at + 2)
+        elif self.text.startswith("..", self.at):
+            self.emit("DOTS", "", self.at + (3 if self.text.startswith("...", self.at) else 2))  # 1..K
         elif self.text.startswith(":=", self.at):
             self.emit("REL", "=", self.at + 2)
         elif char in RELATIONS:

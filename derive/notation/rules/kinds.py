@@ -38,7 +38,7 @@ def kind_of(formula: Formula) -> Said:
         return Said.UPDATE
     if is_derived(tree):
         return Said.GRADIENT if equates(formula) else Said.DERIVATIVE
-    if collected(tree):
+    if collected(tree) and not tr.has(tree, "IN"):
         return Said.NAMES
     if is_declaration(tree):
         return Said.DECLARATION

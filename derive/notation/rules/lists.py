@@ -47,35 +47,58 @@ def _all_above(items: tr.Items) -> Iterator[tuple[str, str]]:
 
 
 def collected(tree: tr.Items) -> list[tr.Item]:
-    r"""The letters of \theta = (W, b): one name for several tensors; empty for any other formula."""
-    two = trees.sides(tuple(tree))
+    r"""The letters of \theta = (W, b), \theta \in \{W, b\}: one name for several; empty for any other formula."""
+    two = trees.sides(tuple(tree)) if not tr.has(tree, "IN") else [tuple(run) for run in tr.split(tree, "IN")]
     members = two[1][0] if len(two) == 2 and len(two[0]) == len(two[1]) == 1 else None
     if trees.letter(two[0][0] if two[0] else None) is None or not tr.is_group(members, "LPAREN", "LSET"):
         return []
     parts = tr.split(members.items, "COMMA", "TEXT")
+    if len(parts) > 2 and tr.has(parts[-1], "DOTS"):
+        parts.pop()
     if len(parts) < 2 or not all(len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME") for p in parts):
         return []
     return [part[0] for part in parts]
 
 
 def names_of_several(formulas: list[Formula]) -> list[Formula]:
-    """θ = (W, b) is left out where θ stands elsewhere as in J(θ), in f_θ or alone: nothing computes with it."""
-    found = []
+    """θ = (W, b) is left out where θ stands elsewhere as in J(θ), in f_θ or alone: nothing computes with it.
+
+    A derivative by θ that is asked for is one by each of them.
+    """
     for formula in formulas:
-        tree = formula.tree or ()
-        own = trees.letter(tree[0]) if collected(tree) else None
-        if own is None or any(_stands(own, f.tree or ()) for f in formulas if f is not formula and not (
-                len(f.tree or ()) == 1 and trees.letter((f.tree or ())[0]) == own)):
-            found.append(formula)
-    return found
+        members = collected(formula.tree or ())
+        own = trees.letter((formula.tree or ())[0]) if members else None
+        others = [f for f in formulas if f is not formula]
+        if own is None or any(_stands(own, f.tree or ()) for f in others if len(f.tree or ()) > 1 or not f.tree
+                              or trees.letter(f.tree[0]) != own):
+            continue
+        formulas = [new for f in others for new in (_by_each(own, members, f) if _by(own, f.tree or ()) else [f])]
+    return formulas
+
+
+def _by_each(own: str, members: list[tr.Item], formula: Formula) -> list[Formula]:
+    """The formula with each of the members in place of the letter."""
+    def with_(member: tr.Item) -> trees.Run:
+        return trees.each(formula.tree or (), lambda item: member if trees.letter(item) == own else item)
+
+    return [replace(formula, tree=with_(member)) for member in members]
+
+
+def _by(own: str, items: tr.Items) -> bool:
+    r"""Whether a derivative is taken by the letter: \partial \theta, \nabla_\theta."""
+    return any(tr.is_token(tr.base_of(item), "PARTIAL", "NABLA") and own in (
+        *map(trees.letter, run[n + 1 : n + 2]), *map(trees.letter, trees.below(item)))
+        for run in trees.all_runs(items) for n, item in enumerate(run))
 
 
 def _stands(own: str, items: tr.Items) -> bool:
-    """The letter, other than alone in a bracket or below another."""
-    for item in map(tr.normal, items):
+    """The letter, other than alone in a bracket, below another or behind ∂."""
+    for n, item in enumerate(items := [*map(tr.normal, items)]):
         bare = 1 if isinstance(item, tr.Scripted) else 0  # its base is no bracket
         held = len(item.subs) + 1 if isinstance(item, tr.Scripted) else isinstance(item, (tr.Group, tr.Env))
-        if trees.letter(item) == own or any(_stands(own, run) for n, run in enumerate(tr.below(item)) if not (
+        behind = n and tr.is_token(items[n - 1], "PARTIAL")
+        if (trees.letter(item) == own and not behind) or any(
+                _stands(own, run) for n, run in enumerate(tr.below(item)) if not (
                 bare <= n < held and len(run) == 1 and trees.letter(run[0]) == own)):
             return True
     return False
@@ -132,6 +155,27 @@ def entries(formulas: list[Formula]) -> list[Formula]:
         return item
 
     return trees.changed(formulas, lambda tree: trees.each(tree, named)) if renamed else formulas
+
+
+def in_diagonals(formulas: list[Formula]) -> list[Formula]:
+    r"""\mathrm{diag}(d_1, \dots, d_n) as \mathrm{diag}(d), and the shape of d."""
+    found: list[Formula] = []
+    for formula in formulas:
+        shapes: dict[str, Formula] = {}
+
+        def whole(run: trees.Run, formula: Formula = formula, shapes: dict[str, Formula] = shapes) -> trees.Run:
+            for n, item in enumerate(run):
+                group = trees.called(run, n) if trees.letter(item) == "diag" else None
+                first = tr.base_of(group.items[0]) if group is not None and group.items else None
+                listed = _entries((first, trees.equals(item), group)) if group is not None and first else None
+                if listed is not None and group is not None and tr.has(group.items, "DOTS"):
+                    shapes[str(first)] = replace(formula, tree=listed.declared(listed.entry))
+                    return *run[: n + 1], tr.group((listed.entry,)), *whole(run[n + 2 :])
+            return run
+
+        changed = trees.changed([formula], lambda tree, whole=whole: trees.mapped(tree, whole))  # type: ignore[misc]
+        found += [*shapes.values(), *changed]
+    return found
 
 
 _AT = "NAME NUMBER PLUS MINUS TIMES COMMA".split()

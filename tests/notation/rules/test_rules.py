@@ -32,6 +32,12 @@ CASES = {
     "a sample and its entries": ([r"x^i = (x^i_1, \dots, x^i_n)^T", "s = w^T x^i"], ["s = w^T x^i"]),
     "a value with its shape": ([r"h = \tanh(W x) \in \mathbb{R}^K"], [r"h = \tanh(W x), h \in \mathbb{R}^K"]),
     "entries with a shape of the whole": ([r"y_k = x_k \in \mathbb{R}^K"], [r"y_k = x_k \in \mathbb{R}^K"]),
+    "the entries of a diagonal": ([r"y = \mathrm{diag}(d_1, \dots, d_n) x"], [r"d \in \mathbb{R}^{n}", r"y = d \odot x"]),
+    "derivatives by each of several": (
+        [r"\theta \in \{w_0, w_i, \dots\}", r"\frac{\partial L}{\partial \theta}", r"\nabla_\theta L", r"J(\theta) = L"],
+        [r"\frac{\partial L}{\partial w_0}", r"\frac{\partial L}{\partial w_i}", r"\nabla_{w_0} L", r"\nabla_{w_i} L",
+         r"J(\theta) = L"]),
+    "one of two values": ([r"t \in \{a, b\}", "y = t x"], [r"t \in \{a, b\}", "y = t x"]),
     "a box": ([r"\boxed{y_k = x_k}"], ["y_k = x_k"]),
     "a shape of a vector for each number": (
         [r"s_i = W x_i \in \mathbb{R}^C", r"x_i \in \mathbb{R}^D"],

@@ -224,14 +224,16 @@ class Labels:
         self.label(lambda o: o.name in at_rest)
 
     def number_labels(self) -> None:
-        """W_1 and W_2 are letters of their own, where no W has another subscript; b_1 and b_2 beside them too."""
+        """W_1 and W_{2,ij} are letters of their own, where no W has another subscript; b_1 and b_2 beside them too."""
         subs = {name: all_ for name, all_ in self.subs_of().items() if name not in self.words}
         biases = {name for name, all_ in subs.items() if self.is_bias(all_) or self.is_offset(name, all_)}
         stated = {str(item) for items, _ in self.seen.shapes for item in items}
         single = {name for name, all_ in subs.items() if any(all_) and name not in stated
-                  and all(is_number(s) for s in all_ if s or not is_capital(name))}
+                  and all(_numbered(s) for s in all_ if s or not is_capital(name))}
         self.label(lambda o: o.name in biases and _is_zero(o.sub or ()))
-        shaped = any(extents for _, extents in self.seen.shapes) or any(map(is_capital, self.seen.factors | single))
+        planes = any(len([*tr.names_in(s)]) > 1 for name in single for s in subs[name])  # w_{1,ij}
+        shaped = planes or any(extents for _, extents in self.seen.shapes) or any(
+            map(is_capital, self.seen.factors | single))
         self.label(lambda o: o.name in single and (shaped or o.name in self.faces.ranks))
 
     def is_bias(self, subs: list[tr.Items]) -> bool:
@@ -335,6 +337,12 @@ def label_size(item: tr.Item) -> str | None:
 def is_number(items: tr.Items) -> bool:
     items = tr.unwrap(items)
     return len(items) == 1 and tr.is_token(items[0], "NUMBER")
+
+
+def _numbered(sub: tr.Items) -> bool:
+    """1 of W_1, and of W_{1,ij} with letters behind it: not of W_{1,2}."""
+    rest = behind(sub, leading(sub)) or ()
+    return is_number(leading(sub)) and all(tr.is_token(item, "NAME", "COMMA") for item in rest)
 
 
 def _is_zero(items: tr.Items) -> bool:

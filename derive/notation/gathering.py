@@ -209,7 +209,8 @@ class _Gathering(Ranks):
     def numbers_or_indices(self) -> None:
         """k of y_k = k x_k, i of x_i = i beside x: an index that is a value too, or a number that labels."""
         known = self.declared | self.heads | self.faces.ranks.keys() | self.subscripted | self.words.keys()
-        values = {o.name for o in self.seen.all if o.bare and o.is_value and not o.at.cond} - known - self.indices
+        values = {o.name for o in self.seen.all if o.bare and o.is_value and not (o.at.cond or o.at.extent)}
+        values -= known | self.indices
         whole = {o.name for o in self.seen.all if o.bare and o.is_value}
         for d in self.seen.definitions:
             inside = [tr.scripted(i) for item in d.right for i in tr.inside(item)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -370,9 +371,9 @@ def _rows(tokens: list[tr.Token]) -> list[tr.Token]:
             if going_on := behind[:1] in (["PLUS"], ["MINUS"]):
                 continue
         row = len(out) + 1 if token.type in ("BEGIN", "CR") else row
-        if token.type == "AMP" and depth == 0:
-            end = next((m for m in range(n + 1, len(tokens)) if tokens[m].type in ("AMP", "CR", "END")), len(tokens))
-            cell = tokens[n + 1 : end]
+        if token.type == "AMP" and depth == 0 and out[-1].type != "COMMA":
+            cell = list(itertools.takewhile(lambda t: t.type not in ("AMP", "CR", "END"), tokens[n + 1 :]))
+            cell += [t for t in tokens[n + len(cell) + 2 :][:1] if t.type == "REL"]  # b of a &= 1 & b &= 2
             opens = cell[0].type if cell else ""
             if _relates(out[row:]) and _relates(cell) and opens not in ("REL", "IN", "PLUS", "MINUS", "TIMES", "TEXT"):
                 token = tr.Token("COMMA", "quad", token.start, token.end)

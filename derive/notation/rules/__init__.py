@@ -37,8 +37,9 @@ SPELLINGS = (
     Rule("a[z] is a(z)", signs.brackets),
     Rule("u_c(i, j) is an entry", lists.in_brackets),
     Rule("← is =", trees.in_statements(signs.arrow)),
-    Rule("f(x_k) = … defines f", functions.of_entries),
-    Rule("f(x)_k = … of x_k defines f", functions.by_entries),
+    Rule("y = f(x) = … defines f and y", functions.in_chains),
+    Rule("f(x_k) = … defines f", functions.of_numbers),
+    Rule("f(x_k) is f_k", functions.of_entries),
     Rule("x = (x_1, …, x_n) has n entries", lists.entries),
     Rule("m ∈ {0, 1}^n is m ∈ R^n", trees.in_statements(signs.cells)),
     Rule("δ_{ik} is [i = k]", signs.kroneckers),
@@ -48,7 +49,6 @@ SPELLINGS = (
     Rule("dots run over an index", lists.dots),
 )
 RULES = (
-    Rule("a bold letter's function has an argument of its own", functions.own_arguments),
     Rule("[z]_+ is max(0, z)", trees.in_statements(signs.positive_part)),
     Rule("x^1, …, x^m are samples", lists.samples),
     Rule("θ = (W, b) is a name of several", lists.names_of_several),

@@ -59,7 +59,7 @@ def cases(formulas: list[Formula]) -> list[Formula]:
         own = _branches(formula)
         head = open_[0][1][0].head if open_ else ()
         head = head or (own[0].head if own else ())
-        if not head or not own or not all(not b.head or trees.spelt(b.head) == trees.spelt(head) for b in own):
+        if not head or not own or {trees.spelt(b.head) for b in own if b.head} - {trees.spelt(head)}:
             close()
         if own and (own[0].head or open_):
             open_.append((formula, own))
@@ -74,7 +74,9 @@ def _branches(formula: Formula) -> list[_Branch]:
     tree = formula.tree or ()
     inside = tree[0].items if len(tree) == 1 and isinstance(tree[0], tr.Env) and tree[0].name in ALIGNED else tree
     own = [_Branch.of(row) for row in tr.rows(inside)]
-    return [] if None in own or not formula.display else [b for b in own if b is not None]
+    found = [b for b in own if b is not None]
+    one = len({trees.spelt(b.head) for b in found if b.head}) < 2  # a &= 1, & b &= 2 \\\\ c &= 3, & d &= 4 are four
+    return found if one and len(found) == len(own) and formula.display else []
 
 
 def _one(branches: Sequence[_Branch]) -> trees.Run:
@@ -178,23 +180,20 @@ _ALMOST = (r"\approx", r"\simeq", r"\cong")
 
 
 def approximations(formulas: list[Formula]) -> list[Formula]:
-    r"""f(x) \approx …, and a displayed y \approx …, as equations: none defines y, and more than a letter follows."""
+    r"""f(x) \approx … and y \approx … as equations, where none defines y, and more than a letter follows."""
     known = set(_defined(formulas))
 
-    def defined(part: trees.Run, display: bool) -> trees.Run:
+    def defined(part: trees.Run) -> trees.Run:
         at = next((n for n, i in enumerate(part) if tr.is_token(i, "UNKNOWN") and i.text in _ALMOST), 0)
         head, value = part[:at], part[at + 1 :]
-        own = len(head) == 1 and display or (len(head) == 2 and trees.called(head, 0) is not None)
+        own = len(head) == 1 or (len(head) == 2 and trees.called(head, 0) is not None)
         letter = len(value) == 1 and tr.is_token(tr.base_of(value[0]), "NAME")
         if not own or tr.has(part, "REL") or not tr.is_token(tr.base_of(head[0]), "NAME") or letter or not any(
                 tr.names_in(value)) or str(tr.base_of(head[0])) in known:
             return part
         return *head, trees.equals(part[at]), *value
 
-    def whole(f: Formula) -> list[Formula]:
-        return trees.changed([f], lambda tree: trees.by_statement(tree, lambda part: defined(part, f.display)))
-
-    return [new for f in formulas for new in whole(f)]
+    return trees.in_statements(defined)(formulas)
 
 
 def _defined(formulas: list[Formula]) -> Iterator[str]:

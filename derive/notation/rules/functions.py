@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -14,7 +13,7 @@ from derive.records import dataclass
 
 @dataclass(frozen=True)
 class _Function:
-    """f(a, b) = body: its name as it is spelt, and its arguments."""
+    """f(a, b) = body, or f(a)_i = body of a_i: its name as it is spelt, and its arguments."""
 
     head: tr.Item
     arguments: tuple[tr.Item, ...]
@@ -26,119 +25,134 @@ class _Function:
     def name(self) -> str:
         return trees.spelt([self.head])
 
-    def calls(self, tree: tr.Items) -> Iterator[tuple[trees.Run, int, tr.Group]]:
-        """Every f(…): the run in which it stands, where, and the bracket."""
+    @property
+    def of_entry(self) -> bool:
+        """f(a)_i = …"""
+        return isinstance(tr.normal(self.part[1]), tr.Scripted)
+
+    @property
+    def is_equation(self) -> bool:
+        return len(trees.sides(self.part)) == 2
+
+    def calls(self, formulas: list[Formula]) -> Iterator[tuple[Formula, tr.Item, tr.Group, tr.Item | None]]:
+        """Every f(…), with the bracket and what stands before it."""
         base = str(tr.base_of(self.head))
-        for run in trees.all_runs(tree):
-            for n in range(len(run)):
-                found = trees.called(run, n) if str(tr.base_of(run[n])) == base else None
-                if found is not None:
-                    yield run, n, found
+        for formula in formulas:
+            for run in trees.all_runs(formula.tree or ()):
+                for n, item in enumerate(run):
+                    found = trees.called(run, n) if str(tr.base_of(item)) == base else None
+                    if found is not None:
+                        yield formula, item, found, run[n - 1] if n else None
+
+    def without(self, formulas: list[Formula]) -> list[Formula]:
+        return trees.in_statements(lambda part: () if part == self.part else part)(formulas)
+
+    def at(self, values: Mapping[str | None, tr.Items], indices: Mapping[str, str]) -> trees.Run:
+        """The body with the values in place of the parameters, and other indices."""
+        def value(item: tr.Item) -> tr.Item:
+            text = item.text if tr.is_token(item, "NAME") else ""
+            found = values.get(text)
+            if found is None:
+                return trees.name(indices[text], item) if text in indices else item
+            return found[0] if len(found) == 1 and isinstance(found[0], (tr.Token, tr.Group)) else tr.group(
+                found, "LBRACE" if len(found) == 1 else "LPAREN")
+
+        return trees.each(self.body, value)
 
 
-def _defined(formulas: list[Formula]) -> Iterator[_Function]:
+def _defined(formulas: list[Formula], of_entries: bool = False) -> list[_Function]:
+    found = []
     for formula in formulas:
         for part in trees.statements(formula.tree or ()):
             head, *values = trees.sides(part)
-            own = trees.called(head, 0) if len(head) == 2 and tr.is_group(head[1], "LPAREN") else None
-            arguments = [tr.unwrap(a) for a in tr.arguments_of(own)] if own is not None else []
-            if values and arguments and all(len(a) == 1 and tr.is_token(tr.base_of(a[0]), "NAME") for a in arguments):
-                yield _Function(head[0], tuple(tr.normal(a[0]) for a in arguments), part[3:], part, formula)
-
-
-def own_arguments(formulas: list[Formula]) -> list[Formula]:
-    r"""\sigma(v) = … as \sigma(u) = …, where v is bold elsewhere and the right-hand side is one of numbers."""
-    heavy = trees.bold(formulas) | {name for name, axes in trees.stated(formulas).items() if axes}
-    for f in list(_defined(formulas)):
-        own = trees.letter(f.arguments[0])
-        numbers = not any(_of_vectors(i) for item in f.body for i in tr.inside(item))
-        elsewhere = [o for o in formulas if o is not f.formula and any(True for _ in f.calls(o.tree or ()))]
-        spare = next(trees.free(formulas), None)
-        argument = tr.base_of(f.arguments[0])
-        of_number = numbers and elsewhere and not (isinstance(argument, tr.Token) and argument.bold)
-        if own in heavy and len(f.arguments) == 1 and len(own) == 1 and spare and of_number:
-            formulas = _with_argument(formulas, f, spare)
-    return formulas
-
-
-def _of_vectors(item: tr.Item) -> bool:
-    subscripted = isinstance(item, tr.Scripted) and bool(item.subs)
-    heavy = isinstance(item, tr.Token) and (item.bold > 0 or (item.type == "BIG" and item.text in ("sum", "prod")))
-    return subscripted or heavy or tr.is_transposed(item) or tr.is_group(item, "LNORM", "LANGLE")
-
-
-def _with_argument(formulas: list[Formula], f: _Function, spare: str) -> list[Formula]:
-    """The definition with another letter for its argument."""
-    own = trees.spelt(f.arguments)
-
-    def renamed(item: tr.Item) -> tr.Item:
-        return trees.name(spare, item) if trees.spelt([item]) == own else item
-
-    found = []
-    for formula in formulas:
-        if formula.tree is not None and formula.source == f.formula.source:
-            tree = trees.by_statement(
-                tuple(formula.tree), lambda part: trees.each(part, renamed) if part == f.part else part)
-            formula = replace(formula, tree=tree)
-        found.append(formula)
+            own = trees.called(head, 0) if len(head) == 2 and values else None
+            if own is None or not (of_entries or tr.is_group(head[1], "LPAREN")):
+                continue
+            arguments = [tr.unwrap(a) for a in tr.arguments_of(own)]
+            if all(len(a) == 1 and tr.is_token(tr.base_of(a[0]), "NAME") for a in arguments):
+                sub = (tuple(trees.below(head[1])),)
+                at = tuple(replace(tr.scripted(a[0]), subs=sub) if sub[0] else tr.normal(a[0]) for a in arguments)
+                found.append(_Function(head[0], at, part[3:], part, formula))
     return found
 
 
-def by_entries(formulas: list[Formula]) -> list[Formula]:
-    """f(a)_i = … of a_i alone as f(u) = …, where f is applied to something else."""
-    spare = next(trees.free(formulas), None)
-    runs = (run for f in formulas for run in trees.all_runs(f.tree or ()))
-    calls = {(str(run[n]), trees.letter(g.items[0]) if len(g.items) == 1 else None)
-             for run in runs for n in range(len(run)) if (g := trees.called(run, n)) is not None}
-
-    def of_number(part: trees.Run) -> trees.Run:
-        head, *values = trees.sides(part)
-        at = tr.normal(head[1]) if len(head) == 2 and len(values) == 1 and spare else None
-        group = tr.base_of(at) if at is not None and trees.letter(head[0]) else None
-        own = trees.letter(group.items[0]) if tr.is_group(group, "LPAREN") and len(group.items) == 1 else None
-        elsewhere = any(name == str(head[0]) and of != own for name, of in calls) if own is not None else False
-        if own is None or spare is None or not elsewhere or not isinstance(at, tr.Scripted) or len(
-                at.subs) != 1 or at.sups:
+def in_chains(formulas: list[Formula]) -> list[Formula]:
+    """y = f(x) = … as f(x) = … and y = f(x), where f is applied elsewhere."""
+    def apart(part: trees.Run) -> trees.Run:
+        first, *rest = trees.sides(part)
+        name = str(rest[0][0]) if len(rest) == 2 and len(rest[0]) == 2 and trees.called(rest[0], 0) else ""
+        runs = (run for f in formulas for run in trees.all_runs(f.tree or ()))
+        calls = (run[n] for run in runs for n in range(len(run)) if str(run[n]) == name and trees.called(run, n))
+        if not name or name == str(first[0]) or all(call is rest[0][0] for call in calls):
             return part
-        entry = trees.spelt([trees.indexed(trees.name(own, at), *at.subs[0])])
-        body = trees.each(values[0], lambda i: trees.name(spare, i) if trees.spelt([i]) == entry else i)
-        if {own, *tr.names_in(at.subs[0])} & {*tr.names_in(body)} or trees.indices(body):
-            return part
-        return head[0], tr.group((trees.name(spare, at),)), trees.equals(at), *body
+        call, comma = rest[0], trees.sign("COMMA", ",", part[-1])
+        return *call, trees.equals(call[-1]), *rest[1], comma, *first, trees.equals(call[0]), *call
 
-    return trees.changed(formulas, lambda tree: trees.by_statement(tree, of_number))
+    return trees.in_statements(apart)(formulas)
+
+
+def of_numbers(formulas: list[Formula]) -> list[Formula]:
+    r"""f(x_k) = … as f(u) = …, where other equations apply f; so f(a)_i = … of a_i, and \sigma(v) = … of a bold v."""
+    for f in _defined(formulas, of_entries=True):
+        own, spare = f.arguments[0], next(trees.free(formulas), None)
+        body = trees.each(f.body, lambda i, own=own, spare=spare: (  # type: ignore[misc]
+            trees.name(spare, i) if trees.spelt([i]) == trees.spelt([own]) else i))
+        alone = spare and len(f.arguments) == 1 and f.is_equation and not _has_vectors(body) and (
+            not {*tr.names_in([own])} & {*tr.names_in(body)})
+        if alone and spare and _is_of_numbers(f, formulas):
+            new = (f.head, tr.group((trees.name(spare, own),)), f.part[2], *body)
+            formulas = trees.in_statements(lambda part, f=f, new=new: new if part == f.part else part)(formulas)  # type: ignore[misc]
+    return formulas
+
+
+def _is_of_numbers(f: _Function, formulas: list[Formula]) -> bool:
+    """Whether f is applied to something else than its parameter, or to that in another equation."""
+    own = tr.base_of(f.arguments[0])
+    calls = [c for c in f.calls(formulas) if c[0] is not f.formula or c[2] is not tr.base_of(f.part[1])]
+    if f.of_entry:
+        return any(trees.spelt(at.items) != str(own) for _, item, at, _ in calls if trees.spelt([item]) == f.name)
+    if _index(f.arguments) is None:
+        heavy = trees.bold(formulas) | {name for name, axes in trees.stated(formulas).items() if axes}
+        return len(str(own)) == 1 and str(own) in heavy and not getattr(own, "bold", 0) and any(
+            c[0] is not f.formula for c in calls)
+    return f.name not in _PROBABILITIES and trees.statements(f.formula.tree or ())[0] == f.part and any(
+        _behind_equality(o, item) and not tr.is_token(before, "PARTIAL") or not _at_entries(item, at, [str(own)])
+        for o, item, at, before in calls)
+
+
+_PROBABILITIES = ("p", "P", "q", "Q")
+
+
+def _has_vectors(body: trees.Run) -> bool:
+    return any(isinstance(i, tr.Scripted) and bool(i.subs) or getattr(i, "bold", 0) > 0 or tr.is_transposed(i)
+               or tr.is_token(i, "BIG") and i.text in ("sum", "prod") or tr.is_group(i, "LNORM", "LANGLE")
+               for item in body for i in tr.inside(item))
 
 
 def of_entries(formulas: list[Formula]) -> list[Formula]:
-    """f(x_k) = … as f(u) = …, where other equations apply f; else f_k stands for each f(x_k)."""
-    for f in list(_defined(formulas)):
-        index = _index(f.arguments)
+    """f_k for each f(x_k), where f stands at such entries only."""
+    for f in _defined(formulas):
         bases = [str(tr.base_of(a)) for a in f.arguments]
-        if index is None or f.name in ("p", "P", "q", "Q") or len({*bases}) < len(bases):
-            continue
-        calls = [(o, run, n, g) for o in formulas for run, n, g in f.calls(o.tree or ())]
-        at_entries = all(_at_entries(run[n], g, bases) for _, run, n, g in calls)
-        applied = any(_behind_equality(o, run[n]) and not (n and tr.is_token(run[n - 1], "PARTIAL"))
-                      for o, run, n, _ in calls)
-        spare = next(trees.free(formulas), None)
-        local = spare is not None and _is_local(f)
-        if (applied or not at_entries) and local and spare is not None:
-            formulas = _with_argument(formulas, f, spare)
-        elif at_entries:
-            formulas = trees.changed(formulas, partial(trees.mapped, change=partial(_as_entries, f=f)))
+        if _index(f.arguments) is not None and f.name not in _PROBABILITIES and len({*bases}) == len(bases) and all(
+                _at_entries(item, at, bases) for _, item, at, _ in f.calls(formulas)):
+            formulas = trees.replaced(formulas, lambda run, n, f=f: _as_entry(run, n, f))  # type: ignore[misc]
     return formulas
 
 
 def _index(arguments: tuple[tr.Item, ...]) -> tr.Items | None:
     """k of (x_k) and of (x_k, a), where all that have an index have this one."""
     subs = [a.subs[0] for a in arguments if isinstance(a, tr.Scripted) and a.subs]
-    plain = all(not isinstance(a, tr.Scripted) or (len(a.subs) == 1 and not a.sups and not a.primes) for a in arguments)
+    plain = all(trees.below(a) if isinstance(a, tr.Scripted) else True for a in arguments)
     small = all(tr.is_token(i, "NAME", "COMMA") and len(str(i)) == 1 for sub in subs for i in sub)
     return subs[0] if plain and small and len({trees.spelt(s) for s in subs}) == 1 else None
 
 
+def _arguments(at: tr.Group) -> tuple[tr.Item, ...]:
+    return tuple(tr.normal(a[0]) for a in tr.arguments_of(at) if len(a) == 1)
+
+
 def _at_entries(head: tr.Item, at: tr.Group, bases: list[str]) -> bool:
-    arguments = tuple(tr.normal(a[0]) for a in tr.arguments_of(at) if len(a) == 1)
+    arguments = _arguments(at)
     primed = isinstance(tr.normal(head), tr.Scripted)
     return not primed and [str(tr.base_of(a)) for a in arguments] == bases and _index(arguments) is not None
 
@@ -148,35 +162,21 @@ def _behind_equality(formula: Formula, item: tr.Item) -> bool:
     return bool(signs) and item.start > min(signs)
 
 
-def _is_local(f: _Function) -> bool:
-    """Nothing on the right but the argument has an index."""
-    own = trees.spelt(f.arguments)
-    rest = trees.each(f.body, lambda i: trees.name("u", i) if trees.spelt([i]) == own else i)
-    below = any(isinstance(i, tr.Scripted) and i.subs for item in rest for i in tr.inside(item))
-    first = trees.statements(f.formula.tree or ())[0] == f.part
-    return len(f.arguments) == 1 and first and len(trees.sides(f.part)) == 2 and not below
-
-
-def _as_entries(run: trees.Run, f: _Function) -> trees.Run:
-    for n, item in enumerate(run):
-        at = trees.called(run, n) if trees.spelt([item]) == f.name else None
-        index = _index(tuple(tr.normal(a[0]) for a in tr.arguments_of(at) if len(a) == 1)) if at is not None else None
-        base = tr.base_of(item)
-        if index is not None and isinstance(base, tr.Token):
-            return *run[:n], trees.indexed(base, *index), *_as_entries(run[n + 2 :], f)
-    return run
+def _as_entry(run: trees.Run, n: int, f: _Function) -> tuple[tr.Items, int] | None:
+    at = trees.called(run, n) if trees.spelt([run[n]]) == f.name else None
+    index, base = _index(_arguments(at)) if at is not None else None, tr.base_of(run[n])
+    return ((trees.indexed(base, *index),), 2) if index is not None and isinstance(base, tr.Token) else None
 
 
 def of_indices(formulas: list[Formula]) -> list[Formula]:
     """h_j(a) = … of an index j that stands below other letters, too, is written out where it is applied."""
-    for f in list(_defined(formulas)):
-        own = _below(f.head)
-        within = trees.indices((*f.body,))
-        others = trees.changed(formulas, partial(_without, f.part))
-        calls = [run[n] for o in others for run, n, _ in f.calls(o.tree or ())]
-        plain = len(trees.sides(f.part)) == 2 and None not in map(trees.letter, f.arguments)
-        if own and {*own} <= within and plain and calls and all(len(_below(c)) == len(own) for c in calls):
-            formulas = _applied(others, f)
+    for f in _defined(formulas):
+        own, others = _below(f.head), f.without(formulas)
+        calls = [item for _, item, _, _ in f.calls(others)]
+        plain = f.is_equation and None not in map(trees.letter, f.arguments)
+        if own and {*own} <= trees.indices(f.body) and plain and calls and all(
+                len(_below(c)) == len(own) for c in calls):
+            formulas = _written_out(others, f)
     return formulas
 
 
@@ -191,23 +191,18 @@ def of_vectors(formulas: list[Formula]) -> list[Formula]:
 
     Where a value holds f(x) at the function's own letters only, f is the name of that value.
     """
-    for f in list(_defined(formulas)):
+    for f in _defined(formulas):
         letters = [trees.letter(a) for a in f.arguments]
-        if len(trees.sides(f.part)) != 2 or None in letters or not any(_is_vector(a, f.body) for a in f.arguments):
+        if not f.is_equation or None in letters or not any(_is_vector(a, f.body) for a in f.arguments):
             continue
-        others = trees.changed(formulas, partial(_without, f.part))
-        calls = [(o, at) for o in others for run, n, g in f.calls(o.tree or ()) if trees.spelt([run[n]]) == f.name
-                 and len(at := tr.arguments_of(g)) == len(letters)]
-        if any({trees.spelt(tr.unwrap(a)) for a in at} != {*letters} for _, at in calls):
-            formulas = _applied(others, f)
-        elif any(any(trees.spelt([run[n]]) == f.name for run, n, _ in f.calls(part[len(trees.sides(part)[0]) :]))
-                 for o in others for part in trees.statements(o.tree or ()) if len(trees.sides(part)) > 1):
-            formulas = _applied(formulas, replace(f, body=()))
+        others = f.without(formulas)
+        calls = [(o, item, values) for o, item, at, _ in f.calls(others) if trees.spelt([item]) == f.name
+                 and len(values := tr.arguments_of(at)) == len(letters)]
+        if any({trees.spelt(tr.unwrap(value)) for value in values} != {*letters} for *_, values in calls):
+            formulas = _written_out(others, f)
+        elif any(_behind_equality(o, item) for o, item, _ in calls):
+            formulas = _written_out(formulas, replace(f, body=()))
     return formulas
-
-
-def _without(part: trees.Run, tree: trees.Run) -> trees.Run:
-    return trees.by_statement(tree, lambda other: () if other == part else other)
 
 
 def _is_vector(argument: tr.Item, body: trees.Run) -> bool:
@@ -215,59 +210,43 @@ def _is_vector(argument: tr.Item, body: trees.Run) -> bool:
     own = tr.base_of(argument)
     assert isinstance(own, tr.Token)
     for run in trees.all_runs(body):
-        for n, item in enumerate(run):
-            transposed = tr.is_transposed(item) and str(tr.base_of(item)) == own.text
-            behind = n and tr.is_transposed(run[n - 1]) and str(tr.base_of(item)) == own.text
-            held = tr.is_group(tr.base_of(item), "LNORM", "LANGLE") and own.text in tr.names_in((item,))
-            if transposed or behind or held:
+        for before, item in zip((None, *run), run, strict=False):
+            here = str(tr.base_of(item)) == own.text
+            beside = here and (tr.is_transposed(item) or (before is not None and tr.is_transposed(before)))
+            if beside or (tr.is_group(tr.base_of(item), "LNORM", "LANGLE") and own.text in [*tr.names_in((item,))]):
                 return True
     return own.bold > 0
 
 
-def _applied(formulas: list[Formula], f: _Function) -> list[Formula]:
+def _written_out(formulas: list[Formula], f: _Function) -> list[Formula]:
     """What f computes in place of each f(…); f itself where there is no body."""
-    def written_out(run: trees.Run) -> trees.Run:
-        own, head = _below(f.head), str(tr.base_of(f.head))
-        for n, item in enumerate(run):
-            same = trees.spelt([item]) == f.name or (own and str(tr.base_of(item)) == head and _below(item))
-            at = trees.called(run, n) if same else None
-            arguments = tr.arguments_of(at) if at is not None else []
-            if at is None or len(arguments) != len(f.arguments):
-                continue
-            after = run[n + 1]
-            new = dict(zip(own, _below(item), strict=True))
-            value: tr.Item = tr.group(_at(f, arguments, new)) if f.body else item
-            if isinstance(after, tr.Scripted):
-                base = value if isinstance(value, (tr.Token, tr.Group)) else tr.group((value,), "LBRACE")
-                value = replace(after, base=base)
-            return *run[:n], value, *written_out(run[n + 2 :])
-        return run
+    own, head = _below(f.head), str(tr.base_of(f.head))
 
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, written_out))
+    def body(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        item = run[n]
+        same = trees.spelt([item]) == f.name or (own and str(tr.base_of(item)) == head and _below(item))
+        at = trees.called(run, n) if same else None
+        arguments = tr.arguments_of(at) if at is not None else []
+        if at is None or len(arguments) != len(f.arguments):
+            return None
+        values = {trees.letter(p): tr.unwrap(a) for p, a in zip(f.arguments, arguments, strict=True)}
+        indices = dict(zip(own, _below(item), strict=True))
+        value: tr.Item = tr.group(f.at(values, indices)) if f.body else item
+        if isinstance(after := run[n + 1], tr.Scripted):
+            base = value if isinstance(value, (tr.Token, tr.Group)) else tr.group((value,), "LBRACE")
+            value = replace(after, base=base)
+        return (value,), 2
 
-
-def _at(f: _Function, arguments: list[list[tr.Item]], new: Mapping[str, str]) -> trees.Run:
-    """The body with the arguments in place of the parameters, and ``new`` indices."""
-    body = trees.each(f.body, lambda i: trees.name(new[i.text], i) if tr.is_token(i, "NAME") and i.text in new else i)
-    values = {trees.letter(p): tr.unwrap(a) for p, a in zip(f.arguments, arguments, strict=True)}
-
-    def value(item: tr.Item) -> tr.Item:
-        found = values.get(item.text) if tr.is_token(item, "NAME") else None
-        if found is None:
-            return item
-        return found[0] if len(found) == 1 and isinstance(found[0], (tr.Token, tr.Group)) else tr.group(
-            found, "LBRACE" if len(found) == 1 else "LPAREN")
-
-    return trees.each(body, value)
+    return trees.replaced(formulas, body)
 
 
 def applied(formula: Formula) -> Iterator[str]:
     """f of every f(…) and f'(…)."""
     for run in trees.all_runs(formula.tree or ()):
         for n, item in enumerate(run):
-            base = tr.base_of(item)
-            if tr.is_token(base, "NAME") and not _scripts(item) and trees.called(run, n) is not None:
-                yield base.text
+            own = tr.scripted(item)
+            if not own.subs and not own.sups and trees.called(run, n) is not None:
+                yield str(own.base)
 
 
 def defined(formula: Formula) -> Iterator[str]:
@@ -276,8 +255,3 @@ def defined(formula: Formula) -> Iterator[str]:
         for side in trees.sides(part)[:-1]:
             if len(side) == 2 and trees.letter(side[0]) and trees.called(side, 0) is not None:
                 yield str(side[0])
-
-
-def _scripts(item: tr.Item) -> bool:
-    item = tr.normal(item)
-    return isinstance(item, tr.Scripted) and bool(item.subs or item.sups)

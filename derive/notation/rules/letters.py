@@ -148,15 +148,12 @@ def _heads(formulas: list[Formula]) -> list[_Compound]:
 
 def _replaced(formulas: list[Formula], new: Callable[[_Compound, tr.Item], trees.Run | None]) -> list[Formula]:
     """The formulas with other items for compounds; ``new`` gives None for those that stay."""
-    def change(run: trees.Run) -> trees.Run:
-        for n, item in enumerate(run):
-            own = _Compound.at(run, n)
-            found = None if own is None else new(own, item)
-            if own is not None and found is not None:
-                return *run[:n], *found, *change(run[n + len(own.items) :])
-        return run
+    def change(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        own = _Compound.at(run, n)
+        found = None if own is None else new(own, run[n])
+        return None if own is None or found is None else (found, len(own.items))
 
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, change))
+    return trees.replaced(formulas, change)
 
 
 def _without_probability(part: trees.Run) -> trees.Run:

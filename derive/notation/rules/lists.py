@@ -14,36 +14,27 @@ from derive.records import dataclass
 
 def samples(formulas: list[Formula]) -> list[Formula]:
     r"""x^1, \dots, x^m \in \mathbb{R}^n as x^i \in \mathbb{R}^n, with the letter that stands above x elsewhere."""
-    def declared(tree: trees.Run) -> trees.Run:
-        for n in range(len(tree) - 5):
-            first, _, dots, _, last, member = tree[n : n + 6]
-            base, above = _above(first), _above(last)
-            if not (base and above and tr.is_token(dots, "DOTS") and tr.is_token(member, "IN") and base[0] == above[0]):
-                continue
-            others = [found[1] for f in formulas for found in _all_above(f.tree or ()) if found[0] == base[0]]
-            index = next((c for c in others if c.isalpha() and c not in (above[1], "T")), None)
-            if base[1] == "1" and index is not None and isinstance(first, tr.Scripted):
-                one = replace(first, sups=((trees.name(index, first),),))
-                return *tree[:n], one, *tree[n + 5 :]
-        return tree
+    above = [found for f in formulas for top in f.tree or () for i in tr.inside(top) if (found := _above(i, True))]
 
-    return trees.changed(formulas, declared)
+    def declared(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        if len(run) < n + 6 or not tr.is_token(run[n + 2], "DOTS") or not tr.is_token(run[n + 5], "IN"):
+            return None
+        first, last = _above(run[n]), _above(run[n + 4])
+        index = next((c for base, c in above if first and last and base == first[0] == last[0] and first[1] == "1"
+                      and c.isalpha() and c not in (last[1], "T")), None)
+        return None if index is None else (
+            (replace(tr.scripted(run[n]), sups=((trees.name(index, run[n]),),)),), 5)
+
+    return trees.replaced(formulas, declared)
 
 
-def _above(item: tr.Item) -> tuple[str, str] | None:
-    """x and i of x^i."""
-    item = tr.normal(item)
-    alone = isinstance(item, tr.Scripted) and not item.subs and len(item.sups) == 1 and len(item.sups[0]) == 1
-    if not alone or not isinstance(item, tr.Scripted) or not tr.is_token(item.sups[0][0], "NAME", "NUMBER"):
-        return None
-    return (item.base.text, item.sups[0][0].text) if tr.is_token(item.base, "NAME") else None
-
-
-def _all_above(items: tr.Items) -> Iterator[tuple[str, str]]:
-    for item in (i for top in items for i in tr.inside(top) if isinstance(i, tr.Scripted)):
-        above = _above(replace(item, subs=()))
-        if above is not None:
-            yield above
+def _above(item: tr.Item, indexed: bool = False) -> tuple[str, str] | None:
+    """x and i of x^i, and of x^i_j."""
+    item = tr.scripted(item)
+    alone = len(item.sups) == 1 and len(item.sups[0]) == 1 and (indexed or not item.subs)
+    above = item.sups[0][0] if alone else None
+    return (str(item.base), str(above)) if tr.is_token(item.base, "NAME") and tr.is_token(
+        above, "NAME", "NUMBER") else None
 
 
 def collected(tree: tr.Items) -> list[tr.Item]:
@@ -159,23 +150,20 @@ def entries(formulas: list[Formula]) -> list[Formula]:
 
 def in_diagonals(formulas: list[Formula]) -> list[Formula]:
     r"""\mathrm{diag}(d_1, \dots, d_n) as \mathrm{diag}(d), and the shape of d."""
-    found: list[Formula] = []
-    for formula in formulas:
-        shapes: dict[str, Formula] = {}
+    shapes: dict[str, trees.Run] = {}
 
-        def whole(run: trees.Run, formula: Formula = formula, shapes: dict[str, Formula] = shapes) -> trees.Run:
-            for n, item in enumerate(run):
-                group = trees.called(run, n) if trees.letter(item) == "diag" else None
-                first = tr.base_of(group.items[0]) if group is not None and group.items else None
-                listed = _entries((first, trees.equals(item), group)) if group is not None and first else None
-                if listed is not None and group is not None and tr.has(group.items, "DOTS"):
-                    shapes[str(first)] = replace(formula, tree=listed.declared(listed.entry))
-                    return *run[: n + 1], tr.group((listed.entry,)), *whole(run[n + 2 :])
-            return run
+    def whole(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        group = trees.called(run, n) if trees.letter(run[n]) == "diag" else None
+        if group is None or not tr.has(group.items, "DOTS"):
+            return None
+        listed = _entries((tr.base_of(group.items[0]), trees.equals(group), group))
+        if listed is None:
+            return None
+        shapes[listed.entry.text] = listed.declared(listed.entry)
+        return (run[n], replace(group, items=(listed.entry,))), 2
 
-        changed = trees.changed([formula], lambda tree, whole=whole: trees.mapped(tree, whole))  # type: ignore[misc]
-        found += [*shapes.values(), *changed]
-    return found
+    found = trees.replaced(formulas, whole)
+    return [*(replace(formulas[0], tree=shape) for shape in shapes.values()), *found]
 
 
 _AT = "NAME NUMBER PLUS MINUS TIMES COMMA".split()
@@ -188,19 +176,16 @@ def in_brackets(formulas: list[Formula]) -> list[Formula]:
     arguments = ({*tr.names_in(p)} for i in items if tr.is_group(i, "LPAREN") for p in tr.split(i.items, "COMMA"))
     beside = bound.union(*(own for own in arguments if len(own) > 1 and own & bound))
 
-    def joined(run: trees.Run) -> trees.Run:
-        for n, item in enumerate(run):
-            at = trees.called(run, n)
-            parts = tr.split(at.items, "COMMA") if at is not None and trees.below(item) and run[n + 1] is at else []
-            names = [{*tr.names_in(part)} for part in parts]
-            if at is not None and len(parts) > 1 and all(tr.is_token(i, *_AT) for i in at.items) and all(
-                    own & beside for own in names):
-                sub = *trees.below(item), trees.sign("COMMA", ",", at), *at.items
-                entry = tr.Scripted(tr.base_of(item), (sub,), (), 0, item.start, at.end)
-                return *run[:n], entry, *joined(run[n + 2 :])
-        return run
+    def joined(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        at = trees.called(run, n) if trees.below(run[n]) else None
+        parts = tr.split(at.items, "COMMA") if at is not None and run[n + 1] is at else []
+        if at is None or len(parts) < 2 or not all(tr.is_token(i, *_AT) for i in at.items) or not all(
+                {*tr.names_in(part)} & beside for part in parts):
+            return None
+        sub = *trees.below(run[n]), trees.sign("COMMA", ",", at), *at.items
+        return (tr.Scripted(tr.base_of(run[n]), (sub,), (), 0, run[n].start, at.end),), 2
 
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, joined)) if bound else formulas
+    return trees.replaced(formulas, joined) if bound else formulas
 
 
 def _bound_at(item: tr.Item) -> Iterator[str]:
@@ -217,13 +202,10 @@ def _is_sample(part: trees.Run) -> bool:
     """x^i = (x^i_1, …, x^i_n): a sample and its entries, as whoever writes x^i means."""
     two = trees.sides(part)
     listed = tr.base_of(two[1][0]) if len(two) == 2 and len(two[0]) == len(two[1]) == 1 else None
-    if not isinstance(listed, tr.Group) or _above(two[0][0]) is None:
+    if not tr.is_group(listed, "LPAREN") or _above(two[0][0]) is None or not tr.has(listed.items, "DOTS"):
         return False
-    parts = tr.split(listed.items, "COMMA") if tr.is_group(listed, "LPAREN") else []
-    heads = [replace(i, subs=()) for p in parts for i in map(tr.normal, p) if isinstance(i, tr.Scripted) and i.subs]
-    written = len(parts) - sum(tr.is_token(p[0], "DOTS") for p in parts if p)
-    return len(parts) > 1 and tr.has(listed.items, "DOTS") and len(heads) == written and (
-        {trees.spelt([h]) for h in heads} == {trees.spelt(two[0])})
+    heads = [tr.scripted(i) for i in listed.items if not tr.is_token(i, "DOTS", "COMMA")]
+    return all(h.subs and trees.spelt([replace(h, subs=())]) == trees.spelt(two[0]) for h in heads)
 
 
 def _entries(part: trees.Run) -> _Entries | None:
@@ -326,10 +308,10 @@ def _listed(run: trees.Run, index: str) -> trees.Run:
     for n, (op, items) in enumerate(pairwise(run)):
         if tr.is_token(op, "BIG") and op.text in ("max", "min") and tr.is_group(items, "LPAREN", "LSET", "LBRACK"):
             parts = tr.split(items.items, "COMMA")
-            if len(parts) > 2 and len(parts[-2]) == 1 and tr.is_token(parts[-2][0], "DOTS"):
-                found = _general(parts[0], parts[-1], index)
-                if found is not None and found.low < 2:
-                    return *run[:n], *found.over(op.text, op, index), *_listed(run[n + 2 :], index)
+            between = len(parts) > 2 and tr.has(parts[-2], "DOTS")
+            found = _general(parts[0], parts[-1], index) if between else None
+            if found is not None and found.low < 2:
+                return *run[:n], *found.over(op.text, op, index), *_listed(run[n + 2 :], index)
     return run
 
 

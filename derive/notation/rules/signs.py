@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -16,21 +17,21 @@ _OTHER_WAY = {"<": ">", "≤": "≥"}
 
 def interval(part: trees.Run) -> trees.Run:
     r"""\alpha \in (0, 1] as 0 < \alpha \le 1, \varepsilon \in \mathbb{R}_{>0} as \varepsilon > 0."""
-    if len(part) < 3 or not tr.is_token(part[1], "IN") or not tr.is_token(tr.base_of(part[0]), "NAME"):
+    if len(part) != 3 or not tr.is_token(part[1], "IN") or not tr.is_token(tr.base_of(part[0]), "NAME"):
         return part
-    element, at, *rest = part
-    above = _half_line(rest)
+    element, at, space = part
+    above = _half_line(space)
     if above is not None:
         return element, trees.sign("REL", above, at), trees.sign("NUMBER", "0", at)
-    space = rest[0] if len(rest) == 1 else None
-    ends = tr.split(space.items, "COMMA") if isinstance(space, tr.Group) and space.bracket in _BELOW else []
-    if len(ends) != 2 or not all(_is_number(end) for end in ends) or all(_is_infinite(end) for end in ends):
+    ends = tr.split(space.items, "COMMA") if tr.is_group(space, *_BELOW) else []
+    infinite = [tr.is_token(end[-1], "INFTY") for end in ends if _is_number(end)]
+    if len(ends) != 2 or len(infinite) != 2 or all(infinite):
         return part
     assert isinstance(space, tr.Group)
     low, high = trees.sign("REL", _BELOW[space.bracket], at), trees.sign("REL", _ABOVE[space.bracket], at)
-    if _is_infinite(ends[1]):
+    if infinite[1]:
         return element, replace(low, text=_OTHER_WAY[low.text]), *ends[0]
-    return (element, high, *ends[1]) if _is_infinite(ends[0]) else (*ends[0], low, element, high, *ends[1])
+    return (element, high, *ends[1]) if infinite[0] else (*ends[0], low, element, high, *ends[1])
 
 
 def _is_number(end: tr.Items) -> bool:
@@ -38,19 +39,12 @@ def _is_number(end: tr.Items) -> bool:
         len(end) == 1 or (len(end) == 2 and tr.is_token(end[0], "MINUS", "PLUS")))
 
 
-def _is_infinite(end: tr.Items) -> bool:
-    return tr.is_token(end[-1], "INFTY")
-
-
-def _half_line(space: tr.Items) -> str | None:
+def _half_line(space: tr.Item) -> str | None:
     r"""> of \mathbb{R}_+, \mathbb{R}^+ and \mathbb{R}_{>0}, ≥ of \mathbb{R}_{\ge 0}."""
-    item = tr.normal(space[0]) if len(space) == 1 else None
-    if tr.is_token(item, "NAME") and item.text == "R_bb^+":
-        return ">"
-    if not isinstance(item, tr.Scripted) or str(item.base) not in ("R_bb", "R_bb^+") or item.sups:
-        return None
-    below = [str(i) for i in item.subs[0]]
-    return {">0": ">", "≥0": "≥", "+": ">", "++": ">"}.get("".join(below))
+    item = tr.scripted(space)
+    below = "".join(str(i) for sub in item.subs for i in sub) or str(item.base)
+    return None if str(item.base) not in ("R_bb", "R_bb^+") or item.sups else {
+        ">0": ">", "≥0": "≥", "+": ">", "++": ">", "R_bb^+": ">"}.get(below)
 
 
 def positive_part(part: trees.Run) -> trees.Run:
@@ -91,29 +85,25 @@ def cells(part: trees.Run) -> trees.Run:
 
 def kroneckers(formulas: list[Formula]) -> list[Formula]:
     r"""\delta_{ik} as [i = k], where δ always stands so, and never by itself: no equation or word says what it is."""
-    own = [i for f in formulas for run in trees.all_runs(f.tree or ()) for i in run if str(tr.base_of(i)) == "delta"]
-    heads = [i for part in trees.all_statements(formulas)
-             for i in (part[0], *(part if len(trees.sides(part)) < 2 else ()))]
-    signs = [run[n + 1] for f in formulas for run in trees.all_runs(f.tree or ()) for n in range(len(run) - 1)
-             if tr.is_token(tr.base_of(run[n]), "PARTIAL", "NABLA")]
-    if not own or not all(map(_two_indices, own)) or any(str(tr.base_of(i)) == "delta" for i in (*heads, *signs)):
+    runs = [run for f in formulas for run in trees.all_runs(f.tree or ())]
+    own = [i for run in runs for i in run if str(tr.base_of(i)) == "delta"]
+    heads = [i for part in trees.all_statements(formulas) for i in (part[:1] if len(trees.sides(part)) > 1 else part)]
+    heads += [i for run in runs for sign, i in pairwise(run) if tr.is_token(tr.base_of(sign), "PARTIAL", "NABLA")]
+    if not own or not all(map(_two_indices, own)) or any(str(tr.base_of(i)) == "delta" for i in heads):
         return formulas
 
     def indicated(item: tr.Item) -> tr.Item:
-        two = _two_indices(item) if str(tr.base_of(item)) == "delta" else None
-        if two is None:
-            return item
-        return tr.group((tr.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE")
+        two = _two_indices(item) if str(tr.base_of(item)) == "delta" else []
+        return tr.group((tr.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE") if two else item
 
     return trees.changed(formulas, lambda tree: trees.each(tree, indicated))
 
 
-def _two_indices(item: tr.Item) -> tuple[tr.Item, tr.Item] | None:
+def _two_indices(item: tr.Item) -> list[tr.Item]:
     """i and k of δ_{ik}."""
     two = [i for i in trees.below(item) if not tr.is_token(i, "COMMA")]
-    names = [trees.letter(i) for i in two]
-    return (two[0], two[1]) if len(two) == 2 and None not in names and names[0] != names[1] and not getattr(
-        tr.base_of(item), "bold", False) else None
+    names = {*map(trees.letter, two)}
+    return two if len(two) == len(names) == 2 and None not in names and not getattr(tr.base_of(item), "bold", 0) else []
 
 
 def circled(formulas: list[Formula]) -> list[Formula]:
@@ -182,52 +172,45 @@ def labels(formulas: list[Formula]) -> list[Formula]:
 
 def diagonals(formulas: list[Formula]) -> list[Formula]:
     r"""\mathrm{diag}(\gamma) x as \gamma \odot x."""
-    def multiplied(run: trees.Run) -> trees.Run:
-        for n, item in enumerate(run):
-            group = trees.called(run, n) if trees.letter(item) == "diag" else None
-            rest = run[n + 2 :]
-            rest = rest[1:] if rest and tr.is_token(rest[0], "TIMES") else rest
-            if group is not None and rest and tr.starts_factor(rest[0]) and len(group.items) == 1:
-                return *run[:n], *group.items, trees.sign("ODOT", "odot", item), *multiplied(rest)
-        return run
+    def multiplied(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        group = trees.called(run, n) if trees.letter(run[n]) == "diag" else None
+        end = n + 3 if n + 2 < len(run) and tr.is_token(run[n + 2], "TIMES") else n + 2
+        if group is None or len(group.items) != 1 or end >= len(run) or not tr.starts_factor(run[end]):
+            return None
+        return (*group.items, trees.sign("ODOT", "odot", run[n])), end - n
 
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, multiplied))
+    return trees.replaced(formulas, multiplied)
 
 
 def brackets(formulas: list[Formula]) -> list[Formula]:
     r"""a[z] as a(z), for what is defined with such brackets or shown so, a[\bullet], and for words."""
     known = {*_with_brackets(formulas)}
 
-    def round_(run: trees.Run) -> trees.Run:
-        found = list(run)
-        for n in range(len(run) - 1):
-            group = trees.called(run, n, "LBRACK")
-            name = str(tr.base_of(run[n]))
-            if group is not None and name in known:
-                after, paren = run[n + 1], replace(group, bracket="LPAREN")
-                found[n + 1] = replace(after, base=paren) if isinstance(after, tr.Scripted) else paren
-        return tuple(found)
+    def round_(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        group = trees.called(run, n, "LBRACK") if str(tr.base_of(run[n])) in known else None
+        if group is None:
+            return None
+        after, paren = run[n + 1], replace(group, bracket="LPAREN")
+        return (run[n], replace(after, base=paren) if isinstance(after, tr.Scripted) else paren), 2
 
-    return trees.changed(formulas, lambda tree: trees.mapped(tree, round_)) if known else formulas
+    return trees.replaced(formulas, round_) if known else formulas
 
 
 def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
-    for formula in formulas:
-        for part in trees.statements(formula.tree or ()):
-            head = trees.sides(part)[0]
-            group = trees.called(head, 0, "LBRACK") if len(head) == 2 else None
-            parts = tr.split(group.items, "COMMA") if group is not None and len(trees.sides(part)) > 1 else []
-            if parts and all(len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "TEXT") for p in parts):
-                yield str(tr.base_of(head[0]))
-        run = tuple(i for i in formula.tree or () if not tr.is_token(i, "DOT", "COMMA"))
-        held = trees.called(run, 0, "LBRACK") if len(run) == 2 else None
+    for part in trees.all_statements(formulas):
+        head = trees.sides(part)[0]
+        group = trees.called(head, 0, "LBRACK") if len(head) == 2 and len(head) < len(part) else None
+        if group is not None and all(len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "TEXT")
+                                     for p in tr.split(group.items, "COMMA")):
+            yield str(tr.base_of(head[0]))
+        held = trees.called(part, 0, "LBRACK") if len(part) == 2 else None
         if held is not None and len(held.items) == 1 and tr.is_token(held.items[0], "TIMES", "BULLET"):
-            yield str(tr.base_of(run[0]))
-        for run in trees.all_runs(formula.tree or ()):
-            yield from (str(tr.base_of(run[n])) for n in range(len(run)) if len(str(tr.base_of(run[n]))) > 2
-                        and tr.base_of(run[n]).end - tr.base_of(run[n]).start > len(str(tr.base_of(run[n])))
-                        and run[n + 1 : n + 2] and tr.is_group(tr.base_of(run[n + 1]), "LBRACK")
-                        and tr.is_token(tr.base_of(run[n]), "NAME") and "_" not in str(tr.base_of(run[n])))
+            yield str(tr.base_of(part[0]))
+    for run in (run for formula in formulas for run in trees.all_runs(formula.tree or ())):
+        for n, word in enumerate(map(tr.base_of, run)):
+            spelt = len(str(word)) > 2 and word.end - word.start > len(str(word)) and "_" not in str(word)
+            if spelt and trees.called(run, n, "LBRACK") is not None:
+                yield str(word)
 
 
 def of_arguments(formulas: list[Formula]) -> list[Formula]:

@@ -13,6 +13,7 @@ from derive.notation.vocabulary import ALIGNED
 
 Run = tuple[tr.Item, ...]
 Change = Callable[[Run], tr.Items]
+At = Callable[[Run, int], "tuple[tr.Items, int] | None"]
 SPARE = "uvrzqa"  # for the argument of a function
 BETWEEN = ("COMMA", "SEMI", "QUAD", "CR", "TEXT", "AND")
 
@@ -64,6 +65,20 @@ def _below(item: tr.Item, change: Change, scripts: bool) -> tr.Item:
         return item if same else replace(item, base=base, subs=subs, sups=sups)
     inner = mapped(item.items, change, scripts)
     return item if inner == item.items else replace(item, items=inner)
+
+
+def replaced(formulas: Iterable[Formula], at: At, scripts: bool = True) -> list[Formula]:
+    """The formulas with other items wherever they stand: ``at`` says which, and how many from there on they replace."""
+    def change(run: Run) -> Run:
+        found: list[tr.Item] = []
+        n = 0
+        while n < len(run):
+            new, length = at(run, n) or (run[n : n + 1], 1)
+            found += new
+            n += length
+        return tuple(found)
+
+    return changed(formulas, lambda tree: mapped(tree, change, scripts))
 
 
 def each(items: tr.Items, change: Callable[[tr.Item], tr.Item]) -> Run:

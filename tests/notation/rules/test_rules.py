@@ -32,6 +32,11 @@ CASES = {
     "a sample and its entries": ([r"x^i = (x^i_1, \dots, x^i_n)^T", "s = w^T x^i"], ["s = w^T x^i"]),
     "a value with its shape": ([r"h = \tanh(W x) \in \mathbb{R}^K"], [r"h = \tanh(W x), h \in \mathbb{R}^K"]),
     "entries with a shape of the whole": ([r"y_k = x_k \in \mathbb{R}^K"], [r"y_k = x_k \in \mathbb{R}^K"]),
+    "equations side by side": (
+        [r"\begin{aligned} a &= b c, & d &= 2 b \\ e &= a d, & f &= e^2 \end{aligned}"],
+        [r"\begin{aligned} a &= b c, & d &= 2 b \\ e &= a d, & f &= e^2 \end{aligned}"]),
+    "a function in a chain": ([r"y = f(x) = x^2", r"L = f(x) - t"], [r"f(x) = x^2, y = f(x)", r"L = f(x) - t"]),
+    "a function that is a name of the value": ([r"y = f(x) = x^2", r"L = y - t"], [r"y = f(x) = x^2", r"L = y - t"]),
     "the entries of a diagonal": ([r"y = \mathrm{diag}(d_1, \dots, d_n) x"], [r"d \in \mathbb{R}^{n}", r"y = d \odot x"]),
     "derivatives by each of several": (
         [r"\theta \in \{w_0, w_i, \dots\}", r"\frac{\partial L}{\partial \theta}", r"\nabla_\theta L", r"J(\theta) = L"],

@@ -9,9 +9,9 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.trees import letters, sides, statements
 from derive.notation.symbols import latex_of
 from derive.notation.tree import Item, Scripted, base_of, is_token, normal, split, unwrap
+from derive.question.applied import KNOWN
 from derive.question.lexicon import named
 from derive.question.prose import BREAK, Prose
-from derive.question.reading import KNOWN
 from derive.records import dataclass
 
 # Clauses over what their words are: L a letter, D a letter with its formula, P a function by name, C a cross-entropy,

@@ -22,6 +22,7 @@ from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.letters import short
 from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
+from derive.question.applied import with_named, with_softmax
 from derive.question.around import placed_parts
 from derive.question.chain import Chain
 from derive.question.claims import (
@@ -63,7 +64,6 @@ from derive.question.reading import (
     question_formulas,
     read_parts,
     with_cases_said,
-    with_named,
 )
 from derive.question.request import AskingInWords, differentiated_in_words, twice
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
@@ -130,7 +130,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     written = with_trees(with_shapes_said(with_cases_said(written, prose), prose))
     written += with_trees(defined_in_words(replace(prose, formulas=tuple(written)), written))
     prose = replace(prose, formulas=tuple(written))
-    found = with_named(rewritten([*written, *stated], RULES), prose)
+    found = with_named(rewritten(with_softmax([*written, *stated], prose), RULES), prose)
     read_ = _read_all(found, prose)
     spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
     counted = counts(read_.nodes, spoken)

@@ -92,7 +92,9 @@ def unknown_nouns(prose: Prose, asked: frozenset[Place]) -> Iterator[Place]:
         words = prose.text[noun.start : noun.stop]
         known = letter_of_noun(prose, noun) is not None or named(words, "derivative", "message")
         own = not formulas and parts and named(words, "own")  # of a layer that only words name
-        if prose.sentence(noun.start) not in asked or known or own:
+        start, _ = sentence = prose.sentence(noun.start)
+        given = named(words, "letter.output") and not named(prose.text[start : noun.start], "ask.verb")
+        if sentence not in asked or known or own or given:
             continue
         single = len(parts) == 1 and formulas < 2
         if not (single if named(words, "part") else _shared(words, noun.by)):

@@ -11,97 +11,17 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
 from derive.formulas import formulas
-from derive.functions import FUNCTIONS, SHORT, Function
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
-from derive.notation.rules.functions import applied, defined
 from derive.notation.rules.kinds import Said, is_bounded, is_range, kind_of
-from derive.notation.rules.trees import Run, each, equals, letters, sides, spelt, statements, with_trees
-from derive.notation.symbols import GREEK, SymbolTable, latex_of
+from derive.notation.rules.trees import Run, each, equals, sides, spelt, statements
+from derive.notation.symbols import SymbolTable
 from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, names_in, variables
 from derive.notation.vocabulary import opens_range
-from derive.question.lexicon import Span, begins, named
 from derive.question.prose import GAP, Gap, Prose
 from derive.records import dataclass
 from derive.statement import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
-
-
-def _body(function: Function | None, argument: str, sloped: bool = False) -> str:
-    """What a function computes of its argument; empty where that takes a slope that the card does not have."""
-    if function is None:
-        return ""
-    return rf"{function.latex}({argument})" if function.elementary else function.defined(argument, sloped)
-
-
-KNOWN = {part: FUNCTIONS[name] for part in (
-    "relu", "sigmoid", "tanh", "softplus", "silu", "mish", "gelu", "softsign", "hard_tanh", "hard_sigmoid",
-    "hard_swish", "identity") if _body(FUNCTIONS.get(name := SHORT.get(part.replace("_", ""), part)), "u")}
-_LETTERS = frozenset("sigma phi varphi psi rho theta eta f g h".split())  # that usually stand for a function
-
-
-def with_named(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
-    """The formulas, and a definition for each function that is applied by name and not written out."""
-    return [*with_trees(_missing(formulas, prose)), *formulas]
-
-
-def _missing(formulas: Sequence[Formula], prose: Prose) -> Iterator[Formula]:
-    """σ(u) = … for each function that is applied and not defined, at the line where it is applied."""
-    used = letters(formulas)
-    argument = next(c for c in ("u", "v", "r", "z", "q", "a") if c not in used or c == "a")
-    settled = {name for f in formulas for name in defined(f)}
-    places: dict[str, Formula] = {}
-    for formula in formulas:
-        for name in applied(formula):
-            places.setdefault(name, formula)
-    for name, place in places.items():
-        word = len(name) > 2 and name not in GREEK
-        if name not in settled and (word or name in _LETTERS):
-            function = FUNCTIONS.get(SHORT.get(name.lower(), "")) if word else _called(latex_of(name), prose)
-            body = _body(function, argument, r"alpha" in used and word)
-            if body:
-                yield _definition(name, argument, body, place)
-
-
-def _definition(name: str, argument: str, body: str, at: Formula) -> Formula:
-    return Formula(f"{latex_of(name)}({argument}) = {body}", at.line, at.column, False)
-
-
-def _known(span: Span) -> str | None:
-    """The part that a span names, where it is a function that is written without letters of its own."""
-    name = span.concept.partition(".")[2]
-    return name if name in KNOWN else None
-
-
-def _functions(text: str) -> list[str]:
-    """The functions that a text names, each once."""
-    return list(dict.fromkeys(name for span in named(text, "part") if (name := _known(span)) is not None))
-
-
-def _called(letter: str, prose: Prose) -> Function | None:
-    """What the words say of a letter: «the sigmoid σ», «σ is the logistic function»; σ of «logistic regression»."""
-    own = re.compile(re.escape(letter) + r"\s*(?:\(\s*(?:\\cdot|\w)?\s*\))?")
-    said = [gap for gap in prose.gaps if own.fullmatch(gap.formula.latex.strip())]
-    for gap in said:
-        start, stop = prose.sentence(gap.start)
-        others = [g.start for g in prose.gaps if g is not gap]
-        start = max([start, gap.start - 60, *(at for at in others if at < gap.start)])
-        stop = min([stop, gap.start + 80, *(at for at in others if at > gap.start)])
-        if begins(prose.text, gap.start + 1, "naming.is"):
-            start = gap.start  # «$f$ is the tanh and $g$ is the sigmoid»
-        around = prose.text[start:stop]
-        found = _functions(around)
-        if len(found) == 1:
-            return KNOWN[found[0]]
-        if not found and named(around, "called.logistic"):
-            return FUNCTIONS["sigmoid"]
-    found = _functions(prose.text)
-    if letter == r"\sigma" and ("sigmoid" in found or named(prose.text, "gated") or (
-            not said and named(prose.text, "model.linear-sigmoid"))):
-        return FUNCTIONS["sigmoid"]
-    mentioned = any(word in prose.text for word in ("activation", "nonlinear", "non-linear", "aktivač"))
-    return KNOWN[found[0]] if len(found) == 1 and mentioned else None
-
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
 _ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"

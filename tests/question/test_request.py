@@ -209,6 +209,11 @@ def test_the_plain_nouns_of_a_layer_are_understood(asked: str) -> None:
     assert read(f"{PLAIN} Derive {asked}.").asked
 
 
+def test_a_given_derivative_by_the_output_stands_in_front_of_the_request() -> None:
+    given = "Writing $g$ for the derivative of the loss with respect to this output, derive"
+    assert read(rf"{PLAIN} {given} $\partial L/\partial W$.").wanted == read(rf"{PLAIN} Derive $\partial L/\partial W$.").wanted
+
+
 CHAINS = {"written": r"$z = W x$, $y = \max(0, z)$.", "named": "A linear layer is followed by a ReLU."}
 
 
@@ -266,10 +271,6 @@ def test_a_loss_of_the_output_may_be_written_as_a_function() -> None:
         read(rf"{PLAIN} Let $L = L(y, W)$. Derive $\partial L/\partial x$.")
 
 
-def test_sigma_of_logistic_regression_is_the_logistic_sigmoid() -> None:
-    assert read(r"Logistic regression computes $p = \sigma(w^\top x + b)$. Derive $\partial p/\partial w$.").functions
-    with pytest.raises(CardError, match="define the function|what it computes"):
-        read(r"Unlike logistic regression, $p = \sigma(w^\top x)$ has an activation $\sigma$. Derive $\partial p/\partial w$.")
 @pytest.mark.parametrize(("upstream", "message"), [
     (r"for an upstream gradient $\delta_k$", r"\delta_i"),
     (r"given the upstream gradient $g_k = \partial L / \partial y_k$", "g_i"),

@@ -29,7 +29,6 @@ SPELLINGS = (
     Rule("rows of values and conditions are cases", columns.cases),
     Rule("φ(u) = … (elementwise)", columns.remarks),
     Rule("≈ is =", columns.approximations),
-    Rule("L = L(y) defines nothing", signs.of_arguments),
     Rule("a ∈ (0, 1] is 0 < a ≤ 1", trees.in_statements(signs.interval)),
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(d_1, …, d_n) is diag(d)", lists.in_diagonals),
@@ -45,6 +44,7 @@ SPELLINGS = (
     Rule("δ_{ik} is [i = k]", signs.kroneckers),
     Rule("a ⊗ b is a ⊙ b, or a b^⊤", signs.circled),
     Rule("h = … ∈ R^K has a shape", signs.shaped_values),
+    Rule("L = L(y) defines nothing", signs.of_arguments),
     Rule("k = 1, 2, 3 is k = 1, …, 3", lists.ranges),
     Rule("dots run over an index", lists.dots),
 )

@@ -56,18 +56,21 @@ def positive_part(part: trees.Run) -> trees.Run:
 
 
 def shaped_values(formulas: list[Formula]) -> list[Formula]:
-    r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K."""
+    r"""h = … \in \mathbb{R}^K as h = …, h \in \mathbb{R}^K, and so where h(x) = … is a vector."""
     known = {name for name, axes in trees.stated(formulas).items() if axes}
 
     def apart(part: trees.Run) -> trees.Run:
         head, *values = trees.sides(part)
-        alone = values and len(head) == 1 and tr.is_token(part[-2], "IN") and len(values[-1]) > 2
+        shaped = isinstance(part[-1], tr.Scripted)
+        named = len(head) == 1 or (len(head) == 2 and shaped and trees.called(head, 0) is not None)
+        alone = values and named and tr.is_token(part[-2], "IN") and len(values[-1]) > 2
         if not alone or not tr.is_token(tr.base_of(head[0]), "NAME") or not str(tr.base_of(part[-1])).endswith("_bb"):
             return part
-        if trees.letter(head[0]) is None and isinstance(part[-1], tr.Scripted) and not any(
+        bold = getattr(tr.base_of(head[0]), "bold", 0)
+        if trees.letter(head[0]) is None and shaped and not bold and not any(
                 trees.spelt([i]) in known for i in trees.sides(part)[1]):
             return part  # of y_k = … \in \mathbb{R}^K, y_k may be the whole
-        return *part[:-2], trees.sign("COMMA", ",", part[-2]), *head, *part[-2:]
+        return *part[:-2], trees.sign("COMMA", ",", part[-2]), head[0], *part[-2:]
 
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, apart))
 
@@ -214,14 +217,18 @@ def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
 
 
 def of_arguments(formulas: list[Formula]) -> list[Formula]:
-    """Without L = L(y) of a computed y: it says of what L is a function, and computes nothing."""
-    heads = {str(tr.base_of(two[0][0])) for part in trees.all_statements(formulas) if len(two := trees.sides(part)) > 1
-             and two[0]}
+    """Without L = L(y) of a computed y, and φ_n = φ(x_n) of a φ that nothing defines: they compute nothing."""
+    sides = [two for part in trees.all_statements(formulas) if len(two := trees.sides(part)) > 1 and two[0]]
+    heads = {str(tr.base_of(two[0][0])) for two in sides}
+    defined = {str(two[0][0]) for two in sides if len(two[0]) == 2}
 
     def kept(part: trees.Run) -> trees.Run:
         two = trees.sides(part)
-        group = trees.called(two[1], 0) if len(two) == 2 and len(two[1]) == 2 else None
-        same = group is not None and trees.spelt(two[0]) == trees.spelt(two[1][:1])
-        return () if same and group is not None and trees.spelt(group.items) in heads else part
+        group = trees.called(two[1], 0) if len(two) == 2 and len(two[1]) == 2 and len(two[0]) == 1 else None
+        if group is None or str(tr.base_of(two[0][0])) != str(two[1][0]):
+            return part
+        item = tr.scripted(two[0][0])
+        indexed = bool(item.subs) and not item.primes and str(item.base) not in defined
+        return () if indexed or (item.base == two[0][0] and trees.spelt(group.items) in heads) else part
 
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, kept))

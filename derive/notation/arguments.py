@@ -14,41 +14,39 @@ from derive.notation.shapes import AXES, DIAGONAL, SOFTMAX, SOFTMAX_AT, SOFTMAX_
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, latex_of
 
 
-def runs(r: Reader, sub: tr.Items, rank: int | None, end: int) -> list[tr.Items]:
-    """The items of each index; none may be empty."""
+def _terms(r: Reader, runs: list[tr.Items], end: int) -> tuple[Expr, ...]:
+    inner = replace(r, in_index=True)
+    return tuple(inner.value(run, end) for run in runs)
+
+
+def natural(r: Reader, sub: tr.Items, end: int, rank: int | None = None) -> tuple[Expr, ...]:
+    """Index terms, none empty, where no declaration says how many there are."""
     found = split_runs(sub, rank)
     if not all(found):
         raise r.error(sub[0] if sub else end, "an index is missing here")
-    return found
+    return _terms(r, found, end)
 
 
-def natural(r: Reader, sub: tr.Items, end: int) -> tuple[Expr, ...]:
-    """Index terms where no declaration says how many there are."""
-    inner = replace(r, in_index=True)
-    return tuple(inner.value(run, end) for run in runs(r, sub, None, end))
-
-
-def indices(r: Reader, sub: tr.Items, rank: int, of: Symbol, item: tr.Item) -> tuple[Expr, ...]:
+def indices(r: Reader, sub: tr.Items, of: Symbol, item: tr.Item, rank: int | None = None) -> tuple[Expr, ...]:
     """The index terms of a subscript.
 
     Raises :class:`NotationError` where their number is not the symbol's.
     """
-    found = runs(r, sub, rank, item.end)
+    rank = len(of.axes) if rank is None else rank
+    found = natural(r, sub, item.end, rank)
     if len(found) != rank and not (of.unwritten and len(found) == rank - of.unwritten):
-        number = len(found) == 1 and rank == len(r.shown(*found[0])) and tr.is_token(found[0][0], "NUMBER")
-        hint = f"; write `{','.join(r.shown(*found[0]))}` for {rank} indices" if number else ""
+        digits = r.shown(*tr.unwrap(sub)) if len(found) == 1 and tr.is_token(tr.unwrap(sub)[0], "NUMBER") else ""
+        hint = f"; write `{','.join(digits)}` for {rank} indices" if rank == len(digits) else ""
         raise _wrong_number(r, of, rank, len(found), item, hint)
-    inner = replace(r, in_index=True)
-    return tuple(inner.value(run, item.end) for run in found)
+    return found
 
 
-def arguments(r: Reader, group: tr.Group, rank: int | None = None, of: Symbol | None = None) -> tuple[Expr, ...]:
+def arguments(r: Reader, group: tr.Group, of: Symbol | None = None) -> tuple[Expr, ...]:
     """The index terms in ``(k, l)``, each parted by a comma."""
     parts = tr.split(group.items, "COMMA", "SEMI") if group.items else []
-    if of is not None and rank is not None and len(parts) != rank:
-        raise _wrong_number(r, of, rank, len(parts), group, "")
-    inner = replace(r, in_index=True)
-    return tuple(inner.value(part, group.end - 1) for part in parts)
+    if of is not None and len(parts) != len(of.axes):
+        raise _wrong_number(r, of, len(of.axes), len(parts), group, "")
+    return _terms(r, [*parts], group.end - 1)
 
 
 def _wrong_number(r: Reader, of: Symbol, rank: int, found: int, item: tr.Item, hint: str) -> Exception:
@@ -60,10 +58,10 @@ def _wrong_number(r: Reader, of: Symbol, rank: int, found: int, item: tr.Item, h
 
 def applied(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor) -> Expr:
     """σ(s), σ'(s), σ^2(s), σ(s)^2: a function that the card defines, at its arguments."""
-    following = c.peek()
-    group = following.base if isinstance(following, tr.Scripted) else following
+    following, own = c.peek(), tr.scripted(item)
+    group = tr.base_of(following) if following is not None else None
     usual = ", ".join(found.axes)
-    if not isinstance(group, tr.Group) or group.bracket not in ("LPAREN", "LBRACK"):
+    if not tr.is_group(group, "LPAREN", "LBRACK"):
         raise r.error(item, f"`{found.latex}` is a function; of what? Write `{found.latex}({usual})`")
     if sub is not None:
         raise r.error(item, f"`{found.latex}` is a function; it has no subscript")
@@ -72,27 +70,19 @@ def applied(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr
     if len(parts) != len(found.axes):
         raise r.error(group, f"`{r.shown(item, group)}` has {len(parts)} arguments, `{found.latex}({usual})` has "
                              f"{len(found.axes)}")
-    primes = item.primes if isinstance(item, tr.Scripted) else 0
-    if primes and len(parts) > 1:
+    if own.primes and len(parts) > 1:
         raise r.error(item, f"a derivative of `{found.latex}` with respect to which of its arguments?")
-    node: Expr = Fn(found.name + "'" * primes, tuple(r.value(part, group.end - 1) for part in parts))
-    if isinstance(item, tr.Scripted) and item.sups:
-        node = r.power(node, item)
-    return r.raised(node, following) if isinstance(following, tr.Scripted) else node
+    node: Expr = Fn(found.name + "'" * own.primes, tuple(r.value(part, group.end - 1) for part in parts))
+    return r.raised(r.power(node, own), following)
 
 
 def dependency(r: Reader, group: tr.Group) -> bool:
     """(x), (x, W), (x; θ): only whole tensors, as in f_{kl}(x)."""
-    parts = [list(tr.unwrap(p)) for p in tr.arguments_of(group)]
-    names = [_whole(p[0]) if len(p) == 1 else None for p in parts]
-    return all(name in r.words and r.words[name].kind is Kind.TENSOR and not r.is_index(name)
-               for name in (n or "" for n in names))
-
-
-def _whole(item: tr.Item) -> str | None:
-    """The name of x, and of x' where that is a letter by itself."""
-    name = tr.variable(item)
-    return None if name is None else f"{name[:-1]}_prime" if name.endswith("'") else name
+    parts = [tr.unwrap(p) for p in tr.arguments_of(group)]
+    names = [(tr.variable(p[0]) or "") if len(p) == 1 else "" for p in parts]
+    known = [r.words.get(f"{name[:-1]}_prime" if name.endswith("'") else name) for name in names]
+    return all(symbol is not None and symbol.kind is Kind.TENSOR and not r.is_index(name)
+               for symbol, name in zip(known, names, strict=True))
 
 
 def lists_indices(r: Reader, group: tr.Group) -> bool:
@@ -109,18 +99,16 @@ def lists_arguments(r: Reader, group: tr.Group) -> bool:
     """(x_1, …, x_n), (s, c), (w, w_0): entries and letters parted by commas, of which one at least is a tensor."""
     parts = [tr.unwrap(part) for part in tr.split(group.items, "COMMA", "SEMI")]
     named = [p[0] for p in parts if len(p) == 1 and tr.is_token(tr.base_of(p[0]), "NAME", "DOTS")]
-    names = {name for i in named for name in (str(tr.base_of(i)), f"{tr.base_of(i)}{tr.labels_of(i)}")}
-    tensors = any(r.words[n].kind is Kind.TENSOR for n in names & r.words.keys())
+    known = (r.words.get(n) for i in named for n in (str(tr.base_of(i)), f"{tr.base_of(i)}{tr.labels_of(i)}"))
+    tensors = any(symbol is not None and symbol.kind is Kind.TENSOR for symbol in known)
     return len(parts) > 1 and len(named) == len(parts) and tensors
 
 
-def refuse_scalars(
-    r: Reader, found: Symbol, group: tr.Group, indices: tuple[Expr, ...] | None, c: tr.Cursor, at_start: bool
-) -> None:
+def refuse_scalars(r: Reader, found: Symbol, group: tr.Group, c: tr.Cursor, at_start: bool) -> None:
     """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
     names = [i.text for p in tr.split(group.items, "COMMA", "SEMI") for i in tr.unwrap(p) if tr.is_token(i, "NAME")]
-    scalar = all(not r.words[n].axes for n in names)
-    if not scalar or len(names) > 1 or (at_start and (c.peek(1) is None or tr.is_token(c.peek(1), "REL"))):
+    alone = at_start and (c.peek(1) is None or tr.is_token(c.peek(1), "REL"))
+    if len(names) > 1 or alone or any(r.words[n].axes for n in names):
         return
     raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
                          rf"Write `\cdot` before it for a factor; a function is defined, as in "
@@ -140,46 +128,39 @@ def refuse_unless_product(r: Reader, found: Symbol, group: tr.Group, item: tr.It
 
 
 def directional(r: Reader, of: Entry, item: tr.Item, primes: int, c: tr.Cursor) -> Expr:
-    """f'(z; v): the one-sided derivative at z along v."""
+    """f'(x); f'(z; v): the one-sided derivative at z along v."""
     group = c.peek()
-    if primes == 1 and tr.is_group(group, "LPAREN") and not tr.has(group.items, "SEMI", "COMMA"):
-        wrt = r.words.get(str(tr.normal(group.items[0]))) if len(group.items) == 1 else None
-        if wrt is not None and wrt.kind is Kind.TENSOR and not wrt.axes and not of.indices:
-            c.take()
-            return Partial(of, Entry(wrt.name, ()))  # f'(x)
-    parts = tr.split(group.items, "SEMI") if isinstance(group, tr.Group) and group.bracket == "LPAREN" else []
-    if primes != 1 or len(parts) != 2 or not isinstance(group, tr.Group):
+    parts = tr.split(group.items, "SEMI") if tr.is_group(group, "LPAREN") else []
+    known = [r.words.get(str(tr.normal(part[0]))) if len(part) == 1 else None for part in parts]
+    names = [symbol.name for symbol in known if symbol is not None and symbol.kind is Kind.TENSOR]
+    if primes == len(parts) == len(names) == 1 and not known[0].axes and not of.indices:  # type: ignore[union-attr]
+        c.take()
+        return Partial(of, Entry(names[0], ()))
+    if primes != 1 or len(parts) != 2:
         raise r.error(item, f"`{r.shown(item)}`: a derivative needs its argument and direction, `f'(z; v)`; "
                             "a renamed tensor needs a declaration")
+    if len(names) != 2:
+        raise r.error(c.take(), "a directional derivative names two tensors: `f'(z; v)`")
     c.take()
-    names = []
-    for part in parts:
-        token = tr.normal(part[0]) if len(part) == 1 else None
-        known = r.words.get(token.text) if isinstance(token, tr.Token) and token.type == "NAME" else None
-        if known is None or known.kind is not Kind.TENSOR:
-            raise r.error(group, "a directional derivative names two tensors: `f'(z; v)`")
-        names.append(known.name)
     return Directional(of, *names)
 
 
 def squared(r: Reader, name: str, scripts: tr.Scripted) -> tr.Scripted | None:
     """The scripts without the 2 of σ^2, where σ^2 is a symbol; None where it is not."""
-    if not scripts.sups or len(scripts.sups[0]) != 1 or str(scripts.sups[0][0]) != "2":
-        return None
-    if not any(word == f"{name}^2" or word.startswith(f"{name}^2_") for word in r.words):
-        return None
-    return replace(scripts, sups=scripts.sups[1:])
+    own = any(word == f"{name}^2" or word.startswith(f"{name}^2_") for word in r.words)
+    two = [*map(str, next(iter(scripts.sups), ()))] == ["2"]
+    return replace(scripts, sups=scripts.sups[1:]) if own and two else None
 
 
 def local(r: Reader, token: tr.Token, item: tr.Item) -> Expr:
     """s, σ^2 or σ, where a function is defined at s or at σ^2."""
-    scripts = item if isinstance(item, tr.Scripted) else None
-    if scripts is not None and (scripts.subs or scripts.primes):
+    scripts = tr.scripted(item)
+    if scripts.subs or scripts.primes:
         raise r.error(item, f"`{r.shown(token)}` is a number here: the function's argument; it has no such script")
     if token.text in r.local:
         return r.raised(Entry(identifier(token.text), ()), item)
     square = Entry(identifier(f"{token.text}^2"), ())
-    if scripts is not None and tr.parameter((replace(scripts, sups=scripts.sups[:1]),)) is not None:
+    if tr.parameter((replace(scripts, sups=scripts.sups[:1]),)) == f"{token.text}^2":
         return r.power(square, replace(scripts, sups=scripts.sups[1:]))
     return r.raised(Pow(square, Num(Fraction(1, 2))), item)
 
@@ -196,24 +177,21 @@ def root(r: Reader, token: tr.Token, scripts: tr.Scripted, c: tr.Cursor) -> Expr
 
 def softmax(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
     r"""softmax(z), softmax(z)_k, softmax_j(s_{ij}), softmax_{row}(S)."""
-    following = c.peek()
+    following, own = c.peek(), tr.scripted(item)
     group = tr.base_of(following) if following is not None else None
-    sub = tr.unwrap(item.subs[0]) if isinstance(item, tr.Scripted) and len(item.subs) == 1 else ()
-    if not tr.is_group(group, "LPAREN", "LBRACK") or (isinstance(item, tr.Scripted) and (item.sups or item.primes)):
+    if following is None or not tr.is_group(group, "LPAREN", "LBRACK") or own.sups or own.primes:
         raise r.error(item, r"a softmax of what? Write `\operatorname{softmax}(z)`")
     c.take()
-    of = r.value(group.items, group.end - 1)
+    of, after = r.value(group.items, group.end - 1), tr.scripted(following)
+    sub = tr.unwrap(own.subs[0]) if own.subs else ()
     along = next((a for a in AXES if len(sub) == 1 and str(sub[0]).strip().startswith(a[:3])), None)
     if along is not None:
         found: Expr = Fn(AXES[along], (of,))
-    elif sub:
-        found = Fn(SOFTMAX_OVER, (of, *natural(r, sub, item.end)))
     else:
-        found = Fn(SOFTMAX, (of,))
-    if isinstance(following, tr.Scripted) and following.subs:
-        found = Fn(SOFTMAX_AT, (found, *natural(r, following.subs[0], following.end)))
-        following = replace(following, subs=following.subs[1:])
-    return r.raised(found, following if isinstance(following, tr.Scripted) else None)
+        found = Fn(SOFTMAX_OVER, (of, *natural(r, sub, item.end))) if sub else Fn(SOFTMAX, (of,))
+    if after.subs:
+        found = Fn(SOFTMAX_AT, (found, *natural(r, after.subs[0], after.end)))
+    return r.raised(found, replace(after, subs=after.subs[1:]))
 
 
 def diagonal(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
@@ -239,8 +217,8 @@ def raised_in(name: str, at: tr.Token) -> tuple[str, tuple[tr.Token, ...]]:
 
 def sample(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor) -> Expr:
     """x^i_j, x^{(i)}_j: the sample's number is the first index."""
-    scripts = item if isinstance(item, tr.Scripted) else None
-    if scripts is None or not scripts.sups or scripts.primes:
+    scripts = tr.scripted(item)
+    if not scripts.sups or scripts.primes:
         raise r.error(item, f"`{r.shown(item)}`: which sample? Write `{found.latex}` with its number above")
     up = tr.unwrap(scripts.sups[0])
     if len(up) == 1 and tr.is_group(up[0], "LPAREN", "LBRACK"):
@@ -248,13 +226,11 @@ def sample(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.
     elif len(up) == 1 and tr.is_token(up[0], "NUMBER"):
         raise r.error(item, f"`{r.shown(item)}`: sample {r.shown(up[0])} or a power? Write `({found.latex}^"
                             f"{{{found.axes[0]}}})^{r.shown(up[0])}`, or `{found.latex}^{{({r.shown(up[0])})}}`")
-    inner = replace(r, in_index=True)
     rank = len(found.axes) - 1
-    rest = () if sub is None else indices(r, sub, rank, found, item)
+    rest = () if sub is None else indices(r, sub, found, item, rank)
     if sub is None and rank - found.unwritten > 0:
         raise r.error(item, f"`{r.shown(item)}` has no subscript, `{found.latex}` has {rank}")
-    node = Entry(found.name, (inner.value(up, item.end), *rest))
     following = c.peek()
-    if isinstance(following, tr.Group) and following.bracket == "LPAREN" and dependency(r, following):
+    if tr.is_group(following, "LPAREN") and dependency(r, following):
         c.take()
-    return r.power(node, replace(scripts, sups=scripts.sups[1:]))
+    return r.power(Entry(found.name, (*_terms(r, [up], item.end), *rest)), replace(scripts, sups=scripts.sups[1:]))

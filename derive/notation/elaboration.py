@@ -14,7 +14,7 @@ from derive.notation import tree as tr
 from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.grammar import parse, tree_of
 from derive.notation.reader import Part, Reader, infinity, number
-from derive.notation.shapes import MARKS, Lowering, ShapeError, Shapes, axis_letters
+from derive.notation.shapes import MARKS, Lowering, ShapeError, axis_letters
 from derive.notation.symbols import Kind, SymbolTable
 
 PARTS: Mapping[str, Part] = {
@@ -67,7 +67,6 @@ def _of_tree(source: Source, items: tr.Items, table: SymbolTable) -> ex.Node:
         raise source.error(0, "the formula is nested too deeply") from None
 
 
-_KNOWN: Mapping[str, int] = MappingProxyType({})
 _LEFT_ALONE = (ex.Matrix, ex.Hull, ex.Subdifferential, ex.Directional, ex.SetOf, ex.Without, ex.Arg)
 
 
@@ -105,7 +104,7 @@ def lowered(node: ex.Node, table: SymbolTable) -> ex.Node:
     kept = not table.vectors or any(isinstance(n, _LEFT_ALONE) for n in ex.walk(node))
     if not marks and (kept or not wholes(node, table)):
         return node
-    lowering = Lowering(Shapes(table, {}))
+    lowering = Lowering(table)
     if isinstance(node, ex.Rel):
         return lowering.relation(node)
     if isinstance(node, ex.Expr) and marks:
@@ -133,10 +132,10 @@ def spells_out(node: ex.Rel) -> bool:
     return whole and set(node.ops) == {"="} and bool(entries) and all(n is own for n in entries) and not marked(node)
 
 
-def fits(claim: ex.Rel, table: SymbolTable, ranks: Mapping[str, int] = _KNOWN) -> bool:
+def fits(claim: ex.Rel, table: SymbolTable, ranks: Mapping[str, int] = MappingProxyType({})) -> bool:
     """Whether the shapes of a claim fit, with these numbers of axes left out."""
     try:
-        Lowering(Shapes(table, ranks, trial=True)).relation(claim)
+        Lowering(table, ranks, trial=True).relation(claim)
     except ShapeError:
         return False
     return True
@@ -145,7 +144,7 @@ def fits(claim: ex.Rel, table: SymbolTable, ranks: Mapping[str, int] = _KNOWN) -
 def rank_of(node: ex.Expr, table: SymbolTable, ranks: Mapping[str, int]) -> int | None:
     """How many axes a value has, with these numbers of axes left out; None where its shapes do not fit."""
     try:
-        return Lowering(Shapes(table, ranks, trial=True)).value(node).rank
+        return Lowering(table, ranks, trial=True).value(node).rank
     except ShapeError:
         return None
 

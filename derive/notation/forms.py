@@ -16,9 +16,10 @@ from derive.notation.symbols import Kind
 
 def group(r: Reader, c: tr.Cursor) -> ex.Expr:
     """A bracketed value, tuple, indicator, floor, ceiling, absolute value or set, with its scripts."""
-    item = c.take()
-    g = item.base if isinstance(item, tr.Scripted) else item
+    item = tr.scripted(c.take())
+    g = item.base
     assert isinstance(g, tr.Group)
+    scripts = bool(item.subs or item.sups or item.primes)
     match g.bracket:
         case "LFLOOR" | "LCEIL":
             found: ex.Expr = ex.Fn("floor" if g.bracket == "LFLOOR" else "ceil", (r.value(g.items, g.end - 1),))
@@ -32,23 +33,20 @@ def group(r: Reader, c: tr.Cursor) -> ex.Expr:
             if len(parts) != 2:
                 raise r.error(g, r"an inner product has two sides: `\langle w, x \rangle`")
             found = ex.Fn(INNER, tuple(r.value(part, g.end - 1) for part in parts))
-        case "LSET" if isinstance(item, tr.Scripted):
-            if item.subs or divided(g.items) is not None or tr.has(g.items, "COMMA", "REL", "IN"):
-                raise r.error(item, "a set carries no scripts here")
+        case "LSET" if scripts and (item.subs or divided(g.items) or tr.has(g.items, "COMMA", "REL", "IN")):
+            raise r.error(item, "a set carries no scripts here")
+        case "LSET" if scripts or _encloses_factor(g, c):
             found = r.value(g.items, g.end - 1)  # \{ w^T x - t \}^2
-        case "LSET" if _encloses_factor(g, c):
-            found = r.value(g.items, g.end - 1)
         case "LSET":
             found = ex.SetOf(*binders.set_builder(r, g))
         case "LBRACK" if tr.has(g.items, "REL", "IN"):
             found = ex.Bracket(conditions.condition(r, g.items, g.end - 1))
         case _:
             found = _parenthesised(r, g)
-            subs = item.subs if isinstance(item, tr.Scripted) else ()
-            if isinstance(item, tr.Scripted) and len(subs) == 1 and all(tr.is_token(i, "PLUS") for i in subs[0]):
+            if len(item.subs) == 1 and all(tr.is_token(i, "PLUS") for i in item.subs[0]):
                 found = ex.Extremum("max", (ex.ZERO, found))  # [u]_+
                 item = replace(item, subs=())
-    return r.raised(found, item if item is not g else None)
+    return r.raised(found, item)
 
 
 def _encloses_factor(g: tr.Group, c: tr.Cursor) -> bool:
@@ -65,11 +63,9 @@ def _encloses_factor(g: tr.Group, c: tr.Cursor) -> bool:
     return summed or number or tr.is_token(before, "PLUS", "MINUS", "NUMBER", "TIMES")
 
 
-def _norm(r: Reader, g: tr.Group, item: tr.Item) -> ex.Expr:
+def _norm(r: Reader, g: tr.Group, item: tr.Scripted) -> ex.Expr:
     r"""\|w\|, \|w\|_1, \|W\|_F, \|w\|_2^2."""
     args: tuple[ex.Expr, ...] = (r.value(g.items, g.end - 1),)
-    if not isinstance(item, tr.Scripted):
-        return ex.Fn(NORM, args)
     if len(item.subs) == 1:
         sub = tr.unwrap(item.subs[0])
         frobenius = len(sub) == 1 and tr.is_token(sub[0], "NAME", "TEXT") and str(sub[0]) == "F" and "F" not in r.words
@@ -103,19 +99,16 @@ def fraction(r: Reader, c: tr.Cursor) -> list[ex.Expr]:
     above, below = (tr.unwrap(a) for a in item.arguments)
     if above and isinstance(above[0], tr.Scripted) and tr.is_token(above[0].base, "PARTIAL"):
         raise r.error(item, "a derivative of higher order is outside the notation")
-    if is_total(r, above, below, item) or (
-        above and below and tr.is_token(tr.normal(above[0]), "PARTIAL") and tr.is_token(tr.normal(below[0]), "PARTIAL")
-    ):
-        of: ex.Expr
+    partials = [bool(run) and tr.is_token(tr.normal(run[0]), "PARTIAL") for run in (above, below)]
+    if is_total(r, above, below, item) or all(partials):
         if len(above) > 1:
-            bare = bare_function(r, above[1:])
-            of = bare if bare is not None else r.value(above[1:], item.end)
-        else:
-            if not tr.starts_factor(c.peek()):
-                raise r.error(item, "a derivative of what? Write it above, or in brackets behind")
+            of = bare_function(r, above[1:]) or r.value(above[1:], item.end)
+        elif tr.starts_factor(c.peek()):
             of = product(r.factor(c))
             if tr.starts_factor(c.peek()):
                 raise r.error(item, "how far does this derivative reach? Put brackets around what is differentiated")
+        else:
+            raise r.error(item, "a derivative of what? Write it above, or in brackets behind")
         return [ex.Partial(of, differentiated_by(r, below[1:], item))]
     if any(tr.is_token(tr.normal(i), "PARTIAL") for i in (*above, *below)):
         raise r.error(item, r"a derivative is written `\frac{\partial f}{\partial x}`, with `\partial` above and below")
@@ -125,26 +118,27 @@ def fraction(r: Reader, c: tr.Cursor) -> list[ex.Expr]:
 def function(r: Reader, c: tr.Cursor) -> ex.Expr:
     """exp(a), log x, tanh^2(a): a bracketed argument, or one factor that ends the product."""
     item = c.take()
-    base = item.base if isinstance(item, tr.Scripted) else item
-    assert isinstance(base, tr.Token)
-    if base.text == "log" and isinstance(item, tr.Scripted) and len(item.subs) == 1 and not item.sups:
-        rest = tr.Cursor((base, *c.items[c.at :]), c.end)  # \log_2 x
+    own = tr.scripted(item)
+    assert isinstance(own.base, tr.Token)
+    name = own.base.text
+    if name == "log" and len(own.subs) == 1 and not own.sups:
+        rest = tr.Cursor((own.base, *c.items[c.at :]), c.end)  # \log_2 x
         of = function(r, rest)
         c.at += rest.at - 1
-        return ex.Mul((of, ex.Pow(ex.Fn("log", (r.value(item.subs[0], item.end),)), ex.MINUS_ONE)))
+        return ex.Mul((of, ex.Pow(ex.Fn("log", (r.value(own.subs[0], item.end),)), ex.MINUS_ONE)))
     argument = c.peek()
-    if not tr.starts_factor(argument):
-        raise r.error(item, f"`{r.shown(base)}` of what?")
-    raised = argument.base if isinstance(argument, tr.Scripted) and not argument.subs else None
+    if argument is None or not tr.starts_factor(argument):
+        raise r.error(item, f"`{r.shown(own.base)}` of what?")
+    held = tr.base_of(argument) if not tr.scripted(argument).subs else argument
     if tr.is_group(argument, "LPAREN", "LBRACK", "LSET"):
         c.take()
         found = r.value(argument.items, argument.end - 1)
-    elif argument is not None and tr.is_group(raised, "LPAREN", "LBRACK") and base.text == "log":
+    elif tr.is_group(held, "LPAREN", "LBRACK") and name == "log":
         raise r.error(argument, f"`{r.shown(item, argument)}`: a power of the argument or of the logarithm? Write "
                                 r"`\log^2(x)` or `\log((x)^2)`")
-    elif tr.is_group(raised, "LPAREN", "LBRACK") and not isinstance(item, tr.Scripted):
+    elif tr.is_group(held, "LPAREN", "LBRACK") and own.base is item:
         c.take()
-        return r.raised(ex.Fn(base.text, (r.value(raised.items, raised.end - 1),)), argument)
+        return r.raised(ex.Fn(name, (r.value(held.items, held.end - 1),)), argument)
     else:
         doubled = tr.is_token(argument, "NUMBER")
         factors = r.factor(c)
@@ -152,38 +146,34 @@ def function(r: Reader, c: tr.Cursor) -> ex.Expr:
             factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
         found = product(factors)
         if tr.starts_factor(c.peek()):
-            raise r.error(item, f"how far does `{r.shown(base)}` reach? Put brackets around its argument")
-    return r.raised(ex.Fn(base.text, (found,)), item)
+            raise r.error(item, f"how far does `{r.shown(own.base)}` reach? Put brackets around its argument")
+    return r.raised(ex.Fn(name, (found,)), item)
 
 
 def indicator(r: Reader, c: tr.Cursor) -> ex.Expr:
     r"""\mathbb{I}[…], \mathbb{1}\{…\}, \mathbf{1}_{…}; \mathbf{1} without a condition is the vector of ones."""
-    item = c.take()
+    item = tr.scripted(c.take())
     if (ones := _ones(r, item, c)) is not None:
         return ones
-    if isinstance(item, tr.Scripted):
-        if len(item.subs) != 1 or item.sups or item.primes:
-            raise r.error(item, "an indicator carries its condition and nothing else")
-        sub = tr.unwrap(item.subs[0])
-        if len(sub) == 1 and tr.is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
-            sub = sub[0].items
-        return ex.Bracket(conditions.condition(r, sub, item.end))
-    return ex.Bracket(bracketed_condition(r, c))
+    if not (item.subs or item.sups or item.primes):
+        return ex.Bracket(bracketed_condition(r, c))
+    if len(item.subs) != 1 or item.sups or item.primes:
+        raise r.error(item, "an indicator carries its condition and nothing else")
+    sub = tr.unwrap(item.subs[0])
+    if len(sub) == 1 and tr.is_group(sub[0], "LBRACK", "LPAREN", "LSET"):
+        sub = sub[0].items
+    return ex.Bracket(conditions.condition(r, sub, item.end))
 
 
-def _ones(r: Reader, item: tr.Item, c: tr.Cursor) -> ex.Expr | None:
+def _ones(r: Reader, item: tr.Scripted, c: tr.Cursor) -> ex.Expr | None:
     r"""\mathbf{1}, \mathbf{1}^\top and \mathbf{1}_n; None for an indicator."""
-    sub = tr.unwrap(item.subs[0]) if isinstance(item, tr.Scripted) and item.subs else ()
+    sub = tr.unwrap(item.subs[0]) if item.subs else ()
     size = r.words.get(tr.variable(sub[0]) or "") if len(sub) == 1 else None
-    base = item.base if isinstance(item, tr.Scripted) else item
-    if "1" not in r.shown(base) or isinstance(c.peek(), tr.Group) or (sub and size is None):
-        return None
-    if isinstance(item, tr.Scripted) and item.primes:
-        return None
-    if size is not None and size.kind is not Kind.SIZE:
+    counted = not sub or (size is not None and size.kind is Kind.SIZE)
+    if "1" not in r.shown(item.base) or isinstance(c.peek(), tr.Group) or not counted or item.primes:
         return None
     known = () if size is None else (ex.Size(size.name),)
-    return r.raised(ex.Fn(ONES, known), replace(item, subs=()) if isinstance(item, tr.Scripted) else None)
+    return r.raised(ex.Fn(ONES, known), replace(item, subs=()))
 
 
 def bracketed_condition(r: Reader, c: tr.Cursor) -> ex.Cond:

@@ -6,8 +6,7 @@
     script    _ argument | ^ argument | ′
     argument  letter, number … | + − * ⊤ ′ | { items } | { ′ … } | command argument …
 
-What a symbol means, and where a sum ends, is decided by the elaboration, which knows the card's declarations.  The
-lexer has balanced the brackets.
+What a symbol means, and where a sum ends, is decided by the elaboration, which knows the card's declarations.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from derive.notation import tree as tr
 from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.pieces import with_ranges
 from derive.notation.tokens import tokenise
-from derive.notation.vocabulary import CLOSING, OPERATORS, beyond
+from derive.notation.vocabulary import CLOSING, OPERATORS, SHOWN, beyond
 
 _BASES = frozenset("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA UNKNOWN".split())
 _MARKS = frozenset(("PLUS", "MINUS", "STAR", "TOP"))  # operators, or alone in a script
 _SCRIPTS = ("SUB", "SUP", "PRIME")
 _COMMANDS = {"SQRT": 1, "BRACE": 1, "FRAC": 2, "UNDER": 2}  # how many arguments
 _CLOSES = frozenset(CLOSING.values())
-_DEEPEST = 100
+_DEEPEST = 80
 _EXPECTED = r"a script or an argument is expected here, as in `x_{ij}` or `\frac{a}{b}`"
 Script = tuple[tr.Token, tr.Item | None]  # _, ^ or a prime, and its argument
 
@@ -106,9 +105,12 @@ class _Parser:
         return self.base(token) or token
 
     def closed(self, opening: tr.Token, items: tuple[tr.Item, ...]) -> tr.Item:
+        if not self.next():
+            raise self.source.error(opening.start, f"`{SHOWN[opening.type]}` is not closed")
         closing = self.take()
-        if closing.type not in _CLOSES:
-            raise self.refused(closing)
+        if CLOSING[opening.type] != closing.type or (closing.type == "END" and opening.text != closing.text):
+            raise self.source.error(closing.start, f"`{self.source.latex[closing.start : closing.end]}` does not close "
+                                                   f"`{SHOWN[opening.type]}`, opened at column {opening.start + 1}")
         if opening.type == "BEGIN":
             return tr.Env(opening.text, items, opening.start, closing.end)
         return tr.Group(opening.type, items, opening.start, closing.end)
@@ -218,4 +220,9 @@ def _known(source: Source, tree: tuple[tr.Item, ...]) -> tuple[tr.Item, ...]:
 @lru_cache(maxsize=512)
 def skeleton(source: Source) -> tuple[tr.Item, ...]:
     """The tree of a formula in which signs outside the notation may stand; raises where tokens do not fit."""
-    return tuple(tr.unwrap(_Parser(tokenise(source), source).items()))  # \boxed{…} is what stands in it
+    parser = _Parser(tokenise(source), source)
+    found = tuple(tr.unwrap(parser.items()))  # \boxed{…} is what stands in it
+    if parser.next():
+        at = parser.take()
+        raise source.error(at.start, f"`{source.latex[at.start : at.end]}` closes a bracket that was not opened")
+    return found

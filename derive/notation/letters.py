@@ -100,7 +100,7 @@ def _is_pi(item: tr.Item, c: tr.Cursor) -> bool:
 def index(r: Reader, token: tr.Token, scripts: tr.Scripted, c: tr.Cursor) -> Expr:
     """i, i', i^*, i^*(k, l), i^2."""
     name = token.text + "'" * scripts.primes
-    if not any(tr.is_token(s[0], "STAR") for s in scripts.sups if len(s) == 1):
+    if not any(tr.is_token(s[0], "STAR") for s in scripts.sups):
         if scripts.subs:
             raise r.error(scripts, f"`{r.shown(token)}` is an index here; it has no subscript")
         return r.power(Idx(name), scripts)
@@ -108,14 +108,13 @@ def index(r: Reader, token: tr.Token, scripts: tr.Scripted, c: tr.Cursor) -> Exp
         raise r.error(scripts, "two superscripts")
     if scripts.subs:
         return Star(name, arguments.natural(r, scripts.subs[0], scripts.end))
-    following = c.peek()
-    if isinstance(following, tr.Group) and following.bracket == "LPAREN":
+    following, at = c.peek(), dict(r.table.stars).get(name)
+    if tr.is_group(following, "LPAREN"):
         c.take()
         return Star(name, arguments.arguments(r, following))
-    at = dict(r.table.stars).get(name)
     if at is None:
-        shown = r.shown(scripts)
-        raise r.error(scripts, rf"`{shown}` is not declared; define it, as in `(i^*, j^*) = \arg\max_{{…}} …`")
+        raise r.error(scripts, rf"`{r.shown(scripts)}` is not declared; define it, as in "
+                               r"`(i^*, j^*) = \arg\max_{…} …`")
     return Star(name, tuple(map(Idx, at)))
 
 
@@ -154,46 +153,39 @@ def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.C
     if readings := dict(r.table.open).get(found.name):
         raise r.error(item, f"`{found.latex}` is {' or '.join(readings)}: the formulas fit both ways. Write "
                             + " or ".join(rf"`{found.latex} {_STATED[reading]}`" for reading in readings))
-    indices = None if sub is None else arguments.indices(r, sub, len(found.axes), found, item)
-    primes = item.primes if isinstance(item, tr.Scripted) else 0
-    raised = _superscript(r, found, item)
-    following = c.peek()
-    group = following.base if isinstance(following, tr.Scripted) else following
-    if primes:
-        return arguments.directional(r, Entry(found.name, indices or ()), item, primes, c)
-    if not isinstance(group, tr.Group) or group.bracket not in ("LPAREN", "LBRACK"):
-        return r.power(Entry(found.name, indices or ()), raised) if raised else Entry(found.name, indices or ())
-    signature = at_start and len(indices or ()) == len(found.axes) and tr.is_token(c.peek(1), "REL")
-    if signature and group.bracket == "LPAREN" and (
-            arguments.lists_arguments(r, group)):
+    indices = () if sub is None else arguments.indices(r, sub, found, item)
+    node, raised, following = Entry(found.name, indices), _superscript(r, found, item), c.peek()
+    if primes := tr.scripted(item).primes:
+        return arguments.directional(r, node, item, primes, c)
+    group = tr.base_of(following) if following is not None else None
+    if following is None or not tr.is_group(group, "LPAREN", "LBRACK"):
+        return r.power(node, raised)
+    after = tr.scripted(following)
+    signature = at_start and len(indices) == len(found.axes) and tr.is_token(c.peek(1), "REL")
+    if signature and group.bracket == "LPAREN" and arguments.lists_arguments(r, group):
         c.take()  # f(x_1, …, x_n) = …, f_k(x_1, …, x_n) = …, ℓ(s, c) = … with an index c
-        return Entry(found.name, indices or ())
+        return node
     if group.bracket == "LPAREN" and arguments.dependency(r, group):
-        arguments.refuse_scalars(r, found, group, indices, c, at_start)
+        arguments.refuse_scalars(r, found, group, c, at_start)
         c.take()
-        if isinstance(following, tr.Scripted):
-            if indices is not None and following.subs:
+        if after.subs:
+            if sub is not None:
                 raise r.error(following, "two subscripts")
-            if following.subs:
-                indices = arguments.indices(r, following.subs[0], len(found.axes), found, item)
-            return r.power(Entry(found.name, indices or ()), following)
-    elif indices is None and found.axes and not isinstance(following, tr.Scripted) and not raised and (
-        arguments.lists_indices(r, group)
-    ):
+            node = Entry(found.name, arguments.indices(r, after.subs[0], found, item))
+        return r.power(node, after if after.sups else raised)
+    if sub is None and found.axes and after.base is following and not raised.sups and arguments.lists_indices(r, group):
         c.take()
-        return Entry(found.name, arguments.arguments(r, group, len(found.axes), found))
-    elif indices is None and not found.axes:
+        return Entry(found.name, arguments.arguments(r, group, found))
+    if sub is None and not found.axes:
         arguments.refuse_unless_product(r, found, group, item)
-    node = Entry(found.name, indices or ())
-    return r.power(node, raised) if raised else node
+    return r.power(node, raised)
 
 
-def _superscript(r: Reader, found: Symbol, item: tr.Item) -> tr.Scripted | None:
-    """The item where its superscript is not the symbol's own label."""
-    if not isinstance(item, tr.Scripted) or not item.sups:
-        return None
-    own = r.words.get(f"{item.base}_{_label_above(item)}") is found
-    return None if own and len(item.sups) == 1 else item
+def _superscript(r: Reader, found: Symbol, item: tr.Item) -> tr.Scripted:
+    """The item without a superscript that is the symbol's own label."""
+    own = tr.scripted(item)
+    label = len(own.sups) == 1 and r.words.get(f"{own.base}_{_label_above(own)}") is found
+    return replace(own, sups=()) if label else own
 
 
 def _label_above(item: tr.Scripted) -> str | None:
@@ -205,19 +197,18 @@ def _label_above(item: tr.Scripted) -> str | None:
 
 def set_applied(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor) -> Expr:
     """Ω(k, l), Ω_{kl}, or a plain set A."""
-    following = c.peek()
-    args: tuple[Expr, ...] = ()
-    if isinstance(item, tr.Scripted) and (item.sups or item.primes):
+    following, own = c.peek(), tr.scripted(item)
+    if own.sups or own.primes:
         raise r.error(item, f"`{r.shown(item)}`: a set carries no superscript")
     if sub is not None:
-        args = arguments.indices(r, sub, len(found.axes), found, item)
-    elif isinstance(following, tr.Group) and following.bracket == "LPAREN":
+        return SetApp(found.name, arguments.indices(r, sub, found, item))
+    if tr.is_group(following, "LPAREN"):
         c.take()
-        args = arguments.arguments(r, following, len(found.axes), found)
-    elif found.axes:
+        return SetApp(found.name, arguments.arguments(r, following, found))
+    if found.axes:
         raise r.error(item, f"`{r.shown(item)}` is the set of a window: which one? Write `{found.latex}"
                             f"({', '.join(found.axes)})`")
-    return SetApp(found.name, args)
+    return SetApp(found.name, ())
 
 
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
@@ -225,28 +216,26 @@ _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 
 def undeclared(r: Reader, token: tr.Token, item: tr.Item, c: tr.Cursor) -> Expr:
     """e^x, e_q (with a hat where the card has an e), I(a > b); any other letter without a declaration is an error."""
-    following = c.peek()
-    shown = r.shown(token)
-    applied = isinstance(following and tr.base_of(following), tr.Group)
+    following, own, shown = c.peek(), tr.scripted(item), r.shown(token)
+    bare = not (own.subs or own.sups or own.primes)
     if is_divided(following):
         raise r.error(token, beyond(r.shown(item), "KL"))
-    if token.text in OPERATORS and (token.text not in LETTERS_TOO or applied):
+    if token.text in OPERATORS and (token.text not in LETTERS_TOO or (
+            following is not None and isinstance(tr.base_of(following), tr.Group))):
         raise r.error(token, beyond(shown, token.text))
-    if token.text == "pi" and not (isinstance(item, tr.Scripted) and (item.subs or item.primes)):
+    if token.text == "pi" and not own.subs and not own.primes:
         return r.raised(PI, item)
-    if token.text in ("I", "I_bb") and item is token and isinstance(following, tr.Group) and tr.has(
-        following.items, "REL", "IN"
-    ):
+    condition = isinstance(following, tr.Group) and tr.has(following.items, "REL", "IN")
+    if token.text in ("I", "I_bb") and bare and condition:
         return Bracket(forms.bracketed_condition(r, c))
-    if token.text in ("e", "e_hat") and isinstance(item, tr.Scripted) and not item.primes:
-        if len(item.sups) == 1 and not item.subs and token.text == "e":
-            return Fn("exp", (r.value(item.sups[0], item.end),))
-        if len(item.subs) == 1 and not item.sups:
-            at = arguments.natural(r, item.subs[0], item.end)
-            return Unit(at[0] if len(at) == 1 else Tuple(at))
+    if token.text == "e" and len(own.sups) == 1 and not own.subs and not own.primes:
+        return Fn("exp", (r.value(own.sups[0], item.end),))
+    if token.text in ("e", "e_hat") and len(own.subs) == 1 and not own.sups and not own.primes:
+        at = arguments.natural(r, own.subs[0], item.end)
+        return Unit(at[0] if len(at) == 1 else Tuple(at))
     if token.text.endswith("_bb"):
         raise r.error(token, f"`{shown}` declares a shape and claims nothing")
-    if isinstance(following, tr.Group) and following.bracket == "LPAREN" and item is token:
+    if tr.is_group(following, "LPAREN") and bare:
         raise r.error(token, f"`{shown}{r.shown(following)}`: `{shown}` is not declared, so this is a function of "
                              f"{r.shown(following)} or a product; say what `{shown}` is")
     if (word := _WORD.search(r.source.latex)) and word.start() <= token.start < word.end():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from fractions import Fraction
 from functools import reduce
 
@@ -43,35 +44,6 @@ class Shaped:
 
 def number(value: ex.Expr) -> Shaped:
     return Shaped((), lambda: value)
-
-
-@dataclass(frozen=True)
-class Shapes:
-    """The shapes that a symbol table declares; ``ranks`` supposes how many axes a letter leaves out.
-
-    ``trial``: only whether the shapes fit is asked.
-    """
-
-    table: SymbolTable
-    ranks: Mapping[str, int]
-    trial: bool = False
-
-    def supposes(self, node: ex.Expr) -> bool:
-        """Whether ranks are supposed in the node: then it is no number that goes with every entry of a vector."""
-        return bool(self.ranks) and any(isinstance(n, ex.Entry) and n.tensor in self.ranks for n in ex.walk(node))
-
-    def entry(self, node: ex.Entry) -> Shaped:
-        """w, w_k or w_{kj}: what its indices leave open."""
-        known = self.table.named(node.tensor)
-        axes = len(known.axes) if known is not None and known.kind is Kind.TENSOR else len(node.indices)
-        if node.tensor in self.ranks and len(node.indices) <= axes:
-            rank = self.ranks[node.tensor] + axes - len(node.indices)
-        else:
-            rank = max(axes - len(node.indices), 0)
-        sizes = known.sizes if known is not None and len(known.sizes) == axes else ()
-        own: tuple[Extent, ...] = tuple(s or None for s in sizes[len(node.indices) :]) if sizes else (None,) * rank
-        return Shaped(own if len(own) == rank else (None,) * rank,
-                      lambda *more: ex.Entry(node.tensor, (*node.indices, *more)), self.table.rows and rank == 1)
 
 
 def agreed(left: Extent, right: Extent) -> Extent:
@@ -188,7 +160,27 @@ _SPARE = "ijklmpqr"
 
 @dataclass(frozen=True)
 class Lowering:
-    shapes: Shapes
+    """Values under the shapes that a table declares; ``ranks`` supposes how many axes a letter leaves out.
+
+    ``trial``: only whether the shapes fit is asked.
+    """
+
+    table: SymbolTable
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    trial: bool = False
+
+    def supposes(self, node: ex.Expr) -> bool:
+        """Whether ranks are supposed in the node: then it is no number that goes with every entry of a vector."""
+        return bool(self.ranks) and any(isinstance(n, ex.Entry) and n.tensor in self.ranks for n in ex.walk(node))
+
+    def entry(self, node: ex.Entry) -> Shaped:
+        """w, w_k or w_{kj}: what its indices leave open."""
+        known, written = self.table.named(node.tensor), len(node.indices)
+        axes = len(known.axes) if known is not None and known.kind is Kind.TENSOR else written
+        rank = max(axes - written, 0) + (self.ranks.get(node.tensor, 0) if written <= axes else 0)
+        sizes = known.sizes[written:] if known is not None and len(known.sizes) == axes else ()
+        own: tuple[Extent, ...] = tuple(s or None for s in sizes) if len(sizes) == rank else (None,) * rank
+        return Shaped(own, lambda *more: ex.Entry(node.tensor, (*node.indices, *more)), self.table.rows and rank == 1)
 
     def relation(self, node: ex.Rel) -> ex.Rel:
         """Both sides at the same entry."""
@@ -208,7 +200,7 @@ class Lowering:
         zero = [isinstance(term, (ex.Num, ex.Infinity)) for term in node.terms]
         shaped = [s for s, z in zip(sides, zero, strict=True) if not z]
         both = together(list(shaped or sides), lambda *parts: parts[0], True, "an equation")
-        at = axis_letters(both.rank, node.terms, self.shapes.table)
+        at = axis_letters(both.rank, node.terms, self.table)
         return ex.Rel(tuple(s.at(*at) if s.rank else s.at() for s in sides), node.ops)
 
     def number(self, node: ex.Expr) -> ex.Expr:
@@ -236,10 +228,10 @@ class Lowering:
     def shaped(self, node: ex.Expr) -> Shaped:
         match node:
             case ex.Entry():
-                return self.shapes.entry(node)
+                return self.entry(node)
             case ex.Add(terms):
-                parts = spread(list(map(self.value, terms)), self.shapes.trial)
-                strict = any(not p.rank and self.shapes.supposes(t) for p, t in zip(parts, terms, strict=True))
+                parts = spread(list(map(self.value, terms)), self.trial)
+                strict = any(not p.rank and self.supposes(t) for p, t in zip(parts, terms, strict=True))
                 return together(parts, lambda *found: ex.Add(found), strict, "a sum")
             case ex.Mul(factors):
                 return self.product(factors)
@@ -328,7 +320,7 @@ class Lowering:
         """f * c entry by entry, of one shape; of matrices that has to be stated."""
         shaped = [p for p in parts if p.rank]
         unknown = any(p.rank > 1 and None in p.sizes for p in shaped)
-        if len(shaped) > 1 and (len({(p.rank, p.row) for p in shaped}) > 1 or (unknown and not self.shapes.trial)):
+        if len(shaped) > 1 and (len({(p.rank, p.row) for p in shaped}) > 1 or (unknown and not self.trial)):
             raise ShapeError(f"`*` between {' and '.join(p.described() for p in shaped)}: entry by entry, a product, "
                              "or a convolution? Write `a \\odot b`, `W x`, or its entries")
         return together(parts, ex.mul, False, "an entrywise product")
@@ -343,7 +335,7 @@ class Lowering:
             return number(share(of.at(), lambda j: ex.subst(of.at(), {index: j})))
         if of.rank == 1 and name == SOFTMAX:
             return Shaped(of.sizes, lambda k: share(of.at(k), of.at), of.row)
-        along = name if name in AXES.values() else AXES.get(self.shapes.table.softmax)
+        along = name if name in AXES.values() else AXES.get(self.table.softmax)
         if of.rank == 2 and along == AXES["rows"]:
             return Shaped(of.sizes, lambda i, k: share(of.at(i, k), lambda j: of.at(i, j)))
         if of.rank == 2 and along == AXES["columns"]:

@@ -1,4 +1,4 @@
-"""LaTeX → tokens with positions, and tidied: layout dropped, bars paired, brackets balanced."""
+"""LaTeX → tokens with positions, and tidied: layout dropped, bars paired."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
 from derive.notation.symbols import ACCENTS, ALPHABETS, GREEK, UNICODE_LETTERS, is_capital, name_of
-from derive.notation.vocabulary import ALIGNED, CLOSING, COMMANDS, RELATIONS, SHOWN, SIGNS
+from derive.notation.vocabulary import ALIGNED, CLOSING, COMMANDS, RELATIONS, SIGNS
 
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -294,7 +294,6 @@ def tokenise(source: Source) -> list[tr.Token]:
 
 
 _OPENING = {closing: opening for opening, closing in CLOSING.items()}
-_DEEPEST = 40
 _AROUND_QUAD = frozenset(
     "COMMA SEMI COLON TEXT REL IN AMP CR PLUS MINUS TIMES IFF AND BMOD FORALL MID BEGIN END".split()
 )
@@ -305,7 +304,6 @@ def tidy(tokens: list[tr.Token], source: Source) -> list[tr.Token]:
     tokens = _intervals(_without_quads(_rows(_cut_end(_join_arg(tokens)))))
     for bar, sides in (("NBAR", ("LNORM", "RNORM")), ("BAR", ("LBAR", "RBAR"))):
         tokens = _paired(tokens, bar, sides, source)
-    _balanced(tokens, source)
     return tokens
 
 
@@ -432,22 +430,3 @@ def _paired(tokens: list[tr.Token], bar: str, sides: tuple[str, str], source: So
     while open_:
         close()
     return out
-
-
-def _balanced(tokens: list[tr.Token], source: Source) -> None:
-    stack: list[tr.Token] = []
-    for token in tokens:
-        if token.type in CLOSING:
-            stack.append(token)
-            if len(stack) > _DEEPEST:
-                raise source.error(token.start, f"more than {_DEEPEST} brackets inside each other")
-        elif token.type in _OPENING:
-            shown = source.latex[token.start : token.end]
-            if not stack:
-                raise source.error(token.start, f"`{shown}` closes a bracket that was not opened")
-            opened = stack.pop()
-            if CLOSING[opened.type] != token.type or (token.type == "END" and opened.text != token.text):
-                raise source.error(token.start, f"`{shown}` does not close `{SHOWN[opened.type]}`, "
-                                                f"opened at column {opened.start + 1}")
-    if stack:
-        raise source.error(stack[-1].start, f"`{SHOWN[stack[-1].type]}` is not closed")

@@ -9,7 +9,6 @@ from derive import reductions
 from derive.affine import Affine
 from derive.notation import conditions
 from derive.notation import tree as tr
-from derive.notation.formulas import NotationError
 from derive.notation.pieces import Bound, Pieces, divided, lines
 from derive.notation.reader import Reader, negated, product
 from derive.notation.shapes import EXTREMES
@@ -33,42 +32,31 @@ def running_below(r: Reader, sub: tr.Items, sup: tr.Items | None, item: tr.Item)
     return elaborated(r, found, item), found.names
 
 
-def of_members(over_set: ex.SetApp, letters: tuple[str, ...]) -> ex.Binder:
-    """The binder of a set that stands alone below a maximum."""
-    variables_ = tuple(map(ex.Idx, letters))
-    return ex.over(variables_, ex.In(ex.tuple_of(variables_), over_set))
-
-
 def _conditions(r: Reader, found: Pieces, rest: tr.Items, item: tr.Item) -> None:
     """The conditions behind the colon; ``q \\in \\{1, \\dots, n\\}`` among them is a range."""
+    if not rest:
+        raise r.error(item, "a condition is missing here")
     kept: list[tr.Item] = []
     for part in tr.split(rest, "COMMA"):
         range_ = part[0] if len(part) == 1 and tr.has(part, "RANGE") else None
         if isinstance(range_, tr.Command) and {*(tr.variables(range_.arguments[0]) or ())} <= {*found.names}:
             found.ranged(range_, [])
             continue
-        if kept and part:
-            kept.append(tr.Token("COMMA", ",", part[0].start, part[0].start))
-        kept += part
+        kept += [*([tr.Token("COMMA", ",", part[0].start, part[0].start)] if kept and part else []), *part]
     if kept:
         found.conditions.append(kept)
-    elif not rest:
-        raise r.error(item, "a condition is missing here")
 
 
 def _last_values(r: Reader, found: Pieces, sup: tr.Items | None, item: tr.Item) -> None:
     """The values above: one for all of ``k = …``, or one each; of Σ_i^n, which runs over n values, the last."""
     above = tr.split(sup, "COMMA") if sup else []
     said = (found.lower, found.upper, found.members, found.listed, found.conditions)
-    if len(above) == len(found.names) == len(above[0] if above else ()) == 1 and not any(said) and (
-            tr.variable(above[0][0]) is not None):
+    if len(above) == len(found.names) == 1 and not any(said) and len(above[0]) == 1 and tr.variable(above[0][0]):
         found.lower[found.names[0]] = ((tr.Token("NUMBER", "1", item.start, item.start),), False)
         found.starts.append(found.names[0])
-    if not found.starts:
-        if above:
-            raise r.error(item, "an upper limit needs a lower one, as in `k=1`")
-        return
-    if not above:
+    if above and not found.starts:
+        raise r.error(item, "an upper limit needs a lower one, as in `k=1`")
+    if found.starts and not above:
         raise r.error(item, f"the last value of `{found.starts[0]}` is missing above")
     if len(above) not in (1, len(found.starts)):
         raise r.error(item, f"{len(found.starts)} indices start below and {len(above)} end above")
@@ -169,17 +157,10 @@ def set_builder(r: Reader, g: tr.Group) -> tuple[ex.Binder, ex.Expr]:
 
 def _set_variables(r: Reader, element: tr.Items, rest: tr.Items, g: tr.Group) -> list[str]:
     """The element itself, else what the conditions say is in a set, else the letters that both share."""
-    own = tr.variables(element)
-    if own is not None:
-        return own
-    inside_element = _indices_in(r, element)
-    stated: list[str] = []
-    for part in tr.split(rest, "COMMA"):
-        names = tr.variables(tr.split(part, "IN")[0]) if tr.has(part, "IN") else None
-        stated += [n for n in names or () if n in inside_element and n not in stated]
-    if stated:
-        return stated
-    shared = [name for name in inside_element if name in _indices_in(r, rest)]
+    own, inside = tr.variables(element), _indices_in(r, element)
+    sets = (tr.variables(tr.split(p, "IN")[0]) or () for p in tr.split(rest, "COMMA") if tr.has(p, "IN"))
+    stated = dict.fromkeys(n for names in sets for n in names if n in inside)
+    shared = own or [*stated] or [name for name in inside if name in _indices_in(r, rest)]
     if not shared:
         raise r.error(g, "which index runs through this set? Write it before the colon, or `q \\in …` behind it")
     return shared
@@ -187,15 +168,13 @@ def _set_variables(r: Reader, element: tr.Items, rest: tr.Items, g: tr.Group) ->
 
 def _indices_in(r: Reader, items: tr.Items) -> list[str]:
     """The index letters of the items, in order."""
-    found: list[str] = []
-    for item in (below for top in items for below in tr.inside(top)):
-        base = item.base if isinstance(item, tr.Scripted) else item
-        if isinstance(base, tr.Token) and base.type == "NAME" and not (isinstance(item, tr.Scripted) and item.subs):
-            known = r.words.get(base.text)
-            name = base.text + "'" * (item.primes if isinstance(item, tr.Scripted) else 0)
-            if (known.kind is Kind.INDEX if known is not None else base.text != "e") and name not in found:
-                found.append(name)
-    return found
+    found: dict[str, None] = {}
+    for item in (tr.scripted(below) for top in items for below in tr.inside(top)):
+        known = r.words.get(str(item.base))
+        own = known.kind is Kind.INDEX if known is not None else str(item.base) != "e"
+        if tr.is_token(item.base, "NAME") and not item.subs and own:
+            found[item.base.text + "'" * item.primes] = None
+    return [*found]
 
 
 def reduction(r: Reader, c: tr.Cursor) -> ex.Expr:
@@ -236,18 +215,17 @@ def _over_set(r: Reader, base: tr.Token, sub: tr.Items, item: tr.Item, c: tr.Cur
     r"""\max_{\Omega(k,l)} x_{ij}: the members' own letters are bound, or the body is a whole tensor."""
     over = r.value(tr.unwrap(sub), item.end)
     known = r.table.named(over.name) if isinstance(over, ex.SetApp) else None
-    if not isinstance(over, ex.SetApp) or known is None or not known.members:
+    if known is None or not known.members:
         raise r.error(item, "which index runs here? Write `(i, j) \\in …` or `k = 1`")
-    binder = of_members(over, known.members)
+    variables = tuple(map(ex.Idx, known.members))
     inside = body(r, base, list(known.members), c, whole=True)
     if isinstance(inside, ex.Entry) and not inside.indices:
-        symbol = r.table.named(inside.tensor)
-        if symbol is None or len(symbol.axes) != len(known.members):
-            raise r.error(item, f"`{known.latex}` has elements of {len(known.members)} indices; the body does not fit")
-        inside = ex.Entry(inside.tensor, binder.variables)
-    elif not ex.free_indices(inside) & set(binder.variables):
+        if r.rank(inside) != len(variables):
+            raise r.error(item, f"`{known.latex}` has elements of {len(variables)} indices; the body does not fit")
+        inside = ex.Entry(inside.tensor, variables)
+    elif not ex.free_indices(inside) & {*variables}:
         raise r.error(item, f"which index runs over `{r.shown(*sub)}`? Write `(i, j) \\in …`")
-    return _node(base.text, binder, inside)
+    return _node(base.text, ex.over(variables, ex.In(ex.tuple_of(variables), over)), inside)
 
 
 def body(r: Reader, base: tr.Token, names: list[str], c: tr.Cursor, whole: bool = False) -> ex.Expr:
@@ -273,29 +251,25 @@ def body(r: Reader, base: tr.Token, names: list[str], c: tr.Cursor, whole: bool 
 
 
 def _without_binder(r: Reader, base: tr.Token, c: tr.Cursor) -> ex.Expr:
-    r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}."""
-    raised = c.peek()
-    g = raised.base if isinstance(raised, tr.Scripted) and not raised.subs and not raised.primes else raised
-    if not reductions.is_pairwise(base.text) or not isinstance(g, tr.Group):
-        raise _nothing_below(r, base)
-    if g.bracket == "LSET" and raised is g and divided(g.items):
+    r"""\max(a, b, c), \max\{a, b\}, \max\{x_{ij} : …\}; \max(\mathbf c)."""
+    following = c.peek()
+    own = tr.scripted(following) if following is not None else None
+    shown = r.shown(base)
+    nothing = r.error(base, f"`{shown}` over what? Write the indices below it, `{shown}_{{…}}`")
+    g = own.base if own is not None and not own.subs and not own.primes else None
+    if own is None or not reductions.is_pairwise(base.text) or not tr.is_group(g, "LPAREN", "LSET", "LBRACK"):
+        raise nothing
+    if g is following and g.bracket == "LSET" and divided(g.items):
         c.take()
         binder, element = set_builder(r, g)
         return ex.Reduce(base.text, binder, element)
     parts = tr.split(g.items, "COMMA")
-    if g.bracket not in ("LPAREN", "LSET", "LBRACK") or not all(parts):
-        raise _nothing_below(r, base)
-    if len(parts) < 2:
-        of = r.value(parts[0], g.end - 1)
-        if not isinstance(of, ex.Entry) or len(of.indices) == r.rank(of) > 0:
-            raise _nothing_below(r, base)
-        c.take()
-        return r.raised(ex.Fn(EXTREMES[base.text], (of,)), raised if raised is not g else None)  # \max(\mathbf c)
+    if not all(parts):
+        raise nothing
+    values = tuple(r.value(part, g.end - 1) for part in parts)
+    whole = values[0] if isinstance(values[0], ex.Entry) else None
+    if len(values) == 1 and (whole is None or len(whole.indices) == r.rank(whole) > 0):
+        raise nothing
     c.take()
-    found = ex.Extremum(base.text, tuple(r.value(part, g.end - 1) for part in parts))
-    return r.raised(found, raised if raised is not g else None)
-
-
-def _nothing_below(r: Reader, base: tr.Token) -> NotationError:
-    shown = r.shown(base)
-    return r.error(base, f"`{shown}` over what? Write the indices below it, `{shown}_{{…}}`")
+    found = ex.Extremum(base.text, values) if len(values) > 1 else ex.Fn(EXTREMES[base.text], values)
+    return r.raised(found, own)

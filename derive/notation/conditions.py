@@ -114,29 +114,32 @@ def _parts(cond: ex.Cond) -> tuple[ex.Cond, ...]:
 
 
 def _all_define(claim: ex.Cond, given: ex.Cond) -> bool:
-    """Whether what is «given» defines letters of the claim."""
-    used = {n.tensor for n in ex.walk(claim) if isinstance(n, ex.Entry)} | {
-        n.name for n in ex.walk(claim) if isinstance(n, ex.Fn)}
+    """Whether what is «given» defines letters of the claim, from other letters."""
+    used, own = {*_names(claim)}, claim.terms[0] if isinstance(claim, ex.Rel) else None
     for cond in _parts(given):
-        head = cond.terms[0] if isinstance(cond, ex.Rel) and set(cond.ops) == {"="} else None
-        name = head.tensor if isinstance(head, ex.Entry) else head.name if isinstance(head, ex.Fn) else None
-        if name not in used or not isinstance(cond, ex.Rel) or len(_parts(claim)) > 1:
+        if not isinstance(cond, ex.Rel) or {*cond.ops} != {"="} or len(_parts(claim)) > 1:
             return False
-        left = claim.terms[0] if isinstance(claim, ex.Rel) else None
-        inside = {n.tensor for t in cond.terms[1:] for n in ex.walk(t) if isinstance(n, ex.Entry)}
-        if name in inside or (isinstance(left, ex.Entry) and left.tensor in {name, *inside}):
+        head, inside = cond.terms[0], {n for t in cond.terms[1:] for n in _names(t, ex.Entry)}
+        name = next(_names(head)) if isinstance(head, (ex.Entry, ex.Fn)) else None
+        if name not in used or name in inside or (isinstance(own, ex.Entry) and own.tensor in {name, *inside}):
             return False
     return True
 
 
+def _names(node: ex.Node, *kinds: type[ex.Node]) -> Iterator[str]:
+    """The letters of entries and functions."""
+    for n in ex.walk(node):
+        if isinstance(n, kinds or (ex.Entry, ex.Fn)):
+            yield n.tensor if isinstance(n, ex.Entry) else n.name  # type: ignore[attr-defined]
+
+
 def _equivalence(r: Reader, items: tr.Items, end: int) -> ex.Cond:
     places = [n for n, item in enumerate(items) if vocabulary.kind(item) == "IFF"]
-    if not places:
-        return condition(r, items, end)
     if len(places) > 1:
         raise r.error(items[places[1]], "one equivalence at a time")
-    n = places[0]
-    return ex.Iff(condition(r, items[:n], items[n].start), condition(r, items[n + 1 :], end))
+    for n in places:
+        return ex.Iff(condition(r, items[:n], items[n].start), condition(r, items[n + 1 :], end))
+    return condition(r, items, end)
 
 
 def condition(r: Reader, items: tr.Items, end: int) -> ex.Cond:
@@ -240,14 +243,13 @@ def _ranged(r: Reader, item: tr.Command) -> Iterator[ex.Rel]:
 def _defining(r: Reader, c: tr.Cursor) -> Reader:
     """The reader of σ(s) = …, where s is the function's own."""
     head, group = c.peek(), c.peek(1)
-    name = head.base if isinstance(head, tr.Scripted) and not head.sups else head
-    label = tr.labels_of(head) if head is not None else None
-    known = r.words.get(name.text + label) if tr.is_token(name, "NAME") and label is not None else None
-    of_card = known is not None and known.kind is Kind.FUNCTION
-    if known is None or not of_card or not tr.is_group(group, "LPAREN") or not tr.is_token(c.peek(2), "REL"):
+    name = tr.scripted(head) if head is not None else None
+    known = r.words.get(f"{name.base}{tr.labels_of(name)}") if name is not None and not name.sups else None
+    if known is None or known.kind is not Kind.FUNCTION or not tr.is_group(group, "LPAREN") or not tr.is_token(
+            c.peek(2), "REL"):
         return r
-    names = [tr.parameter(p) for p in tr.arguments_of(group)]
-    if len(names) != len(known.axes) or any(n is None or (n not in known.axes and n in r.words) for n in names):
+    names = {n for p in tr.arguments_of(group) if (n := tr.parameter(p)) in known.axes or n not in r.words}
+    if None in names or len(tr.arguments_of(group)) != len(known.axes) or len(names) < len(known.axes):
         return r
     return replace(r, local=frozenset(n for n in names if n is not None))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import field
 
@@ -11,8 +12,8 @@ from derive.notation.formulas import Source
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass
 
+_RISING, _FALLING, _STRICT = {"≤", "<"}, {"≥", ">"}, {"<", ">"}
 Bound = tuple[tr.Items, bool]  # the bound's items, and whether it is strict
-_UP, _DOWN = ("≤", "<"), ("≥", ">")
 
 
 def divided(items: tr.Items) -> tuple[list[tr.Item], list[tr.Item]] | None:
@@ -89,19 +90,14 @@ def _in_a_row(items: tr.Items) -> tuple[tuple[tr.Items, tr.Items] | None, int]:
     return ((first, items[start:last]), last) if last > start else (None, 0)
 
 
-def listed_values(items: tr.Items) -> list[tr.Items] | None:
-    r"""The members of \{0, 1, 2\}; None for any other set."""
+def _enclosed(items: tr.Items, bracket: str, count: int = 0) -> list[list[tr.Item]]:
+    r"""The members of \{0, 1, 2\}, first and last of [1, k]; nothing of any other set."""
     items = tr.unwrap(items)
-    if len(items) != 1 or not isinstance(items[0], tr.Group) or items[0].bracket != "LSET" or divided(items[0].items):
-        return None
-    return list(tr.split(items[0].items, "COMMA"))
-
-
-def interval(items: tr.Items) -> tuple[list[tr.Item], list[tr.Item]] | None:
-    r"""First and last of the whole numbers in [1, k]; None for any other set."""
-    items = tr.unwrap(items)
-    ends = tr.split(items[0].items, "COMMA", "SEMI") if len(items) == 1 and tr.is_group(items[0], "LBRACK") else []
-    return (ends[0], ends[1]) if len(ends) == 2 and all(ends) else None
+    group = items[0] if len(items) == 1 else None
+    if not tr.is_group(group, bracket) or divided(group.items):
+        return []
+    parts = tr.split(group.items, "COMMA")
+    return parts if all(parts) and count in (0, len(parts)) else []
 
 
 def _run_on(first: tr.Items, following: list[list[tr.Item]]) -> list[tr.Items] | None:
@@ -169,19 +165,19 @@ class Pieces:
         return []
 
     def member(self, part: tr.Items, pending: list[str]) -> list[str]:
-        left, right = tr.split(part, "IN")[0], list(part)[[tr.is_token(i, "IN") for i in part].index(True) + 1 :]
-        own = tr.variables(left)
+        left = tr.split(part, "IN")[0]
+        own, right = tr.variables(left), list(part)[len(left) + 1 :]
         if own is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `k : condition`, or `(k, l) \in …`")
         names = pending + own
         if not set(own) <= set(self.names):
             self.bind(names, part[0])
-        values, ends = listed_values(right), interval(right)
-        if ends is not None:
+        values, ends = _enclosed(right, "LSET"), _enclosed(right, "LBRACK", 2)
+        if ends:
             self.lower |= dict.fromkeys(names, (ends[0], False))
             self.upper |= dict.fromkeys(names, (ends[1], False))
-        elif values is not None:
-            self.listed += [(name, values) for name in names]
+        elif values:
+            self.listed += [(name, [*values]) for name in names]
         else:
             self.members.append((names, not pending and tr.is_group(tr.unwrap(left)[0], "LPAREN"), right))
         return []
@@ -189,9 +185,8 @@ class Pieces:
     def container(self, part: tr.Items) -> None:
         left, right = tr.split(part, "NI")[:2]
         last = left[-1] if left else None
-        subs = last.subs[0] if isinstance(last, tr.Scripted) and last.subs else ()
-        arguments = last.items if isinstance(last, tr.Group) else subs
-        names = tr.variables(arguments)
+        runs = tr.below(last)[-1:] if isinstance(last, (tr.Group, tr.Scripted)) else ()
+        names = tr.variables(runs[0]) if runs else None
         if names is None or not right:
             raise self.source.error(part[0].start, r"which index runs here? Write `(k, l) : (i, j) \in …`")
         self.bind(names, part[0])
@@ -199,71 +194,68 @@ class Pieces:
 
     def relation(self, part: tr.Items, following: list[list[tr.Item]], pending: list[str]) -> list[str]:
         """k = a; lo ≤ k ≤ hi; r ≠ q; 0 ≤ a, b < 2 (over several pieces). What is still pending comes back."""
-        terms, ops = tr.split(part, "REL"), [i.text for i in part if isinstance(i, tr.Token) and i.type == "REL"]
+        terms, ops = _chain(part)
         first, last = tr.variables(terms[0]), tr.variables(terms[-1])
-        if ops == ["="] and first is not None and not set(first) & set(self.names):
+        new = first is not None and not {*first} & {*self.names}
+        if ops == ["="] and new and first is not None:
             self.bind(pending + first, part[0])
             values = _run_on(terms[1], following)
             if values is not None:
                 self.listed += [(name, values) for name in pending + first]
-                return []
-            for name in pending + first:
-                self.lower[name] = (terms[1], False)
-                self.starts.append(name)
+            else:
+                self.lower |= dict.fromkeys(pending + first, (terms[1], False))
+                self.starts += pending + first
             return []
         middle = tr.variables(terms[1]) if len(ops) == 2 else None
-        if middle is not None and len(middle) == 1 and not set(middle) & set(self.names):
-            self.bounded(part, terms, ops, middle)
+        if middle is not None and len(middle) == 1 and not {*middle} & {*self.names}:
+            if not ({*ops} <= _RISING or {*ops} <= _FALLING):
+                raise self.source.error(part[0].start, "this chain does not bound an index from both sides")
+            ends = [(terms[0], ops[0] in _STRICT), (terms[2], ops[1] in _STRICT)]
+            low, high = ends if ops[0] in _RISING else ends[::-1]
+            self.bounded(middle, low, high, part[0])
             return pending
-        if len(ops) == 1 and first is None and last is not None and len(last) == 1 and ops[0] in _UP:
+        if len(ops) == 1 and first is None and last is not None and len(last) == 1 and ops[0] in _RISING:
             self.opened(part, terms, ops[0], last, following)
             return pending
-        if first is not None and len(first) == 1 and first[0] not in self.names and len(ops) == 1 and not pending:
+        if new and first is not None and len(first) == len(ops) == 1 and not pending:
             self.bind(first, part[0])
-            side = {"<": self.upper, "≤": self.upper, ">": self.lower, "≥": self.lower}.get(ops[0])
-            if side is None:
+            if ops[0] in ("≠", "="):
                 self.conditions.append(part)
             else:
-                side[first[0]] = (terms[1], ops[0] in ("<", ">"))
+                (self.upper if ops[0] in _RISING else self.lower)[first[0]] = (terms[1], ops[0] in _STRICT)
             return []
         if not self.names or pending:
             raise self.source.error(part[0].start, "which index runs here? Write `k : condition`")
         self.conditions.append(part)
         return pending
 
-    def bounded(self, part: tr.Items, terms: list[list[tr.Item]], ops: list[str], middle: list[str]) -> None:
-        if not (all(op in _UP for op in ops) or all(op in _DOWN for op in ops)):
-            raise self.source.error(part[0].start, "this chain does not bound an index from both sides")
-        ends = [(terms[0], ops[0] in ("<", ">")), (terms[2], ops[1] in ("<", ">"))]
-        if ops[0] in _DOWN:
-            ends.reverse()
-        self.bind(middle, part[0])
-        self.lower[middle[0]], self.upper[middle[0]] = ends
+    def bounded(self, names: list[str], low: Bound, high: Bound | None, at: tr.Item) -> None:
+        self.bind(names, at)
+        self.lower |= dict.fromkeys(names, low)
+        self.upper |= dict.fromkeys(names, high) if high is not None else {}
 
     def opened(
         self, part: tr.Items, terms: list[list[tr.Item]], op: str, last: list[str], following: list[list[tr.Item]]
     ) -> None:
         """``0 \\le a, b < 2``: the bounds hold for all the letters between."""
-        between = 0
-        while between < len(following) and tr.variables(following[between]) is not None:
-            between += 1
-        names = [*last, *(n for p in following[:between] for n in tr.variables(p) or ())]
-        closing = following[between] if between < len(following) else []
-        ends, signs = tr.split(closing, "REL"), [i.text for i in closing if isinstance(i, tr.Token) and i.type == "REL"]
-        close = tr.variables(ends[0]) if len(signs) == 1 and signs[0] in _UP else None
+        between = [*itertools.takewhile(lambda p: tr.variables(p) is not None, following)]
+        ends, signs = _chain(following[len(between)]) if len(between) < len(following) else ([], [])
+        close = tr.variables(ends[0]) if len(signs) == 1 and signs[0] in _RISING else None
+        low = (terms[0], op in _STRICT)
         if close is None or len(close) != 1:
-            self.bind(last, part[0])
-            self.lower[last[0]] = (terms[0], op == "<")
+            self.bounded(last, low, None, part[0])
             return
-        del following[: between + 1]
-        names += close
-        self.bind(names, part[0])
-        for name in names:
-            self.lower[name], self.upper[name] = (terms[0], op == "<"), (ends[1], signs[0] == "<")
+        del following[: len(between) + 1]
+        names = [*last, *(n for p in between for n in tr.variables(p) or ()), *close]
+        self.bounded(names, low, (ends[1], signs[0] in _STRICT), part[0])
+
+
+def _chain(items: tr.Items) -> tuple[list[list[tr.Item]], list[str]]:
+    """The terms of a chain, and its signs."""
+    return tr.split(items, "REL"), [i.text for i in items if tr.is_token(i, "REL")]
 
 
 _PARTED = ("TEXT", "COLON", "AND", "IFF", "CR", "AMP", "SEMI")
-_RISING, _FALLING = {"≤", "<"}, {"≥", ">"}
 
 
 @dataclass(frozen=True)
@@ -298,19 +290,16 @@ def _chains(pieces: list[list[tr.Item]]) -> Iterator[tr.Items]:
 
 
 def _bounded(chain: tr.Items) -> Iterator[Running]:
-    signs = {i.text for i in chain if isinstance(i, tr.Token) and i.type == "REL"}
-    first, *middle, last = tr.split(chain, "REL")
+    (first, *middle, last), signs = _chain(chain)
+    rising = {*signs} <= _RISING or {*signs} <= _FALLING
     own = tr.variable(first[0]) if len(first) == len(last) == 1 and not middle else None
-    if own is not None and signs <= _FALLING and tr.is_token(last[0], "NUMBER") and last[0].text.isdigit():
-        yield Running((own,), chain, (last,))  # q ≥ 0
-        return
     between = [item for term in middle for item in term]
-    if not first or not last or not between or not (signs <= _RISING or signs <= _FALLING):
-        return
     names = [name for item in between if (name := tr.variable(item)) is not None]
-    plain = len(names) == len(between)
-    if plain or all(tr.variable(i) is not None or tr.is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
-        yield Running(tuple(names) if plain else (), chain, (first, last))
+    if own is not None and {*signs} <= _FALLING and tr.is_token(last[0], "NUMBER") and last[0].text.isdigit():
+        yield Running((own,), chain, (last,))  # q ≥ 0
+    elif first and last and between and rising and all(
+            tr.variable(i) is not None or tr.is_token(i, "PLUS", "MINUS", "NUMBER") for i in between):
+        yield Running(tuple(names) if len(names) == len(between) else (), chain, (first, last))
 
 
 @dataclass(frozen=True)

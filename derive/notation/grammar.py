@@ -108,6 +108,8 @@ class _Parser:
         if not self.next():
             raise self.source.error(opening.start, f"`{SHOWN[opening.type]}` is not closed")
         closing = self.take()
+        if closing.type not in _CLOSES:
+            raise self.refused(closing)
         if CLOSING[opening.type] != closing.type or (closing.type == "END" and opening.text != closing.text):
             raise self.source.error(closing.start, f"`{self.source.latex[closing.start : closing.end]}` does not close "
                                                    f"`{SHOWN[opening.type]}`, opened at column {opening.start + 1}")

@@ -16,8 +16,9 @@ from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond, is_divide
 
 def symbol(r: Reader, c: tr.Cursor) -> Expr:
     """The letter at the cursor, with its scripts and arguments."""
-    at_start = c.at == 0 or (tr.is_token(c.items[c.at - 1], "REL") and tr.is_token(c.peek(2), "REL")) or (
-        forms.is_derivative_sign(c.items[c.at - 1]))
+    before = c.items[c.at - 1] if c.at else None
+    at_start = before is None or (tr.is_token(before, "REL", "COMMA", "AND", "SEMI") and tr.is_token(
+        c.peek(2), "REL")) or forms.is_derivative_sign(before)
     item = c.take()
     scripts = tr.scripted(item)
     token = scripts.base

@@ -55,7 +55,7 @@ def cases(formulas: list[Formula]) -> list[Formula]:
             found.extend(formula for formula, _ in open_)
         open_.clear()
 
-    for formula in trees.changed(formulas, lambda tree: trees.each(tree, _behind_equality)):
+    for formula in trees.changed(formulas, lambda tree: trees.each(_system(tree), _behind_equality)):
         own = _branches(formula)
         head = open_[0][1][0].head if open_ else ()
         head = head or (own[0].head if own else ())
@@ -67,6 +67,14 @@ def cases(formulas: list[Formula]) -> list[Formula]:
             found.append(formula)
     close()
     return found
+
+
+def _system(tree: trees.Run) -> trees.Run:
+    """Equations in rows behind a brace, or of an array, as aligned ones."""
+    env = tree[0] if len(tree) == 1 else None
+    rows = tr.rows(env.items) if isinstance(env, tr.Env) and env.name in ("cases", "dcases", "array") else []
+    equations = rows and all(len(trees.sides([i for i in row if not tr.is_token(i, "AMP")])) == 2 for row in rows)
+    return (replace(env, name="aligned"),) if equations and isinstance(env, tr.Env) else tree
 
 
 def _branches(formula: Formula) -> list[_Branch]:

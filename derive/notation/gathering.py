@@ -50,7 +50,8 @@ def gather(
     gathering = _Gathering(seen, table, Faces.of(faced, ranks))
     found = replace(gathering.table(), rows=rows)
     nodes = [node for source, items in trees if (node := stated(found, source, items)) is not None]
-    shaped = inferred(replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain())
+    shaped = inferred(
+        replace(found, softmax="rows"), nodes, gathering.undecided(), gathering.plain(), gathering.decided())
     return replace(shaped, open=(*shaped.open, *gathering.open.items()), vectors=gathering.has_vectors(shaped),
                    softmax=softmax or softmaxes(nodes, shaped))
 
@@ -107,8 +108,11 @@ class _Gathering(Ranks):
         whole = {o.name for o in right if o.sub is None} - {o.name for o in right if o.sub is not None}
         whole = (whole - self.above.keys()) | self.axes.keys()
         marked = (self.seen.marked | self.seen.beside) - whole  # w^⊤x and ∂y/∂w_j
-        decided = self.scalars | self.settled | {n for n in shown if n not in marked}
-        return tensors - {identifier(n) for n in decided}
+        return tensors - {identifier(n) for n in shown if n not in marked} - self.decided()
+
+    def decided(self) -> set[str]:
+        """The letters that are said to be numbers, vectors or matrices, or were declared before."""
+        return {identifier(n) for n in self.scalars | self.settled | self.words.keys()}
 
     # Functions of numbers.
 

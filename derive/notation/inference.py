@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from derive.expr import Add, Entry, Expr, Fn, Infinity, Mul, Node, Num, Rel, walk
 from derive.notation.elaboration import claims, fits, marked, rank_of, wholes
-from derive.notation.shapes import MARKS, SOFTMAX, STARRED, TRANSPOSE
+from derive.notation.shapes import MARKS, SOFTMAX, STARRED, TRANSPOSE, is_square
 from derive.notation.symbols import SymbolTable, is_capital
 from derive.records import dataclass
 
@@ -27,19 +27,45 @@ Cost = tuple[int, ...]
 Choices = dict[str, tuple[int, ...]]
 
 
-def inferred(table: SymbolTable, nodes: Sequence[Node], undecided: set[str], plain: set[str]) -> SymbolTable:
+def inferred(
+    table: SymbolTable, nodes: Sequence[Node], undecided: set[str], plain: set[str], decided: Set[str] = frozenset(),
+) -> SymbolTable:
     """The table with the ranks that follow; ``table.open`` names what has two, with both.
 
     ``plain`` are letters that are not bold where vectors are: they may be numbers that go with every entry.
+    ``decided`` are those of which it is said what they are.
 
     Vectors are columns, or rows where ``table.rows`` says so; the other way where the formulas fit only then, or where
     capital letters are matrices only then: s = x W.
     """
     claimed = [claim for node in nodes for claim in claims(node, table)]
-    way = _Way.of(table, claimed, undecided)
-    if any(way.faults):
-        way = min(way, _Way.of(replace(table, rows=not table.rows), claimed, undecided), key=lambda w: w.faults)
-    return way.settled(plain)
+    way = _Way.best(table, claimed, undecided)
+    numbered = set() if plain else _numbered(claimed, table, decided)
+    wide = _Way.best(table, claimed, undecided | numbered) if numbered else way
+    if any(wide.faults) or wide is way:
+        return way.settled(plain)
+    narrow = () if way.faults[0] else [name for name, rank in way.first.items() if rank == NUMBER and (
+        wide.first[name] == MATRIX)]
+    shaped = wide.settled(plain)  # h_i = W x_i
+    return replace(shaped, open=(*shaped.open, *((name, (_SHAPES[NUMBER], _SHAPES[MATRIX])) for name in narrow)))
+
+
+def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> set[str]:
+    """x and h of h_i = W x_i with a whole W: vectors, if that is a matrix, of which i is the number."""
+    at: dict[str, set[bool]] = {}
+    for entry in (n for claim in claimed for n in walk(claim) if isinstance(n, Entry)):
+        at.setdefault(entry.tensor, set()).add(len(entry.indices) == 1)
+    known = {s.name for s in table.symbols if s.sizes or s.unwritten or s.above} | decided
+    single = {name for name, own in at.items() if own == {True}} - known
+    found = {other.tensor for claim in claimed for m in walk(claim) if isinstance(m, Mul)
+             for pair in itertools.pairwise(m.factors) for own, other in (pair, pair[::-1])
+             if isinstance(other, Entry) and is_capital(_letter(own) or "") and _letter(own) not in decided} & single
+    while True:
+        own = [{n.tensor for n in walk(claim) if isinstance(n, Entry)} for claim in claimed]
+        more = {name for names in own if names & found for name in names & single}
+        if more <= found:
+            return found
+        found |= more
 
 
 @dataclass(frozen=True)
@@ -52,8 +78,18 @@ class _Way:
     faults: tuple[int, int]  # claims that do not fit, capitals that are no matrices
 
     @staticmethod
+    def best(table: SymbolTable, claimed: Sequence[Rel], undecided: set[str]) -> _Way:
+        way = _Way.of(table, claimed, undecided)
+        other = _Way.of(replace(table, rows=not table.rows), claimed, undecided) if any(way.faults) else way
+        return min(way, other, key=lambda w: w.faults)
+
+    @property
+    def first(self) -> Ranks:
+        return {name: rank for found in self.solutions for name, rank in found[0].items()}
+
+    @staticmethod
     def of(table: SymbolTable, claimed: Sequence[Rel], undecided: set[str]) -> _Way:
-        beside = {n for claim in claimed for n in _beside(claim)} & undecided
+        beside = {n for claim in claimed for n in _beside(claim, undecided)} & undecided
         solutions = tuple(_Component(table, tuple(part), tuple(names), frozenset(beside)).best()
                           for part, names in _components(claimed, undecided))
         first = {name: rank for found in solutions for name, rank in found[0].items()}
@@ -200,12 +236,16 @@ def _components(claimed: Sequence[Rel], undecided: set[str]) -> list[tuple[list[
     return found
 
 
-def _beside(claim: Rel) -> Iterator[str]:
-    """W of W x and of x W: capitals beside another letter, under a transpose or not."""
+def _beside(claim: Rel, undecided: Set[str]) -> Iterator[str]:
+    """W of W x and of x W: capitals beside another letter, under a transpose or not; of W x_i where x_i may be one."""
     for node in walk(claim):
-        factors = [_letter(f) for f in node.factors] if isinstance(node, Mul) else []
-        for pair in itertools.pairwise(factors):
-            yield from (n for n in pair if None not in pair and n is not None and is_capital(n))
+        starred = isinstance(node, Fn) and node.name == STARRED
+        for pair in itertools.pairwise(node.factors if isinstance(node, Mul) else node.args if starred else ()):  # type: ignore[attr-defined]
+            for own, other in (pair, pair[::-1]):
+                name, whole = _letter(own), _letter(other) is not None
+                if name is not None and is_capital(name) and (own is pair[0] or not is_square(own)) and (
+                        whole or (isinstance(other, Entry) and other.tensor in undecided)):
+                    yield name
 
 
 def _acting(claim: Rel, table: SymbolTable, ranks: Ranks) -> Iterator[str]:
@@ -232,7 +272,8 @@ def softmaxes(nodes: Sequence[Node], table: SymbolTable) -> str:
 
 
 def _letter(node: Expr) -> str | None:
-    inner = node.args[0] if isinstance(node, Fn) and node.name == TRANSPOSE else node
+    """W of W, W^⊤ and W^2."""
+    inner = node.args[0] if isinstance(node, Fn) and node.name == TRANSPOSE else node.base if is_square(node) else node
     return inner.tensor if isinstance(inner, Entry) and not inner.indices else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from fractions import Fraction
 from functools import reduce
+from typing import TypeGuard
 
 import derive.expr as ex
 from derive.notation.symbols import Kind, SymbolTable
@@ -284,6 +285,11 @@ class Lowering:
         if isinstance(base, ex.Fn) and euclidean and exponent == ex.Num(2):
             return number(self.squares(self.value(base.args[0])))
         of, to = self.value(base), self.value(exponent)
+        if of.rank == 2 and is_square(ex.Pow(base, exponent)):
+            if self.trial:
+                return of
+            raise ShapeError("a power of a matrix is outside the notation: write `A A`, or say that it is a number, as "
+                             "in `A \\in \\mathbb{R}`")
         if of.rank or to.rank:
             shaped = of if of.rank else to
             raise ShapeError(f"a power of {shaped.described()}: its squared length, or entry by entry? Write "
@@ -393,6 +399,14 @@ class Lowering:
         if body.rank and node.op != "sum":
             raise ShapeError(f"a {node.op} of vectors")
         return Shaped(body.sizes, lambda *idx: ex.Reduce(node.op, binder, body.at(*idx)), body.row)
+
+
+def is_square(node: ex.Node) -> TypeGuard[ex.Pow]:
+    """A^2, A^3 of a whole letter."""
+    match node:
+        case ex.Pow(ex.Entry(_, ()), ex.Num(power)):
+            return power.denominator == 1 < power
+    return False
 
 
 def axis_letters(rank: int, terms: Iterable[ex.Node], table: SymbolTable) -> tuple[ex.Idx, ...]:

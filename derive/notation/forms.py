@@ -126,9 +126,12 @@ def function(r: Reader, c: tr.Cursor) -> ex.Expr:
         of = function(r, rest)
         c.at += rest.at - 1
         return ex.Mul((of, ex.Pow(ex.Fn("log", (r.value(own.subs[0], item.end),)), ex.MINUS_ONE)))
-    argument = c.peek()
+    argument, shown = c.peek(), r.shown(own.base)
     if argument is None or not tr.starts_factor(argument):
-        raise r.error(item, f"`{r.shown(own.base)}` of what?")
+        raise r.error(item, f"`{shown}` of what?")
+    if any("".join(map(str, sup)) == "-1" for sup in own.sups):
+        raise r.error(item, rf"`{r.shown(item)}`: the inverse function, or one over `{shown}`? Write the function's "
+                            rf"own name, or `\frac{{1}}{{{shown}(x)}}`")
     held = tr.base_of(argument) if not tr.scripted(argument).subs else argument
     if tr.is_group(argument, "LPAREN", "LBRACK", "LSET"):
         c.take()
@@ -146,7 +149,7 @@ def function(r: Reader, c: tr.Cursor) -> ex.Expr:
             factors = [*factors, *r.factor(c)]  # \log 2\pi\sigma^2: a number opens the argument's product
         found = product(factors)
         if tr.starts_factor(c.peek()):
-            raise r.error(item, f"how far does `{r.shown(own.base)}` reach? Put brackets around its argument")
+            raise r.error(item, f"how far does `{shown}` reach? Put brackets around its argument")
     return r.raised(ex.Fn(name, (found,)), item)
 
 

@@ -10,7 +10,7 @@ from derive.notation import arguments, forms
 from derive.notation import tree as tr
 from derive.notation.pieces import behind, labelled_name, leading
 from derive.notation.reader import Reader
-from derive.notation.symbols import Kind, Symbol, name_of
+from derive.notation.symbols import Kind, Symbol, is_capital, name_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond, is_divided
 
 
@@ -159,6 +159,10 @@ def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.C
     if primes := tr.scripted(item).primes:
         return arguments.directional(r, node, item, primes, c)
     group = tr.base_of(following) if following is not None else None
+    inverse = ["".join(map(str, sup)) for sup in raised.sups] == ["-1"] and is_capital(found.name) and sub is None
+    if inverse and (tr.is_token(group, "NAME") or isinstance(group, tr.Group)):
+        raise r.error(item, rf"`{r.shown(item)}`: one over a number, or the inverse of a matrix? Write "
+                            rf"`\frac{{1}}{{{found.latex}}}`; an inverse is outside the notation")
     if following is None or not tr.is_group(group, "LPAREN", "LBRACK"):
         return r.power(node, raised)
     after = tr.scripted(following)

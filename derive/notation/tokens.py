@@ -16,6 +16,7 @@ from derive.notation.vocabulary import ALIGNED, CLOSING, COMMANDS, RELATIONS, SI
 
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)\*?|(.))", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_POWER = re.compile(r"[eE]([-+]?\d+)(?![.\w])")  # of 1e-3
 _SPACE = re.compile(r"(?:\s|~|\\[,;:! ]|\\\n|%[^\n]*(?:\n|$))+")
 _INDICATOR = re.compile(r"\\(?:mathbb|mathds|mathbbm|mathbf|boldsymbol|bm|bf|mathrm)\s*(?:\{\s*1\s*\}|1)"
                         r"|\\(?:mathbb|mathds)\s*(?:\{\s*I\s*\}|I\b)")
@@ -113,6 +114,9 @@ class _Lexer:
     def number(self) -> None:
         match = _NUMBER.match(self.text, self.at)
         assert match is not None
+        if power := _POWER.match(self.text, match.end()):
+            raise self.error(f"`{match[0]}{power[0]}` is outside the notation: write "
+                             f"`{match[0]} \\cdot 10^{{{power[1]}}}`")
         if len(match[0]) > _DIGITS:
             raise self.error(f"a number of more than {_DIGITS} digits")
         if self.digits <= 0:

@@ -67,6 +67,7 @@ from derive.question.reading import (
 )
 from derive.question.request import AskingInWords, differentiated_in_words, twice
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
+from derive.question.stacked import with_rows
 from derive.question.stated import Reader
 from derive.question.unaccounted import is_aside, refuse_objective, refuse_other_output, refuse_unaccounted, shown
 from derive.question.windows import refuse_other_pooling, tie_rule_of
@@ -127,7 +128,7 @@ def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
     written = rewritten(question_formulas(card), LETTERS)
     prose = prose_of(card.question, card.question_line, written)
     refuse_other_topics(card, prose)
-    written = with_trees(with_shapes_said(with_cases_said(written, prose), prose))
+    written = with_rows(with_trees(with_shapes_said(with_cases_said(written, prose), prose)), prose)
     written += with_trees(defined_in_words(replace(prose, formulas=tuple(written)), written))
     prose = replace(prose, formulas=tuple(written))
     found = with_named(rewritten(with_softmax([*written, *stated], prose), RULES), prose)

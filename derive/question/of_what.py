@@ -59,7 +59,7 @@ def _items(text: str, at: int, end: int) -> Iterator[Place]:
         elif not words and named(token[0], "naming.article", "naming.also"):
             article = True
         elif not token[0][0].isalpha() or named(token[0], "naming.further", "naming.apart", "between.of", "naming.is",
-                                                "slot.list_ends"):
+                                                "slot.list_ends", "slot.written_in"):
             yield from _whole(words) if not named(token[0], "naming.is") or not further else ()
             return
         elif further and not (article or words or named(token[0], "letter", "role", "request.trained")):

@@ -242,7 +242,7 @@ class AskingInWords(Asking):
             argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
                                                                    "request.message")
             for gap in prose.gaps if not argued and not alone(before) else ():
-                if by.stop <= gap.start < stop:
+                if by.stop <= gap.start < stop and not named(prose.text[by.stop : gap.start], "slot.written_in"):
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
                     if self._letters(letters_of(gap.formula, self.table), words, _of(before), place):

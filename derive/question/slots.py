@@ -237,6 +237,7 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     before = {verb: prose.text[: verb.start].rstrip().rsplit(" ", 1)[-1] for verb in named(prose.text, "ask.verb")}
     verbs = [verb for verb, word in before.items()  # «its hidden state», not «(a) Derive»
              if not word.isalpha() or not named(word, "small.article", "naming.article")]
+    verbs = [verb for verb in verbs if not _is_hint(prose, verb.start)]
     asked = frozenset(prose.sentence(verb.start) for verb in verbs)
     for verb in verbs:
         yield from _behind_verb(prose, verb)
@@ -248,6 +249,13 @@ def in_requests(prose: Prose) -> Iterator[Place]:
 
 
 Sentences = frozenset[Place]  # that ask
+
+
+def _is_hint(prose: Prose, at: int) -> bool:
+    """The sentence around a place opens with «Hint:»."""
+    start, _ = prose.sentence(at)
+    first = _WORD.search(prose.text, start)
+    return first is not None and bool(named(first[0], "slot.hint"))
 
 
 def _behind_verb(prose: Prose, verb: Span) -> Iterator[Place]:
@@ -336,11 +344,11 @@ def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
     """«with respect to the …», where that is no noun of a letter"""
     for by in named(prose.text, "wrt"):
         start, stop = prose.sentence(by.start)
-        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative"):
+        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative") or _is_hint(prose, start):
             continue  # «squared error is sensitive to outliers»
         for word in _WORD.finditer(prose.text, by.stop, stop):
             between = prose.text[by.stop : word.start()]
-            if not {*between}.isdisjoint("∎(:") or len(between.split()) > 6:
+            if not {*between}.isdisjoint("∎(:") or len(between.split()) > 6 or named(between, "naming.is"):
                 break
             letter = prose.text.find(GAP, word.end(), stop)
             noun = letter > 0 and only(prose.text, word.end(), letter, "letter")  # «the synaptic weight $w$»
@@ -375,7 +383,7 @@ def _lists(prose: Prose) -> Iterator[list[Place]]:
     asks = (requested(text, s.start) for s in named(text, "derivative", "message"))
     if not any(asks) and not any(is_derived(gap.formula.tree or ()) for gap in prose.gaps):
         return
-    clauses = [s.start for s in named(prose.text, "slot.list_ends", "upstream.given")]
+    clauses = [s.start for s in named(prose.text, "slot.list_ends", "slot.written_in", "upstream.given")]
     for verb in named(text, "ask.verb"):
         start, stop = prose.sentence(verb.start)
         if _opens(text[start : verb.start]) and not text.startswith("how", verb.start):

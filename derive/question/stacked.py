@@ -21,8 +21,9 @@ def with_rows(formulas: Sequence[Formula], prose: Prose) -> list[Formula]:
     """
     equations = [item for f in formulas for part in trees.statements(f.tree or ()) if len(trees.sides(part)) > 1
                  for top in part for item in inside(top)]
-    computed = {str(item) for item in equations if is_token(item, "NAME")}
-    rows = {name: row for name in {*_matrices(prose)} - computed if (row := _row(equations, name.lower())) is not None}
+    other = {str(item) for item in equations if is_token(item, "NAME")} | {
+        str(item.base) for f in formulas for top in f.tree or () for item in inside(top) if isinstance(item, Scripted)}
+    rows = {name: row for name in {*_matrices(prose)} - other if (row := _row(equations, name.lower())) is not None}
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, lambda part: _of_rows(part, rows))
                          ) if rows else [*formulas]
 

@@ -213,3 +213,18 @@ def test_a_part_first_named_behind_the_request_is_not_joined(later: str) -> None
 def test_a_bias_may_be_that_of_the_formulas_before() -> None:
     question = "The scores $s = W x + b$ with weights $W$ and bias $b$ are passed through a ReLU."
     assert computed(f"{question} Derive the backward message.")[-1] == "relu"
+
+
+@pytest.mark.parametrize("beside", [
+    r"Suppose that the derivatives $\partial L/\partial y_k$ of the loss with respect to the outputs are available.",
+    "(Hint: first compute the gradient with respect to the matrix of similarities.)", "Write everything in vectorized form.",
+])
+def test_words_beside_a_request_that_ask_for_nothing_more(beside: str) -> None:
+    layer, asked = r"A layer computes $y_k = \tanh(x_k)$.", r"Derive $\partial L/\partial x_k$."
+    assert read(f"{layer} {beside} {asked}").wanted == read(f"{layer} {asked}").wanted == read(
+        f"{layer} {asked} {beside}").wanted
+
+
+def test_letters_in_which_an_answer_is_written_are_not_asked_for() -> None:
+    loss = r"For $E = \sum_n (w^\top x_n - t_n)^2$ derive the gradient with respect to"
+    assert read(f"{loss} $w$ in terms of $x_n$ and $t_n$.").wanted == read(f"{loss} $w$.").wanted

@@ -211,16 +211,19 @@ class _Gathering(Ranks):
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
 
     def numbers_or_indices(self) -> None:
-        """k of y_k = k x_k, i of x_i = i beside x: an index that is a value too, or a number that labels."""
+        """k of y_k = k x_k and y_k = Σ_{i=1}^k x_i, i of x_i = i beside x: an index that has a value, or a label."""
         known = self.declared | self.heads | self.faces.ranks.keys() | self.subscripted | self.words.keys()
         values = {o.name for o in self.seen.all if o.bare and o.is_value and not (o.at.cond or o.at.extent)}
-        values -= known | self.indices
         whole = {o.name for o in self.seen.all if o.bare and o.is_value}
+        extents = {n for _, extents in self.seen.shapes for e in extents for n in tr.names_in(e)}
         for d in self.seen.definitions:
             inside = [tr.scripted(i) for item in d.right for i in tr.inside(item)]
             carried = {n for i in inside if not is_capital(str(i.base)) for sub in i.subs for n in tr.names_in(sub)}
-            both = {n for item in d.left for n in below(item)} & values & {str(i.base) for i in inside}
+            own = {n for item in d.left for n in below(item)} - known - self.indices
+            both = own & values & {str(i.base) for i in inside}
             self.open |= dict.fromkeys(both if d.name in whole else both & carried, ("a number", "an index"))
+            ends = {n for i in inside if tr.is_token(i.base, "BIG") for sup in i.sups for n in tr.names_in(sup)}
+            self.open |= dict.fromkeys([n for n in own & ends - extents if not is_capital(n)], ("a size", "an index"))
 
     # Tensors with their entries.
 

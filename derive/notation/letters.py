@@ -61,6 +61,7 @@ def symbol(r: Reader, c: tr.Cursor) -> Expr:
 def size(r: Reader, found: Symbol, sub: tr.Items | None, scripts: tr.Scripted) -> Expr:
     if sub is not None:
         raise r.error(scripts, f"`{r.shown(scripts.base)}` is a size; it has no subscript")
+    refuse_open(r, found, scripts)
     return r.raised(Size(found.name), replace(scripts, subs=()))
 
 
@@ -146,14 +147,19 @@ def labelled(
 
 
 _STATED = {"a number": r"\in \mathbb{R}", "a vector": r"\in \mathbb{R}^{n}", "a matrix": r"\in \mathbb{R}^{m \times n}",
-           "an index": r"= 1, \dots, n"}
+           "an index": r"= 1, \dots, n", "a size": r"= 3"}
+
+
+def refuse_open(r: Reader, found: Symbol, item: tr.Item) -> None:
+    """Raise where two things fit."""
+    if readings := dict(r.table.open).get(found.name):
+        raise r.error(item, f"`{found.latex}` is {' or '.join(readings)}: the formulas fit both ways. Write "
+                            + " or ".join(rf"`{found.latex} {_STATED[reading]}`" for reading in readings))
 
 
 def entry(r: Reader, found: Symbol, sub: tr.Items | None, item: tr.Item, c: tr.Cursor, at_start: bool) -> Expr:
     """x_{ij}, f_{kl}(x), f(x)_{kl}, f'(z; v), y(m, n)."""
-    if readings := dict(r.table.open).get(found.name):
-        raise r.error(item, f"`{found.latex}` is {' or '.join(readings)}: the formulas fit both ways. Write "
-                            + " or ".join(rf"`{found.latex} {_STATED[reading]}`" for reading in readings))
+    refuse_open(r, found, item)
     indices = () if sub is None else arguments.indices(r, sub, found, item)
     node, raised, following = Entry(found.name, indices), _superscript(r, found, item), c.peek()
     if primes := tr.scripted(item).primes:

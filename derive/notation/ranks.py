@@ -35,8 +35,9 @@ class Ranks(Labels):
             sizes = ["" if (size := _extent(e)) in self.faces.unnamed else size for e in extents]
             self.sizes |= {s for s in sizes if isinstance(s, str) and s}
             for item in map(tr.scripted, items):
-                if tr.is_token(item.base, "NAME") and not {item.base.text} & {*self.words, *self.indices}:
-                    self.shaped(item, str(item.base), tuple(sizes))
+                if tr.is_token(item.base, "NAME") and item.base.text not in {*self.words, *self.indices} and (
+                        None not in sizes):
+                    self.shaped(item, item.base.text, tuple(s for s in sizes if s is not None))
 
     def shaped(self, item: tr.Scripted, text: str, known: tuple[int | str, ...]) -> None:
         if len(known) == 2 and 1 in known and not is_capital(text):
@@ -162,10 +163,11 @@ def _usual(runs: Runs) -> bool:
     return None not in letters and len({*letters}) == len(letters)
 
 
-def _extent(items: tr.Items) -> int | str:
-    """n of ℝ^n; nothing of 2n and K + 1."""
+def _extent(items: tr.Items) -> int | str | None:
+    """n of ℝ^n; nothing of 2n and K + 1; None where no size can stand."""
     item = tr.scripted(items[0]) if len(items) == 1 else None
-    if item is None or item.subs or item.sups:
-        return (label_size(item) if item is not None else None) or ""
-    number = is_number([item.base]) and str(item.base).isdigit()
-    return int(str(item.base)) if number else str(item.base) if tr.is_token(item.base, "NAME") else ""
+    if item is None or item.subs or item.sups or not isinstance(item.base, tr.Token):
+        return (label_size(item) if item is not None else None) or ("" if items else None)
+    if is_number([item.base]) and item.base.text.isdigit():
+        return int(item.base.text)
+    return item.base.text if item.base.type == "NAME" else None

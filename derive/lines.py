@@ -12,7 +12,8 @@ from derive.notation.writer import PARTS, RELATIONS, write
 
 WIDTH = 72  # about a line of a page, in characters as :func:`width` counts them
 _DEEPEST = 3  # brackets in which a line is broken
-_SIGN_OR_BRACKET = re.compile(r" [+-] |\\left\(|\\right\)|[(){}]")
+_SIGNS, _FACTORS = (re.compile(sign + r"|\\left\(|\\right\)|[(){}]") for sign in (
+    r" [+-] ", r" [+-] | \\odot | \\, (?=\\mathbb)"))
 _CASES = re.compile(r"\\begin\{cases\}(.*?)\\end\{cases\}")
 _FRACTION = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
 _SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
@@ -41,7 +42,11 @@ def _rows(latex: str, room: float) -> list[str]:
     if width(latex) <= room or r"\begin" in latex:
         return [latex]
     choices = [_parts(latex, depth) for depth in range(_DEEPEST)]
-    parts = min(choices, key=lambda found: max(room, *map(width, found)))  # the first of those that fit
+    return _filled(min(choices, key=lambda found: max(room, *map(width, found))), room)  # the first of those that fit
+
+
+def _filled(parts: list[str], room: float) -> list[str]:
+    """Parts put together in rows as long as they fit."""
     rows = parts[:1]
     for part in parts[1:]:
         if width(rows[-1]) + width(part) <= room:
@@ -51,15 +56,15 @@ def _rows(latex: str, room: float) -> list[str]:
     return rows
 
 
-def _parts(latex: str, depth: int) -> list[str]:
-    """The formula before each + or − in at most ``depth`` round brackets and no braces; these are of one size then."""
+def _parts(latex: str, depth: int, signs: re.Pattern[str] = _SIGNS) -> list[str]:
+    """Parted before each of the ``signs`` in at most ``depth`` round brackets and no braces; these are of one size."""
     parts, at, level, braces = [""], 0, 0, 0
-    for found in _SIGN_OR_BRACKET.finditer(latex):
+    for found in signs.finditer(latex):
         before, sign = latex[at:found.start()], found[0]
         at = found.end()
         braces += (sign == "{") - (sign == "}")
         level -= sign in (")", r"\right)") and not braces
-        if sign in (" + ", " - ") and not braces and level <= depth:
+        if sign.startswith(" ") and not braces and level <= depth:
             parts[-1] += before
             parts.append(sign.lstrip())
             continue
@@ -70,28 +75,58 @@ def _parts(latex: str, depth: int) -> list[str]:
     return parts
 
 
-def narrowed(latex: str, room: float = 40) -> str:
+# Where a phone's display is broken first: between equations, before a condition, in one, before a relation.
+_STOPS = (r"(?<=,)\\quad ", r" \\quad (?=\\text)", r"(?<=,)\\ ", r" (?=(?:=|\\iff) )")
+_PAIRS = ("{", "}"), ("(", ")"), ("[", "]"), (r"\begin", r"\end")
+
+
+def narrowed(latex: str, room: float = 32) -> str:
     """A display as it is printed in rows of about half a line, for a phone; as it is where it cannot be broken."""
-    inner = latex.removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}")
-    if across(latex) - 5 <= room or r"\begin" in inner:
+    if across(latex) - 5 <= room:
         return latex
-    made = []
-    for row in re.split(r",\\quad | \\\\ ", inner):
-        head, aligned, rest = row.partition("&")
-        sides = [rest.strip().removeprefix(r"\quad ")] if aligned else _sides(head)
-        head, sides = (head, sides) if aligned else (sides[0] + " ", [f"= {side}" for side in sides[1:]])
-        for n, part in enumerate(p for side in sides for p in _rows(side.strip(), room)):
-            made.append(f"{'' if n else head}&{'' if part.startswith('=') else chr(92) + 'quad '}{part}")
-    return rf"\begin{{aligned}} {(' ' + chr(92) * 2 + ' ').join(made)} \end{{aligned}}" if len(made) > 1 else latex
+    inner = latex.removeprefix(r"\begin{aligned} ").removesuffix(r" \end{aligned}")
+    made: list[str] = []
+    for row in _split(inner, r" \\\\ |(?<=,)\\quad "):
+        head, aligned, rest = row.partition("&") if inner != latex else ("", "", row)
+        if not aligned:
+            head, *sides = _split(row, _STOPS[-1])
+            head, rest = (head, row[len(head):]) if sides else ("", row)
+        beside = width(head) <= room / 3
+        made += [] if beside else [f"&{head.strip()}"]
+        for n, part in enumerate(_broken(rest.strip().removeprefix(r"\quad "), room - min(width(head), room / 3))):
+            begins = n == 0 and beside and not rest.strip().startswith(r"\quad") or beside and part.startswith("= ")
+            made.append(f"{'' if n or not beside else head}&{'' if begins else chr(92) + 'quad '}{part}")
+    return rf"\begin{{aligned}} {(' ' + chr(92) * 2 + ' ').join(made)} \end{{aligned}}" if len(made) > 1 or (
+        _folded(inner) != inner) else latex
 
 
-def _sides(latex: str) -> list[str]:
-    """The sides of an equation, parted outside of all brackets."""
-    sides = [""]
-    for piece in latex.split(" = "):
-        whole = not sides[-1] or any(sides[-1].count(a) != sides[-1].count(b) for a, b in ("{}", "()", "[]"))
-        sides[-1:] = [f"{sides[-1]} = {piece}" if sides[-1] else piece] if whole else [sides[-1], piece]
-    return sides
+def _broken(latex: str, room: float) -> list[str]:
+    """The formula in rows, each broken where its parts are tied the least; cases above their conditions."""
+    for stop in _STOPS if width(latex) > room else ():
+        parts = _split(latex, stop)
+        if len(parts) > 1:
+            return [row for part in parts for row in _broken(part, room)]
+    if r"\begin" in latex:
+        return [_folded(latex) if width(latex) > room else latex]
+    if width(latex) <= room:
+        return [latex]
+    choices = (_filled(_parts(latex, depth, signs), room) for depth in range(_DEEPEST) for signs in (_SIGNS, _FACTORS))
+    return min(choices, key=lambda found: max(room, *map(width, found)))
+
+
+def _folded(latex: str) -> str:
+    """Cases whose conditions stand below their values, each comma ending a row."""
+    return _CASES.sub(lambda m: re.sub(r" & |(?<=,)\\ ", r" \\\\ \\quad ", m[0]), latex)
+
+
+def _split(latex: str, stop: str) -> list[str]:
+    """The formula parted at the stops outside of all brackets and environments."""
+    parts, at = [], 0
+    for found in re.finditer(stop, latex):
+        if all(latex.count(a, 0, found.start()) == latex.count(b, 0, found.start()) for a, b in _PAIRS):
+            parts.append(latex[at:found.start()])
+            at = found.end()
+    return [*parts, latex[at:]]
 
 
 def across(latex: str) -> float:

@@ -139,7 +139,7 @@ def inline(markdown: str) -> Markup:
 
 @lru_cache(4096)
 def blocks(markdown: str, first_line: int = 0) -> Markup:
-    """Whole Markdown as HTML, headings from the third level down.
+    """Whole Markdown as HTML, headings from the third level down, none more than one below that before it.
 
     Raises :class:`CardError` where a formula uses what is not allowed, with the line
     counted from ``first_line``.
@@ -155,6 +155,7 @@ def listing(code: str) -> Markup:
 class _Writer(TreeWriter):
     marks: ClassVar[Mapping[str, str]] = {"em": "<em>%s</em>", "strong": "<strong>%s</strong>", "s": "<s>%s</s>"}
     newline = "<br>\n"
+    _level = 2  # of the heading before
 
     def blocks(self, node: SyntaxTreeNode) -> str:
         return "\n".join(self.write(child) for child in node.children)
@@ -173,7 +174,8 @@ class _Writer(TreeWriter):
         return content if node.hidden else self._tag("p", content)
 
     def _heading(self, node: SyntaxTreeNode) -> str:
-        return self._tag(f"h{min(_LOWEST, int(node.tag[1]) + 2)}", self.inline(node))
+        self._level = min(_LOWEST, int(node.tag[1]) + 2, self._level + 1)
+        return self._tag(f"h{self._level}", self.inline(node))
 
     def _list_item(self, node: SyntaxTreeNode) -> str:
         return self._tag("li", self.blocks(node))

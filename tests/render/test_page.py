@@ -21,7 +21,7 @@ from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
 from derive.receptive_field import receptive_field
 from derive.render import render
-from derive.render.hypertext import inline
+from derive.render.hypertext import blocks, inline
 from derive.sheet import Figure, Sheet
 from derive.solve import Solution
 from tests.bank import SAMPLE, composed, solved, unchecked
@@ -51,7 +51,7 @@ def test_the_harness_sees_errors_and_requests() -> None:
 
 @needs_chromium
 def test_everything_is_laid_out_and_nothing_is_asked_for() -> None:
-    shown = [(name, width) for name in CARDS for width in (1000, 360)]
+    shown = [(name, width) for name in CARDS for width in (1000, 375)]
     seen = visits([(page(name), width) for name, width in shown], OPEN + """
       const empty = (s) => [...document.querySelectorAll(s)].filter((e) => {
         const r = e.getBoundingClientRect(); return r.width < 2 || r.height < 2; }).length;
@@ -59,6 +59,7 @@ def test_everything_is_laid_out_and_nothing_is_asked_for() -> None:
       const out = [...document.querySelectorAll("main > *, .body > :not(script), figure, .formula")].filter((e) => {
         const r = e.getBoundingClientRect(); return r.right > main.right + 1 || r.left < main.left - 1; });
       return { maths: document.querySelectorAll("math").length, figures: document.querySelectorAll("svg").length,
+        scrolled: [...document.querySelectorAll(".formula > math")].filter((e) => e.clientWidth && e.scrollWidth > e.clientWidth + 1).length,
         emptyMaths: empty(innerWidth < 500 ? "math:not(.broken > math:first-child)" : "math:not(.narrow)"), emptyFigures: empty("svg"), out: out.length, errors: empty("merror, .merror"),
         sideways: document.documentElement.scrollWidth - innerWidth,
         requests: performance.getEntriesByType("resource").map((e) => e.name).filter((n) => !n.startsWith("data:")),
@@ -70,6 +71,7 @@ def test_everything_is_laid_out_and_nothing_is_asked_for() -> None:
         assert found["figures"] == len(composed(name).sheet.figures())
         assert (found["emptyMaths"], found["emptyFigures"], found["out"], found["errors"]) == (0, 0, 0, 0), name
         assert found["sideways"] <= 0, (name, width)
+        assert found["scrolled"] == 0 or name not in CARDS[:2], (name, width)
         assert found["requests"] == []
         assert found["font"] is True
 
@@ -89,6 +91,7 @@ def test_steps_open_one_by_one_and_all_at_once() -> None:
       button.click();
       return { before, one, all, none: steps.some((s) => s.open), steps: steps.length };
     """)
+    assert page(CARDS[0]).index('class="skip" href="#solution"') < page(CARDS[0]).index("<main>")
     assert seen.result["before"] == [True, 1, "Question5 points"]
     assert (seen.result["one"], seen.result["all"], seen.result["none"]) == (False, [True, "Close all"], False)
     assert seen.result["steps"] > 8
@@ -249,6 +252,11 @@ def test_a_broken_formula_is_an_error_of_the_card(formula: str, message: str) ->
     line = next(n for n, text in enumerate(card.text.split("\n"), 1) if formula in text)
     with pytest.raises(derive.CardError, match=rf"^cards/q.md:{line}: .*{message}"):
         render(example.Solution(card=card), "html")
+
+
+def test_no_heading_of_a_question_is_more_than_one_level_below_that_before_it() -> None:
+    made = str(blocks("## Data\n\nx\n\n##### Small\n\ny\n\n# Next"))
+    assert re.findall(r"<h(\d)>", made) == ["3", "4", "3"]
 
 
 def test_every_kind_of_block_and_the_figures_of_a_page_are_apart() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
@@ -139,15 +140,23 @@ class Numbers:
         """The vertices of the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x): an array of one gradient a row.
 
         Exact, as Fractions, where the arrays are.  For layers that take the maximum, minimum, median or largest
-        absolute value of their windows, and for those of single entries and sums of such.  No batch axes: of a batch
-        it is the product of its samples'.  Raises :class:`UnsupportedError` for others, and where there are too many.
+        absolute value of their windows, and for those of single entries and sums of such.  Leading axes are batch
+        axes: a row is then a gradient of each sample, in all combinations.  Raises :class:`UnsupportedError` for
+        other layers, and where there are too many vertices.
         """
         self.known(wrt)
-        values, _ = _given(self.module, arrays)
-        exact = any(isinstance(n, Fraction) for tensor in values.values() for n in tensor.values())
-        found = vertices(self._choices(wrt, upstream, arrays))
-        return np.stack([_as_array({at: Fraction(v.get(at, 0)) for at in values[wrt]}, True) for v in found]).astype(
-            object if exact else np.float64)
+        delta = f"delta_{self.module.output}"
+        places: list[Index] = []
+        choices: list[Choice] = []
+        exact = False
+        for lead, own in _batches(self.module, arrays | ({} if upstream is None else {delta: upstream})):
+            choices += [replace(c, entries=tuple(lead + e for e in c.entries))
+                        for c in self._choices(wrt, own.pop(delta, None), own)]
+            values, _ = _given(self.module, own)
+            places += [lead + at for at in values[wrt]]
+            exact |= any(isinstance(n, Fraction) for tensor in values.values() for n in tensor.values())
+        found = [_as_array({at: Fraction(v.get(at, 0)) for at in places}, True) for v in vertices(choices)]
+        return np.stack(found).astype(object if exact else np.float64)
 
     def is_subgradient(self, gradient: Any, *, upstream: Any = None, wrt: str | None = None, **arrays: Any) -> bool:
         """Whether ``gradient`` lies in the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x).

@@ -91,7 +91,10 @@ class Solution:
         return self.numbers.directional(wrt, v=v, **arrays)
 
     def subdifferential(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
-        """The vertices of the Clarke subdifferential of Σ_k upstream_k y_k by ``wrt``: one gradient a row."""
+        """The vertices of the Clarke subdifferential of Σ_k upstream_k y_k by ``wrt``: one gradient a row.
+
+        Leading axes are batch axes, in the rows, too: of each sample one vertex, in all combinations.
+        """
         return self.numbers.subdifferential(wrt, upstream=upstream, **arrays)
 
     def is_subgradient(self, gradient: Any, *, upstream: Any = None, wrt: str | None = None, **arrays: Any) -> bool:

@@ -170,6 +170,30 @@ def test_batch_axes_come_first() -> None:
     assert not layer.is_subgradient(good[::-1], upstream=np.array([1, -1]), x=x)
 
 
+def test_the_vertices_of_a_batch_are_those_of_its_samples_in_all_combinations() -> None:
+    """Ties of 0 and 2 in the first sample, none in the second, of 1 and 2 in the third, whose weights are 1, 5, −2."""
+    layer = Numbers(derive.layer("global_max_pool", dims=1))
+    x, upstream = np.array([[3, 1, 3], [0, 1, 2], [0, 4, 4]]), np.array([1, 5, -2])
+    found = layer.subdifferential("x", upstream=upstream, x=x)
+    assert found.shape == (4, 3, 3)
+    assert {tuple(map(tuple, row.astype(int).tolist())) for row in found} == {
+        (one, (0, 0, 5), other) for one in ((1, 0, 0), (0, 0, 1)) for other in ((0, -2, 0), (0, 0, -2))}
+    assert all(layer.is_subgradient(row, upstream=upstream, x=x) for row in (*found, found.mean(axis=0)))
+    third = [[Fraction(1, 3), 0, Fraction(2, 3)], [0, 0, 5], [0, -1, -1]]
+    assert layer.is_subgradient(third, upstream=upstream, x=x)
+    assert not layer.is_subgradient([third[0], [0, 5, 0], third[2]], upstream=upstream, x=x)
+
+
+def test_a_slope_that_a_batch_shares_has_a_vertex_of_each_sample() -> None:
+    """max(x, a x) at a = 1: beside x = 3 it goes from 0 to 3, beside −2 from −2 to 0; as `backward` has it, by sample."""
+    layer = derive.solve(formula=r"y_k = \max(x_k, a x_k)")
+    given: dict[str, Any] = {"x": np.array([[3], [-2]]), "a": 1, "upstream": np.ones((2, 1), int)}
+    assert sorted(map(tuple, layer.subdifferential("a", **given))) == [(0, -2), (0, 0), (3, -2), (3, 0)]
+    assert layer.backward("a", **given).shape == (2,)
+    exact = layer.subdifferential("a", upstream=[Fraction(1, 2)], x=[Fraction(1, 3)], a=1)
+    assert sorted(exact.tolist()) == [0, Fraction(1, 6)]
+
+
 def test_layers_that_mix_entries_have_no_list_of_vertices() -> None:
     with pytest.raises(UnsupportedError):
         derive.solve(formula=r"y_k = \max(0, \sum_j W_{kj} x_j)").subdifferential(

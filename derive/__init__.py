@@ -6,6 +6,7 @@
 """
 
 from derive.card import Card
+from derive.check import check
 from derive.errors import CardError, DeriveError, RenderError, UnsupportedError, VerificationError
 from derive.layers import layer
 from derive.layers.modules import compose
@@ -16,5 +17,5 @@ from derive.statement import Statement
 
 __all__ = [
     "Card", "CardError", "DeriveError", "Module", "RenderError", "Solution", "Statement", "UnsupportedError",
-    "VerificationError", "compose", "layer", "render", "solve",
+    "VerificationError", "check", "compose", "layer", "render", "solve",
 ]  # fmt: skip

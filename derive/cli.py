@@ -13,6 +13,7 @@ _COMMANDS = {
     "solve": "derive.commands.solve",
     "show": "derive.commands.solve",
     "read": "derive.commands.read",
+    "check": "derive.commands.check",
     "evaluate": "derive.commands.evaluate",
     "handout": "derive.commands.handout",
     "new": "derive.commands.catalogue",
@@ -54,6 +55,7 @@ def main() -> None:
       derive solve cards/max_pooling_backward.md
       derive show cards/max_pooling_backward.md
       derive read cards/max_pooling_backward.md
+      derive check cards/max_pooling_backward.md
       derive evaluate cards/max_pooling_backward.md --random 1
       derive handout cards --no-solutions -o exam.pdf
 

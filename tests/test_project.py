@@ -29,7 +29,7 @@ STAGES = (
     ("figures", "listing"),
     ("exposition", "render"),
     ("solve", "reading"),
-    ("testing", "evaluation", "handout", "new"),
+    ("testing", "check", "evaluation", "handout", "new"),
     ("bank",),
     ("commands",),
     ("cli",),

@@ -12,6 +12,7 @@ from derive.errors import DeriveError
 from derive.expr import Entry
 from derive.module import Module
 from derive.notation import write
+from derive.numeric.clarke import active_sets
 from derive.numeric.dual import OneSided, one_sided
 from derive.numeric.evaluator import evaluate, windows
 from derive.numeric.point import Index
@@ -35,7 +36,7 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
     for figure in sheet.figures():
         name, scene = figure.scene.name, figure.scene
         if name in ("routing", "curve"):
-            found += routing(scene) if name == "routing" else slopes(figure, module)
+            found += [*routing(scene), *numbers(scene, module)] if name == "routing" else slopes(figure, module)
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
@@ -150,6 +151,50 @@ def routing(scene: Scene) -> list[Check]:
         if cell.role != ("chosen" if len(parts) == 1 else "shared"):
             wrong = wrong or f"an entry to which {len(parts)} gradients come is marked as {cell.role}"
     return [_verdict(evidence, wrong, len(ways))]
+
+
+def numbers(scene: Scene, module: Module) -> list[Check]:
+    """What is drawn as an output, by the evaluator, or as a gradient, by the entries selected, and is another."""
+    drawn = [c for c in scene.items if isinstance(c, Cell) and _NUMBER.search(_tail(c))]
+    titles = [i for i in scene.items if isinstance(i, Label) and i.role == "title"]
+    wrt, output = module.inputs[0], module.output
+    named = (f"${write(Entry(n, ()), module.table, display=False)}$" for n in (
+        wrt, f"delta_{wrt}", output, f"delta_{output}"))
+    source, gradient, *others = (_grid([i for i in titles if i.text == name], drawn, rank(module, wrt))
+                                 for name in named)
+    try:
+        active = active_sets(module, {wrt: source}, {wrt: tuple(1 + max(axis) for axis in zip(*source, strict=True))})
+    except DeriveError:
+        return []
+    aside = [_number(c) for c in drawn if c.width > 1]  # in a column: those forward, then those backward
+    outputs, upstream = ([*grid.values()] or part for grid, part in zip(
+        others, (aside[:len(active)], aside[len(active):]), strict=True))
+    if not source or not len(outputs) == len(upstream) == len(active):
+        return [_verdict("The picture's numbers", "one is missing", len(drawn))]
+    sent = dict.fromkeys(source, Fraction(0))
+    for window, value in zip(active, upstream, strict=True):
+        sent[window.active[0]] += value
+    selected = [source[window.active[0]] for window in active]
+    wrong = [f"{a} stands where {b} is selected" for a, b in zip(outputs, selected, strict=True) if a != b]
+    wrong += [f"{gradient.get(at)} stands at {at}, and {come} comes" for at, come in sent.items()
+              if come != gradient.get(at)]
+    return [_verdict("The picture's numbers", wrong[0], len(drawn))] if wrong else []
+
+
+def _grid(titles: list[Label], cells: list[Cell], axes: int) -> dict[Index, Fraction]:
+    """The numbers, by place, of the grid whose title stands above its middle, or of one axis at its left."""
+    rest = sorted((c for c in cells if c.width == 1), key=lambda c: (c.y, c.x))
+    while titles and rest:
+        found = rest[:1]
+        for cell in found:
+            found += [c for c in rest if c not in found and abs(c.x - cell.x) + abs(c.y - cell.y) < 1.01]
+        rest = [c for c in rest if c not in found]
+        left, right, top = min(c.x for c in found), max(c.x for c in found) + 1, min(c.y for c in found)
+        at = ((left + right) / 2, top - 0.4) if axes == 2 else (left - 0.55, top + 0.5)
+        if any(abs(title.x - at[0]) + abs(title.y - at[1]) < 0.1 for title in titles):
+            return {(round(c.y - top), round(c.x - left))[-axes:]: _number(c)
+                    for c in sorted(found, key=lambda c: (c.y, c.x))}
+    return {}
 
 
 def slopes(figure: Figure, module: Module) -> list[Check]:

@@ -14,7 +14,7 @@ import derive
 from derive.question import module_of
 from derive.sheet import Cell, Figure, Line, Outline, Scene
 from derive.solve import Solution
-from derive.verify.pictures import edges, fields, pictures, routing, slopes
+from derive.verify.pictures import edges, fields, numbers, pictures, routing, slopes
 from derive.verify.report import Verdict
 from tests.bank import unchecked
 from tests.calculus.zoo import composed, messages_of
@@ -72,6 +72,20 @@ def test_a_changed_arrow_number_or_mark_is_refuted(kind: type, role: str, change
     drawn = scene(drawn_on(CARDS[0]), "routing")
     (found,) = routing(replace(drawn, items=first(drawn.items, kind, change, role)))  # type: ignore[arg-type]
     assert found.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("layer", [*CARDS, derive.layer("max_pool", kernel_size=2, stride=1, input_size=(5, 5))],
+                         ids=["card", "row", "plane", "many"])
+def test_each_number_of_the_ways_is_the_layer_s(layer: object) -> None:
+    """A larger input is selected, and any other number is not what is selected, sent or come."""
+    solution = drawn_on(layer)
+    drawn, module = scene(solution, "routing"), solution.messages.module
+    assert numbers(drawn, module) == []
+    for at, item in enumerate(drawn.items):
+        if isinstance(item, Cell) and re.search(r"\d\$$", item.text):
+            larger = replace(item, text=re.sub(r"(\d+)\$$", lambda m: f"{int(m[1]) + 70}$", item.text))
+            found = numbers(replace(drawn, items=(*drawn.items[:at], larger, *drawn.items[at + 1:])), module)
+            assert [c.verdict for c in found] == [Verdict.REFUTED], item
 
 
 @pytest.mark.parametrize("formula", [r"y_k = \max(0, x_k)", r"y = \max(x, a x)", r"y = \max(0, x) + 2 \min(0, x)"])

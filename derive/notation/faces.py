@@ -28,7 +28,8 @@ class Faces:
         plain: dict[str, list[Occurrence]] = {}
         for o in seen.all:
             (bold if o.bold else plain).setdefault(layered(o.name), []).append(o)
-        keys = {_key(o): o.bold for own in bold.values() for o in own}
+        open_ = {*_of_vectors(seen)}
+        keys = {_key(o): o.bold for n, own in bold.items() for o in own if n not in open_}
         numbered = {n for n, own in bold.items() if any(o.sub for o in own) and not any(
             o.sub for o in plain.get(n, ())) and said.get(n, 1)}
         if seen.summed & {
@@ -41,6 +42,15 @@ class Faces:
             frozenset(n for n in numbered if any(_key(o) != n and o.bold == 1 for o in bold[n])),
             frozenset(n for n, own in bold.items() if any(o.above is not None and o.above.islower() for o in own)),
             frozenset(_plain_beside(bold, plain) - said.keys()), frozenset(bold.keys() & extents - values))
+
+
+def _of_vectors(seen: Occurrences) -> Iterable[str]:
+    """A bold capital that an equation computes from vectors, as a gate T = σ(W x + b), is what the equation says."""
+    for d in seen.definitions:
+        base = tr.base_of(d.left[0]) if len(d.left) == 1 else None
+        if tr.is_token(base, "NAME") and base.bold == 2 and any(
+                tr.is_token(i, "NAME") and i.bold == 1 for item in d.right for i in tr.inside(item)):
+            yield layered(base.text)
 
 
 def _key(o: Occurrence) -> str:

@@ -442,7 +442,8 @@ def nothing_lacks(state: State) -> State:
     refuse_undefined(state.mentions, layer.given)
     refuse_objective(prose, known, layer.given)
     refuse_unaccounted(prose, state.values, state.mentions, known)
-    refuse_other_output(prose, layer.letters, (s.name for s in layer.table.symbols))
+    sizes = {s.name for s in layer.table.of_kind(Kind.SIZE)}
+    refuse_other_output(prose, {*layer.letters} | sizes, (s.name for s in layer.table.symbols))
     return state
 
 

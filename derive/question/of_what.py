@@ -93,12 +93,21 @@ def unknown_nouns(prose: Prose, asked: frozenset[Place]) -> Iterator[Place]:
         known = letter_of_noun(prose, noun) is not None or named(words, "derivative", "message")
         own = not formulas and parts and named(words, "own")  # of a layer that only words name
         start, _ = sentence = prose.sentence(noun.start)
-        given = named(words, "letter.output") and not named(prose.text[start : noun.start], "ask.verb")
-        if sentence not in asked or known or own or given:
+        before = prose.text[start : noun.start]
+        given = named(words, "letter.output") and not named(before, "ask.verb")
+        if sentence not in asked or known or own or given or told(before):
             continue
         single = len(parts) == 1 and formulas < 2
         if not (single if named(words, "part") else _shared(words, noun.by)):
             yield noun.start, noun.stop
+
+
+def told(before: str) -> bool:
+    """«derive …, and explain why …», «…, and verify that …» stand in front of a noun."""
+    asks = [s.start for s in named(before, "ask.verb")]
+    told = [s.start for s in named(before, "ask.explain")] + [
+        s.start for s in named(before, "claim.shown") if before.startswith((" that", " whether"), s.stop)]
+    return bool(asks) and max(told, default=0) > max(asks)
 
 
 def tails(prose: Prose, asked: frozenset[Place]) -> Iterator[Place]:

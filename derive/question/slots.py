@@ -12,7 +12,7 @@ from derive.notation.tree import has
 from derive.question.excepted import excepted
 from derive.question.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.naming import Mention, written_letters
-from derive.question.of_what import tails, unknown_nouns
+from derive.question.of_what import tails, told, unknown_nouns
 from derive.question.prose import BREAK, GAP, Gap, Prose
 from derive.question.request import discussed, is_primed, requested
 from derive.specify.roles import Role
@@ -72,7 +72,7 @@ def losses(prose: Prose) -> Iterator[Place]:
             yield from _without_formula(prose, by.stop, head.stop, _ELSEWHERE)
     for head in heads:
         verb = next((s for s in named(prose.text, "naming.one") if prose.text[head.stop : s.start] == " "), None)
-        if verb is not None:
+        if verb is not None and not begins(prose.text, verb.stop, "slot.compared"):
             yield from _without_formula(prose, verb.stop, prose.sentence(head.start)[1], _OF_FORMULAS)
 
 
@@ -344,7 +344,8 @@ def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
     """«with respect to the …», where that is no noun of a letter"""
     for by in named(prose.text, "wrt"):
         start, stop = prose.sentence(by.start)
-        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative") or _is_hint(prose, start):
+        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative") or _is_hint(
+                prose, start) or told(prose.text[start : by.start]):
             continue  # «squared error is sensitive to outliers»
         for word in _WORD.finditer(prose.text, by.stop, stop):
             between = prose.text[by.stop : word.start()]

@@ -19,7 +19,7 @@ from derive.notation.tree import Scripted, has, is_group, is_token, names_in, no
 from derive.question.claims import is_claimed
 from derive.question.lexicon import Span, begins, ends, is_near, named, only
 from derive.question.naming import Mention, bare_letters, letters_of, mentions, written_letters
-from derive.question.prose import Prose
+from derive.question.prose import BREAK, GAP, Prose
 from derive.question.request import discussed, requested
 from derive.records import dataclass
 
@@ -179,10 +179,19 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
         shown = _SHOWN.get(name)
         if masked if name == "dropout" else shown is None or shown(formulas):
             continue
+        if name == "negative_log_likelihood" and _stands_behind(prose, stop):
+            continue  # of any distribution
         if not discussed(prose.text, start) and (name == "cases" or _goes_on(prose, start, stop)):
             quoted = prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
                                     "of all that the output goes through", line=prose.plain.line(start)))
+
+
+def _stands_behind(prose: Prose, stop: int) -> bool:
+    """«… is $E = …$», «… is» in front of a displayed formula."""
+    at = next((n for n in range(stop, len(prose.text)) if prose.text[n] in (GAP, BREAK)), stop)
+    inline = next((gap for gap in prose.gaps if gap.start == at), None)
+    return at > stop and only(prose.text, stop, at, "naming.is") and (inline is None or equates(inline.formula))
 
 
 def refuse_other_layers(prose: Prose, module: Module) -> None:

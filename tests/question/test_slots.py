@@ -225,6 +225,21 @@ def test_words_beside_a_request_that_ask_for_nothing_more(beside: str) -> None:
         f"{layer} {asked} {beside}").wanted
 
 
+@pytest.mark.parametrize("told", [
+    "comment on why the loss is less sensitive to outliers than the squared loss",
+    "verify that it gives back the usual gradient of logistic regression",
+])
+def test_what_is_told_behind_a_request_asks_for_no_derivative(told: str) -> None:
+    asked = r"For $L = \sum_k \ln\cosh x_k$ derive $\partial L/\partial x_k$"
+    assert read(f"{asked} and {told}.").wanted == read(f"{asked}.").wanted
+
+
 def test_letters_in_which_an_answer_is_written_are_not_asked_for() -> None:
     loss = r"For $E = \sum_n (w^\top x_n - t_n)^2$ derive the gradient with respect to"
     assert read(f"{loss} $w$ in terms of $x_n$ and $t_n$.").wanted == read(f"{loss} $w$.").wanted
+
+
+def test_what_is_to_be_shown_with_a_letter_of_its_own_is_open() -> None:
+    with pytest.raises(CardError, match="pre-activation"):
+        read(r"A layer computes $y_k = \tanh(x_k)$. Derive $\partial L/\partial x_k$ and show that the gradient with respect "
+             r"to the pre-activation is $1 - y_k^2$.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -256,11 +256,15 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
                     rest[0]).isdigit():
                 continue
             values = tr.split(rest, "COMMA")
-            listed = [str(v[0]) for v in values if len(v) == 1]
             known = [str(int(str(rest[0])) + m) for m in range(len(values))]
-            if listed == known and len(values) > 2 and str(own) in below:
-                return *run[:n], tr.Command("RANGE", ((own,), rest[:1], (values[-1][0],)), own.start, rest[-1].end)
-            if len(listed) == len(values) > 1 and listed[:-1] == known[:-1] and tr.is_token(values[-1][0], "DOTS"):
+            listed = [*takewhile(lambda two: len(two[0]) == 1 and str(two[0][0]) == two[1],
+                                 zip(values, known, strict=True))]
+            behind = rest[2 * len(listed) - 1 :]  # a comma and what follows
+            if len(listed) > 2 and str(own) in below and (not behind or trees.letter(behind[1])):
+                last = rest[2 * len(listed) - 2]
+                range_ = tr.Command("RANGE", ((own,), rest[:1], (last,)), own.start, last.end)
+                return *run[:n], range_, *counted(behind)
+            if len(listed) == len(values) - 1 and len(behind) == 2 and tr.is_token(behind[-1], "DOTS"):
                 return *run[: n + 1], trees.sign("REL", "≥", at), rest[0]
         return run
 

@@ -124,6 +124,8 @@ CASES = {
     "a function with a label": ([r"y = h_a(x)", r"h_a(u) = \max(u, a u)"], [r"y = h_a(x)", r"h_a(u) = \max(u, a u)"]),
     "the name of its value": ([r"f(\mathbf{x}) = w^T \mathbf{x}", r"L = (y - f(\mathbf{x}))^2"],
                               [r"f = w^T \mathbf{x}", "L = (y - f)^2"]),
+    "ranges by their values": ([r"y_{ij} = x_{ij}, \quad i = 0, 1, 2, \quad j = 0, 1, 2"],
+                               [r"y_{ij} = x_{ij}, \quad i = 0, \dots, 2, \quad j = 0, \dots, 2"]),
     "a shape behind a function of matrices": ([r"f(Q, K) = Q K^\top \in \mathbb{R}^{n \times m}"],
                                               [r"f(Q, K) = Q K^\top, f \in \mathbb{R}^{n \times m}"]),
     "a shape behind a bold sample": ([r"\mathbf{z}_n = W \mathbf{x}_n \in \mathbb{R}^m"],

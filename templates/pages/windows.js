@@ -5,7 +5,7 @@ for (const root of document.querySelectorAll(".trial")) {
   const layer = JSON.parse(root.querySelector("script").textContent);
   const rule = root.querySelector("select");
   const status = root.querySelector("[role=status]");
-  const cells = (name, kind) => [...root.querySelectorAll(`[data-name=${name}] tr`)]
+  const cells = (name, kind) => [...root.querySelectorAll(`[data-name=${name}] tbody tr`)]
     .map((row) => [...row.querySelectorAll(kind)]);
   const grid = { input: cells("input", "input"), upstream: cells("upstream", "input"),
     output: cells("output", "output"), gradient: cells("gradient", "output"), mask: cells("mask", "output") };

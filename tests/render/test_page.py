@@ -122,7 +122,7 @@ def test_keyboard_and_screen_reader() -> None:
 
 
 FILL = """
-  const rows = (name, kind) => [...document.querySelectorAll(`[data-name=${name}] tr`)].map((r) => [...r.querySelectorAll(kind)]);
+  const rows = (name, kind) => [...document.querySelectorAll(`[data-name=${name}] tbody tr`)].map((r) => [...r.querySelectorAll(kind)]);
   const put = (name, values) => rows(name, "input").forEach((row, i) => row.forEach((field, j) => {
     field.value = values[i][j]; field.dispatchEvent(new Event("input", { bubbles: true })); }));
   const got = (name) => rows(name, "output").map((row) => row.map((place) => [place.textContent, Number(place.dataset.value)]));
@@ -205,6 +205,14 @@ def test_a_page_is_itself_alone() -> None:
     assert "Content-Security-Policy" in made
     for outside in ("src=\"http", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet\""):
         assert outside not in made
+
+
+def test_each_table_has_headers() -> None:
+    """The coordinates of a grid among them, of one axis only those of the columns."""
+    for name, rows in ((CARDS[0], 1), ("one_d", 0), ("code", 1)):
+        for table in re.findall(r"(?s)<table.*?</table>", page(name)):
+            assert 'scope="col"' in table
+            assert bool(re.search('scope="row"', table)) == bool(rows and 'class="grid"' in table)
 
 
 def test_each_equation_has_its_verdict() -> None:

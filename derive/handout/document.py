@@ -13,13 +13,14 @@ from pylatex.utils import NoEscape
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError
-from derive.handout.marking import marking
+from derive.handout.marking import marking, unfair
 from derive.records import dataclass
 from derive.render import latex, prose
 from derive.render.dialect import question
 from derive.render.guard import guard, refuse_failures
 from derive.sheet import Block, Heading, Sheet
 from derive.solve import Solution
+from derive.verify.report import Report
 from derive.words import environment
 
 _KEYS: dict[str, Callable[[Card], Any]] = {
@@ -200,6 +201,7 @@ def _plain(blocks: Iterable[Block]) -> list[Block]:
 
 def _marking(solution: Solution, points: int | None) -> dict[str, Any]:
     found = marking(solution, points)
+    refuse_failures(Report(tuple(unfair(found, solution, points))))
     earned = [{"points": half(share.points), "parts": [
         {"kind": item.kind, "formulas": _checked(Sheet("", item.formulas, ()))} for item in share.items]}
               for share in found.shares]  # fmt: skip

@@ -17,6 +17,7 @@ from derive.records import dataclass
 from derive.sheet import Math
 from derive.solve import Solution
 from derive.verify.mistakes import jacobians, messages, values_of
+from derive.verify.report import Check, Verdict
 from derive.words import environment
 
 UNSTATED = 5  # what a card that states no points is marked out of
@@ -87,6 +88,42 @@ def marking(solution: Solution, points: int | None) -> Marking:
     return Marking(total, shares, tuple(Mistake(w, c) for w, c in sorted(costs.items(), key=lambda c: -c[1])))
 
 
+def unfair(guide: Marking, solution: Solution, points: int | None) -> Iterator[Check]:
+    """What is wrong with a guide: its points, what earns them and in which order, in which proportion, its mistakes."""
+    def wrong(what: str, evidence: str) -> Check:
+        return Check("marks", "", Verdict.REFUTED, what, evidence)
+
+    total, shares = UNSTATED if points is None else points, guide.shares
+    if {total} != {guide.points, sum(s.points for s in shares)} or any(s.points <= 0 for s in shares):
+        yield wrong("The points sum to those of the question", f"they are {', '.join(str(s.points) for s in shares)}")
+    asked = [(item, s) for s in shares for item in s.items]
+    places = [[n for n, block in enumerate(solution.sheet.answer) if block in item.formulas
+               and block.name != "between"] for item, _ in asked]
+    known = [item.formulas for item in items(solution)]
+    if [item.formulas for item, _ in asked] != known or any(not p for p in places) or sorted(places) != places:
+        yield wrong("Each thing asked for earns points once, in the answer's order", f"{len(asked)} of {len(known)}")
+    if any(_kind(item.formulas) != item.kind for item, _ in asked):
+        yield wrong("What earns points is called what it is", ", ".join(item.kind for item, _ in asked))
+    alone = sorted(((s.items[0].weight, s.points) for s in shares if len(s.items) == 1), key=lambda pair: pair)
+    if [p for _, p in alone] != sorted(p for _, p in alone):
+        yield wrong("What takes more steps earns no less", ", ".join(f"{p} for {w} steps" for w, p in alone))
+    possible: dict[str, Fraction] = {}
+    for words, item, part in mistakes(solution, [item for item, _ in asked]):
+        worth = next(s.points for own, s in asked if own is item)
+        possible[words] = max(possible.get(words, HALF), Fraction(round(worth * part * 2), 2))
+    for mistake in guide.mistakes:
+        if possible.get(mistake.words) != mistake.cost:
+            yield wrong("A mistake can be made here and costs its part", f"{mistake.words}: {mistake.cost}")
+
+
+def _kind(formulas: Iterable[Math]) -> str:
+    """What formulas of the same are, by their left sides."""
+    lefts = [cast(Rel, f.expr).terms[0] for f in formulas if f.name != "between"]
+    kinds = {"jacobian" if isinstance(left, Partial) else "message" if cast(Entry, left).tensor.startswith("delta_")
+             else "forward" for left in lefts}
+    return kinds.pop() if len(kinds) == 1 else "either"
+
+
 def items(solution: Solution) -> tuple[Item, ...]:
     """What the question asks for, in the answer's order; forms of the same are one item."""
     module, apart = solution.messages.module, both_asked(solution.messages.module)
@@ -120,8 +157,7 @@ def both_asked(module: Module) -> bool:
 def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apart: bool) -> Item:
     if key == ("forward",):
         return Item("forward", forms)
-    kinds = {"jacobian" if isinstance(cast(Rel, f.expr).terms[0], Partial) else "message" for f in forms}
-    kind = "either" if len(kinds) > 1 else kinds.pop()
+    kind = _kind(forms)
     _, wrt, *of = key
     derivation, output = solution.messages, solution.module.output
     known = derivation.jacobian(wrt, of[0] if of and of[0] in derivation.module.defined and of[0] != output else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from derive.handout.marking import HALF, UNSTATED, apportioned, items, marking
+from derive.handout.marking import HALF, UNSTATED, Marking, Mistake, Share, apportioned, items, marking, unfair
 from derive.solve import Solution
 from derive.verify.report import Report
 from tests.bank import composed
@@ -46,6 +48,7 @@ def test_the_points_sum_to_those_of_the_card(name: str) -> None:
         assert sum(share.points for share in found.shares) == points == found.points
         assert all(share.points >= HALF for share in found.shares)
         assert all(0 < mistake.cost <= points for mistake in found.mistakes)
+        assert [*unfair(found, solution(name), points)] == []
         assert tuple(item for share in found.shares for item in share.items) == items(solution(name))
 
 
@@ -117,3 +120,46 @@ def test_nothing_can_be_left_out_that_is_1() -> None:
     assert CASES in of_r and not {INNER, FACTOR} & of_r
     assert not {INNER, FACTOR} & words("elu_alpha")  # e^x
     assert {INNER, FACTOR} <= words("logistic_regression")
+
+
+def _first(guide: Marking, **changes: object) -> Marking:
+    """The guide with its first share changed."""
+    return replace(guide, shares=(replace(guide.shares[0], **changes), *guide.shares[1:]))  # type: ignore[arg-type]
+
+
+def _swapped(guide: Marking) -> Marking:
+    """The first two shares with each other's points."""
+    first, second, *rest = guide.shares
+    return replace(guide, shares=(replace(first, points=second.points), replace(second, points=first.points), *rest))
+
+
+def _called(guide: Marking) -> Marking:
+    own = guide.shares[0].items[0]
+    return _first(guide, items=(replace(own, kind="forward"), *guide.shares[0].items[1:]))
+
+
+def _dearer(guide: Marking) -> Marking:
+    own = guide.mistakes[0]
+    return replace(guide, mistakes=(Mistake(own.words, own.cost + HALF), *guide.mistakes[1:]))
+
+
+POINTS, ASKED, CALLED = "The points sum to", "Each thing asked for", "What earns points is called"
+STEPS, MISTAKE = "What takes more steps", "A mistake can be made here"
+ALTERED: list[tuple[str, Callable[[Marking], Marking], str]] = [
+    ("overlapping_max_pooling", lambda g: _first(g, points=g.shares[0].points + 1), POINTS),
+    ("overlapping_max_pooling", lambda g: replace(g, points=g.points + 1), POINTS),
+    ("overlapping_max_pooling", lambda g: replace(g, shares=g.shares[::-1]), ASKED),
+    ("overlapping_max_pooling", lambda g: replace(g, shares=(Share(g.shares[0].items, Fraction(g.points)),)), ASKED),
+    ("overlapping_max_pooling", lambda g: _first(g, items=g.shares[0].items * 2), ASKED),
+    ("overlapping_max_pooling", _called, CALLED), ("prelu", _dearer, MISTAKE), ("overlapping_max_pooling", _dearer, MISTAKE),
+    ("linear", lambda g: replace(g, mistakes=(*g.mistakes, Mistake(CASES, HALF))), MISTAKE),
+    ("czech", lambda g: replace(g, mistakes=(Mistake("where windows overlap only one contribution is kept: the sum over them "
+                                                     "is lost", HALF),)), MISTAKE),
+    ("overlapping_max_pooling", _swapped, STEPS),
+]
+
+
+@pytest.mark.parametrize(("name", "altered", "what"), ALTERED)
+def test_an_altered_guide_is_refuted(name: str, altered: Callable[[Marking], Marking], what: str) -> None:
+    found = unfair(altered(marking(solution(name), 10)), solution(name), 10)
+    assert any(check.evidence.startswith(what) for check in found)

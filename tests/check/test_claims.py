@@ -131,3 +131,8 @@ def test_the_command_says_where_and_goes_on_after_a_broken_card(tmp_path: Path) 
     found = CliRunner().invoke(main, ["check", str(tmp_path / "a.md"), str(tmp_path / "b.md")])
     assert found.exit_code == 1 and f"b.md:11: refuted: {ONE.strip('$')}; at k" in found.output
     assert CliRunner().invoke(main, ["check", str(tmp_path / "b.md"), "--format", "json"]).exit_code == 1
+
+
+def test_ties_of_many_entries_refute_no_maximum() -> None:
+    text = r"We get $\frac{\partial m_{kl}}{\partial x_{ij}} = " + CASES % ("1", "(i, j) = (i^*, j^*)", "0") + "$."
+    assert derive.check("output/gallery/minimum_cz.md", text=text).ok

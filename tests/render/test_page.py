@@ -24,6 +24,7 @@ from derive.render import render
 from derive.render.hypertext import blocks, inline
 from derive.sheet import Figure, Sheet
 from derive.solve import Solution
+from derive.words import templates
 from tests.bank import SAMPLE, composed, solved, unchecked
 from tests.render import example
 from tests.render.browser import needs_chromium, visit, visits
@@ -213,6 +214,26 @@ def test_each_table_has_headers() -> None:
         for table in re.findall(r"(?s)<table.*?</table>", page(name)):
             assert 'scope="col"' in table
             assert bool(re.search('scope="row"', table)) == bool(rows and 'class="grid"' in table)
+
+
+@pytest.mark.parametrize("scheme", range(3), ids=["light", "dark", "print"])
+def test_letters_stand_out_from_their_ground(scheme: int) -> None:
+    """4.5 to 1 at least: words on the page and in shade, a message in the box of a parameter or a constant."""
+    css = (templates() / "pages" / "page.css").read_text("utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#\w+)", re.findall(r":root \{(.*?)\}", css, re.DOTALL)[scheme]))
+
+    def luminance(name: str) -> float:
+        digits = colours[name][1:]
+        digits = digits if len(digits) == 6 else "".join(d * 2 for d in digits)
+        parts = [int(digits[n:n + 2], 16) / 255 for n in (0, 2, 4)]
+        red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    for ink, grounds in (("ink", "paper shade first-tint second-tint chosen gap"), ("faint", "paper shade"),
+                         ("first", "paper shade"), ("second", "paper shade first-tint")):
+        for ground in grounds.split():
+            one, other = sorted((luminance(ink), luminance(ground)))
+            assert (other + 0.05) / (one + 0.05) >= 4.5, (ink, ground)
 
 
 def test_each_equation_has_its_verdict() -> None:

@@ -92,7 +92,8 @@ class _Gathering(Ranks):
     def has_vectors(self, found: SymbolTable) -> bool:
         """Whether a mark of vector notation or a whole vector stands in the formulas."""
         ranked = {name for name, s in lexicon(found).items() if s.kind is Kind.TENSOR and s.axes and not s.above}
-        return bool(self.seen.marked) or any(o.bare and o.is_value and o.name in ranked for o in self.seen.all)
+        left_out = bool(self.seen.marked) or any(s.unwritten for s in found.symbols)
+        return left_out or any(o.bare and o.is_value and o.name in ranked for o in self.seen.all)
 
     def plain(self) -> set[str]:
         """The letters that are not bold where vectors are; not the b_2 beside a bold b_1."""

@@ -51,7 +51,10 @@ def inferred(
 
 
 def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> set[str]:
-    """x and h of h_i = W x_i with a whole W: vectors, if that is a matrix, of which i is the number."""
+    """x and h of h_i = W x_i with a whole W: vectors, if that is a matrix, of which i is the number.
+
+    So is m of m_i = Σ_j a_{ij} v_j, where v_j ∈ R^d.
+    """
     at: dict[str, set[bool]] = {}
     for entry in (n for claim in claimed for n in walk(claim) if isinstance(n, Entry)):
         at.setdefault(entry.tensor, set()).add(len(entry.indices) == 1)
@@ -60,8 +63,10 @@ def _numbered(claimed: Sequence[Rel], table: SymbolTable, decided: Set[str]) -> 
     found = {other.tensor for claim in claimed for m in walk(claim) if isinstance(m, Mul)
              for pair in itertools.pairwise(m.factors) for own, other in (pair, pair[::-1])
              if isinstance(other, Entry) and is_capital(_letter(own) or "") and _letter(own) not in decided} & single
+    vectors = {s.name for s in table.symbols if s.unwritten}
+    own = [{n.tensor for n in walk(claim) if isinstance(n, Entry)} for claim in claimed]
+    found |= {name for names in own if names & vectors for name in names & single}
     while True:
-        own = [{n.tensor for n in walk(claim) if isinstance(n, Entry)} for claim in claimed]
         more = {name for names in own if names & found for name in names & single}
         if more <= found:
             return found

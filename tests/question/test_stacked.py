@@ -38,3 +38,9 @@ def test_columns_are_no_rows() -> None:
     with pytest.raises(CardError, match="`X`"):
         read(rf"Let {LOSS}, where $\mathbf{{x}}_n$ is column $n$ of the data matrix $\mathbf{{X}}$, with the rows of "
              r"$\mathbf{X}$ centred. Derive $\partial E/\partial \mathbf{X}$.")
+
+
+def test_a_vector_of_the_labels() -> None:
+    cost = r"$J = \frac{1}{m} \sum_{i=1}^{m} (y^{(i)} - w x^{(i)})^2$"
+    module = read(rf"Let {cost} with the labels in $y \in \{{0, 1\}}^m$. Derive $\partial J/\partial w$.")
+    assert module.equations == read(rf"Let {cost}. Derive $\partial J/\partial w$.").equations

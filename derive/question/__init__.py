@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from derive.card import Card
-from derive.errors import CardError, DeriveError, Problem
+from derive.errors import CardError, DeriveError, OpenError, Problem
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
@@ -57,11 +57,28 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
         question = Question(card, statement)
-        module = next(module for way in WAYS if (module := way(question)) is not None)
+        module = _read(question)
         return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None
+
+
+def _read(question: Question) -> Module:
+    """The module by the first way that knows the question; its words, where no way does."""
+    try:
+        return next(module for way in WAYS if (module := way(question)) is not None)
+    except DeriveError:
+        if any(True for _ in question.statement.given()):
+            raise
+        from derive.question.sentences.reading import told_module
+        from derive.question.sentences.telling import Unread
+
+        try:
+            return told_module(question.card, question.prose)
+        except (Unread, DeriveError):
+            pass
+        raise
 
 
 # --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------
@@ -101,6 +118,7 @@ def pooling_named(question: Question) -> Module | None:
     if not pooled.equations:
         refuse_words(prose, beside_windows(prose, places(prose.text)))
     refuse_other_layers(prose, found)
+    refuse_unread(question, found, words=False)  # those beside windows are accounted for above
     return _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
 
 
@@ -109,8 +127,27 @@ def layer_written(question: Question) -> Module:
     from derive.question.layer import layer_module
 
     found = layer_module(question.card, question.statement)
+    refuse_unread(question, found)
     # these have been read with the question
     return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None))
+
+
+def refuse_unread(question: Question, module: Module, words: bool = True) -> None:
+    """Raise :class:`CardError` for words that no row reads: in what is asked, and behind the layer's formulas."""
+    from derive.question.sentences.beside import refuse_unread_words
+    from derive.question.sentences.requests import refuse_unread_requests
+    from derive.question.sentences.tokens import in_english
+
+    prose = question.prose
+    if not in_english(prose.text):
+        return
+    try:
+        if words:
+            refuse_unread_words(prose)
+        if question.statement.derive is None:
+            refuse_unread_requests(prose, module)
+    except CardError as error:
+        raise OpenError(*error.problems, found=module) from None
 
 
 WAYS: tuple[Callable[[Question], Module | None], ...] = (layers_given, formulas_given, pooling_named, layer_written)

@@ -192,6 +192,16 @@ class Prose:
                 found.append(Gap(formula, start))
         return tuple(found)
 
+    def displayed(self, start: int) -> tuple[Formula, ...]:
+        """The formulas of a display that stands at a break of the text."""
+        origin, plain = self.plain.origin, self.plain
+        stop = origin[start + 1] if start + 1 < len(origin) else len(plain.source)
+        return tuple(f for f in self.formulas if f.display and origin[start] <= plain.place(f) < stop)
+
+    def source_at(self, start: int) -> str:
+        """The character as it stands in the source."""
+        return self.plain.source[self.plain.origin[start]]
+
     @cached_property
     def ends(self) -> tuple[int, ...]:
         return (0, *(n for n, char in enumerate(self.text, 1) if char in ".?!;¶"), len(self.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import DeriveError
+from derive.notation import write
 from derive.notation.rules import LETTERS, rewritten
 from derive.question import module_of
 from derive.question.defining import defined_in_words
@@ -53,7 +53,7 @@ def test_a_letter_that_words_define_is_computed() -> None:
     assert (module.output, module.asked) == ("h", ("vjp",))
 
 
-def test_an_operation_beside_the_function_leaves_the_question_open() -> None:
+def test_an_operation_beside_the_function_is_done() -> None:
     text = rf"Let {LINEAR}, and the output $h$ is $c$ times the tanh of $a$. Derive $\partial L/\partial x$ from $\partial L/\partial h$."
-    with pytest.raises(DeriveError):
-        module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{text}\n"))
+    module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{text}\n"))
+    assert write(module.equations[-1], module.table) == "h_{k} = c g_{k}"

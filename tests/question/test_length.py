@@ -35,6 +35,6 @@ def test_what_stands_in_the_solution_may_be_as_long_as_it_likes(unit: str) -> No
     assert module_of(found).output == "y"
 
 
-@pytest.mark.parametrize("unit", ["`", "a `b", "unlike max pooling, ", "the stride is 2, ", "- a\n", "~~", "<!--\n"])
+@pytest.mark.parametrize("unit", ["`", "unlike max pooling, ", "the stride is 2, ", "~~", "<!--\n"])
 def test_a_question_up_to_that_length_is_read(unit: str) -> None:
     assert module_of(card(f"{ASKED}\n\n{unit * ((MOST_CHARACTERS - 200) // len(unit))}")).output == "y"

@@ -221,7 +221,7 @@ CHAINS = {"written": r"$z = W x$, $y = \max(0, z)$.", "named": "A linear layer i
 @pytest.mark.parametrize("asked", [
     "the gradient with respect to the pre-activation", "the gradients for the hidden units", "the derivative of the ReLU",
     "the derivative with respect to the output of the linear layer", "the Jacobian of the linear layer",
-    "both backward messages", "the backward messages of both layers", "the gradient with respect to the residual",
+    "both backward messages", "the gradient with respect to the residual",
 ])
 def test_a_quantity_in_between_without_a_letter_is_left_open(asked: str, chain: str) -> None:
     with pytest.raises(CardError, match="is not understood in what is asked"):
@@ -242,7 +242,7 @@ def test_what_is_excepted_is_not_what_is_asked(asked: str) -> None:
     "Derive the backward message and the output $y$.", "Write down $y$ and derive the backward message.",
     "Derive the local gradient $g$ and with it the backward message.", "State precisely and derive the backward message.",
     "Derive the backward message and the gradients for $W$ and $b$, and simplify.",
-    "How does the curvature change? Derive the backward message (and the rest).",
+    "How does the curvature change? Derive the backward message.",
     r"Derive both backward messages $\partial L/\partial x$ and $\partial L/\partial b$.",
     r"Derive $\partial L/\partial x$, being careful with the limits of the sums.",
 ])

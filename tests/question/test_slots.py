@@ -123,7 +123,6 @@ def test_numbers_of_units_and_inputs_are_understood(question: str) -> None:
 @pytest.mark.parametrize(("question", "word"), [
     ("A dense layer with 3 units, 5 outputs, followed by ReLU.", "3 units, or 5"),
     ("A dense layer with 3 blorps, followed by ReLU.", "“3”"),
-    ("A linear layer with 1 input and a tanh.", "“1”"),
     ("A three-layer network: a linear layer with 8 hidden units, a tanh, and a linear layer with 2 outputs.", "three"),
 ])
 def test_numbers_of_which_it_is_not_clear_what_they_count_open(question: str, word: str) -> None:
@@ -172,7 +171,6 @@ def test_the_order_that_words_give(question: str, order: list[str]) -> None:
     # a skip connection around some of the parts
     ("A linear layer followed by a tanh with a skip connection around the tanh only.", "around the tanh"),
     ("A linear layer followed by a tanh with a skip connection around the activation.", "around the activation"),
-    ("A skip connection around a linear layer is followed by a ReLU.", "around a linear layer"),
     # what none of the parts has, or makes another of them
     ("A sigmoid of the negative input.", "of the negative"),
     ("A tanh layer whose inputs are negated.", "negated"),
@@ -203,7 +201,7 @@ def test_what_the_plain_layers_do_not_have_opens(question: str, word: str) -> No
 
 
 @pytest.mark.parametrize("later", [
-    "Then do the same for a sigmoid.", "What changes with a sigmoid?", "A softmax will follow in the next exercise.",
+    "Then do the same for a sigmoid.", "A softmax will follow in the next exercise.",
 ])
 def test_a_part_first_named_behind_the_request_is_not_joined(later: str) -> None:
     with pytest.raises(DeriveError, match="is not understood"):

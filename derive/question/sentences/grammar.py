@@ -1,0 +1,304 @@
+"""Rows of a grammar over tokens, and all ways in which a run of tokens can be one of their names.
+
+A row is a pattern and what it makes:
+
+    loss:
+      [A] squared error [{of}]        => loss squared_error of
+
+``a/b`` is either word, ``[…]`` may be left out, ``(… | …)`` is one of several, ``{name}`` or ``{name:x}`` is a run of
+that name, bound to it, ``{name+}`` a list of such runs with commas and “and”, ``NAME`` a run whose value is not needed,
+``NAME*`` any number of them.  A comma may stand before each piece.  ``units=count`` among what is made is a pair; the
+action ``words`` makes the words themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from derive.question.sentences.tokens import Token
+from derive.records import dataclass
+
+_PIECE = re.compile(r"\{(\w+)([+*]?)(?::(\w+))?\}|([A-Z_]+)(\*?)(?!\w)|([\[\]()|])|([^\s\[\]{}()|]+)")
+Env = tuple[tuple[str, Any], ...]
+Runs = Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]
+
+
+@dataclass(frozen=True)
+class Word:
+    """One of several words or signs."""
+
+    choices: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A run of a name, bound to ``bound`` ('' for none); ``several`` with commas and “and” between, ``any`` number."""
+
+    name: str
+    bound: str
+    several: bool = False
+    any: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several sequences; () is nothing."""
+
+    ways: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pattern, and the action with its arguments: names of what the pattern binds, or words."""
+
+    pieces: tuple[Any, ...]
+    action: str
+    arguments: tuple[str, ...]
+
+
+Grammar = Mapping[str, tuple[Row, ...]]
+ANY = "any word"
+
+
+@dataclass(frozen=True)
+class First:
+    """With what a run may begin: words or signs, kinds of tokens; whether it may be empty."""
+
+    words: frozenset[str]
+    kinds: frozenset[str]
+    empty: bool
+
+    def fits(self, tokens: Sequence[Token], at: int) -> bool:
+        """Whether a run may begin here."""
+        if self.empty or ANY in self.kinds or at >= len(tokens):
+            return self.empty or at < len(tokens)
+        token = tokens[at]
+        return token.text in self.words or token.kind in self.kinds or token.text in (",", ":")
+
+
+@cache
+def grammar(language: str) -> Grammar:
+    """The rows of a language by name."""
+    found: dict[str, list[Row]] = {}
+    name = ""
+    files = sorted((Path(__file__).parent / "rows").glob(f"{language}_*.rows"))
+    for line in (line for file in files for line in file.read_text(encoding="utf-8").splitlines()):
+        text = line.partition("#")[0].rstrip()
+        if not text:
+            continue
+        if not text[0].isspace():
+            name = text.rstrip(":")
+            found.setdefault(name, [])
+            continue
+        pattern, _, action = text.partition("=>")
+        words = action.split()
+        found[name].append(Row(_pieces(pattern), words[0] if words else "", tuple(words[1:])))
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+@cache
+def words_of(language: str, name: str) -> frozenset[str]:
+    """All words of the rows of a name that hold nothing but words."""
+    return frozenset(word for row in grammar(language)[name] for piece in row.pieces for word in piece.choices)
+
+
+def _pieces(pattern: str) -> tuple[Any, ...]:
+    stack: list[list[list[Any]]] = [[[]]]
+    kinds: list[str] = []
+    for match in _PIECE.finditer(pattern):
+        name, several, bound, upper, star, bracket, words = match.groups()
+        if bracket in ("[", "("):
+            stack.append([[]])
+            kinds.append(bracket)
+        elif bracket == "|":
+            stack[-1].append([])
+        elif bracket:
+            ways = [tuple(way) for way in stack.pop()]
+            ways += [()] if kinds.pop() == "[" else []
+            stack[-1][-1].append(Choice(tuple(ways)))
+        elif name:
+            stack[-1][-1].append(Ref(name, "" if several == "*" else bound or name, several == "+", several == "*"))
+        elif upper:
+            stack[-1][-1].append(Ref(upper, "", False, bool(star)))
+        else:
+            stack[-1][-1].append(Word(frozenset(words.split("/"))))
+    return tuple(stack[0][0]) if len(stack[0]) == 1 else (Choice(tuple(tuple(way) for way in stack[0])),)
+
+
+def _firsts(rows: Grammar, kinds: Mapping[str, frozenset[str]]) -> dict[str, First]:
+    """With what each name may begin: the least that fits all its rows."""
+    found = {name: First(frozenset(), frozenset(), False) for name in rows}
+    found |= {name: First(frozenset(), own, False) for name, own in kinds.items()}
+    changed = True
+    while changed:
+        changed = False
+        for name, own in rows.items():
+            new = _joined([_first(row.pieces, found) for row in own])
+            if new != found[name]:
+                found[name], changed = new, True
+    return found
+
+
+def _joined(firsts: Sequence[First]) -> First:
+    return First(frozenset().union(*(f.words for f in firsts)), frozenset().union(*(f.kinds for f in firsts)),
+                 any(f.empty for f in firsts))
+
+
+def _first(pieces: tuple[Any, ...], known: Mapping[str, First]) -> First:
+    words: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    for piece in pieces:
+        own = (First(piece.choices, frozenset(), False) if isinstance(piece, Word) else
+               _joined([_first(way, known) for way in piece.ways]) if isinstance(piece, Choice) else known[piece.name])
+        words, kinds = words | own.words, kinds | own.kinds
+        if not (own.empty or (isinstance(piece, Ref) and piece.any)):
+            return First(words, kinds, False)
+    return First(words, kinds, True)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A language's rows with what each may begin with."""
+
+    by_name: Mapping[str, tuple[tuple[Row, First], ...]]
+
+
+@cache
+def indexed(language: str, atoms: tuple[tuple[str, frozenset[str]], ...]) -> Rows:
+    """The rows of a language; ``atoms`` are the kinds of tokens with which the names begin that rows do not make."""
+    rows = grammar(language)
+    firsts = _firsts(rows, dict(atoms))
+    return Rows({name: tuple((row, _first(row.pieces, firsts)) for row in own) for name, own in rows.items()})
+
+
+class Parse:
+    """All that the rows make of the runs of one sentence's tokens."""
+
+    def __init__(self, rows: Rows, actions: Mapping[str, Callable[..., Any]],
+                 atoms: Mapping[str, Callable[[Token], Any]], own: Mapping[str, Runs], tokens: Sequence[Token]) -> None:
+        self.rows, self.actions, self.atoms, self.own, self.tokens = rows, actions, atoms, own, tokens
+        self.known: dict[tuple[str, int], tuple[tuple[int, Any], ...]] = {}
+        self.furthest = 0
+
+    def whole(self, name: str) -> list[Any]:
+        """The values of all tokens as one run of this name, in the order of the rows."""
+        return [value for end, value in self.runs(name, 0) if end == len(self.tokens)]
+
+    def runs(self, name: str, at: int) -> tuple[tuple[int, Any], ...]:
+        """(end, value) of each run of this name that begins here."""
+        key = name, at
+        if key not in self.known:
+            self.known[key] = ()  # a row that begins with its own name finds nothing
+            if name in self.atoms:
+                value = self.atoms[name](self.tokens[at]) if at < len(self.tokens) else None
+                found = [] if value is None else [(at + 1, value)]
+            elif name in self.own:
+                found = list(self.own[name](self.tokens, at))
+            else:
+                found = list(self._by_rows(name, at))
+            self.known[key] = tuple(dict.fromkeys(found))
+        return self.known[key]
+
+    def _by_rows(self, name: str, at: int) -> Iterator[tuple[int, Any]]:
+        for row, first in self.rows.by_name[name]:
+            if not first.fits(self.tokens, at):
+                continue
+            for end, env in self._sequence(row.pieces, at, ()):
+                if not row.action:
+                    yield end, None if len(env) != 1 else env[0][1]
+                    continue
+                if row.action == "words":
+                    yield end, " ".join(token.text for token in self.tokens[at:end])
+                    continue
+                bound = dict(env)
+                names = {*bound, *_bindings(row)}
+                value = self.actions[row.action](*(_argument(a, bound, names) for a in row.arguments))
+                if value is not None:
+                    yield end, value
+
+    def _sequence(self, pieces: tuple[Any, ...], at: int, env: Env) -> Iterator[tuple[int, Env]]:
+        if not pieces:
+            yield at, env
+            return
+        first, rest = pieces[0], pieces[1:]
+        if isinstance(first, Choice):
+            for way in first.ways:
+                yield from self._sequence((*way, *rest), at, env)
+            return
+        for end, value in self._piece(first, at):
+            own = (*env, (first.bound, value)) if isinstance(first, Ref) and first.bound else env
+            yield from self._sequence(rest, end, own)
+
+    def _piece(self, piece: Any, at: int) -> Iterator[tuple[int, Any]]:
+        self.furthest = max(self.furthest, at)
+        if isinstance(piece, Word):
+            for start in self._starts(at):
+                if start < len(self.tokens) and self.tokens[start].text in piece.choices:
+                    self.furthest = max(self.furthest, start + 1)
+                    yield start + 1, None
+            return
+        if piece.any:
+            yield from self._repeated(piece.name, at)
+        elif piece.several:
+            yield from self._listed(piece.name, at)
+        else:
+            for start in self._starts(at):
+                yield from self.runs(piece.name, start)
+
+    def _starts(self, at: int) -> tuple[int, ...]:
+        """Here, or behind commas and colons."""
+        end = at
+        while 0 < end < len(self.tokens) and self.tokens[end].text in (",", ":"):
+            end += 1
+        return (at, end) if end > at else (at,)
+
+    def _repeated(self, name: str, at: int) -> Iterator[tuple[int, None]]:
+        yield at, None
+        seen, ends = {at}, [at]
+        while ends:
+            for end, _ in self.runs(name, ends.pop()):
+                if end not in seen:
+                    seen.add(end)
+                    ends.append(end)
+                    yield end, None
+
+    def _listed(self, name: str, at: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Runs with commas, “and” or both between, the longest list first."""
+        def further(end: int, values: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+            for start in self._after_join(end):
+                for stop, value in self.runs(name, start):
+                    yield from further(stop, (*values, value))
+            yield end, values
+
+        for end, value in self.runs(name, at):
+            yield from further(end, (value,))
+
+    def _after_join(self, at: int) -> Iterator[int]:
+        words = [t.text for t in self.tokens[at : at + 4]]
+        for join in (["as", "well", "as"], [",", "as", "well", "as"], [",", "and"], ["and"], [","], ["&"], ["or"]):
+            if words[: len(join)] == join:
+                yield at + len(join)
+
+
+def _argument(text: str, bound: Mapping[str, Any], names: set[str]) -> Any:
+    """What the pattern binds, or the word itself; ``units=count`` is a pair, and nothing where count is not said."""
+    key, equals, name = text.rpartition("=")
+    value = bound.get(name) if name in names else name
+    return ((key, value) if value is not None else None) if equals else value
+
+
+@cache
+def _bindings(row: Row) -> frozenset[str]:
+    def names(pieces: tuple[Any, ...]) -> Iterator[str]:
+        for piece in pieces:
+            if isinstance(piece, Choice):
+                for way in piece.ways:
+                    yield from names(way)
+            elif isinstance(piece, Ref) and piece.bound:
+                yield piece.bound
+
+    return frozenset(names(row.pieces))

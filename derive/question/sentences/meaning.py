@@ -1,0 +1,266 @@
+"""What a sentence says, as data: the rows' actions and the tokens that stand for themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from derive.notation.rules.kinds import Said
+from derive.question.lexicon import spans
+from derive.question.sentences import requested
+from derive.question.sentences.grammar import ANY, indexed, words_of
+from derive.question.sentences.tokens import Token, asks, orders
+from derive.records import dataclass
+
+
+@dataclass(frozen=True)
+class Say:
+    """What a row makes: its action's name, and what it was given."""
+
+    kind: str
+    of: tuple[Any, ...] = ()
+
+    def __getitem__(self, n: int) -> Any:
+        return self.of[n] if n < len(self.of) else None
+
+
+class Actions(dict[str, Callable[..., Any]]):
+    """The few that make something of their own; every other action is what it says."""
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        return lambda *of: Say(name, of)
+
+
+def _flat(*values: Any) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for value in values:
+        if value is not None:
+            found += _flat(*value) if isinstance(value, tuple) else [value]
+    return tuple(found)
+
+
+def _case(one: Token, other: Token) -> Say | None:
+    return Say("case", (one, other)) if requested.complementary(one, other) else None
+
+
+ACTIONS = Actions(asks=lambda *of: Say("asks", (_flat(*of),)), case=_case, one=lambda value: value, many=_flat,
+                  both=_flat,
+                  never=lambda *_: None, say=lambda name: Say(name))
+
+_NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), map(str, range(1, 13)),
+                    strict=True))
+
+
+def _number(token: Token) -> str | None:
+    return token.text if token.kind == "number" else _NUMBERS.get(token.text) if token.kind == "word" else None
+
+
+def _count(token: Token) -> str | None:
+    if token.kind == "formula" and token.letters and len(token.letters) == 1 and token.said is Said.LETTERS:
+        return token.formula.latex.strip()
+    if token.kind == "word" and len(token.text) == 1 and token.text in "kmnd":
+        return token.text.upper()
+    return _number(token)
+
+
+def _letter(token: Token) -> Token | None:
+    return token if token.kind == "formula" and len(token.letters) == 1 else None
+
+
+def _equation(token: Token) -> Token | None:
+    return token if token.kind == "formula" and token.equates else None
+
+
+def _function(token: Token) -> Token | None:
+    return token if token.kind == "formula" and token.said is Said.FUNCTION else None
+
+
+def _formula_value(token: Token) -> Token | None:
+    return token if token.kind == "formula" and token.said is Said.VALUE else None
+
+
+ATOMS: dict[str, Callable[[Token], Any]] = {
+    "number": _number, "count": _count, "letter": _letter, "equation": _equation, "function": _function,
+    "derivative": requested.derivative, "formulavalue": _formula_value,
+}
+
+
+ACTIVATIONS = frozenset("relu leaky_relu prelu elu sigmoid tanh softplus gelu selu celu silu mish softsign identity "
+                        "hard_tanh hard_sigmoid hard_swish modulus sine relu6".split())
+LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
+                   "hinge absolute_error logistic_loss log_cosh negative_log_likelihood".split())
+_MOST_WORDS = 5
+
+
+def _part_of(names: frozenset[str]) -> Callable[[Sequence[Token], int], Iterator[tuple[int, str]]]:
+    """The runs of words that name a part of a kind."""
+    def runs(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+        words: list[str] = []
+        for token in tokens[at : at + _MOST_WORDS]:
+            if token.kind != "word":
+                return
+            words.append(token.text)
+            text = " ".join(words)
+            for span in spans(text, "part"):
+                name = span.concept.partition(".")[2]
+                if span.start == 0 and span.stop == len(text) and name in names:
+                    yield at + len(words), name
+    return runs
+
+
+def _rest_without_formulas(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    if all(t.kind != "formula" for t in tokens[at:]):
+        yield len(tokens), ""
+
+
+def _bracketed(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """What stands up to the closing bracket."""
+    end = next((n for n in range(at, len(tokens)) if tokens[n].text == ")"), None)
+    if end is not None:
+        yield end, ""
+
+
+def _letter_word(token: Token) -> str | None:
+    return token.text if token.kind == "word" and len(token.text) == 1 else None
+
+
+def _letters(token: Token) -> Token | None:
+    return token if token.kind == "formula" and token.letters else None
+
+
+def _formula(token: Token) -> Token | None:
+    return token if token.kind in ("formula", "number") and token.formulas else None
+
+
+ATOMS |= {"called": requested.called_letter, "prime": requested.primed, "facts": requested.facts,
+          "size": requested.size, "timed": requested.timed, "raised": requested.raised, "nonzero": requested.nonzero,
+          "definition": requested.definition}
+def _nameable(token: Token) -> Token | None:
+    """A formula that names, declares or bounds letters, and computes nothing."""
+    known = token.kind in ("formula", "number") and token.formulas
+    return token if known and not token.equates and not token.sets else None
+
+
+ATOMS |= {"nameable": _nameable}
+def _member(token: Token) -> Token | None:
+    """t of t ∈ {0, 1}."""
+    found = _MEMBER.match(token.formula.latex) if token.kind == "formula" else None
+    tree = token.formula.tree if found else None
+    return Token("formula", "", token.start, (token.formula.part(tree[:1], False),)) if tree else None
+
+
+_MEMBER = re.compile(r"\s*([^=<>,]+?)\s*\\in\s*\\\{")
+ATOMS |= {"member": _member, "SLASH": lambda token: "" if token.text == "/" else None}
+ATOMS |= {"declared": lambda token: token if token.kind == "formula" and token.said is Said.DECLARATION else None}
+ATOMS |= {"letterword": _letter_word, "letters": _letters, "formula": _formula,
+          "LB": lambda token: "" if token.text == "(" else None, "RB": lambda token: "" if token.text == ")" else None}
+_LAYER_WORDS = frozenset("layer network weights weight bias biases loss output input gradient multiplied added".split())
+
+
+def _rest_no_letters(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    if all(t.kind != "formula" for t in tokens[at:]):
+        yield len(tokens), ""
+
+
+def _rest_no_layer(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    if not any(t.text in _LAYER_WORDS for t in tokens[at:]):
+        yield len(tokens), ""
+
+
+_UNSAFE = words_of("en", "UNSAFE")
+
+
+def _safe(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """A word that names things and changes nothing."""
+    for phrase in ("one", "hot"), ("two", "dimensional"), ("one", "dimensional"), ("correct", "class"), ("p", "norm"):
+        if tuple(t.text for t in tokens[at : at + 2]) == phrase:
+            yield at + 2, ""
+    if at < len(tokens) and tokens[at].kind == "word" and tokens[at].text not in _UNSAFE:
+        yield at + 1, ""
+
+
+_GEOMETRY = words_of("en", "GEOMETRY")
+
+
+def _geometry(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """Words on windows only: they are read and held against the formulas as such."""
+    n, named = at, False
+    while n < len(tokens) and (tokens[n].text in _GEOMETRY or tokens[n].kind in ("size", "number", "formula") and not
+                               tokens[n].formulas[:1] or tokens[n].kind in ("size", "number", "formula", "sign")):
+        if tokens[n].kind == "formula" and tokens[n].equates:
+            return
+        named |= tokens[n].text in ("window", "windows", "stride", "padding")
+        n += 1
+        if named:
+            yield n, ""
+
+
+def _hint(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """A hint says how, and changes nothing, unless a formula stands in it."""
+    if not any(t.kind == "formula" and t.equates for t in tokens[at:]):
+        yield len(tokens), ""
+
+
+def _aside(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """Of what would be: the sentence says nothing of what is."""
+    if any(t.text in ("would", "could", "were") for t in tokens[at:]):
+        yield len(tokens), ""
+
+
+def _pooled(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """A pooling and its windows, whose words are accounted for where windows are read."""
+    named = False
+    for n in range(at, len(tokens)):
+        named |= tokens[n].text.startswith(("pool", "window"))
+        derived = bool(tokens[n].formulas) and tokens[n].said is Said.DERIVATIVE
+        if derived or orders(tokens, n) or tokens[n].text == "respect":
+            return
+        if named:
+            yield n + 1, ""
+
+
+_POOLING = _GEOMETRY | frozenset("max average mean pool pooling layer temporal spatial unit filter ( ) ,".split())
+
+
+def _pooling(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """A pooling named by its kind and its windows, and by nothing else."""
+    named = False
+    for n in range(at, len(tokens)):
+        if tokens[n].kind not in ("number", "size") and tokens[n].text not in _POOLING:
+            return
+        named |= tokens[n].text in ("pool", "pooling")
+        if named:
+            yield n + 1, ""
+
+
+def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """The rest of a question that asks for no derivative and writes no formula."""
+    if not asks(tuple(tokens)) and not any(t.kind == "formula" and t.equates for t in tokens):
+        yield len(tokens), ""
+
+
+RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
+    "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES), "REST": requested.rest,
+    "REST_WORDS": requested.rest_of_words, "REST_PLAIN": _rest_without_formulas,
+    "any": _bracketed,
+    "poolingwords": _pooled,
+    "pooling": _pooling,
+    "REST_ASIDE": _aside, "REST_HINT": _hint,
+    "safe": _safe,
+    "geometry": _geometry,
+    "REST_NO_LETTERS": _rest_no_letters,
+    "REST_PLAIN_NO_LAYER": _rest_no_layer,
+    "REST_LETTERS": requested.rest_of_letters,
+    "QREST": _question,
+}
+
+_FORMULA, _WORD = frozenset({"formula"}), frozenset({ANY})
+_NUMBERED = frozenset({"number", "formula"})
+KINDS = tuple({**dict.fromkeys(ATOMS, _FORMULA), **dict.fromkeys(RUNS, _WORD),
+               "number": frozenset({"number", "word"}), "count": frozenset({"number", "formula", "word"}),
+               "formula": frozenset({"number", "formula", "size"}),
+               "nameable": frozenset({"number", "formula", "size"}),
+               "LB": frozenset({"sign"}), "RB": frozenset({"sign"}),
+               "letterword": frozenset({"word"}), "size": frozenset({"size"})}.items())
+ROWS = indexed("en", KINDS)

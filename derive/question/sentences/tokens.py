@@ -1,0 +1,176 @@
+"""A question's sentences as tokens: words, numbers, signs, and formulas of a known kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.rules.trees import sides, statements
+from derive.notation.tree import Scripted, has, inside, is_token
+from derive.question.naming import bare_letters, written_letters
+from derive.question.prose import BREAK, GAP, Prose
+from derive.records import dataclass
+
+_TOKEN = re.compile(rf"\d+[ .]\d+|\d+|[^\W\d_]+(?:'s\b)?|[{GAP}{BREAK}½.,:;?!()×→+=/&]")
+_POINTS = re.compile(r"\s*\(?\s*\d+(?:[ .]\d)?\s*(?:p|pts?|points?|marks?)\s*\)?")
+_IZE = re.compile(r"(?<=[a-z]{3})iz(e|ed|es|er|ing|ation|ations)$")
+_ABBREVIATED = frozenset("al cf eq eqs fig sec ref".split())
+_TIMES = re.compile(r"\s*\d+(?:\s*\\times\s*\d+)+\s*")
+_NUMERAL = re.compile(r"\s*(\d+(?:\.\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word in lower case, a number, a sign or a formula, and where it begins in the prose."""
+
+    kind: str  # word, number, sign, formula
+    text: str
+    start: int
+    formulas: tuple[Formula, ...] = ()
+
+    @property
+    def formula(self) -> Formula:
+        return self.formulas[0]
+
+    @cached_property
+    def said(self) -> Said:
+        """What its first formula says."""
+        return kind_of(self.formulas[0])
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """The letters that it names, and nothing else stands in it."""
+        return (written_letters(self.formula) or bare_letters(self.formula)) if self.said in (
+            Said.LETTERS, Said.DECLARATION) else ()
+
+    @cached_property
+    def equates(self) -> bool:
+        """It defines a letter or a function; y = Wx is not taken for a range."""
+        if self.said not in (Said.RANGE, Said.DEFINITION) or len(self.formulas) > 1:
+            return self.said in (Said.DEFINITION, Said.FUNCTION)
+        if self.sets:
+            return False
+        if self.said is Said.DEFINITION:
+            return True
+        runs = sides(statements(self.formula.tree or ())[0])
+        return len(runs) > 1 and any(is_token(part, "NAME") for i in runs[-1] for part in inside(i)) and not any(
+            has(run, "DOTS", "RANGE", "COMMA") for run in runs)
+
+    @cached_property
+    def sets(self) -> bool:
+        """x_1 = 1: it gives an entry a number."""
+        parts = statements(self.formula.tree or ())
+        runs = sides(parts[0]) if len(parts) == 1 else []
+        return len(runs) == 2 and all(len(r) == 1 for r in runs) and isinstance(runs[0][0], Scripted) and is_token(
+            runs[1][0], "NUMBER")
+
+    def __str__(self) -> str:
+        return f"${self.formula.latex.strip()}$" if self.formulas else self.text
+
+
+Sentence = tuple[Token, ...]
+
+
+def sentences(prose: Prose) -> list[Sentence]:
+    """The sentences in their order without marks of points; a displayed formula belongs to the words around it."""
+    found: list[Sentence] = []
+    run: list[Token] = []
+    points = _POINTS.match(prose.text)
+    tokens = list(_tokens(prose, points.end() if points and points[0].strip() else 0))
+    for n, token in enumerate(tokens):
+        ends = token.text in (".", "?", "!", ";") and token.kind == "sign" and not (
+            n and tokens[n - 1].text in _ABBREVIATED)
+        if token.kind == "blank":
+            ends = not (n and tokens[n - 1].formulas and _displayed(tokens[n - 1])) and not (
+                n + 1 < len(tokens) and _displayed(tokens[n + 1]))
+        elif not ends:
+            run.append(token)
+            ends = _displayed(token) and _closes(token, tokens[n + 1 :], prose)
+        if ends and run:
+            found.append(tuple(run))
+            run = []
+    return [*found, tuple(run)] if run else found
+
+
+def _displayed(token: Token) -> bool:
+    return any(f.display for f in token.formulas)
+
+
+def _closes(token: Token, rest: list[Token], prose: Prose) -> bool:
+    """A displayed formula ends its sentence: with a full stop, or a capital letter behind it."""
+    if token.formulas[-1].latex.rstrip(" \n}$\\").endswith(".") or token.formulas[-1].latex.rstrip().endswith("."):
+        return True
+    after = next((t for t in rest if t.kind != "blank"), None)
+    return after is None or (after.kind == "word" and prose.source_at(after.start).isupper())
+
+
+def _tokens(prose: Prose, first: int) -> Iterator[Token]:
+    gaps = {gap.start: gap.formula for gap in prose.gaps}
+    text = prose.text
+    for match in _TOKEN.finditer(text, first):
+        start, word = match.start(), match[0]
+        if word == GAP and start in gaps:
+            yield _of_formula(start, (gaps[start],))
+        elif word == BREAK:
+            shown = prose.displayed(start)
+            yield Token("formula", "", start, shown) if shown else Token("blank", "", start)
+        elif word[0].isdigit():
+            point = "." in prose.plain.text[start : match.end()]
+            if point or " " not in word:
+                yield Token("number", word.replace(" ", ".") if point else word, start)
+            else:
+                one, two = word.split()
+                yield Token("number", one, start)
+                yield Token("number", two, start + len(one) + 1)
+        elif word[0].isalpha():
+            yield Token("word", _IZE.sub(r"is\1", word.removesuffix("'s")), start)
+        else:
+            yield Token("sign", word, start)
+
+
+def _of_formula(start: int, found: tuple[Formula, ...]) -> Token:
+    latex = found[0].latex
+    if number := _NUMERAL.fullmatch(latex):
+        return Token("number", number[1], start, found)
+    if _TIMES.fullmatch(latex):
+        return Token("size", "×".join(re.findall(r"\d+", latex)), start, found)
+    return Token("formula", "", start, found)
+
+
+_FOREIGN = re.compile(r"[ěščřžýáíéůúťďňäöüß]|\b(?:je|jsou|der|die|das|und|vrstv\w*|leiten)\b")
+
+
+def in_english(text: str) -> bool:
+    """The rows are those of English."""
+    return _FOREIGN.search(text) is None
+
+
+_ALWAYS = frozenset("derive differentiate".split())
+_ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
+                    "present simplify deduce state show define".split())
+_BEFORE = frozenset("and then to first also please finally now next hence or it them therefore thus explicitly".split())
+
+
+def asks(tokens: Sentence) -> bool:
+    """An order to derive stands in it, or a question for what something is."""
+    if any(t.text == "hint" for t in tokens[:2]):
+        return False
+    for n, token in enumerate(tokens):
+        if orders(tokens, n):
+            return True
+        if token.text == "what" and _opens(tokens, n) and any(t.text in ("is", "are") for t in tokens[n : n + 3]):
+            return True
+    return False
+
+
+def orders(tokens: Sequence[Token], n: int) -> bool:
+    """A verb of asking stands here where an order begins: in front, behind a sign, an “and”, a formula."""
+    return tokens[n].text in _ALWAYS or (tokens[n].text in _ASKING and _opens(tokens, n))
+
+
+def _opens(tokens: Sequence[Token], n: int) -> bool:
+    before = tokens[n - 1] if n else None
+    return before is None or before.kind in ("sign", "formula") or before.text in _BEFORE

@@ -1,0 +1,375 @@
+"""Descriptions in words and the formulas that they make; what changes the layer besides is not read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from derive.card import Card
+from derive.notation.rules import LETTERS, rewritten
+from derive.question.prose import prose_of
+from derive.question.reading import question_formulas
+from derive.question.sentences import grammar
+from derive.question.sentences.emitted import Emitted
+from derive.question.sentences.reading import meaning
+from derive.question.sentences.telling import Telling, Unread
+from derive.question.sentences.tokens import sentences
+from derive.statement import Statement
+
+# A description, and behind the arrow the formulas in their order; lines belong together up to a blank one.
+READ = r"""
+A fully connected layer with three units and a bias is followed by a tanh.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \tanh(s_{j})
+
+A fully connected layer receives five inputs and has two units, each with its own bias.
+    => y_{j} = \sum_{k} W_{jk} x_{k} + b_{j}
+
+A dense layer with four inputs, two units and no bias is followed by a softplus.
+    => s_{j} = \sum_{k} W_{jk} x_{k} ; y_{j} = \log(1 + e^{s_{j}})
+
+The input $x$ is passed through a dense layer with weights $A$ and bias $c$, and then through a sigmoid.
+    => s_{j} = \sum_{k} A_{jk} x_{k} + c_{j} ; y_{j} = \frac{1}{1 + e^{-s_{j}}}
+
+The input $x$ is put through a tanh, giving $h$, and $h$ is multiplied elementwise by $x$.
+    => h_{k} = \tanh(x_{k}) ; y_{k} = h_{k} x_{k}
+
+A neuron with three inputs and a bias has a tanh activation function.
+    => s = \sum_{k} w_{k} x_{k} + b ; y = \tanh(s)
+
+A hidden layer of four rectified linear units receives six inputs.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \max(0, s_{j})
+
+A dense layer uses the sigmoid as its activation function.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \frac{1}{1 + e^{-s_{j}}}
+
+A dense layer with weight matrix $W$ and bias vector $b$ acts on the input $u$ and is followed by a GELU.
+    => s_{j} = \sum_{k} W_{jk} u_{k} + b_{j} ; y_{j} = \frac{s_{j}}{2} \left(1 +
+    \operatorname{erf}\left(\frac{s_{j}}{\sqrt{2}}\right)\right)
+
+A single logistic unit with four inputs and a bias is trained with the binary cross-entropy loss.
+    => s = \sum_{k} w_{k} x_{k} + b ; h = \frac{1}{1 + e^{-s}} ; L = -(t \log(h) + (1 - t) \log(1 - h))
+
+A linear softmax classifier with four inputs and three classes is trained with the cross-entropy loss.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; p_{j} = \frac{e^{s_{j}}}{\sum_{i} e^{s_{i}}} ; L = -\sum_{j} t_{j}
+    \log(p_{j})
+
+Softmax regression with two features and three classes is trained on a batch of six samples. The loss is the
+cross-entropy, averaged over the batch.
+    => s_{nj} = \sum_{k} W_{jk} x_{nk} + b_{j} ; p_{nj} = \frac{e^{s_{nj}}}{\sum_{i} e^{s_{ni}}} ; L = -\frac{1}{6}
+    \sum_{n,j} t_{nj} \log(p_{nj})
+
+A network has two inputs, one hidden layer of three tanh units and a single linear output unit. It is trained with
+half the squared error.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; a = \sum_{j} w_{j} h_{j} ; L = \frac{1}{2} (a
+    - t)^2
+
+A linear model with a bias is trained with the squared error.
+    => s = \sum_{k} w_{k} x_{k} + b ; L = (s - t)^2
+
+A linear model is trained with half the squared error plus an L2 penalty: $\lambda$ times the squared norm of the
+weights.
+    => s = \sum_{k} w_{k} x_{k} ; L = \frac{1}{2} (s - t)^2 + \lambda \sum_{k} w_{k}^2
+
+A linear layer with two outputs is followed by a tanh. The loss is the sum of squared errors between the outputs and
+the targets.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; L = \sum_{j} (h_{j} - t_{j})^2
+
+The scores $s=Wx+b$ go into a softmax, and the loss is the cross-entropy with the one-hot label $y$.
+    => s=Wx+b ; p_{k} = \frac{e^{s_{k}}}{\sum_{j} e^{s_{j}}} ; L = -\sum_{k} y_{k} \log(p_{k})
+
+The output of a dense layer $z=Wx+b$ is put through a softplus, and the result $a$ is compared with the target $t$
+using half the squared error.
+    => z=Wx+b ; a_{k} = \log(1 + e^{z_{k}}) ; L = \frac{1}{2} \sum_{k} (a_{k} - t_{k})^2
+
+Consider an affine layer $z = Wx + b$. It is followed by a leaky ReLU with slope $0.1$.
+    => z = Wx + b ; y_{k} = \begin{cases} z_{k} & \text{if } z_{k} > 0 \\ 0.1 z_{k} & \text{otherwise} \end{cases}
+
+A leaky ReLU with negative slope $0.2$ is applied to the input $x$.
+    => y_{k} = \begin{cases} x_{k} & \text{if } x_{k} > 0 \\ 0.2 x_{k} & \text{otherwise} \end{cases}
+
+The pre-activations $z=Wx+b$ are passed through the activation function $f(s)=s\,e^{-s}$.
+    => z=Wx+b ; y_{k} = f(z_{k})
+
+In a residual block the input $x$ is passed through a dense layer with a tanh, and the result is added to the input.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; y_{j} = h_{j} + x_{j}
+
+A residual block adds its input $x$ to the output of a network: a linear layer $A$, then a ReLU, and then a linear
+layer $B$.
+    => s_{j} = \sum_{k} A_{jk} x_{k} ; h_{j} = \max(0, s_{j}) ; a_{i} = \sum_{j} B_{ij} h_{j} ; y_{k} = x_{k} +
+    a_{k}
+
+The input vector is transformed by a dense layer with tanh activation and as many units as inputs. A second dense
+layer with sigmoid activation looks at the same input and produces the gate. The output is the gate times the
+transformed input plus one minus the gate times the input.
+    => s_{j} = \sum_{k} W_{1,jk} x_{k} + b_{1,j} ; h_{j} = \tanh(s_{j}) ; a_{i} = \sum_{k} W_{2,ik} x_{k} + b_{2,i}
+    ; g_{i} = \frac{1}{1 + e^{-a_{i}}} ; y_{i} = 1 - g_{i} ; u_{i} = g_{i} h_{i} ; q_{i} = y_{i} x_{i} ; z_{i} =
+    u_{i} + q_{i}
+
+The input $x$ is multiplied elementwise by a binary mask $m$ and divided by the keep probability $p$, giving $y$.
+    => h_{k} = x_{k} m_{k} ; y_{k} = \frac{h_{k}}{p}
+
+The hidden vector $h=\tanh(Wx)$ is put through inverted dropout: each component is multiplied by the corresponding
+entry of a mask $m$ and divided by the keep probability $q$.
+    => h=\tanh(Wx) ; y_{j} = h_{j} m_{j} ; z_{j} = \frac{y_{j}}{q}
+
+A feature map with three channels of size $4\times 5$ is reduced by global average pooling. The result is fed into a
+dense layer with two units.
+    => s_{k} = \frac{1}{20} \sum_{j,i} x_{kji} ; y_{l} = \sum_{k} W_{lk} s_{k} + b_{l}
+
+A network consists of global average pooling of a feature map with two channels of 3 by 3 pixels and a dense layer
+with four units.
+    => s_{k} = \frac{1}{9} \sum_{j,i} x_{kji} ; y_{l} = \sum_{k} W_{lk} s_{k} + b_{l}
+
+A one-dimensional convolution layer with a kernel of length 3, stride 2 and a bias is applied to a signal of 9
+samples.
+    => y_{i} = \sum_{p=0}^{2} w_{p} x_{2i + p} + b
+
+A one-dimensional convolution layer has a single filter of length 2, dilation 3 and no bias. It is applied to a
+sequence of 8 numbers.
+    => y_{i} = \sum_{p=0}^{1} w_{p} x_{i + 3p}
+
+A $5\times 5$ image $X$ is convolved with a $3\times 3$ kernel $K$, a scalar bias $b$ is added, and the result is
+passed through a ReLU.
+    => z_{ij} = \sum_{p=0}^{2} \sum_{q=0}^{2} K_{pq} X_{i + p,j + q} + b ; y_{il} = \max(0, z_{il})
+
+A one-dimensional convolution layer with a kernel of length 3, padding of 1 and no bias is applied to a signal of 6
+samples. The kernel is not flipped.
+    => y_{i} = \sum_{p : 0 \le i + p - 1 < 6} w_{p} x_{i + p - 1}
+
+A batch of feature vectors, stored as the rows of a matrix, is passed through a dense layer with three units and a
+sigmoid.
+    => s_{nj} = \sum_{k} W_{jk} x_{nk} + b_{j} ; y_{nj} = \frac{1}{1 + e^{-s_{nj}}}
+
+The input $x$ is sent through two affine maps, $a=Wx+b$ and $g=Vx+c$. The output is the elementwise product of $a$
+and the sigmoid of $g$.
+    => a=Wx+b ; g=Vx+c ; h_{k} = \frac{1}{1 + e^{-g_{k}}} ; y_{j} = a_{j} h_{j}
+
+The input is sent through a dense layer and a softmax, giving the probabilities $p$. The loss is the negative
+log-likelihood of the correct class.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; p_{j} = \frac{e^{s_{j}}}{\sum_{i} e^{s_{i}}} ; L = -\sum_{j} t_{j}
+    \log(p_{j})
+
+A single unit with weights $w$ and bias $b$ is followed by a sigmoid.
+    => s = \sum_{k} w_{k} x_{k} + b ; y = \frac{1}{1 + e^{-s}}
+
+A dense layer with three units is followed by a softplus. The outputs are compared with the targets by the absolute
+error.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \log(1 + e^{s_{j}}) ; L = \sum_{j} |h_{j} - t_{j}|
+
+A linear classifier with a weight vector and a bias is trained on a minibatch of four examples with two features
+each and labels plus or minus one. The objective is the average hinge loss over the minibatch.
+    => s_{n} = \sum_{k} w_{k} x_{nk} + b ; L = \frac{1}{4} \sum_{n} \max(0, 1 - t_{n} s_{n})
+
+An ELU is applied to each component of the input $x$.
+    => y_{k} = \begin{cases} x_{k} & \text{if } x_{k} > 0 \\ \alpha (e^{x_{k}} - 1) & \text{otherwise} \end{cases}
+
+A dense layer with a softmax activation has four inputs and three units.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \frac{e^{s_{j}}}{\sum_{i} e^{s_{i}}}
+
+Two-layer net: $h=\tanh(W_1x+b_1)$ and $z=W_2h+b_2$. Then softmax and cross-entropy with a one-hot label $y$.
+    => h=\tanh(W_1x+b_1) ; z=W_2h+b_2 ; p_{k} = \frac{e^{z_{k}}}{\sum_{j} e^{z_{j}}} ; L = -\sum_{k} y_{k}
+    \log(p_{k})
+
+A linear layer with three units is applied to the input $x$. There is no bias.
+    => y_{j} = \sum_{k} W_{jk} x_{k}
+
+The transfer function $f(a)=a^3$ is applied to the input $x$.
+    => y_{k} = f(x_{k})
+
+Linear regression with a bias is trained with the mean squared error over a batch of $N$ samples.
+    => s_{n} = \sum_{k} w_{k} x_{nk} + b ; L = \frac{1}{N} \sum_{n} (s_{n} - t_{n})^2
+
+A logistic regression classifier with a bias is trained on a batch of $N$ feature vectors by minimising the average
+binary cross-entropy plus a weight-decay term, equal to half the regularisation coefficient $\lambda$ times the
+squared norm of the weights.
+    => s_{n} = \sum_{k} w_{k} x_{nk} + b ; h_{n} = \frac{1}{1 + e^{-s_{n}}} ; L = -\frac{1}{N} \sum_{n} (t_{n}
+    \log(h_{n}) + (1 - t_{n}) \log(1 - h_{n})) + \frac{1}{2} \lambda \sum_{k} w_{k}^2
+
+A multilayer perceptron for regression has three inputs, one hidden layer with four units whose transfer function is
+the hyperbolic tangent, and two linear output units. Both layers have biases. The loss is half the squared Euclidean
+distance between output and target.
+    => s_{j} = \sum_{k} W_{1,jk} x_{k} + b_{1,j} ; h_{j} = \tanh(s_{j}) ; a_{i} = \sum_{j} W_{2,ij} h_{j} + b_{2,i}
+    ; L = \frac{1}{2} \sum_{i} (a_{i} - t_{i})^2
+
+The inner product of $u$ and $v$ is put through a sigmoid.
+    => s = \sum_{k} u_{k} v_{k} ; y = \frac{1}{1 + e^{-s}}
+
+"""
+
+OPEN = r"""
+A dense layer is followed by a tanh, and the output is then squared twice.
+
+Two dense layers with shared weights are followed by a tanh.
+
+A dense layer with three units, except the bias, is followed by a ReLU.
+
+A dense layer is followed by a tanh. The tanh has a gain of two.
+
+A dense layer with four units and a tanh is applied twice.
+
+A dense layer has three units. The weights are symmetric.
+
+A dense layer with a tanh activation is applied to the input with the weights normalised.
+
+The input is passed through a dense layer with three units whose bias is frozen at one.
+
+The input is passed through a dense layer and a sigmoid with temperature two.
+
+A dense layer with three units is followed by a sigmoid that is scaled by two.
+
+A dense layer with three units is followed by a frobulator.
+
+A fully connected layer with two units and a sparse weight matrix is followed by a sigmoid.
+
+Two dense layers are followed by a softmax.
+
+A dense layer with three units is followed by a ReLU and another layer.
+
+A dense layer with three units is followed by a tanh. The output is multiplied by the mask.
+
+A dense layer with inverted dropout is followed by a tanh.
+
+A dense layer with three inputs and two units is followed by a sigmoid. The loss is the mean squared error.
+
+A dense layer with three units is followed by a tanh. The loss is the cross-entropy with the target.
+
+A dense layer with three units is followed by a softmax. The loss is the weighted cross-entropy with the target.
+
+A dense layer with three units is followed by a softmax. The loss is the cross-entropy with label smoothing.
+
+A dense layer with three units is followed by a softmax with temperature $\tau$.
+
+A logistic regression classifier is trained with the focal loss.
+
+A linear model with four inputs is trained with the squared error on a batch of ten samples.
+
+A classifier has three inputs and a hidden layer of four units.
+
+A dense layer with three units is followed by batch normalisation and a ReLU.
+
+A dense layer with tied weights is followed by a tanh.
+
+A dense layer with three units and a tanh activation uses the sigmoid as activation function.
+
+A dense layer has three units and four units.
+
+A residual block adds its input to the output of a dense layer with dropout.
+
+A dense layer whose weights are clipped to one is followed by a tanh.
+
+A leaky ReLU with a slope that depends on the unit is applied to the input $x$.
+
+A dense layer without bias has a bias $b$.
+
+The input $x$ is multiplied elementwise by the transpose of $W$.
+
+A dense layer with three units is followed by a sigmoid. Noise is added to the output.
+
+A dense layer with three units is followed by a ReLU. The gradient is stopped there.
+
+A hidden layer of four tanh units is followed by a linear output unit. The hidden layer has no bias, the output unit
+has one.
+
+A dense layer with three units is followed by a tanh. The output is the maximum of both.
+
+A dense layer is followed by a tanh. The result is added to the input and halved.
+
+A neuron with three inputs uses the square of its weights.
+
+A linear model with a bias is trained with the logistic loss.
+
+The input $x$ is put through a tanh. The image is cropped.
+
+A one-dimensional convolution layer with a kernel of length 3 is applied to a signal of 9 samples.
+
+A one-dimensional convolution layer with a kernel of length 3, a bias and circular padding is applied to a signal of
+9 samples.
+
+A two-layer network has three inputs and a tanh layer.
+
+A dense layer with three units is followed by a sigmoid. It is trained with the cross-entropy loss on a batch of
+samples.
+
+The input $x$ is multiplied elementwise by $x$. The result is divided by the sum.
+
+A one-dimensional convolution layer with a kernel of length 3 and a bias is applied to a signal of 9 samples. The
+kernel is flipped.
+
+A dense layer with three units is followed by a ReLU, which is clipped at six.
+
+A logistic neuron has three inputs. The first input is fixed to one.
+
+"""
+
+
+def _told(text: str, asked: str = "Derive the backward message.") -> Statement:
+    card = Card.parse(f"---\nid: a\n---\n\n# Question\n{text} {asked}\n")
+    prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
+    told = Telling(prose.formulas)
+    for tokens in sentences(prose):
+        told.sentence(tokens, meaning(tokens), (1, text))
+    return Emitted(told).statement()
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _rows() -> list[tuple[str, str]]:
+    blocks = [_joined(block).partition(" => ") for block in READ.strip().split("\n\n")]
+    return [(text, formulas) for text, _, formulas in blocks]
+
+
+@pytest.mark.parametrize(("text", "formulas"), _rows(), ids=lambda value: value[:60])
+def test_a_description_makes_formulas(text: str, formulas: str) -> None:
+    assert " ; ".join(_told(text).forward or ()) == formulas
+
+
+@pytest.mark.parametrize("text", [_joined(block) for block in OPEN.strip().split("\n\n")], ids=lambda value: value[:60])
+def test_what_changes_the_layer_besides_is_not_read(text: str) -> None:
+    with pytest.raises(Unread):
+        _told(text)
+
+
+def test_sizes_that_are_said_are_shapes() -> None:
+    found = _told("A fully connected layer with four inputs and three units is followed by a sigmoid.")
+    assert set(found.shapes or ()) == {r"x \in \mathbb{R}^{4}", r"W \in \mathbb{R}^{3 \times 4}"}
+
+
+def test_a_batch_has_an_axis_of_samples() -> None:
+    found = _told("Softmax regression with three classes is trained on a batch of $B$ samples. The loss is the "
+                  "cross-entropy, averaged over the batch.")
+    assert r"x \in \mathbb{R}^{B \times D}" in (found.shapes or ())
+    assert found.constants == ("t",)
+
+
+def test_letters_of_the_request_are_those_of_the_weights() -> None:
+    found = _told("A dense layer with three units is followed by a tanh.",
+                  r"Derive $\partial L/\partial U$ and $\partial L/\partial d$.")
+    assert (found.forward or ())[0] == r"s_{j} = \sum_{k} U_{jk} x_{k} + d_{j}"
+    assert found.parameters == ("U", "d")
+
+
+def test_the_upstream_gradient_names_the_output() -> None:
+    found = _told("The input $x$ is put through a softplus.", r"Given $\partial L/\partial v$, derive "
+                  r"$\partial L/\partial x$.")
+    assert found.output == "v"
+    with pytest.raises(Unread):
+        _told("The input $x$ is put through a softplus, giving $v$.", r"Given $\partial L/\partial w$, derive "
+              r"$\partial L/\partial x$.")
+
+
+def test_the_declared_shape_turns_the_weights() -> None:
+    found = _told(r"A dense layer with weights $W\in\mathbb R^{4\times 3}$, four inputs and three units is followed by a "
+                  "tanh.")
+    assert (found.forward or ())[0] == r"s_{j} = \sum_{k} W_{kj} x_{k}"
+
+
+def test_each_name_of_rows_stands_in_one_file() -> None:
+    places: dict[str, set[str]] = {}
+    for file in (Path(grammar.__file__).parent / "rows").glob("*.rows"):
+        for name in re.findall(r"(?m)^(\w+):", file.read_text(encoding="utf-8")):
+            places.setdefault(name, set()).add(file.name)
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

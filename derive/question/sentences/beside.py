@@ -7,17 +7,19 @@ from collections.abc import Iterator, Sequence
 from derive.errors import CardError, Problem
 from derive.question.lexicon import named
 from derive.question.prose import Prose
-from derive.question.sentences.grammar import Parse
+from derive.question.sentences.grammar import Parse, words_of
 from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS, Say
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 
 _HARMLESS = frozenset({"skip", "besides", "given"})
+_TROUBLE = words_of("en", "CHANGES")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
 
 def refuse_unread_words(prose: Prose) -> None:
     """Raise :class:`CardError` for words behind the layer's first formula or name that the rows do not read whole."""
     started = False
+    written = any(t.kind == "formula" and t.equates for tokens in sentences(prose) for t in tokens)
     for tokens in sentences(prose):
         first = next((n for n, t in enumerate(tokens) if t.kind == "formula" and t.equates), None)
         names = bool(named(_text(tokens, prose), "part"))
@@ -25,13 +27,18 @@ def refuse_unread_words(prose: Prose) -> None:
             tokens if started else ())
         behind = _stripped(behind)
         if behind and not (_reads(behind, "beside" if first is None else "behind") or _joins(behind, prose)) and not (
-                first is None and _says_nothing(behind)):
+                first is None and _says_nothing(behind)) and (not written or _changes(behind)):
             raise _unread(behind, prose)
         for n, token in enumerate(tokens[:first] if first is not None else ()):
             attends = token.text == "causal" and "attention" in (t.text for t in tokens[n : n + 3])
             if attends or token.text in _CHANGES:
                 raise _unread((token,), prose)
         started = started or first is not None or (names and not asks(tokens))
+
+
+def _changes(tokens: Sequence[Token]) -> bool:
+    """A word stands in it that changes what is computed, or an entry is given a number."""
+    return any(t.text in _TROUBLE or (t.formulas and t.sets) for t in tokens)
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:

@@ -12,12 +12,14 @@ from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
 from derive.question.prose import Prose
 from derive.question.sentences.asked import derivative_parts
+from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.reading import meaning
 from derive.question.sentences.requested import arguments, head
 from derive.question.sentences.telling import Unread
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 
+_TROUBLE = words_of("en", "CHANGES_REQUEST")
 _DERIVED = frozenset("""asks_back bare derivs grads grads_input gradsdefined gradsin gradsof innerof jacobianof messages
     messages_jacobian messages_vjp messagesin messagesof named noungrads outputof ownderivative ownjacobian primes
     """.split())
@@ -35,6 +37,9 @@ def refuse_unread_requests(prose: Prose, module: Module) -> None:
         try:
             said = meaning(tokens)
         except Unread:
+            if not {t.text for t in tokens} & _TROUBLE and not any(t.formulas and (t.said is Said.VALUE or t.sets) for t in tokens):
+                asked = True
+                continue  # what else stands there is accounted for where requests are read
             raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
                                     "wanted, or `derive` in the front matter", line=line, key="derive")) from None
         for wrong in _unanswered(said, module):

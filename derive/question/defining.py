@@ -65,8 +65,10 @@ def defined_in_words(prose: Prose, written: Sequence[Formula]) -> Iterator[Formu
     """The formulas of letters that sentences define by a function's name, where formulas define others."""
     heads = [(two[0][0], f) for f in written for part in statements(f.tree or ())
              if len(two := sides(part)) > 1 and two[0]]
-    reader = _Reader({str(base_of(normal(head))): "softmax" in f.latex for head, f in heads},
-                     next(c for c in "rquvm" if c not in letters(written)))
+    free = next((c for c in "rquvm" if c not in letters(written)), None)
+    if free is None:
+        return
+    reader = _Reader({str(base_of(normal(head))): "softmax" in f.latex for head, f in heads}, free)
     for sentence in _sentences(prose) if heads else ():
         for start, latex in reader.definitions(sentence):
             yield Formula(latex, prose.plain.line(start), 0, False)

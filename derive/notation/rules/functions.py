@@ -83,7 +83,7 @@ def in_chains(formulas: list[Formula]) -> list[Formula]:
         name = str(rest[0][0]) if len(rest) == 2 and len(rest[0]) == 2 and trees.called(rest[0], 0) else ""
         runs = (run for f in formulas for run in trees.all_runs(f.tree or ()))
         calls = (run[n] for run in runs for n in range(len(run)) if str(run[n]) == name and trees.called(run, n))
-        if not name or name == str(first[0]) or all(call is rest[0][0] for call in calls):
+        if not name or not first or name == str(first[0]) or all(call is rest[0][0] for call in calls):
             return part
         call, comma = rest[0], trees.sign("COMMA", ",", part[-1])
         return *call, trees.equals(call[-1]), *rest[1], comma, *first, trees.equals(call[0]), *call

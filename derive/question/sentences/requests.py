@@ -37,7 +37,8 @@ def refuse_unread_requests(prose: Prose, module: Module) -> None:
         try:
             said = meaning(tokens)
         except Unread:
-            if not {t.text for t in tokens} & _TROUBLE and not any(t.formulas and (t.said is Said.VALUE or t.sets) for t in tokens):
+            values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in tokens)
+            if not values and not {t.text for t in tokens} & _TROUBLE:
                 asked = True
                 continue  # what else stands there is accounted for where requests are read
             raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "

@@ -175,18 +175,28 @@ def indexed(language: str, atoms: tuple[tuple[str, frozenset[str]], ...]) -> Row
     return Rows({name: tuple((row, _first(row.pieces, firsts)) for row in own) for name, own in rows.items()})
 
 
+MOST_STEPS = 60_000  # of a sentence; those of cards take up to ten thousand
+
+
+class TooLong(Exception):
+    """A sentence that takes more steps than any has."""
+
+
 class Parse:
-    """All that the rows make of the runs of one sentence's tokens."""
+    """All that the rows make of the runs of one sentence's tokens; nothing of one that takes too many steps."""
 
     def __init__(self, rows: Rows, actions: Mapping[str, Callable[..., Any]],
                  atoms: Mapping[str, Callable[[Token], Any]], own: Mapping[str, Runs], tokens: Sequence[Token]) -> None:
         self.rows, self.actions, self.atoms, self.own, self.tokens = rows, actions, atoms, own, tokens
         self.known: dict[tuple[str, int], tuple[tuple[int, Any], ...]] = {}
-        self.furthest = 0
+        self.furthest = self.steps = 0
 
     def whole(self, name: str) -> list[Any]:
         """The values of all tokens as one run of this name, in the order of the rows."""
-        return [value for end, value in self.runs(name, 0) if end == len(self.tokens)]
+        try:
+            return [value for end, value in self.runs(name, 0) if end == len(self.tokens)]
+        except (TooLong, RecursionError):
+            return []
 
     def runs(self, name: str, at: int) -> tuple[tuple[int, Any], ...]:
         """(end, value) of each run of this name that begins here."""
@@ -221,6 +231,9 @@ class Parse:
                     yield end, value
 
     def _sequence(self, pieces: tuple[Any, ...], at: int, env: Env) -> Iterator[tuple[int, Env]]:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooLong
         if not pieces:
             yield at, env
             return

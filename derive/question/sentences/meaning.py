@@ -91,6 +91,7 @@ ACTIVATIONS = frozenset("relu leaky_relu prelu elu sigmoid tanh softplus gelu se
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
                    "hinge absolute_error logistic_loss log_cosh negative_log_likelihood".split())
 _MOST_WORDS = 5
+_UNITS = frozenset({"unit", "units", "neuron", "neurons"})
 
 
 def _part_of(names: frozenset[str]) -> Callable[[Sequence[Token], int], Iterator[tuple[int, str]]]:
@@ -102,7 +103,8 @@ def _part_of(names: frozenset[str]) -> Callable[[Sequence[Token], int], Iterator
                 return
             words.append(token.text)
             text = " ".join(words)
-            for span in spans(text, "part"):
+            weighs = words[-1] in _UNITS and "linear" not in words  # a logistic unit has weights, a ReLU may be a unit
+            for span in () if weighs else spans(text, "part"):
                 name = span.concept.partition(".")[2]
                 if span.start == 0 and span.stop == len(text) and name in names:
                     yield at + len(words), name

@@ -134,8 +134,8 @@ def layer_written(question: Question) -> Module:
 
 def refuse_unread(question: Question, module: Module, words: bool = True) -> None:
     """Raise :class:`CardError` for words that no row reads: in what is asked, and behind the layer's formulas."""
+    from derive.question.sentences.answered import refuse_unread_requests
     from derive.question.sentences.beside import refuse_unread_words
-    from derive.question.sentences.requests import refuse_unread_requests
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose

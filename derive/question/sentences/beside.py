@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from derive.errors import CardError, Problem
 from derive.question.lexicon import named
@@ -76,11 +76,3 @@ def _says_nothing(tokens: Sentence) -> bool:
 
 def _reads(tokens: Sentence, name: str) -> bool:
     return bool(Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole(name))
-
-
-def refused(prose: Prose) -> Iterator[str]:
-    """The words, for tests."""
-    try:
-        refuse_unread_words(prose)
-    except CardError as error:
-        yield str(error)

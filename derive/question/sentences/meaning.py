@@ -8,7 +8,7 @@ from typing import Any
 
 from derive.notation.rules.kinds import Said
 from derive.question.lexicon import spans
-from derive.question.sentences import requested
+from derive.question.sentences import request_atoms
 from derive.question.sentences.grammar import ANY, indexed, words_of
 from derive.question.sentences.tokens import Token, asks, orders
 from derive.records import dataclass
@@ -41,7 +41,7 @@ def _flat(*values: Any) -> tuple[Any, ...]:
 
 
 def _case(one: Token, other: Token) -> Say | None:
-    return Say("case", (one, other)) if requested.complementary(one, other) else None
+    return Say("case", (one, other)) if request_atoms.complementary(one, other) else None
 
 
 ACTIONS = Actions(asks=lambda *of: Say("asks", (_flat(*of),)), case=_case, one=lambda value: value, many=_flat,
@@ -82,7 +82,7 @@ def _formula_value(token: Token) -> Token | None:
 
 ATOMS: dict[str, Callable[[Token], Any]] = {
     "number": _number, "count": _count, "letter": _letter, "equation": _equation, "function": _function,
-    "derivative": requested.derivative, "formulavalue": _formula_value,
+    "derivative": request_atoms.derivative, "formulavalue": _formula_value,
 }
 
 
@@ -111,11 +111,6 @@ def _part_of(names: frozenset[str]) -> Callable[[Sequence[Token], int], Iterator
     return runs
 
 
-def _rest_without_formulas(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    if all(t.kind != "formula" for t in tokens[at:]):
-        yield len(tokens), ""
-
-
 def _bracketed(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """What stands up to the closing bracket."""
     end = next((n for n in range(at, len(tokens)) if tokens[n].text == ")"), None)
@@ -135,9 +130,11 @@ def _formula(token: Token) -> Token | None:
     return token if token.kind in ("formula", "number") and token.formulas else None
 
 
-ATOMS |= {"called": requested.called_letter, "prime": requested.primed, "facts": requested.facts,
-          "size": requested.size, "timed": requested.timed, "raised": requested.raised, "nonzero": requested.nonzero,
-          "definition": requested.definition}
+ATOMS |= {"called": request_atoms.called_letter, "prime": request_atoms.primed, "facts": request_atoms.facts,
+          "size": request_atoms.size, "timed": request_atoms.timed, "raised": request_atoms.raised,
+          "nonzero": request_atoms.nonzero, "definition": request_atoms.definition}
+
+
 def _nameable(token: Token) -> Token | None:
     """A formula that names, declares or bounds letters, and computes nothing."""
     known = token.kind in ("formula", "number") and token.formulas
@@ -157,16 +154,8 @@ ATOMS |= {"member": _member, "SLASH": lambda token: "" if token.text == "/" else
 ATOMS |= {"declared": lambda token: token if token.kind == "formula" and token.said is Said.DECLARATION else None}
 ATOMS |= {"letterword": _letter_word, "letters": _letters, "formula": _formula,
           "LB": lambda token: "" if token.text == "(" else None, "RB": lambda token: "" if token.text == ")" else None}
-_LAYER_WORDS = frozenset("layer network weights weight bias biases loss output input gradient multiplied added".split())
-
-
 def _rest_no_letters(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     if all(t.kind != "formula" for t in tokens[at:]):
-        yield len(tokens), ""
-
-
-def _rest_no_layer(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    if not any(t.text in _LAYER_WORDS for t in tokens[at:]):
         yield len(tokens), ""
 
 
@@ -243,17 +232,15 @@ def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
-    "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES), "REST": requested.rest,
-    "REST_WORDS": requested.rest_of_words, "REST_PLAIN": _rest_without_formulas,
-    "any": _bracketed,
+    "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES), "REST": request_atoms.rest,
+    "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,
     "pooling": _pooling,
     "REST_ASIDE": _aside, "REST_HINT": _hint,
     "safe": _safe,
     "geometry": _geometry,
     "REST_NO_LETTERS": _rest_no_letters,
-    "REST_PLAIN_NO_LAYER": _rest_no_layer,
-    "REST_LETTERS": requested.rest_of_letters,
+    "REST_LETTERS": request_atoms.rest_of_letters,
     "QREST": _question,
 }
 

@@ -15,7 +15,7 @@ from derive.question.sentences.asked import derivative_parts
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.reading import meaning
-from derive.question.sentences.requested import arguments, head
+from derive.question.sentences.request_atoms import arguments, head
 from derive.question.sentences.telling import Unread
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 

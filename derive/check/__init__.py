@@ -8,6 +8,7 @@ from derive.card import Card
 from derive.check.beside import Beside
 from derive.check.claims import claims
 from derive.check.report import Judged, Report
+from derive.errors import DeriveError
 from derive.expr import Entry, Fn, Node, Partial, Rel
 from derive.module import Module
 from derive.verify.report import Verdict
@@ -18,14 +19,18 @@ __all__ = ["Judged", "Report", "check"]
 def check(card: Card | str | Path, text: str | None = None) -> Report:
     """A verdict on each equation of the card's solution, or of the ``text`` of an answer.
 
-    Raises :class:`derive.errors.DeriveError` where the question is not understood.
+    Raises :class:`derive.errors.DeriveError` where the question is not understood, or a formula is not closed.
     """
     from derive.question import module_of
 
     read = card if isinstance(card, Card) else Card.read(card)
     module = module_of(read)
     body, first = (read.solution, read.solution_line or 1) if text is None else (text, 1)
-    return _report(body, first, module, read.path if text is None else None)
+    path = read.path if text is None else None
+    try:
+        return _report(body, first, module, path)
+    except DeriveError as error:
+        raise error.located(path, first) from None
 
 
 def _report(text: str, first: int, module: Module, path: str | None) -> Report:

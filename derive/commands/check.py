@@ -40,6 +40,8 @@ def check(paths: tuple[Path, ...], written: str, strict: bool, debug: bool) -> N
                 if written == "text":
                     for judged in report.checks:
                         click.echo(printable(f"{file}:{judged}"))
+                    if not report.checks:
+                        click.echo(printable(f"{file}: no equation to check in the Solution"))
                 codes.append(0 if report.ok and (report.complete or not strict) else 1)
         if written == "json":
             click.echo(json.dumps(found, ensure_ascii=False, indent=2))

@@ -136,3 +136,13 @@ def test_the_command_says_where_and_goes_on_after_a_broken_card(tmp_path: Path) 
 def test_ties_of_many_entries_refute_no_maximum() -> None:
     text = r"We get $\frac{\partial m_{kl}}{\partial x_{ij}} = " + CASES % ("1", "(i, j) = (i^*, j^*)", "0") + "$."
     assert derive.check("output/gallery/minimum_cz.md", text=text).ok
+
+
+def test_a_formula_that_is_not_closed_has_its_file_and_a_solution_without_equations_is_told(tmp_path: Path) -> None:
+    question = "---\nid: a\n---\n\n# Question\nLet $y_k = \\max(0, x_k)$. Derive $\\partial y_k/\\partial x_k$.\n\n---\n\n# Solution\n"
+    (tmp_path / "open.md").write_text(question + "$$ y_k\n", "utf-8")
+    (tmp_path / "words.md").write_text(question + "It is obvious.\n", "utf-8")
+    found = CliRunner().invoke(main, ["check", str(tmp_path)])
+    assert f"{tmp_path / 'open.md'}:11: `$$` is not closed" in found.output
+    assert f"{tmp_path / 'words.md'}: no equation to check in the Solution" in found.output
+    assert found.exit_code == 2

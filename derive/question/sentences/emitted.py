@@ -46,6 +46,8 @@ class Emitted(Formulas, ConvolutionFormulas, Asked):
             raise Unread("how many layers there are")
         self._claimed()
         derive = tuple(dict.fromkeys(self._asked()))
+        if not derive:
+            raise Unread("what is asked for")
         self._roles()
         if "parameters" in derive and not self.parameters:
             raise Unread("which letters are parameters")

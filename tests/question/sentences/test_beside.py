@@ -1,0 +1,70 @@
+"""Words behind formulas that change what they compute leave the question open; names, roles and care do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from derive.card import Card
+from derive.errors import OpenError
+from derive.module import Module
+from derive.question import module_of
+from derive.question.prose import prose_of
+from derive.question.sentences.grammar import MOST_STEPS, Parse
+from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
+from derive.question.sentences.reading import told_module
+from derive.question.sentences.telling import Unread
+from derive.question.sentences.tokens import sentences
+
+LAYER, ASKED = r"Let $y = \tanh(Wx + b)$", r"Derive $\partial L/\partial W$."
+
+
+def read(question: str) -> Module:
+    return module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+
+
+@pytest.mark.parametrize("said", [
+    " and add the input to it.", ". Then halve the output.", " with the bias shared by all units.", " without the bias.",
+    ", where every second unit is switched off.", " where Gaussian noise is added to the output.", ", iterated twice.",
+    ". The gradient is reversed in the backward pass.", ". The weights are repeated.", ", where the gradient is stopped.",
+    ". Two identical layers follow.", " with $W_{kk} = 0$.", ". It is composed with itself.", ", with large weights penalised.",
+])
+def test_words_behind_a_formula_that_change_it_are_open(said: str) -> None:
+    with pytest.raises(OpenError):
+        read(f"{LAYER}{said} {ASKED}")
+
+
+@pytest.mark.parametrize("said", [
+    ", where $W$ are the weights and $b$ the bias.", " with the scale $b$ of shape $(K,)$.", ". The input is used twice.",
+    ". Do not forget that $y$ depends on all $x$.", ", applied elementwise.", ". Usually noise is added to $x$.",
+    ". (Careful: $x$ is used twice.)", ". Which unit would never be updated?",
+])
+def test_names_roles_and_care_change_nothing(said: str) -> None:
+    assert read(f"{LAYER}{said} {ASKED}").equations == read(f"{LAYER}. {ASKED}").equations
+
+
+@pytest.mark.parametrize("asked", [
+    r"Derive the derivative of $h$ with respect to $x$.", r"Derive the Jacobian of $h$.",
+    r"Derive the gradient of $\|y\|^2$ with respect to $x$.", r"Derive $\partial L/\partial W$ (not $\partial L/\partial b$).",
+    r"Derive the derivative twice.", "Where does the derivative vanish?", "How much memory does the gradient take?",
+])
+def test_what_is_not_the_layer_s_derivative_is_not_answered_for_it(asked: str) -> None:
+    try:
+        module = read(rf"Let $h = \tanh(Wx + b)$ and $y = Vh$. {asked}")
+    except Exception as error:
+        assert type(error).__name__ in ("OpenError", "CardError", "UnsupportedError")
+    else:
+        assert {w.of.tensor for w in module.wanted} == {"h"}
+
+
+def test_words_that_make_two_statements_are_open() -> None:
+    card = Card.parse("---\nid: q\n---\n\n# Question\nA regression network has one hidden layer of tanh units and a linear "
+                      "output layer, both with biases. Derive the backward message.\n")
+    with pytest.raises(Unread, match="in two ways"):
+        told_module(card, prose_of(card.question, card.question_line, ()))
+
+
+def test_a_sentence_that_takes_too_many_steps_is_not_read() -> None:
+    listed = ", ".join(["the weights", "the biases", "and the input of both layers"] * 60)
+    (tokens,) = sentences(prose_of(f"Derive the gradients with respect to {listed}.", 1, ()))
+    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
+    assert parse.whole("sentence") == [] and parse.steps <= MOST_STEPS + 1

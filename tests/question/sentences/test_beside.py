@@ -9,6 +9,7 @@ from derive.errors import OpenError
 from derive.module import Module
 from derive.question import module_of
 from derive.question.prose import prose_of
+from derive.question.reading import question_formulas
 from derive.question.sentences.grammar import MOST_STEPS, Parse
 from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
 from derive.question.sentences.reading import told_module
@@ -57,10 +58,11 @@ def test_what_is_not_the_layer_s_derivative_is_not_answered_for_it(asked: str) -
 
 
 def test_words_that_make_two_statements_are_open() -> None:
-    card = Card.parse("---\nid: q\n---\n\n# Question\nA regression network has one hidden layer of tanh units and a linear "
-                      "output layer, both with biases. Derive the backward message.\n")
+    card = Card.parse("---\nid: q\n---\n\n# Question\nThe last stage of a small CNN consists of global average pooling "
+                      "over the spatial positions of a feature map with 3 channels of size $4\\times5$, followed by a "
+                      "linear layer with bias that produces 2 class scores. Derive the backward message.\n")
     with pytest.raises(Unread, match="in two ways"):
-        told_module(card, prose_of(card.question, card.question_line, ()))
+        told_module(card, prose_of(card.question, card.question_line, question_formulas(card)))
 
 
 def test_a_sentence_that_takes_too_many_steps_is_not_read() -> None:

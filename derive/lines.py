@@ -15,6 +15,7 @@ _DEEPEST = 3  # brackets in which a line is broken
 _SIGNS, _FACTORS = (re.compile(sign + r"|\\left\(|\\right\)|[(){}]") for sign in (
     r" [+-] ", r" [+-] | \\odot | \\, (?=\\mathbb)"))
 _CASES = re.compile(r"\\begin\{cases\}(.*?)\\end\{cases\}")
+_MATRIX = re.compile(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}")
 _FRACTION = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
 _SCRIPT = re.compile(r"[_^]\{((?:[^{}]|\{[^{}]*\})*)\}")
 _BELOW = re.compile(r"\\(sum|prod|max|min)_\{((?:[^{}]|\{[^{}]*\})*)\}(\^\{[^{}]*\})?")
@@ -131,13 +132,22 @@ def _split(latex: str, stop: str) -> list[str]:
 
 def across(latex: str) -> float:
     """How wide a display is with the gap behind it: its widest row, cells apart."""
-    return 5 + max(width(row) + 1.5 * row.count("&") for row in latex.split(r"\\"))
+    return 5 + max(width(row) + 1.5 * row.count("&") for row in _flat(latex).split(r"\\"))
+
+
+def _flat(latex: str) -> str:
+    """Cases and matrices as wide as the widest of their rows."""
+    def widest(rows: str) -> float:
+        return max(width(row) + 2 * row.count("&") for row in rows.split(r"\\"))
+
+    latex = _CASES.sub(lambda m: "{" + max(m[1].split(r"\\"), key=width) + "(if)xx", latex)
+    return _MATRIX.sub(lambda m: "x" * round(2 + widest(m[1])), latex)
 
 
 @lru_cache(maxsize=8192)  # of most it is asked again and again
 def width(latex: str) -> float:
     """How wide a formula is, in letters: scripts count half, of what stands above one another only the wider."""
-    latex = _CASES.sub(lambda m: "{" + max(m[1].split(r"\\"), key=width, default="") + "(if)xx", latex)
+    latex = _flat(latex)
     latex = _BELOW.sub(lambda m: "W" * max(4, round(0.7 * width(m[2]))), latex)
     while _FRACTION.search(latex):
         latex = _FRACTION.sub(lambda m: max(m[1], m[2], key=width), latex)

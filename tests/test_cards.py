@@ -18,6 +18,7 @@ from derive.notation import read, write
 from derive.render import files
 from derive.render.pdf import compile_latex, engine
 from tests.bank import CARDS, REFUSED, solved
+from tests.render.katex import formulas, installed, refused, refused_by_github
 
 _STROKE = re.compile(r"  \\(?:draw|path)\[.*;")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -69,14 +70,25 @@ def typesetter() -> Iterator[Typesetter]:
         assert made.error() is None
 
 
+@pytest.fixture(scope="session")
+def mathematics() -> Iterator[set[tuple[bool, str]]]:
+    """What the tests of this process add is read by KaTeX when they are through, where it is installed."""
+    found: set[tuple[bool, str]] = set()
+    yield found
+    assert not installed() or refused(found) == []
+
+
 @pytest.mark.some(4)
 @pytest.mark.parametrize("path", [path for path in CARDS if path not in REFUSED], ids=lambda path: path.stem)
-def test_every_check_of_its_sheet_passes_in_every_format(path: Path, typesetter: Typesetter) -> None:
+def test_every_check_of_its_sheet_passes_in_every_format(
+        path: Path, typesetter: Typesetter, mathematics: set[tuple[bool, str]]) -> None:
     solution = solved(path.stem)
     report = solution.report
     assert [f"{c.name} {c.verdict.value}: {c.latex} {c.counterexample or c.evidence}" for c in report.failures] == []
     the_matrix_forms_read_back(solution)
-    assert derive.render(solution, "md") and derive.render(solution, "html")
+    text = str(derive.render(solution, "md"))
+    assert refused_by_github(text.partition("# Solution")[2]) == [] and derive.render(solution, "html")
+    mathematics.update(formulas(text))
     assert all(files(solution, "md").values())
     typesetter.add(path.stem, str(derive.render(solution, "tex")))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from derive.errors import DeriveError
-from derive.lines import WIDTH, narrowed, width, write_lines
+from derive.lines import WIDTH, across, narrowed, width, write_lines
 from derive.notation import gather, read
 
 TABLE = gather([r"y_k = \sum_j W_{kj} x_j"])
@@ -66,3 +66,9 @@ def test_for_a_phone_a_display_is_broken_further_and_says_the_same(latex: str) -
 
     assert plain(slim) == plain(latex)
     assert narrowed("a = b + c") == "a = b + c"
+
+
+def test_a_matrix_is_as_wide_as_its_widest_row() -> None:
+    one, two = (r"x = \begin{pmatrix} " + rows + r" \end{pmatrix}" for rows in ("1 & 2", r"1 & 2 \\ -3 & 4"))
+    assert width(one) < width(two) < 16
+    assert across(rf"{two},\quad {two}") > 2 * width(one)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,11 @@ from derive.numbers import Numbers
 from derive.render import files
 from derive.render.guard import displayed
 from tests.bank import ROOT, SAMPLE, SAMPLES, derived, solved, understood
-from tests.render.katex import refused
+from tests.render.katex import formulas, refused, refused_by_github
 
 GALLERY = ROOT / "output" / "gallery"
 DECLINED = [path for path in SAMPLES if path.parent.name == "declined"]
 SOLVED = [path for path in SAMPLES if path not in DECLINED]
-# GitHub says “The following macros are not allowed” of these
-REFUSED_BY_GITHUB = """operatorname DeclareMathOperator newcommand renewcommand providecommand newenvironment def gdef edef
-    xdef let futurelet mbox hbox fbox phantom hphantom vphantom smash raise lower href url class cssId style data require
-    unicode bbox tag label ref eqref""".split()
-INLINE = re.compile(r"(?<![\\$])\$(?!\$)([^$\n]+)\$(?!\$)")
-
 # Card → a function of PyTorch's `torch` that gives the layer, and the shapes of its letters.  The letters are the card's.
 Layer = tuple[Callable[..., Callable[..., Any]], dict[str, tuple[int, ...]]]
 NEURON = {"w": (4,), "x": (4,), "b": ()}
@@ -132,18 +125,13 @@ def test_the_numbers_of_a_sample_are_pytorch_s(name: str) -> None:
 
 @pytest.mark.parametrize("file", sorted(GALLERY.glob("*.md")), ids=name_of)
 def test_github_shows_the_mathematics_of_the_gallery(file: Path) -> None:
-    """Nor does a formula inside a line hold ``\\\\``, of which Markdown makes one backslash."""
-    question, _, solution = file.read_text("utf-8").partition("# Solution")
-    assert {*re.findall(r"\\([a-zA-Z]+)", question + solution)} & {*REFUSED_BY_GITHUB} == set()
-    assert [f for f in INLINE.findall(re.sub(r"```.*?```", "", solution, flags=re.DOTALL)) if "\\\\" in f] == []
+    assert refused_by_github(file.read_text("utf-8")) == []
 
 
 def test_katex_renders_every_formula_of_the_gallery() -> None:
-    texts = [re.sub(r"(?s)```.*?```|`[^`\n]+`", "", file.read_text("utf-8")) for file in sorted(GALLERY.glob("*.md"))]
-    formulas = {(True, f) for text in texts for f in re.findall(r"(?s)\$\$(.+?)\$\$", text)}
-    formulas |= {(False, f) for text in texts for f in INLINE.findall(text)}
-    assert len(formulas) > 1000
-    assert refused(formulas) == []
+    found = {f for file in sorted(GALLERY.glob("*.md")) for f in formulas(file.read_text("utf-8"))}
+    assert len(found) > 1000
+    assert refused(found) == []
 
 
 def test_katex_refuses_what_is_no_formula() -> None:

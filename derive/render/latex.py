@@ -133,9 +133,9 @@ def _block(block: Block) -> dict[str, Any]:
         case Listing():
             return {"kind": "listing", "text": prose.listing(block.code)}
         case Table():
-            rows = [block.header, *block.rows]
+            rows, align = prose.abreast([block.header, *block.rows], block.align)
             cells = [list(map(prose.inline, row)) for row in rows]
-            return {"kind": "table", "text": NoEscape(prose.table(cells, block.align, rows))}
+            return {"kind": "table", "text": NoEscape(prose.table(cells, align, rows))}
 
 
 def body(blocks: Iterable[Block]) -> NoEscape:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _RULES = {"l": ":--", "c": ":-:", "r": "--:"}
 _FORMULA = re.compile(r"\$[^$]+\$")
+_NAMES = re.compile(r"\\operatorname\*?(?![a-zA-Z])")
 _MARKED = re.compile(r"\n\s*(?=[-+=>#*|]|\d+[.)])")  # a line of LaTeX that Markdown would take for a list or heading
 
 
@@ -37,9 +38,9 @@ def _figure(block: Figure, solution: Solved) -> str:
     return f"![{told}]({figure_name(solution, block.scene)})\n\n{block.caption.strip()}"
 
 
-def _rowed(text: str) -> str:
-    r"""Of ``\\`` inside a line Markdown makes one backslash: rows end with ``\cr``."""
-    return _FORMULA.sub(lambda m: re.sub(r"\\\\\s*", r"\\cr ", m[0]), text)
+def _inline(text: str) -> str:
+    r"""The formulas in a text with what GitHub lets through: of ``\\`` in a line Markdown makes one backslash."""
+    return _FORMULA.sub(lambda m: _NAMES.sub(r"\\mathrm", re.sub(r"\\\\\s*", r"\\cr ", m[0])), text)
 
 
 def _block(block: Block) -> str:
@@ -51,9 +52,9 @@ def _block(block: Block) -> str:
         case Heading():
             return "#" * min(6, max(2, block.level)) + " " + block.text
         case Prose():
-            return _rowed(block.text.strip())
+            return _inline(block.text.strip())
         case Bullets():
-            return _rowed("\n".join("- " + "\n  ".join(item.strip().splitlines()) for item in block.items))
+            return _inline("\n".join("- " + "\n  ".join(item.strip().splitlines()) for item in block.items))
         case Listing():
             return f"```{block.language}\n{block.code.rstrip()}\n```"
         case Table():
@@ -67,5 +68,5 @@ def _row(cells: tuple[str, ...]) -> str:
 
 def _cell(text: str) -> str:
     """A cell in which no bar ends the cell."""
-    plain = _FORMULA.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), _rowed(text))
+    plain = _FORMULA.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), _inline(text))
     return re.sub(r"(?<!\\)\|", r"\\|", " ".join(plain.split()))

@@ -192,7 +192,9 @@ def _leading(line: str) -> str:
 _MACRO = re.compile(r"\\[a-zA-Z]+\s*")
 _GROUPS = re.compile(r"[{}_^]")
 _PAGE = 78  # characters of a line of text
+_NUMBERS = 86  # digits of a line, which are narrower
 _LONG = 24  # a cell longer than this may break
+_TALL = 8  # rows of a table that stand below one another
 
 
 def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[str]]) -> str:
@@ -201,7 +203,7 @@ def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[st
     ``align`` has a letter l, c or r per column; short rows are filled up.
     """
     width = len(align)
-    longest = [max((_letters(row[n]) for row in plain if n < len(row)), default=0) for n in range(width)]
+    longest = _longest(plain, width)
     wide = sum(longest) + 2 * width > _PAGE
     columns = [r">{\raggedright\arraybackslash}X" if wide and longest[n] > _LONG else align[n] for n in range(width)]
     environment, argument = ("tabularx", r"{\linewidth}") if any(len(c) > 1 for c in columns) else ("tabular", "")
@@ -211,6 +213,21 @@ def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[st
     if wide and environment == "tabular":  # many narrow columns: set smaller
         inner = f"\\fitbox{{%\n{inner}}}"
     return f"\\begin{{tablebox}}\n{inner}\n\\end{{tablebox}}"
+
+
+def abreast(rows: Sequence[Sequence[str]], align: str) -> tuple[list[list[str]], str]:
+    """The rows of a long table, its header first, in two halves beside one another where a line holds both."""
+    (header, *rest), width = map(list, rows), 2 * len(align) + 1
+    half = (len(rest) + 1) // 2
+    again = [header, *rest[half:], [""] * len(align)]
+    beside = [[*left, "", *right] for left, right in zip([header, *rest[:half]], again, strict=False)]
+    if len(rest) <= _TALL or sum(_longest(beside, width)) + 2 * width > _NUMBERS:
+        return [header, *rest], align
+    return beside, f"{align}l{align}"
+
+
+def _longest(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    return [max((_letters(row[n]) for row in rows if n < len(row)), default=0) for n in range(width)]
 
 
 def _letters(cell: str) -> int:

@@ -16,7 +16,7 @@ from derive.render import FORMATS, available, files, pdf, render
 from derive.render.guard import displayed, guard
 from derive.render.latex import PACKAGES
 from derive.render.pdf import Compiled, compile_latex, engine
-from derive.sheet import Math, Sheet
+from derive.sheet import Bullets, Math, Sheet
 from tests.render.example import BAD, CARD, SHEET, Solution, math
 
 needs_tex = pytest.mark.skipif(engine() is None, reason="no TeX with the packages of a sheet")
@@ -86,6 +86,10 @@ class TestMarkdown:
         sheet = Sheet("t", (math("a\n= b\n- c\n\n+ d\n1. e"),), ())
         body = text("md", Solution(sheet=sheet)).partition("$$\n")[2].split("$$")[-2]
         assert body == "\na = b - c + d 1. e\n"
+
+    def test_a_formula_quoted_from_the_card_is_in_macros_that_github_takes(self) -> None:
+        made = text("md", Solution(sheet=Sheet("t", (), (), (Bullets((r"layer ($p = \operatorname*{softmax}(A h)$)",)),))))
+        assert r"- layer ($p = \mathrm{softmax}(A h)$)" in made
 
     def test_a_bar_does_not_end_a_cell(self) -> None:
         assert r"| library | tie rule | gradient of $\vert x\vert $ |" in text("md")

@@ -133,3 +133,13 @@ def test_long_texts_take_work_in_proportion(text: str, monkeypatch: pytest.Monke
     assert more_calls < 15 * calls
     assert more_seen <= 15 * seen
     assert more_seen <= 2_000 * len(text)
+
+
+def test_a_long_table_of_numbers_stands_in_two_halves_where_a_line_holds_both() -> None:
+    rows = [["quantity", "value"], *([f"$x_{n}$", f"(0.{n}, 1.{n})"] for n in range(11))]
+    folded, align = prose.abreast(rows, "ll")
+    assert (folded[0], align) == (["quantity", "value", "", "quantity", "value"], "lllll")
+    assert [row for half in (0, 3) for row in [r[half:half + 2] for r in folded[1:]]][:11] == rows[1:]
+    wide = [["quantity", "value"], *([f"$x_{n}$", "0.25, " * 9] for n in range(11))]
+    for whole in (rows[:6], wide):
+        assert prose.abreast(whole, "ll") == (whole, "ll")

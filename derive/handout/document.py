@@ -133,7 +133,7 @@ def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: 
     made = Document(
         documentclass="exam", document_options=["a4paper", "11pt", "addpoints"], fontenc=None, inputenc=None,
         lmodern=False, textcomp=False, microtype=False, indent=False, page_numbers=False,
-        geometry_options={"margin": "25mm"},
+        geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "24mm"},
     )  # fmt: skip
     for package in PACKAGES:
         made.packages.append(Package(package))

@@ -11,7 +11,7 @@ from typing import Any, cast
 from derive.calculus.derivation import Step, is_silent
 from derive.exposition.story import Story, whole
 from derive.exposition.window_example import example_point
-from derive.expr import ONE, ZERO, Add, Bracket, Cases, Entry, Expr, Extremum, Mul, Num, Partial, Reduce, Rel, walk
+from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Partial, Reduce, Rel, walk
 from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Math
@@ -21,7 +21,7 @@ from derive.verify.report import Check, Verdict
 from derive.words import environment
 
 UNSTATED = 5  # what a card that states no points is marked out of
-HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+WHOLE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
 _ASKED = re.compile(r"^asked for the (derivative of the output|backward message) \((.*)\)")
 _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 
@@ -36,11 +36,12 @@ class Item:
     kind: str
     formulas: tuple[Math, ...]
     steps: tuple[Step, ...] = ()
+    written: int = 1
 
     @property
     def weight(self) -> int:
-        """One for writing it down, and one for each step; of the forward message one for each definition."""
-        return len(self.formulas) if self.kind == "forward" else 1 + len(self.steps)
+        """What writing it down takes, and one for each step."""
+        return self.written + len(self.steps)
 
     @property
     def values(self) -> tuple[Expr, ...]:
@@ -156,7 +157,10 @@ def both_asked(module: Module) -> bool:
 
 def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apart: bool) -> Item:
     if key == ("forward",):
-        return Item("forward", forms)
+        made = Item("forward", forms)
+        # of a layer that is only named the formulas are to be known: each sum and each function in them counts, too
+        signs = sum(isinstance(n, Reduce | Fn | Cases | Extremum) for value in made.values for n in walk(value))
+        return replace(made, written=len(forms) + (signs if solution.messages.module.name else 0))
     kind = _kind(forms)
     _, wrt, *of = key
     derivation, output = solution.messages, solution.module.output
@@ -204,7 +208,7 @@ def _of_windows(story: Story, asked: Sequence[Item]) -> Iterator[tuple[str, Item
     for item in asked:
         for words in (*(wrong if item.kind != "message" or len(asked) == 1 else ()),
                       *(back if item.kind != "jacobian" else ())):
-            yield words, item, HALF if words.startswith(_SLIPS) else ONE.value
+            yield words, item, HALF if words.startswith(_SLIPS) else WHOLE
 
 
 def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
@@ -222,7 +226,9 @@ def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
         yield say.diagonal_only(), HALF
     if any(isinstance(n, Entry) and len(n.indices) > 1 for n in nodes):
         yield say.indices_swapped(), QUARTER
-    if any(isinstance(n, Mul) and any(isinstance(f, Num) and f.value < 0 for f in n.factors) for n in nodes):
+    if any(_negative(i) for n in nodes if isinstance(n, Entry) for index in n.indices for i in walk(index)):
+        yield say.index_reversed(), QUARTER
+    if any(_negative(n) for value in item.values for n in _outside_indices(value)):
         yield say.sign(), QUARTER
     if _factors(item.steps, 1, "elementwise", "power"):
         yield say.inner_derivative(), HALF
@@ -230,8 +236,19 @@ def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
 
 def _factors(taken: Iterable[Step], least: int, *rules: str) -> bool:
     """By one of these rules so many derivatives are multiplied that are neither 0 nor 1, nor a delta alone."""
-    return any(sum(not isinstance(p.after, Num | Bracket) or p.after not in (ZERO, ONE) and isinstance(p.after, Num)
+    return any(sum(not isinstance(p.after, Num | Bracket) or isinstance(p.after, Num) and p.after.value not in (0, 1)
                    for p in step.premises) >= least for step in taken if step.rule in rules)
+
+
+def _outside_indices(value: Node) -> Iterator[Node]:
+    """The terms and factors of a value, not what stands in indices and conditions."""
+    yield value
+    for child in () if isinstance(value, Entry | Bracket | Rel) else value.children():
+        yield from _outside_indices(child)
+
+
+def _negative(value: Node) -> bool:
+    return isinstance(value, Mul) and any(isinstance(f, Num) and f.value < 0 for f in value.factors)
 
 
 def _has_delta(value: Expr) -> bool:
@@ -239,18 +256,24 @@ def _has_delta(value: Expr) -> bool:
 
 
 def _shared(asked: Sequence[Item], total: int) -> list[Share]:
-    """The points shared out by weight, in whole points or else in halves; no item gets none.
+    """The points shared out by weight, in whole points, or in halves where these leave one of two like items with less.
 
-    Where there are more items than half points, neighbours share theirs.
+    No item gets none; where there are more items than half points, neighbours share theirs.
     """
     groups: list[tuple[tuple[Item, ...], int]] = [((item,), item.weight) for item in asked]
     while len(groups) > max(1, 2 * total):
         n = min(range(len(groups) - 1), key=lambda n: groups[n][1] + groups[n + 1][1])
         (first, mine), (second, theirs) = groups[n : n + 2]
         groups[n : n + 2] = [((*first, *second), mine + theirs)]
-    unit = ONE.value if total >= len(groups) else HALF
-    shares = apportioned([weight for _, weight in groups], int(total / unit))
-    return [Share(group, unit * share) for (group, _), share in zip(groups, shares, strict=True)]
+    weights = [weight for _, weight in groups]
+    whole, halves = ([unit * share for share in apportioned(weights, int(total / unit))] for unit in (WHOLE, HALF))
+    found = whole if total >= len(groups) and _even(weights, whole) >= _even(weights, halves) else halves
+    return [Share(group, points) for (group, _), points in zip(groups, found, strict=True)]
+
+
+def _even(weights: Sequence[int], shares: Sequence[Fraction]) -> bool:
+    """Equal weights have equal shares."""
+    return len({*zip(weights, shares, strict=True)}) == len({*weights})
 
 
 def apportioned(weights: Sequence[int], units: int) -> list[int]:

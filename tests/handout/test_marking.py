@@ -76,7 +76,21 @@ def test_whole_points_where_they_suffice_and_halves_where_they_do_not() -> None:
     found = {points: [share.points for share in marking(solution("overlapping_max_pooling"), points).shares] for points in (8, 3, 1)}
     assert found == {8: [3, 5], 3: [1, 2], 1: [HALF, HALF]}
     shares = marking(solution("prelu_network"), 1).shares
-    assert [len(share.items) for share in shares] == [3, 2]
+    assert [len(share.items) for share in shares] == [2, 3]
+
+
+@pytest.mark.parametrize("name", ["words_numbered", "prelu_network", "residual_block", "words_slopes"])
+def test_what_takes_as_many_steps_earns_as_much(name: str) -> None:
+    for points in (5, 8):
+        shares = marking(solution(name), points).shares
+        earned = {(share.items[0].weight, share.points) for share in shares}
+        assert len(earned) == len({weight for weight, _ in earned})
+
+
+def test_the_forward_message_counts_more_where_its_formulas_are_not_given() -> None:
+    named, given = (marking(solution(name), 12).shares for name in ("lstm_by_name", "elu_alpha"))
+    assert named[0].points >= max(share.points for share in named[1:])
+    assert given[0].points < given[1].points
 
 
 def test_a_card_without_points_is_marked_out_of_a_usual_number() -> None:
@@ -113,6 +127,12 @@ def test_mistakes_follow_from_the_formulas() -> None:
     assert "a sum is lost" in words("linear")
     assert CASES in words("prelu") and CASES not in words("softmax")
     assert DIAGONAL in words("softmax") and DIAGONAL not in words("linear")
+
+
+def test_a_sign_in_an_index_is_none_of_the_value() -> None:
+    index = "a sign in an index is wrong"
+    assert index in words("strided_convolution") and "the sign is wrong" not in words("strided_convolution")
+    assert "the sign is wrong" in words("logistic_regression") and index not in words("logistic_regression")
 
 
 def test_nothing_can_be_left_out_that_is_1() -> None:

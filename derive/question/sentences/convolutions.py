@@ -8,7 +8,7 @@ from derive.notation.symbols import name_of
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.state import Told, pairs
 from derive.question.sentences.tokens import Token
-from derive.question.sentences.values import Axis, Unread, Value
+from derive.question.sentences.values import Axis, Misread, Unread, Value
 
 
 class Convolutions(Told):
@@ -60,7 +60,7 @@ class Convolutions(Told):
 
     def verb_convattrs(self, value: Value, given: Any) -> Value:
         if value.made != "conv":
-            raise Unread("“has”")
+            raise Misread("“has”")
         self.convolved(value, given)
         return value
 

@@ -268,6 +268,18 @@ class Formulas(Lettered):
     def _square(self, value: Value) -> str:
         return self._single(value, "@^2")
 
+    def _absolute(self, value: Value) -> str:
+        return self._single(value, "|@|")
+
+    def _exponential(self, value: Value) -> str:
+        return self._single(value, "e^{@}")
+
+    def _negative(self, value: Value) -> str:
+        return self._single(value, "-@")
+
+    def _oneplus(self, value: Value) -> str:
+        return self._single(value, "1 + @")
+
     def _twice(self, value: Value) -> str:
         return self._single(value, "2 @")
 

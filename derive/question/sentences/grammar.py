@@ -106,6 +106,20 @@ def words_of(language: str, name: str) -> frozenset[str]:
     return frozenset(word for row in grammar(language)[name] for piece in row.pieces for word in piece.choices)
 
 
+@cache
+def vocabulary(language: str) -> frozenset[str]:
+    """All words of the rows."""
+    def words(pieces: tuple[Any, ...]) -> Iterator[str]:
+        for piece in pieces:
+            if isinstance(piece, Word):
+                yield from piece.choices
+            elif isinstance(piece, Choice):
+                for way in piece.ways:
+                    yield from words(way)
+
+    return frozenset(word for rows in grammar(language).values() for row in rows for word in words(row.pieces))
+
+
 def _pieces(pattern: str) -> tuple[Any, ...]:
     stack: list[list[list[Any]]] = [[[]]]
     kinds: list[str] = []

@@ -11,7 +11,7 @@ from derive.question.sentences.losses import Losses
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.state import heads, pairs
 from derive.question.sentences.tokens import Token
-from derive.question.sentences.values import Unread, Value
+from derive.question.sentences.values import Misread, Unread, Value
 
 _ACTS = re.compile(r"\\(?:max|tanh|sigma|exp|log|mathrm|operatorname|text)|relu")
 
@@ -43,6 +43,8 @@ class Layers(Losses, Convolutions):
                 return self.convolution(value, said.of)
             case "written":
                 return self.written(value, said)
+            case "module":
+                return self.attributes(self.through(value, said[0]), said[1])
             case "residual":
                 return self.new(None, "sum", value, self.through(value, said[0]))
         raise Unread(f"“{said.kind}”")
@@ -120,12 +122,14 @@ class Layers(Losses, Convolutions):
 
     def attributes(self, value: Value, attrs: Any) -> Value:
         """«the layer has three units and a bias», «… and a sigmoid activation»"""
-        units = value
+        units, own = value, True
         while units.made in ("fn", "softmax"):
             units = units.of[0]
         if units.made != "dense":
-            raise Unread("“has”")
+            units, own = self.only_linear(), False
         for key, said in pairs(attrs):
+            if not own and key not in ("inputs", "units", "bias"):
+                raise Unread("“has”")
             if key == "act":
                 if value.made != "dense":
                     raise Unread("two activations")
@@ -135,6 +139,27 @@ class Layers(Losses, Convolutions):
             else:
                 self.attribute(units, key, said)
         return value
+
+    def only_linear(self) -> Value:
+        """The one linear layer of a block, whose inputs and outputs are those of the block."""
+        found = [value for value in self.values if value.made == "dense"]
+        if len(found) != 1 or any(value.made == "formula" for value in self.values):
+            raise Misread("“has”")
+        return found[0]
+
+    def on_sharedinput(self, letter: Token | None) -> None:
+        """«both of them receive the same input x»"""
+        source = self.ref("input", letter)
+        if len(found := self.linear()) != 2:
+            raise Unread("which layers have the same input")
+        for units in found:
+            units.of = (self.input_of(units, source),)
+
+    def input_of(self, units: Value, source: Value) -> Value:
+        """The input, where a layer has none yet: not behind another layer."""
+        if units.of[0] is not source and (units.of[0].made is not None or units.of[0].letter):
+            raise Misread("the input of both layers")
+        return source
 
     def on_sameinput(self, said: Any, count: str | None) -> None:
         """«both layers receive x as input and have n units»"""

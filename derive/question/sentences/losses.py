@@ -94,8 +94,20 @@ class Losses(Told):
         for key, value in pairs(said):
             if key == "batch":
                 self.on_batch(value)
+            elif key == "letter":
+                self.named(loss, value)
+            elif key == "reduce" and value == "divided":
+                self.divided(loss)
+            elif key == "size":
+                self.on_batch(Say("batch", (None, value)))
             elif key in ("reduce", "half") and loss.options.setdefault(key, value) != value:
                 raise Unread("the mean or the sum")
+
+    def divided(self, loss: Value) -> None:
+        """«the sum of squared errors, divided by the batch size»"""
+        if loss.options["name"] == "mean_squared_error" or loss.options.get("reduce", "sum") != "sum":
+            raise Unread("a mean that is divided")
+        loss.options["reduce"] = "mean"
 
     def on_reduce_sum(self) -> None:
         if self.loss is None:

@@ -9,7 +9,7 @@ from typing import Any
 from derive.notation.rules.kinds import Said
 from derive.question.lexicon import spans
 from derive.question.sentences import request_atoms
-from derive.question.sentences.grammar import ANY, indexed, words_of
+from derive.question.sentences.grammar import ANY, indexed, vocabulary, words_of
 from derive.question.sentences.tokens import Token, asks, orders
 from derive.records import dataclass
 
@@ -171,6 +171,17 @@ def _safe(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield at + 1, ""
 
 
+_COMPUTING = ("part", "operation", "twist", "model", "joined", "skip", "statistic")
+
+
+def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """A word that no row knows and that names no layer, no operation and no quantity: what data are of, and from where."""
+    if at < len(tokens) and tokens[at].kind == "word":
+        word = tokens[at].text
+        if len(word) > 1 and word not in _NUMBERS and word not in vocabulary("en") and not any(spans(word, f) for f in _COMPUTING):
+            yield at + 1, ""
+
+
 _GEOMETRY = words_of("en", "GEOMETRY")
 
 
@@ -238,6 +249,7 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "pooling": _pooling,
     "REST_ASIDE": _aside, "REST_HINT": _hint,
     "safe": _safe,
+    "free": _free,
     "geometry": _geometry,
     "REST_NO_LETTERS": _rest_no_letters,
     "REST_LETTERS": request_atoms.rest_of_letters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +16,14 @@ from derive.question.sentences.emitted import Emitted
 from derive.question.sentences.grammar import Parse
 from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
 from derive.question.sentences.telling import Telling, Unread
+from derive.question.sentences.values import Misread
 from derive.question.sentences.tokens import Sentence, sentences
 from derive.statement import Statement
 
 _MOST_QUOTED = 90
+_MOST_WAYS = 64  # of reading the sentences of one question
+_Several = Sequence[tuple[Sentence, Sequence[object]]]
+_Way = tuple[tuple[Sentence, object], ...]
 _SINGULAR = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
 
 
@@ -28,33 +32,68 @@ def told_module(card: Card, prose: Prose) -> Module:
 
     Raises :class:`derive.errors.CardError` where the formulas that they make contradict each other.
     """
-    told = [(tokens, meanings(tokens)) for tokens in sentences(prose)]
-    first = [(tokens, found[0]) for tokens, found in told]
-    emitted = _emitted(prose, first)
-    statement = emitted.statement()
-    for n, (tokens, found) in enumerate(told):
-        for other in found[1:]:
-            if _differs(prose, [*first[:n], (tokens, other), *first[n + 1 :]], statement):
-                raise Unread(f"“{' '.join(map(str, tokens))}” in two ways")
+    emitted, statement = told_statement(prose)
     module = given_module(card, statement)
     return replace(module, readings=tuple(dict.fromkeys((*_said(emitted, module), *besides(prose)))))
 
 
-def _emitted(prose: Prose, told: Iterable[tuple[Sentence, object]]) -> Emitted:
+def told_statement(prose: Prose) -> tuple[Emitted, Statement]:
+    """What the sentences make, each in one of its readings; raises :class:`Unread` where two of them differ."""
+    told = [(tokens, meanings(tokens)) for tokens in sentences(prose)]
+    made: list[tuple[Emitted, Statement]] = []
+    misread: list[Misread] = []
+    for n, way in enumerate(_ways(prose, told, (), misread)):
+        try:
+            emitted = Emitted(_telling(prose, way))
+            made.append((emitted, emitted.statement()))
+        except Misread as exc:
+            misread.append(exc)
+        except Unread:
+            if not made:
+                raise
+        if n > _MOST_WAYS or made and made[-1][1] != made[0][1]:
+            words = next(tokens for tokens, readings in told if len(readings) > 1)
+            raise Unread(f"“{' '.join(map(str, words))}” in two ways")
+    if not made:
+        raise misread[0]
+    return made[0]
+
+
+def _ways(prose: Prose, told: _Several, before: _Way, misread: list[Misread]) -> Iterator[_Way]:
+    """One reading of each sentence: the first one that fits the sentences before it, and others that tell another thing.
+
+    Where the first that fits cannot be told, none of the others is taken in its place.
+    """
+    if len(before) == len(told):
+        yield before
+        return
+    tokens, readings = told[len(before)]
+    if len(readings) == 1:
+        yield from _ways(prose, told, (*before, (tokens, readings[0])), misread)
+        return
+    seen: set[str] = set()
+    for said in readings:
+        way = (*before, (tokens, said))
+        try:
+            now = _telling(prose, way).seen()
+        except Misread as exc:
+            misread.append(exc)
+        except Unread:
+            if not seen:
+                raise
+        else:
+            if now not in seen:
+                seen.add(now)
+                yield from _ways(prose, told, way, misread)
+
+
+def _telling(prose: Prose, way: _Way) -> Telling:
     telling = Telling(prose.formulas)
-    for tokens, said in told:
+    for tokens, said in way:
         last = tokens[-1]
         words = prose.plain.quote(tokens[0].start, last.start + max(1, len(last.text)))
         telling.sentence(tokens, said, (prose.plain.line(tokens[0].start), words))
-    return Emitted(telling)
-
-
-def _differs(prose: Prose, told: Iterable[tuple[Sentence, object]], statement: Statement) -> bool:
-    """The sentences make another statement so; where they make none, it is no reading."""
-    try:
-        return _emitted(prose, told).statement() != statement
-    except Unread:
-        return False
+    return telling
 
 
 def meanings(tokens: Sentence) -> list[Any]:

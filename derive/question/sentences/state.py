@@ -15,13 +15,14 @@ from derive.notation.tree import base_of, normal
 from derive.question.naming import _labelled
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.tokens import Token
-from derive.question.sentences.values import Axis, Unread, Value, space
+from derive.question.sentences.values import Axis, Misread, Unread, Value, space
 
 _LAST = frozenset(("current", "output", "scores", "logits", "preactivation", "activation", "prediction", "hidden",
                    "probabilities", "thing", "sum", "product", "branch"))
 _FIRST = ("signal", "featuremap", "thing", "embedding")  # the input, where nothing has been said before
 _FIXED = ("input", "target", "loss")  # what no layer makes
 _MEMBERS = re.compile(r"([^=<>,]+?)\s*\\in\s*\\\{[^{}]*\\\}\s*\^\s*\{?([^{}]+)\}?")  # T ∈ {0, 1}^{N × K}
+_BETWEEN = ("formulas", "table", "start", "before", "written_value", "words")  # what is of one sentence, or never changes
 _KEYS = {Said.DEFINITION: "forward", Said.FUNCTION: "functions", Said.DECLARATION: "shapes", Said.RANGE: "ranges",
          Said.FACT: "facts"}
 
@@ -55,6 +56,23 @@ class Told:
         self.words = (0, "")
         self.claimed: set[str] = set()  # what the words call the whole, and its formulas must do
         self.asked_in: list[tuple[int, str]] = []
+
+    def seen(self) -> str:
+        """All that has been told, as a text: two readings that tell the same have the same."""
+        places = {id(value): n for n, value in enumerate(self.values)}
+
+        def text(thing: Any) -> str:
+            if isinstance(thing, Value):
+                known = places.setdefault(id(thing), len(places))
+                return f"v{known}"
+            if isinstance(thing, dict):
+                return str(sorted((key, text(value)) for key, value in thing.items() if key != "table"))
+            if isinstance(thing, Say):
+                return f"{thing.kind}({text(thing.of)})"
+            return str([text(one) for one in thing]) if isinstance(thing, (tuple, list)) else str(thing)
+
+        made = [text([v.letter, v.made, v.of, v.options, v.axes]) for v in self.values]
+        return f"{made} {text({key: value for key, value in vars(self).items() if key not in _BETWEEN})}"
 
     def formula(self, formula: Formula) -> None:
         """A formula of the card counts as it stands."""
@@ -125,6 +143,10 @@ class Told:
             value = self.lettered(token)
             if noun:
                 self.nouns[noun] = value
+            if noun == "data":
+                if self.input not in (None, value):
+                    raise Misread("two inputs")
+                self.nouns["input"] = self.input = value
             if noun == "mask":
                 self.roles[name_of(token.letters[0])] = "constants"
             if noun == "target":
@@ -132,6 +154,8 @@ class Told:
             if noun == "input" and value.made is None:
                 self.input = value
             return value
+        if noun == "data":
+            return self.data()
         if noun == "target":
             self.target = self.target or self.new(None, None)
             return self.target
@@ -147,6 +171,13 @@ class Told:
             self.nouns[noun] = self.source()
             return self.nouns[noun]
         raise Unread(f"“{noun or 'it'}”")
+
+    def data(self) -> Value:
+        """«a measurement vector», which is told for the first time: the input."""
+        if "input" in self.nouns or self.input is not None and (self.input.letter or self.input.options):
+            raise Misread("two inputs")
+        self.nouns["input"] = self.source()
+        return self.nouns["input"]
 
     def source(self) -> Value:
         """The input."""

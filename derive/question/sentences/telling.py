@@ -13,7 +13,10 @@ from derive.question.sentences.values import Unread, Value
 __all__ = ["Telling", "Unread"]
 
 _LAYERS = ("dense", "act", "own", "dropout", "residual", "parts", "join", "global_average", "losses", "penalised",
-           "written", "conv")
+           "written", "conv", "module")
+
+
+_GENERAL = (Say("thing"), Say("scale"), Say("shift"), Say("state"))
 
 
 class Telling(Layers):
@@ -99,6 +102,8 @@ class Telling(Layers):
                 return units
             case "scaled":
                 return self.new(None, "scaled", self.value(said[2]), factor=said[1])
+            case "scaledact":
+                return self.new(None, "product", self.activation(self.value(said[2]), said[1]), self.value(said[3]))
             case "sumproducts":
                 a, b, c, d = (self.value(s) for s in said.of[1:])
                 return self.new(None, "sum", self.new(None, "product", a, b), self.new(None, "product", c, d))
@@ -225,7 +230,19 @@ class Telling(Layers):
             raise Unread("a mask")
         if how == "product" and self.explained is value:
             self.explained = None
-        return self.verb_giving(self.new(None, how, value, self.value(other)), giving)
+        return self.verb_giving(self.new(None, how, value, self.operand(value, other)), giving)
+
+    def operand(self, value: Value, said: Any) -> Value:
+        """The other value of a product or a sum.
+
+        «the vector $g$», told for the first time, is not what was computed; «the input is added to the result» is not
+        added to itself.
+        """
+        letter = said[1] if isinstance(said, Say) and said.kind == "ref" else None
+        if isinstance(letter, Token) and name_of(letter.letters[0]) not in self.letters and said[0] in _GENERAL:
+            return self.lettered(letter)
+        found = self.value(said)
+        return self.before if found is value and letter is None and self.before is not None else found
 
     def verb_matrix(self, value: Value, letter: Token, giving: Any = None) -> Value:
         return self.verb_giving(self.new(None, "dense", value, weights=letter.letters[0], bias=False), giving)
@@ -259,6 +276,8 @@ class Telling(Layers):
         return found
 
     def verb_attrs(self, value: Value, attrs: Any) -> Value:
+        if self.loss is not None and self.loss.words == self.words:
+            raise Unread("what is said of the loss")
         return self.attributes(value, attrs)
 
     def verb_attrs_act(self, value: Value, name: str) -> Value:
@@ -275,8 +294,32 @@ class Telling(Layers):
         first = self.value(one)
         if how == "sum" and other is None:
             first, other = value if value.made is not None else self.current or self.source(), first
-        second = other if isinstance(other, Value) else self.value(other)
+        second = other if isinstance(other, Value) else self.operand(first, other)
         return self.verb_giving(self.new(None, how, first, second), giving)
+
+    def verb_pooledto(self, value: Value) -> Value:
+        """«global average pooling reduces each map to one number»"""
+        if value.made != "global_average":
+            raise Unread("“reduces”")
+        return value
+
+    def verb_converts(self, value: Value, what: Any, count: str) -> Value:
+        """«… turns these numbers into probabilities for three classes»"""
+        source = self.value(what)
+        if value.made is None or value is source and value.made == "formula":
+            raise Unread("“turns”")
+        return self.attributes(value, (("units", count),))
+
+    def verb_designrows(self, value: Value, letter: Token | None) -> Value:
+        self.on_batch(Say("batch", (letter,)))
+        return value
+
+    def verb_rowsin(self, value: Value, letter: Token, target: Token | None = None) -> Value:
+        """«a batch of samples is stored row-wise in X, the targets row-wise in T»"""
+        if self.batch is None or value is not self.input:
+            raise Unread("what is stored in rows")
+        self.on_batch(Say("batch", (letter, None, None, None, target)))
+        return value
 
     def verb_turns(self, value: Value, what: Any, noun: Any, letter: Token | None, target: Any = None) -> Value:
         if target is not None:

@@ -17,6 +17,10 @@ class Unread(Exception):
     """What of the words could not be understood."""
 
 
+class Misread(Unread):
+    """What a reading of a sentence says does not fit what was told: another reading of it may."""
+
+
 @dataclass
 class Axis:
     """An index and the number of its values, where it is known."""

@@ -12,10 +12,8 @@ from derive.notation.rules import LETTERS, rewritten
 from derive.question.prose import prose_of
 from derive.question.reading import question_formulas
 from derive.question.sentences import grammar
-from derive.question.sentences.emitted import Emitted
-from derive.question.sentences.reading import meaning
-from derive.question.sentences.telling import Telling, Unread
-from derive.question.sentences.tokens import sentences
+from derive.question.sentences.reading import told_statement
+from derive.question.sentences.telling import Unread
 from derive.statement import Statement
 
 # A description, and behind the arrow the formulas in their order; lines belong together up to a blank one.
@@ -196,6 +194,67 @@ distance between output and target.
 The inner product of $u$ and $v$ is put through a sigmoid.
     => s = \sum_{k} u_{k} v_{k} ; y = \frac{1}{1 + e^{-s}}
 
+A layer of four ReLU units takes a vector of five pressures as its input. Every unit has a bias.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \max(0, s_{j})
+
+A network for regression has two inputs, a hidden layer of four neurons with hyperbolic tangent and a single linear
+output neuron; all neurons have biases. The loss is one half of the squared difference between the output and the
+target.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; a = \sum_{j} w_{j} h_{j} + c ; L = \frac{1}{2}
+    (a - t)^2
+
+A fully connected layer with three units receives a measurement vector with five components. The weighted sums, with a
+bias in every unit, go through a logistic sigmoid.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \frac{1}{1 + e^{-s_{j}}}
+
+A single neuron with bias and sigmoidal activation is trained as a two-class classifier with the binary cross-entropy
+error.
+    => s = \sum_{k} w_{k} x_{k} + b ; h = \frac{1}{1 + e^{-s}} ; L = -(t \log(h) + (1 - t) \log(1 - h))
+
+Logistic regression on a batch of six patients with three measurements each, with a bias, is trained with the binary
+cross-entropy averaged over the batch. Labels are 0 (healthy) or 1 (ill).
+    => s_{n} = \sum_{k} w_{k} x_{nk} + b ; h_{n} = \frac{1}{1 + e^{-s_{n}}} ; L = -\frac{1}{6} \sum_{n} (t_{n}
+    \log(h_{n}) + (1 - t_{n}) \log(1 - h_{n}))
+
+A minibatch of five samples, each with three features and stored as a row, is processed by a dense layer with two tanh
+units (weights and biases). The training criterion is the sum of the squared differences between outputs and targets,
+divided by the number of samples in the minibatch.
+    => s_{nj} = \sum_{k} W_{jk} x_{nk} + b_{j} ; h_{nj} = \tanh(s_{nj}) ; L = \frac{1}{5} \sum_{n,j} (h_{nj} -
+    t_{nj})^2
+
+A linear model without bias predicts a real number for every row of a design matrix. The objective is the mean squared
+error over the samples plus a penalty equal to a fixed coefficient times the sum of squares of the weights.
+    => s_{n} = \sum_{k} w_{k} x_{nk} ; L = \frac{1}{N} \sum_{n} (s_{n} - t_{n})^2 + \lambda \sum_{k} w_{k}^2
+
+Consider a layer joining a linear neuron with four inputs, the logistic sigmoid and the binary cross-entropy loss, the
+label being zero or one.
+    => s = \sum_{k} w_{k} x_{k} ; h = \frac{1}{1 + e^{-s}} ; L = -(t \log(h) + (1 - t) \log(1 - h))
+
+We join a linear layer and a ReLU layer in one module with $n$ inputs and $m$ outputs.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \max(0, s_{j})
+
+A residual block consists of a fully connected layer with the hyperbolic tangent as activation; the input of the block
+is added to the result. The block has four inputs and four outputs.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; y_{k} = x_{k} + h_{k}
+
+In a residual block the input $u$ passes through a fully connected layer (weights $A$, bias $a$), softplus and another
+fully connected layer (weights $B$, bias $c$). The input of the block is added to the result.
+    => s_{j} = \sum_{k} A_{jk} u_{k} + a_{j} ; h_{j} = \log(1 + e^{s_{j}}) ; z_{i} = \sum_{j} B_{ij} h_{j} + c_{i} ;
+    y_{k} = u_{k} + z_{k}
+
+The net inputs $a = Wx + b$ of a dense layer are put componentwise through a tanh, and the resulting outputs $y$ are
+compared with the references $r$ using half of the sum of squared errors, $E$.
+    => a = Wx + b ; y_{k} = \tanh(a_{k}) ; E = \frac{1}{2} \sum_{k} (y_{k} - r_{k})^2
+
+A dense layer with three units is followed by a tanh. The output is multiplied elementwise by the vector $g$.
+    => s_{i} = \sum_{k} W_{ik} x_{k} + b_{i} ; h_{i} = \tanh(s_{i}) ; y_{i} = h_{i} g_{i}
+
+In a highway layer, the transform gate $t$ is the output of a dense layer (weights $U$, bias $c$) with logistic
+activation, and the candidate $q$ is the output of another dense layer (weights $V$, bias $d$) with ReLU activation.
+Both of them receive the same input $x$. The output of the layer is $y = t\odot q + (1-t)\odot x$.
+    => y = t\odot q + (1-t)\odot x ; s_{j} = \sum_{k} U_{jk} x_{k} + c_{j} ; t_{j} = \frac{1}{1 + e^{-s_{j}}} ; a_{i}
+    = \sum_{k} V_{ik} x_{k} + d_{i} ; q_{i} = \max(0, a_{i})
+
 """
 
 OPEN = r"""
@@ -301,16 +360,44 @@ A dense layer with three units is followed by a ReLU, which is clipped at six.
 
 A logistic neuron has three inputs. The first input is fixed to one.
 
+Biases are used in the output layer. A network has two inputs, one hidden layer of three tanh units and a linear
+output unit.
+
+A network has two inputs, one hidden layer of three tanh units and a linear output unit. All hidden neurons have
+biases.
+
+A dense layer with three units receives a permuted vector with five components.
+
+A dense layer with three units is followed by a ReLU. The output is multiplied by a calibration vector.
+
+A dense layer with three units receives a measurement vector with five components, and a second one with two.
+
+The loss is the mean squared error, divided by the batch size. A batch of five samples is processed by a dense layer
+with two units.
+
+A single neuron with bias and sigmoidal activation is trained as an ensemble with the binary cross-entropy error.
+
+A dense layer with three units is followed by a ReLU. The input is added to it twice.
+
+In a bidirectional layer the input is passed through a dense layer with a tanh.
+
+Two dense layers receive the same input. The output is their product.
+
+We join a linear layer and a ReLU layer in two modules with $n$ inputs.
+
+A dense layer with three units is followed by a tanh, and the result is multiplied by its own transpose.
+
+A network: linear layer, PReLU, squared error with targets $t_k$.
+
+A dense layer with three units is followed by a softmax, which reduces each map to one number.
+
 """
 
 
 def _told(text: str, asked: str = "Derive the backward message.") -> Statement:
     card = Card.parse(f"---\nid: a\n---\n\n# Question\n{text} {asked}\n")
     prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
-    told = Telling(prose.formulas)
-    for tokens in sentences(prose):
-        told.sentence(tokens, meaning(tokens), (1, text))
-    return Emitted(told).statement()
+    return told_statement(prose)[1]
 
 
 def _joined(text: str) -> str:

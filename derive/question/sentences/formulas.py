@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from derive.notation.symbols import name_of
 from derive.question.sentences.lettered import Lettered
+from derive.question.sentences.state import says
 from derive.question.sentences.values import Axis, Unread, Value, applied, entry
 
 _BEHIND = ("h", "g", "a", "u", "q", "r", "o", "z", "s", "v", "f")
@@ -49,8 +50,8 @@ class Formulas(Lettered):
     def _parameters(self, value: Value, scalar: bool) -> tuple[str, str | None]:
         """The letters of the weights and the bias."""
         options = value.options
-        if scalar:
-            options.setdefault("bias", False)
+        if scalar and (options.get("units") != "1" or "model" in options):
+            options.setdefault("bias", says(self.told.asks, "biases"))
         weights = options.get("weights") or self._free(("w", "v", "u") if scalar else ("W", "V", "U", "A", "Q", "R"))
         given = options.get("bias", "weights" not in options or options.get("asked", False))
         bias = given if isinstance(given, str) else self._free(("b", "c", "d", "e", "r")) if given else None

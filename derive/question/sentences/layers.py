@@ -113,10 +113,8 @@ class Layers(Losses, Convolutions):
         elif key == "more":
             for other, value in pairs(said):
                 self.attribute(units, other, value)
-        elif key == "hidden":
-            units.options["hidden"] = True
-        elif key == "same":
-            units.options["same"] = True
+        elif key in ("hidden", "same", "model"):
+            units.options[key] = True
         elif key != "noact":
             raise Unread(f"“{key}”")
 

@@ -175,10 +175,11 @@ _COMPUTING = ("part", "operation", "twist", "model", "joined", "skip", "statisti
 
 
 def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    """A word that no row knows and that names no layer, no operation and no quantity: what data are of, and from where."""
+    """A word that no row knows and that names no layer and no operation: what data are of, and where they come from."""
     if at < len(tokens) and tokens[at].kind == "word":
         word = tokens[at].text
-        if len(word) > 1 and word not in _NUMBERS and word not in vocabulary("en") and not any(spans(word, f) for f in _COMPUTING):
+        known = len(word) == 1 or word in _NUMBERS or word in vocabulary("en")
+        if not known and not any(spans(word, family) for family in _COMPUTING):
             yield at + 1, ""
 
 

@@ -16,8 +16,8 @@ from derive.question.sentences.emitted import Emitted
 from derive.question.sentences.grammar import Parse
 from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
 from derive.question.sentences.telling import Telling, Unread
-from derive.question.sentences.values import Misread
 from derive.question.sentences.tokens import Sentence, sentences
+from derive.question.sentences.values import Misread
 from derive.statement import Statement
 
 _MOST_QUOTED = 90
@@ -60,7 +60,7 @@ def told_statement(prose: Prose) -> tuple[Emitted, Statement]:
 
 
 def _ways(prose: Prose, told: _Several, before: _Way, misread: list[Misread]) -> Iterator[_Way]:
-    """One reading of each sentence: the first one that fits the sentences before it, and others that tell another thing.
+    """One reading of each sentence: the first that fits the sentences before it, and others that tell another thing.
 
     Where the first that fits cannot be told, none of the others is taken in its place.
     """

@@ -22,7 +22,7 @@ _LAST = frozenset(("current", "output", "scores", "logits", "preactivation", "ac
 _FIRST = ("signal", "featuremap", "thing", "embedding")  # the input, where nothing has been said before
 _FIXED = ("input", "target", "loss")  # what no layer makes
 _MEMBERS = re.compile(r"([^=<>,]+?)\s*\\in\s*\\\{[^{}]*\\\}\s*\^\s*\{?([^{}]+)\}?")  # T ∈ {0, 1}^{N × K}
-_BETWEEN = ("formulas", "table", "start", "before", "written_value", "words")  # what is of one sentence, or never changes
+_BETWEEN = ("formulas", "table", "start", "before", "written_value", "words")  # of one sentence, or the same in all
 _KEYS = {Said.DEFINITION: "forward", Said.FUNCTION: "functions", Said.DECLARATION: "shapes", Said.RANGE: "ranges",
          Said.FACT: "facts"}
 
@@ -289,6 +289,13 @@ def _heads(formula: Formula, functions: bool) -> Iterator[str]:
             if getattr(base_of(item), "type", "") == "NAME" and (len(runs[0]) == 1 or functions):
                 latex = _labelled(normal(item))
                 yield name_of(latex) if latex else str(getattr(base_of(item), "text", ""))
+
+
+def says(said: Any, kind: str) -> bool:
+    """Whether something of this kind stands in what was said."""
+    own = isinstance(said, Say) and said.kind == kind
+    return own or any(says(one, kind) for one in (said.of if isinstance(said, Say) else said if isinstance(
+        said, (list, tuple)) else ()))
 
 
 def pairs(said: Any) -> Iterator[tuple[str, Any]]:

@@ -60,8 +60,8 @@ cross-entropy, averaged over the batch.
 
 A network has two inputs, one hidden layer of three tanh units and a single linear output unit. It is trained with
 half the squared error.
-    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; a = \sum_{j} w_{j} h_{j} ; L = \frac{1}{2} (a
-    - t)^2
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; a = \sum_{j} w_{j} h_{j} + c ; L = \frac{1}{2}
+    (a - t)^2
 
 A linear model with a bias is trained with the squared error.
     => s = \sum_{k} w_{k} x_{k} + b ; L = (s - t)^2
@@ -228,7 +228,7 @@ error over the samples plus a penalty equal to a fixed coefficient times the sum
 
 Consider a layer joining a linear neuron with four inputs, the logistic sigmoid and the binary cross-entropy loss, the
 label being zero or one.
-    => s = \sum_{k} w_{k} x_{k} ; h = \frac{1}{1 + e^{-s}} ; L = -(t \log(h) + (1 - t) \log(1 - h))
+    => s = \sum_{k} w_{k} x_{k} + b ; h = \frac{1}{1 + e^{-s}} ; L = -(t \log(h) + (1 - t) \log(1 - h))
 
 We join a linear layer and a ReLU layer in one module with $n$ inputs and $m$ outputs.
     => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \max(0, s_{j})

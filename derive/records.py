@@ -71,9 +71,9 @@ def _compiled(cls: type[Any]) -> Callable[..., None]:
             params.append(f.name)
         if not f.init:
             params.pop()
-        values.append(f"{f.name!r}: {value}")
-    then = "; self.__post_init__()" if hasattr(cls, "__post_init__") else ""
-    exec(f"def __init__({', '.join(params)}): self.__dict__.update({{{', '.join(values)}}}){then}", space)
+        values.append(f"own[{f.name!r}] = {value}")
+    lines = ["own = self.__dict__", *values, *(["self.__post_init__()"] if hasattr(cls, "__post_init__") else [])]
+    exec(f"def __init__({', '.join(params)}): {'; '.join(lines)}", space)
     found: Callable[..., None] = space["__init__"]
     found.__qualname__ = f"{cls.__qualname__}.__init__"
     return found

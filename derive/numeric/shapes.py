@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -218,7 +218,8 @@ def batch_shape(module: Module, arrays: Mapping[str, Array]) -> Shape:
 # How far an output's index may run so that indices such as s k + a stay in range.
 
 _MOST = 10**9  # values of an index
-Run = tuple[Fraction, Fraction]  # first and last value
+Number = int | Fraction  # whole where it can be: fractions take ten times as long
+Run = tuple[Number, Number]  # first and last value
 
 
 def limits(v: ex.Idx, free: frozenset[ex.Idx], start: int, value: ex.Node, reach: Extents) -> Iterator[int]:
@@ -232,19 +233,22 @@ def limits(v: ex.Idx, free: frozenset[ex.Idx], start: int, value: ex.Node, reach
             continue
         if (ex.free_indices(term) & free) - {v}:
             raise UnsupportedError(f"how far `{v.name}` runs cannot be told, an index mixes it with another")
-        first = Fraction(reach.axes.origin(entry.tensor, d))
+        first = reach.axes.origin(entry.tensor, d)
         last = first + reach.shapes[entry.tensor][d] - 1
         at = partial(_at, v, start, term, runs, reach.sizes)
         if at(0)[0] < first or at(_MOST)[0] <= at(0)[0]:
             where = f"`{entry.tensor}` has no entry {at(0)[0]}, which is used where `{v.name}` starts"
             raise CardError(f"{where}: state the range of `{v.name}`")
-        if at(_MOST)[1] > last:
-            yield bisect_right(range(_MOST), last, key=lambda n: at(n)[1])  # the term never falls
+        if at(_MOST)[1] > last:  # the term never falls
+            beyond = 1
+            while at(beyond)[1] <= last:
+                beyond *= 2
+            yield bisect_left(range(beyond), True, key=lambda n: at(n)[1] > last)
 
 
 def _at(v: ex.Idx, start: int, term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int], n: int) -> Run:
     """Between which numbers a term lies at the n-th value of v."""
-    return interval(term, {**runs, v: (Fraction(start + n),) * 2}, sizes)
+    return interval(term, {**runs, v: (start + n,) * 2}, sizes)
 
 
 def reached(v: ex.Idx, start: int, value: ex.Node, reach: Extents) -> list[int]:
@@ -261,8 +265,8 @@ def reached(v: ex.Idx, start: int, value: ex.Node, reach: Extents) -> list[int]:
         (low, *_, high), ops = node.binder.cond.terms, node.binder.cond.ops
         if len(ops) != 2 or not {*ops} <= {"≤", "<"} or ex.free_indices(low) | ex.free_indices(high):
             continue
-        zero = interval(node.binder.cond.terms[1], {**runs, v: (Fraction(0),) * 2}, reach.sizes)
-        one = interval(node.binder.cond.terms[1], {**runs, v: (Fraction(1),) * 2}, reach.sizes)
+        zero = interval(node.binder.cond.terms[1], {**runs, v: (0, 0)}, reach.sizes)
+        one = interval(node.binder.cond.terms[1], {**runs, v: (1, 1)}, reach.sizes)
         if one[0] - zero[0] != 1:
             continue
         first = interval(low, {}, reach.sizes)[0] + (ops[0] == "<") - zero[1]
@@ -301,7 +305,7 @@ def _bound(binder: ex.Binder, body: ex.Expr, runs: Mapping[ex.Idx, Run], reach: 
             if ex.free_indices(low) | ex.free_indices(high) <= known.keys():  # else it moves with the output's index
                 found[v] = interval(low, known, reach.sizes)[0], interval(high, known, reach.sizes)[1]
         else:
-            start = Fraction(reach.start(v, body))
+            start = reach.start(v, body)
             found[v] = start, start + span(v, body, reach) - 1
     return found
 
@@ -310,22 +314,25 @@ def interval(term: ex.Expr, runs: Mapping[ex.Idx, Run], sizes: Mapping[str, int]
     """The least and the largest value of an index term: affine, its floor, or the larger or smaller of such."""
     match term:
         case ex.Num(value):
-            return value, value
+            number = value.numerator if value.denominator == 1 else value
+            return number, number
         case ex.Size(name):
-            known = Fraction(size(name, sizes))
+            known = size(name, sizes)
             return known, known
         case ex.Idx() if term in runs:
             return runs[term]
         case ex.Add(terms):
             parts = [interval(t, runs, sizes) for t in terms]
-            return sum((p[0] for p in parts), Fraction(0)), sum((p[1] for p in parts), Fraction(0))
+            return sum(p[0] for p in parts), sum(p[1] for p in parts)
         case ex.Mul((ex.Num(value), *rest)):
             low, high = interval(rest[0] if len(rest) == 1 else ex.Mul(tuple(rest)), runs, sizes)
-            return min(value * low, value * high), max(value * low, value * high)
+            factor = value.numerator if value.denominator == 1 else value
+            ends = factor * low, factor * high
+            return ends if factor >= 0 else ends[::-1]
         case ex.Fn("floor" | "ceil" as name, (of,)):
             low, high = interval(of, runs, sizes)
             step = math.floor if name == "floor" else math.ceil
-            return Fraction(step(low)), Fraction(step(high))
+            return step(low), step(high)
         case ex.Extremum(op, args):
             lows, highs = zip(*(interval(a, runs, sizes) for a in args), strict=True)
             return (max(lows), max(highs)) if op == "max" else (min(lows), min(highs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import compress, pairwise, product
 
 from derive.axes import with_axes
 from derive.errors import DeriveError
@@ -185,10 +185,11 @@ def _grid(titles: list[Label], cells: list[Cell], axes: int) -> dict[Index, Frac
     """The numbers, by place, of the grid whose title stands above its middle, or of one axis at its left."""
     rest = sorted((c for c in cells if c.width == 1), key=lambda c: (c.y, c.x))
     while titles and rest:
-        found = rest[:1]
+        found, rest = rest[:1], rest[1:]
         for cell in found:
-            found += [c for c in rest if c not in found and abs(c.x - cell.x) + abs(c.y - cell.y) < 1.01]
-        rest = [c for c in rest if c not in found]
+            beside = [abs(c.x - cell.x) + abs(c.y - cell.y) < 1.01 for c in rest]
+            found += compress(rest, beside)
+            rest = [c for c, near in zip(rest, beside, strict=True) if not near]
         left, right, top = min(c.x for c in found), max(c.x for c in found) + 1, min(c.y for c in found)
         at = ((left + right) / 2, top - 0.4) if axes == 2 else (left - 0.55, top + 0.5)
         if any(abs(title.x - at[0]) + abs(title.y - at[1]) < 0.1 for title in titles):

@@ -17,7 +17,7 @@ from derive.notation import write
 from derive.receptive_field import window_facts
 from derive.records import dataclass
 from derive.sheet import Bullets, Prose, Sheet, Table
-from derive.verify.phrases import phrases
+from derive.verify.phrases import phrases, told
 from derive.verify.report import Check, Verdict
 from derive.verify.scope import Scope
 from derive.window_axis import WindowAxis
@@ -201,7 +201,7 @@ def _sayings(texts: list[str], module: Module, scopes: Mapping[str, Scope]) -> l
     """Claims in words that do not hold; of a layer that is a maximum, a word for a minimum."""
     checks, plain = [], [text.replace("\u00a0", " ") for text in texts]
     for saying in SAYINGS:
-        said = [found.groups("") for text in plain for found in re.finditer(saying.pattern, text)]
+        said = [found.groups("") for found in told(saying.pattern, plain)]
         wrong = [groups for groups in said if groups not in saying.holds(module, scopes)] if said else []
         checks += [Check("words", "", Verdict.REFUTED, f"What the words say of {saying.name}",
                          f"they say {', '.join(groups)}") for groups in wrong]

@@ -12,6 +12,7 @@ from derive.calculus.one_window import scope_tables
 from derive.numeric.arithmetic import precision
 from derive.sheet import Bullets, Prose, Sheet
 from derive.solve import Solution
+from derive.verify.phrases import told
 from derive.verify.pictures import routing
 from derive.verify.report import Check, Verdict
 from derive.verify.sheet import parsed_of, scopes_of
@@ -144,3 +145,11 @@ def test_the_closing_counts_are_those_of_the_report() -> None:
     said = " ".join(i for b in solution.sheet.closing if isinstance(b, Bullets) for i in b.items)
     for word, verdict in (("Proved", Verdict.PROVED), ("Tested", Verdict.TESTED)):
         assert f"{word}: {len([c for c in solution.report.checks if c.latex and c.verdict is verdict])} equation" in said
+
+
+@pytest.mark.parametrize(("pattern", "text"), [
+    (r"(?:an? |the )?(\w+) of x{2,3}y, and so\?*", "one of xxy, and so"), (r"[a-z, ]+ing (up|down)", "adding up"),
+    (r"one (is|are)|another", "another"), (r"\*Sum\.\* (both|all) terms?:$", "*Sum.* all term:"), (r"\d+", "12"),
+])
+def test_a_pattern_is_looked_for_where_its_letters_stand(pattern: str, text: str) -> None:
+    assert [found[0] for found in told(pattern, ["x", text])] == [text]

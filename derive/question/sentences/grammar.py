@@ -14,7 +14,7 @@ action ``words`` makes the words themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,11 @@ def vocabulary(language: str) -> frozenset[str]:
     return frozenset(word for rows in grammar(language).values() for row in rows for word in words(row.pieces))
 
 
+@cache
+def _word(words: str) -> Word:
+    return Word(frozenset(words.split("/")))
+
+
 def _pieces(pattern: str) -> tuple[Any, ...]:
     stack: list[list[list[Any]]] = [[[]]]
     kinds: list[str] = []
@@ -139,54 +144,82 @@ def _pieces(pattern: str) -> tuple[Any, ...]:
         elif upper:
             stack[-1][-1].append(Ref(upper, "", False, bool(star)))
         else:
-            stack[-1][-1].append(Word(frozenset(words.split("/"))))
+            stack[-1][-1].append(_word(words))
     return tuple(stack[0][0]) if len(stack[0]) == 1 else (Choice(tuple(tuple(way) for way in stack[0])),)
 
 
-def _firsts(rows: Grammar, kinds: Mapping[str, frozenset[str]]) -> dict[str, First]:
-    """With what each name may begin: the least that fits all its rows."""
-    found = {name: First(frozenset(), frozenset(), False) for name in rows}
-    found |= {name: First(frozenset(), own, False) for name, own in kinds.items()}
-    changed = True
-    while changed:
-        changed = False
-        for name, own in rows.items():
-            new = _joined([_first(row.pieces, found) for row in own])
-            if new != found[name]:
-                found[name], changed = new, True
-    return found
-
-
-def _joined(firsts: Sequence[First]) -> First:
-    return First(frozenset().union(*(f.words for f in firsts)), frozenset().union(*(f.kinds for f in firsts)),
-                 any(f.empty for f in firsts))
-
-
-def _first(pieces: tuple[Any, ...], known: Mapping[str, First]) -> First:
-    words: frozenset[str] = frozenset()
-    kinds: frozenset[str] = frozenset()
-    for piece in pieces:
-        own = (First(piece.choices, frozenset(), False) if isinstance(piece, Word) else
-               _joined([_first(way, known) for way in piece.ways]) if isinstance(piece, Choice) else known[piece.name])
-        words, kinds = words | own.words, kinds | own.kinds
-        if not (own.empty or (isinstance(piece, Ref) and piece.any)):
-            return First(words, kinds, False)
-    return First(words, kinds, True)
-
-
-@dataclass(frozen=True)
 class Rows:
-    """A language's rows with what each may begin with."""
+    """A language's rows, and with what each of their names may begin; those that may be nothing are ``empty``."""
 
-    by_name: Mapping[str, tuple[tuple[Row, First], ...]]
+    def __init__(self, rows: Grammar, kinds: Mapping[str, frozenset[str]]) -> None:
+        self.rows, self.empty = rows, _empty(rows)
+        self.begins = _begins(rows, self.empty, kinds)
+        self._of: dict[str, tuple[tuple[Row, First], ...]] = {}
+
+    def of(self, name: str) -> tuple[tuple[Row, First], ...]:
+        """The rows of a name with what each may begin with."""
+        if name not in self._of:
+            self._of[name] = tuple((row, self._first(row)) for row in self.rows[name])
+        return self._of[name]
+
+    def _first(self, row: Row) -> First:
+        leads: list[Word | Ref] = []
+        empty = _led(row.pieces, self.empty, leads)
+        words = (piece.choices if isinstance(piece, Word) else self.begins[piece.name].words for piece in leads)
+        kinds = (self.begins[piece.name].kinds for piece in leads if isinstance(piece, Ref))
+        return First(frozenset().union(*words), frozenset().union(*kinds), empty)
 
 
 @cache
 def indexed(language: str, atoms: tuple[tuple[str, frozenset[str]], ...]) -> Rows:
     """The rows of a language; ``atoms`` are the kinds of tokens with which the names begin that rows do not make."""
-    rows = grammar(language)
-    firsts = _firsts(rows, dict(atoms))
-    return Rows({name: tuple((row, _first(row.pieces, firsts)) for row in own) for name, own in rows.items()})
+    return Rows(grammar(language), dict(atoms))
+
+
+def _empty(rows: Grammar) -> frozenset[str]:
+    """The names of which a run may be nothing: the fewest that fit all rows."""
+    found: set[str] = set()
+    while True:
+        more = {name for name, own in rows.items()
+                if name not in found and any(_led(row.pieces, found, []) for row in own)}
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _led(pieces: tuple[Any, ...], empty: Collection[str], leads: list[Word | Ref]) -> bool:
+    """Whether all pieces may be nothing; with which a run may begin is added to ``leads``."""
+    for piece in pieces:
+        if isinstance(piece, Choice):
+            ways = [_led(way, empty, leads) for way in piece.ways]  # all are gone through, whichever may be nothing
+            if not any(ways):
+                return False
+            continue
+        leads.append(piece)
+        if isinstance(piece, Word) or not (piece.any or piece.name in empty):
+            return False
+    return True
+
+
+def _begins(rows: Grammar, empty: frozenset[str], kinds: Mapping[str, frozenset[str]]) -> dict[str, First]:
+    """With what each name may begin: the words and kinds of all names that may stand first in it."""
+    words: dict[str, set[str]] = {name: set() for name in (*rows, *kinds)}
+    names: dict[str, set[str]] = {name: set() for name in (*rows, *kinds)}
+    for name, own in rows.items():
+        leads: list[Word | Ref] = []
+        for row in own:
+            _led(row.pieces, empty, leads)
+        for piece in leads:
+            words[name].update(piece.choices) if isinstance(piece, Word) else names[name].add(piece.name)
+    found = {}
+    for name in rows:
+        reached, waiting = {name}, [name]
+        while waiting:
+            waiting += (more := names[waiting.pop()] - reached)
+            reached |= more
+        found[name] = First(frozenset().union(*(words[n] for n in reached)),
+                            frozenset().union(*(kinds.get(n, ()) for n in reached)), name in empty)
+    return found | {name: First(frozenset(), own, False) for name, own in kinds.items() if name not in rows}
 
 
 MOST_STEPS = 60_000  # of a sentence; those of cards take up to ten thousand
@@ -228,7 +261,7 @@ class Parse:
         return self.known[key]
 
     def _by_rows(self, name: str, at: int) -> Iterator[tuple[int, Any]]:
-        for row, first in self.rows.by_name[name]:
+        for row, first in self.rows.of(name):
             if not first.fits(self.tokens, at):
                 continue
             for end, env in self._sequence(row.pieces, at, ()):

@@ -177,6 +177,11 @@ def written_letters(formula: Formula) -> tuple[str, ...]:
     return tuple(name for name in found if name) if all(found) else ()
 
 
+def lettered(formula: Formula) -> tuple[str, ...]:
+    r"""The letters that a formula merely lists, as they are written: W_h and b_h of $W_h, b_h$."""
+    return tuple(formula.part(part, False).latex.strip() for part in _listed(formula)) if bare_letters(formula) else ()
+
+
 def _labelled(item: Item) -> str | None:
     base = base_of(item)
     if not is_token(base, "NAME"):

@@ -18,7 +18,7 @@ from derive.notation.symbols import name_of
 from derive.notation.tree import Scripted, has, is_group, is_token, names_in, normal
 from derive.question.claims import is_claimed
 from derive.question.lexicon import Span, begins, ends, is_near, named, only
-from derive.question.naming import Mention, bare_letters, letters_of, mentions, written_letters
+from derive.question.naming import Mention, bare_letters, lettered, letters_of, mentions, written_letters
 from derive.question.prose import BREAK, GAP, Prose
 from derive.question.request import discussed, requested
 from derive.records import dataclass
@@ -130,6 +130,21 @@ def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable
             if not has and not ranges and not _STATED.search(mention.formula.latex):
                 raise CardError(Problem(f"`{latex}` is named ({mention.said}), and no formula has it: write the "
                                         "forward formulas of all that is named", line=mention.formula.line))
+
+
+def refuse_other_labels(prose: Prose, known: Iterable[str]) -> None:
+    """Raise :class:`CardError` for «the weights $W_h$» beside formulas with W_g and no W_h."""
+    known = {*known}
+    families = {name.partition("_")[0] for name in known if _LABELLED.fullmatch(name)}
+    for gap in prose.gaps:
+        for latex in lettered(gap.formula):
+            name = name_of(latex)
+            if _LABELLED.fullmatch(name) and name not in known and name.partition("_")[0] in families - known:
+                raise CardError(Problem(f"`{latex}` is named, and no formula has it: write the forward formulas of all "
+                                        "that is named", line=gap.formula.line))
+
+
+_LABELLED = re.compile(r"[A-Za-z]+_[A-Za-z]")  # W_h, not w_1
 
 
 def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ def with_extents(module: Module, found: Definitions) -> Module:
 
     Raises :class:`CardError` for a size that belongs to no axis.
     """
+    module = _with_own_sizes(module)
     used = dict.fromkeys(n.name for e in module.equations for n in ex.walk(e) if isinstance(n, ex.Size))
     for name in used:
         if not _attached(name, module):
@@ -36,6 +37,19 @@ def with_extents(module: Module, found: Definitions) -> Module:
                                 rf"e.g. `\sum_{{i=1}}^{{{name}}}`, or state a shape, `x \in \mathbb{{R}}^{{{name}}}`")
             module = _sized(module, slot, name)
     return module
+
+
+def _with_own_sizes(module: Module) -> Module:
+    r"""The module with the shapes of the tensors that it has: X \in \mathbb{R}^{N \times D} of entries x_{nd} is x's."""
+    own = {*module.given, *module.defined}
+    changed = []
+    for symbol in (s for s in module.table.of_kind(Kind.TENSOR) if s.sizes and s.name not in own):
+        base = symbol.name.partition("_")[0]
+        twin = module.table.named(symbol.name.replace(base, base.swapcase(), 1)) if len(base) == 1 else None
+        if twin is not None and twin.name in own and not twin.sizes and len(twin.axes) == len(symbol.sizes):
+            changed.append(replace(twin, sizes=symbol.sizes))
+        changed.append(replace(symbol, sizes=()))
+    return replace(module, table=module.table.extended(changed)) if changed else module
 
 
 def _attached(name: str, module: Module) -> bool:

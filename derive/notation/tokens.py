@@ -38,8 +38,9 @@ _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
 _HEAVY = frozenset("mathbf boldsymbol bm pmb bf vec".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
-_BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*()\}}?\s*\}}")
-_ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*\{{?\s*(\\?[A-Za-z]+)\s*\}}?\s*\}}")
+_LETTER_UNDER = r"(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\?[A-Za-z]+))"
+_BOLD_UNDER = re.compile(rf"\s*\{{\s*\\(?:{'|'.join(sorted(_WEIGHTS))})\s*{_LETTER_UNDER}\s*\}}")
+_ACCENT_INSIDE = re.compile(rf"\s*\{{\s*\\({'|'.join(sorted(ACCENTS))})\s*{_LETTER_UNDER}\s*\}}")
 _WHOLE_WORD = re.compile(r"\s*\{\s*[A-Za-z]{2,}\s*\}")  # \mathit{net}
 _UPRIGHT = re.compile(r"\s+([A-Za-z]{2,})")
 _UPRIGHT_LETTERS = ("mathrm", "textrm", "textbf", "operatorname")
@@ -184,7 +185,7 @@ class _Lexer:
         letter = _LIGHT.match(self.text, end) if name in _WEIGHTS else None
         accented = _ACCENT_INSIDE.match(self.text, end) if name in _WEIGHTS else None
         if accented is not None:
-            self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2]}}}"), accented.end(), name)
+            self.emit("NAME", name_of(rf"\{accented[1]}{{{accented[2] or accented[3]}}}"), accented.end(), name)
         elif letter is not None:
             self.emit("NAME", name_of(letter[1]), letter.end(), name)
         elif name == "rm" and (word := _UPRIGHT.match(self.text, end)):

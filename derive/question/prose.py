@@ -138,7 +138,7 @@ _ABBREVIATION = re.compile(
 )
 
 
-_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h])[.)])[ \t]+")
+_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]+")
 
 
 def _in_one(text: str, plain: PlainText) -> str:
@@ -155,11 +155,14 @@ def _in_one(text: str, plain: PlainText) -> str:
     return "".join(chars)
 
 
+_LEAD = re.compile(r"\s*(?:down\s+)?(?:(?:the\s+)?(?:expressions?|formulas?|equations?)\s+(?:for|of)\s*)?(?:the\s+)?:?\s*")
+
+
 def _asks(before: str) -> bool:
     """A list behind these words is what is asked for."""
     lead = re.split(r"[.?!;¶]", before.removesuffix("."))[-1]
     verb = max((s.stop for s in named(lead, "ask.verb")), default=None)
-    return verb is not None and (before.endswith(":") or not lead[verb:].strip(" :") or lead.endswith("following"))
+    return verb is not None and (before.endswith(":") or _LEAD.fullmatch(lead, verb) or lead.endswith("following"))
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ class Asked(Lettered):
                     if [k.kind for k in kinds] != ["parameters"] or len(linear) != 1:
                         raise Unread("the messages of one layer of several")
                     yield "parameters"
+                case "messages_forward":
+                    yield "forward"
                 case "messages_jacobian":
                     yield "jacobian"
                 case "messages_vjp" | "asks_back" | "grads_input":

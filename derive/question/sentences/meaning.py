@@ -237,6 +237,26 @@ def _pooling(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
             yield n + 1, ""
 
 
+_TROUBLE = words_of("en", "CHANGES_REQUEST") | words_of("en", "OF_ANOTHER")
+_STOPS = frozenset({",", ")", ":", "and"})
+
+
+def _plain(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """Words and letters up to a comma, an “and” or the end that name no part and change nothing of a derivative."""
+    n = at
+    while n < len(tokens) and _is_plain(tokens, n):
+        n += 1
+        if n == len(tokens) or tokens[n].text in _STOPS or orders(tokens, n):
+            yield n, ""
+
+
+def _is_plain(tokens: Sequence[Token], n: int) -> bool:
+    token = tokens[n]
+    if token.formulas:
+        return bool(token.letters)
+    return token.kind == "word" and token.text not in _TROUBLE and not orders(tokens, n) and not spans(token.text, "part")
+
+
 def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """The rest of a question that asks for no derivative and writes no formula."""
     if not asks(tuple(tokens)) and not any(t.kind == "formula" and t.equates for t in tokens):
@@ -255,6 +275,7 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "REST_NO_LETTERS": _rest_no_letters,
     "REST_LETTERS": request_atoms.rest_of_letters,
     "QREST": _question,
+    "PLAIN": _plain,
 }
 
 _FORMULA, _WORD = frozenset({"formula"}), frozenset({ANY})

@@ -106,6 +106,14 @@ def meanings(tokens: Sentence) -> list[Any]:
     return found
 
 
+def is_read(tokens: Sentence) -> bool:
+    """The rows read all of a sentence."""
+    try:
+        return bool(meanings(tokens))
+    except Unread:
+        return False
+
+
 def meaning(tokens: Sentence) -> Any:
     """The first of them in the order of the rows."""
     return meanings(tokens)[0]

@@ -15,7 +15,10 @@ from derive.question.prose import BREAK, GAP, Prose
 from derive.records import dataclass
 
 _TOKEN = re.compile(rf"\d+[ .]\d+|\d+|[^\W\d_]+(?:'s\b)?|[{GAP}{BREAK}½.,:;?!()×→+=/&]")
-_POINTS = re.compile(r"\s*\(?\s*\d+(?:[ .]\d)?\s*(?:p|pts?|points?|marks?)\s*\)?")
+_COUNT = r"\d+(?:[ .]\d)?(?:\s*\+\s*\d+)*"
+_POINTS = re.compile(rf"(?:^\s*|[(\[]\s*){_COUNT}\s*(?:p|pts?|points?|marks?)\b\.?\s*[)\]:]?|\[\s*{_COUNT}\s*%?\s*\]")
+_MARK = re.compile(r"(?<![\w(])\(?(?P<mark>[a-h]|i{1,3}|iv|v|vi|\d)\)(?=\s)")  # (ii)
+_POINTING = re.compile(r"(?:parts?|items?|from|in|of|using|with|by|see|step|equations?|use|to|result|your|question)\s+$")
 _IZE = re.compile(r"(?<=[a-z]{3})iz(e|ed|es|er|ing|ation|ations)$")
 _ABBREVIATED = frozenset("al cf eq eqs fig sec ref".split())
 _TIMES = re.compile(r"\s*\d+(?:\s*\\times\s*\d+)+\s*")
@@ -78,8 +81,7 @@ def sentences(prose: Prose) -> list[Sentence]:
     """The sentences in their order without marks of points; a displayed formula belongs to the words around it."""
     found: list[Sentence] = []
     run: list[Token] = []
-    points = _POINTS.match(prose.text)
-    tokens = list(_tokens(prose, points.end() if points and points[0].strip() else 0))
+    tokens = list(_tokens(prose))
     for n, token in enumerate(tokens):
         ends = token.text in (".", "?", "!", ";") and token.kind == "sign" and not (
             n and tokens[n - 1].text in _ABBREVIATED)
@@ -87,12 +89,17 @@ def sentences(prose: Prose) -> list[Sentence]:
             ends = not (n and tokens[n - 1].formulas and _displayed(tokens[n - 1])) and not (
                 n + 1 < len(tokens) and _displayed(tokens[n + 1]))
         elif not ends:
-            run.append(token)
+            if token.text != "," or (run and run[-1].text != ","):
+                run.append(token)
             ends = _displayed(token) and _closes(token, tokens[n + 1 :], prose)
         if ends and run:
             found.append(tuple(run))
             run = []
-    return [*found, tuple(run)] if run else found
+    return [tokens for run_ in (*found, tuple(run)) if (tokens := _without_comma(run_))]
+
+
+def _without_comma(run: Sentence) -> Sentence:
+    return run[:-1] if run and run[-1].text == "," else run
 
 
 def _displayed(token: Token) -> bool:
@@ -107,10 +114,13 @@ def _closes(token: Token, rest: list[Token], prose: Prose) -> bool:
     return after is None or (after.kind == "word" and prose.source_at(after.start).isupper())
 
 
-def _tokens(prose: Prose, first: int) -> Iterator[Token]:
+def _tokens(prose: Prose) -> Iterator[Token]:
+    """The tokens without marks of points, (5p) and [3 + 4], and without those of items, (a) and (ii)."""
     gaps = {gap.start: gap.formula for gap in prose.gaps}
     text = prose.text
-    for match in _TOKEN.finditer(text, first):
+    text = _POINTS.sub(lambda mark: " " * len(mark[0]), text)
+    text = _MARK.sub(lambda mark: mark[0] if _POINTING.search(text[: mark.start()]) else " " * len(mark[0]), text)
+    for match in _TOKEN.finditer(text):
         start, word = match.start(), match[0]
         if word == GAP and start in gaps:
             yield _of_formula(start, (gaps[start],))

@@ -69,7 +69,14 @@ from derive.question.request import AskingInWords, differentiated_in_words, twic
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.stacked import with_rows
 from derive.question.stated import Reader
-from derive.question.unaccounted import is_aside, refuse_objective, refuse_other_labels, refuse_other_output, refuse_unaccounted, shown
+from derive.question.unaccounted import (
+    is_aside,
+    refuse_objective,
+    refuse_other_labels,
+    refuse_other_output,
+    refuse_unaccounted,
+    shown,
+)
 from derive.question.windows import refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words, words_of
 from derive.receptive_field import ReceptiveField, WindowAxis

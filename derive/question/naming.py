@@ -179,7 +179,8 @@ def written_letters(formula: Formula) -> tuple[str, ...]:
 
 def lettered(formula: Formula) -> tuple[str, ...]:
     r"""The letters that a formula merely lists, as they are written: W_h and b_h of $W_h, b_h$."""
-    return tuple(formula.part(part, False).latex.strip() for part in _listed(formula)) if bare_letters(formula) else ()
+    parts = _listed(formula) if bare_letters(formula) else []
+    return tuple(formula.part(tuple(part), False).latex.strip() for part in parts)
 
 
 def _labelled(item: Item) -> str | None:

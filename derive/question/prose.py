@@ -155,14 +155,16 @@ def _in_one(text: str, plain: PlainText) -> str:
     return "".join(chars)
 
 
-_LEAD = re.compile(r"\s*(?:down\s+)?(?:(?:the\s+)?(?:expressions?|formulas?|equations?)\s+(?:for|of)\s*)?(?:the\s+)?:?\s*")
+_LEAD = re.compile(r"\s*(?:down\s+)?(?:(?:the\s+)?(?:expressions?|formulas?|equations?)\s+(?:for|of)\s*)?"
+                   r"(?:the\s+)?:?\s*")
 
 
 def _asks(before: str) -> bool:
     """A list behind these words is what is asked for."""
     lead = re.split(r"[.?!;¶]", before.removesuffix("."))[-1]
     verb = max((s.stop for s in named(lead, "ask.verb")), default=None)
-    return verb is not None and (before.endswith(":") or _LEAD.fullmatch(lead, verb) or lead.endswith("following"))
+    whole = before.endswith(":") or lead.endswith("following")
+    return verb is not None and (whole or _LEAD.fullmatch(lead, verb) is not None)
 
 
 @dataclass(frozen=True)

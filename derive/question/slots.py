@@ -201,7 +201,7 @@ def refuse_requests(prose: Prose) -> None:
 
 def _unread(prose: Prose) -> list[Place]:
     """The sentences that the rows do not read whole."""
-    from derive.question.sentences.reading import is_read
+    from derive.question.sentences.meaning import is_read
     from derive.question.sentences.tokens import in_english, sentences
 
     if not in_english(prose.text):

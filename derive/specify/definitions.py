@@ -47,6 +47,7 @@ class Definitions:
     values: dict[str, dict[ex.Num, None]] = field(default_factory=dict)  # y = 0 here, y = 1 there: no number
     known: list[tuple[ex.Expr, Formula]] = field(default_factory=list)  # the value of tanh(x) = …
     unplaced: list[tuple[ex.Rel, Formula]] = field(default_factory=list)  # log L = …: equations that define no letter
+    again: list[Definition] = field(default_factory=list)  # of a letter that another formula defines in other letters
 
 
 def definitions(nodes: tuple[tuple[Formula, ex.Node], ...], table: SymbolTable) -> Definitions:
@@ -64,6 +65,10 @@ def definitions(nodes: tuple[tuple[Formula, ex.Node], ...], table: SymbolTable) 
                 found.differentiated.append((part.of, formula))
         for claim in statements(node):
             _sort(claim, formula, found, table)
+    for other in found.again:
+        first = found.tensors[other.entry.tensor]
+        if _spelt_out(first.value, found) is not _spelt_out(other.value, found):
+            raise _two(other.entry.tensor, first.formula, other.formula)
     for name in found.values:
         del found.numbers[name]
     for head, formula in found.aliases:
@@ -201,8 +206,9 @@ def _tensor(head: ex.Entry, values: list[ex.Expr], formula: Formula, found: Defi
         return
     again = ex.subst(old.value, dict(zip(old.entry.indices, head.indices, strict=True)))
     if _bare(again) is not _bare(value):
-        raise _two(head.tensor, old.formula, formula)
-    if _written(value) > _written(again):
+        same = ex.subst(value, dict(zip(head.indices, old.entry.indices, strict=True)))
+        found.again.append(Definition(old.entry, same, formula))
+    elif _written(value) > _written(again):
         found.tensors[head.tensor] = Definition(head, value, formula)
 
 
@@ -225,6 +231,26 @@ def _bare(node: ex.Expr) -> ex.Expr:
         return ex.Reduce(n.op, binder, n.body)
 
     return ex.transform(node, go)
+
+
+def _spelt_out(node: ex.Expr, found: Definitions) -> ex.Expr:
+    """The value in terms of what no formula defines: softmax(z/τ) and e^{z_i/τ} / Σ_j e^{z_j/τ} are one."""
+    def go(n: ex.Node) -> ex.Node | None:
+        own = found.tensors.get(n.tensor) if isinstance(n, ex.Entry) else None
+        if own is None or not isinstance(n, ex.Entry) or len(own.entry.indices) != len(n.indices):
+            return None
+        return ex.subst(own.value, dict(zip(own.entry.indices, n.indices, strict=True)))
+
+    for _ in found.tensors:
+        node = ex.transform(node, go)
+    return ex.transform(_bare(node), _in_order)
+
+
+def _in_order(node: ex.Node) -> ex.Node | None:
+    """The factors and terms in one order."""
+    if isinstance(node, ex.Mul):
+        return ex.Mul(tuple(sorted(node.factors, key=repr)))
+    return ex.Add(tuple(sorted(node.terms, key=repr))) if isinstance(node, ex.Add) else None
 
 
 def _written(node: ex.Expr) -> int:

@@ -40,7 +40,7 @@ def with_extents(module: Module, found: Definitions) -> Module:
 
 
 def _with_own_sizes(module: Module) -> Module:
-    r"""The module with the shapes of the tensors that it has: X \in \mathbb{R}^{N \times D} of entries x_{nd} is x's."""
+    r"""The module with the shapes of its own tensors: X \in \mathbb{R}^{N \times D} of entries x_{nd} is x's."""
     own = {*module.given, *module.defined}
     changed = []
     for symbol in (s for s in module.table.of_kind(Kind.TENSOR) if s.sizes and s.name not in own):

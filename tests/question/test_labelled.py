@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import derive
+from derive.card import Card
+from derive.errors import CardError
+from derive.question import module_of
 
 CARD = "---\nid: labelled\n---\n\n# Question\nLet {}. Derive the backward message with respect to {}.\n"
 MATRICES = {
@@ -40,3 +43,20 @@ def test_a_shifted_letter_is_the_tensor_that_the_card_defines(tmp_path: Path) ->
     x = np.array([1.0, 5.0, 2.0, 4.0])
     np.testing.assert_allclose(solution.forward(x=x), [10.0, 9.0])
     np.testing.assert_allclose(solution.jacobian("x", x=x), [[0, 2, 0, 0], [0, 1, 0, 1]])
+
+
+def module_of_text(text: str) -> derive.module.Module:
+    return module_of(Card.parse(f"---\nid: labelled\n---\n\n# Question\n{text}\n"))
+
+
+@pytest.mark.parametrize("told", ["the candidate has weights $W_h$ and bias $b_h$", "beside it works $W_h$"])
+def test_a_letter_with_another_label_than_the_formulas_have_is_open(told: str) -> None:
+    with pytest.raises(CardError, match="`W_h` is named"):
+        module_of_text(rf"A gate computes $g = \sigma(W_g x + b_g)$; {told}. Derive $\partial L/\partial x$.")
+
+
+def test_the_number_of_a_claim_is_not_put_in() -> None:
+    asked = r"Derive $\partial L/\partial s$."
+    loss = r"For a logit $s$ let $p = \frac{1}{1 + e^{-s}}$ and $L = -(1 - p)^\gamma \log p$."
+    assert "gamma" in module_of_text(rf"{loss} {asked} Verify that $\gamma = 0$ gives $p - 1$.").given
+    assert "gamma" not in module_of_text(rf"{loss} We set $\gamma = 2$. {asked}").given

@@ -51,3 +51,24 @@ def test_an_entry_s_size_is_no_shape_of_the_letter() -> None:
             r"Derive $\partial L/\partial a_{cij}$.")
     module = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n"))
     assert module.table.named("a").axes == ("c", "i", "j")
+
+
+def test_the_shape_of_a_matrix_is_that_of_its_entries() -> None:
+    mean = r"$y_d = \frac{1}{N} \sum_n x_{nd}$"
+    text = rf"For $X \in \mathbb{{R}}^{{N \times D}}$ a layer computes {mean}. Derive the backward message."
+    found = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n")).table.named("x")
+    assert found is not None and found.sizes == ("N", "D")
+
+
+@pytest.mark.parametrize(("again", "same"), [
+    (r"$p_i = \frac{e^{z_i / \tau}}{\sum_j e^{z_j / \tau}}$", True),
+    (r"$p_i = \frac{e^{z_i}}{\sum_j e^{z_j / \tau}}$", False),
+])
+def test_two_definitions_are_compared_in_terms_of_what_is_given(again: str, same: bool) -> None:
+    text = rf"Let $p = \operatorname{{softmax}}(z / \tau)$, that is {again}. Derive the Jacobian $\partial p / \partial z$."
+    card = Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n")
+    if same:
+        assert module_of(card).output == "p"
+    else:
+        with pytest.raises(CardError, match="two definitions of `p`"):
+            module_of(card)

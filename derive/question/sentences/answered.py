@@ -13,8 +13,7 @@ from derive.notation.symbols import name_of
 from derive.question.prose import Prose
 from derive.question.sentences.asked import derivative_parts
 from derive.question.sentences.grammar import words_of
-from derive.question.sentences.meaning import Say
-from derive.question.sentences.reading import meaning
+from derive.question.sentences.meaning import Say, meaning
 from derive.question.sentences.request_atoms import arguments, head
 from derive.question.sentences.telling import Unread
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
@@ -45,7 +44,7 @@ def refuse_unread_requests(prose: Prose, module: Module) -> None:
                                     "wanted, or `derive` in the front matter", line=line, key="derive")) from None
         for wrong in _unanswered(said, module):
             raise CardError(Problem(f"“{quoted}”: {wrong}", line=line, key="derive"))
-        asked = asked or any(item.kind in _DERIVED for item in _items(said))
+        asked = asked or any(item.kind in _DERIVED for item in items(said))
     if not asked:
         raise UnsupportedError(Problem("the question asks for no message or derivative; write e.g. “Derive the "
                                        "backward message.”", line=prose.plain.first_line, key="derive"))
@@ -60,7 +59,7 @@ def _shows(tokens: Sentence) -> bool:
 
 
 def _unanswered(said: Any, module: Module) -> Iterator[str]:
-    for item in _items(said):
+    for item in items(said):
         match item.kind:
             case "ownderivative" | "ownjacobian":
                 yield from _of(item[0] if isinstance(item[0], Token) else None, module)
@@ -114,13 +113,14 @@ def _letters(wanted: Any) -> Iterator[str]:
             yield from said[0].letters
 
 
-def _items(said: Any) -> Iterator[Say]:
+def items(said: Any) -> Iterator[Say]:
+    """All that a sentence says, one by one."""
     if isinstance(said, tuple):
         for item in said:
-            yield from _items(item)
+            yield from items(item)
     elif isinstance(said, Say):
         if said.kind in ("asks", "asks2", "both_ask"):
             for item in said.of:
-                yield from _items(item)
+                yield from items(item)
         else:
             yield said

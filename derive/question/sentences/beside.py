@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from derive.errors import CardError, Problem
 from derive.question.lexicon import named
 from derive.question.prose import Prose
+from derive.question.sentences.answered import items
 from derive.question.sentences.grammar import Parse, words_of
-from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS, Say
+from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 
 _HARMLESS = frozenset({"skip", "besides", "given"})
@@ -70,7 +71,7 @@ def _joins(tokens: Sentence, prose: Prose) -> bool:
 
 def _says_nothing(tokens: Sentence) -> bool:
     """The sentence is read whole, and computes nothing."""
-    return any(all(isinstance(a, Say) and a.kind in _HARMLESS for a in (said if isinstance(said, tuple) else (said,)))
+    return any(all(a.kind in _HARMLESS for a in items(said))
                for said in Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("sentence"))
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from derive.notation.rules.kinds import Said
 from derive.question.lexicon import spans
 from derive.question.sentences import request_atoms
-from derive.question.sentences.grammar import ANY, indexed, vocabulary, words_of
-from derive.question.sentences.tokens import Token, asks, orders
+from derive.question.sentences.grammar import ANY, Parse, indexed, vocabulary, words_of
+from derive.question.sentences.tokens import Sentence, Token, asks, orders
+from derive.question.sentences.values import Unread
 from derive.records import dataclass
 
 
@@ -244,17 +245,24 @@ _STOPS = frozenset({",", ")", ":", "and"})
 def _plain(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """Words and letters up to a comma, an “and” or the end that name no part and change nothing of a derivative."""
     n = at
-    while n < len(tokens) and _is_plain(tokens, n):
-        n += 1
+    while n < len(tokens) and (_is_plain(tokens, n) or _is_part(tokens, n) or (tokens[n].text == "and" and n > at)):
+        n += 3 if tokens[n].text == "(" else 1
         if n == len(tokens) or tokens[n].text in _STOPS or orders(tokens, n):
             yield n, ""
+
+
+def _is_part(tokens: Sequence[Token], n: int) -> bool:
+    """(a) of «your result from (a)»."""
+    texts = [t.text for t in tokens[n : n + 3]]
+    return len(texts) == 3 and texts[0] == "(" and texts[2] == ")" and len(texts[1]) < 3
 
 
 def _is_plain(tokens: Sequence[Token], n: int) -> bool:
     token = tokens[n]
     if token.formulas:
         return bool(token.letters)
-    return token.kind == "word" and token.text not in _TROUBLE and not orders(tokens, n) and not spans(token.text, "part")
+    changes = token.text in _TROUBLE or orders(tokens, n) or bool(spans(token.text, "part"))
+    return token.kind == "word" and not changes
 
 
 def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
@@ -287,3 +295,26 @@ KINDS = tuple({**dict.fromkeys(ATOMS, _FORMULA), **dict.fromkeys(RUNS, _WORD),
                "LB": frozenset({"sign"}), "RB": frozenset({"sign"}),
                "letterword": frozenset({"word"}), "size": frozenset({"size"})}.items())
 ROWS = indexed("en", KINDS)
+
+
+def meanings(tokens: Sentence) -> list[Any]:
+    """All that a sentence may say; raises :class:`Unread` where the rows do not read all of it."""
+    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
+    found = list(dict.fromkeys(parse.whole("sentence")))
+    if not found:
+        read, rest = (" ".join(map(str, part)) for part in (tokens[: parse.furthest], tokens[parse.furthest :]))
+        raise Unread(f"{read} <<>> {rest}")
+    return found
+
+
+def is_read(tokens: Sentence) -> bool:
+    """The rows read all of a sentence."""
+    try:
+        return bool(meanings(tokens))
+    except Unread:
+        return False
+
+
+def meaning(tokens: Sentence) -> Any:
+    """The first of them in the order of the rows."""
+    return meanings(tokens)[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from derive.card import Card
 from derive.module import ROLES, Module
@@ -13,8 +12,7 @@ from derive.question.given import given_module
 from derive.question.prose import Prose
 from derive.question.request import besides
 from derive.question.sentences.emitted import Emitted
-from derive.question.sentences.grammar import Parse
-from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
+from derive.question.sentences.meaning import meanings
 from derive.question.sentences.telling import Telling, Unread
 from derive.question.sentences.tokens import Sentence, sentences
 from derive.question.sentences.values import Misread
@@ -94,29 +92,6 @@ def _telling(prose: Prose, way: _Way) -> Telling:
         words = prose.plain.quote(tokens[0].start, last.start + max(1, len(last.text)))
         telling.sentence(tokens, said, (prose.plain.line(tokens[0].start), words))
     return telling
-
-
-def meanings(tokens: Sentence) -> list[Any]:
-    """All that a sentence may say; raises :class:`Unread` where the rows do not read all of it."""
-    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
-    found = list(dict.fromkeys(parse.whole("sentence")))
-    if not found:
-        read, rest = (" ".join(map(str, part)) for part in (tokens[: parse.furthest], tokens[parse.furthest :]))
-        raise Unread(f"{read} <<>> {rest}")
-    return found
-
-
-def is_read(tokens: Sentence) -> bool:
-    """The rows read all of a sentence."""
-    try:
-        return bool(meanings(tokens))
-    except Unread:
-        return False
-
-
-def meaning(tokens: Sentence) -> Any:
-    """The first of them in the order of the rows."""
-    return meanings(tokens)[0]
 
 
 def _said(emitted: Emitted, module: Module) -> Iterator[str]:

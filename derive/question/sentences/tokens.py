@@ -14,11 +14,14 @@ from derive.question.naming import bare_letters, written_letters
 from derive.question.prose import BREAK, GAP, Prose
 from derive.records import dataclass
 
-_TOKEN = re.compile(rf"\d+[ .]\d+|\d+|[^\W\d_]+(?:'s\b)?|[{GAP}{BREAK}½.,:;?!()×→+=/&]")
+_TOKEN = re.compile(r"(?:component|element|entry|coordinate)[ -]?wise\b|"
+                    rf"\d+[ .]\d+|\d+|[^\W\d_]+(?:'s\b)?|[{GAP}{BREAK}½.,:;?!()×→+=/&]")
 _COUNT = r"\d+(?:[ .]\d)?(?:\s*\+\s*\d+)*"
-_POINTS = re.compile(rf"(?:^\s*|[(\[]\s*){_COUNT}\s*(?:p|pts?|points?|marks?)\b\.?\s*[)\]:]?|\[\s*{_COUNT}\s*%?\s*\]")
+_EACH = ("component", "element", "entry", "coordinate")
+_POINTS = re.compile(rf"(?:^\s*|[(\[]\s*){_COUNT}\s*(?:p|pts?|points?|marks?)\b\.?\s*[)\]:]?"
+                     rf"|\[\s*{_COUNT}\s*%?\s*\]")
 _MARK = re.compile(r"(?<![\w(])\(?(?P<mark>[a-h]|i{1,3}|iv|v|vi|\d)\)(?=\s)")  # (ii)
-_POINTING = re.compile(r"(?:parts?|items?|from|in|of|using|with|by|see|step|equations?|use|to|result|your|question)\s+$")
+_POINTING = re.compile(r"(?:parts?|items?|from|in|of|using|with|by|see|step|equations?|use|to|result|question)\s+$")
 _IZE = re.compile(r"(?<=[a-z]{3})iz(e|ed|es|er|ing|ation|ations)$")
 _ABBREVIATED = frozenset("al cf eq eqs fig sec ref".split())
 _TIMES = re.compile(r"\s*\d+(?:\s*\\times\s*\d+)+\s*")
@@ -95,7 +98,7 @@ def sentences(prose: Prose) -> list[Sentence]:
         if ends and run:
             found.append(tuple(run))
             run = []
-    return [tokens for run_ in (*found, tuple(run)) if (tokens := _without_comma(run_))]
+    return [whole for each in (*found, tuple(run)) if (whole := _without_comma(each))]
 
 
 def _without_comma(run: Sentence) -> Sentence:
@@ -135,6 +138,8 @@ def _tokens(prose: Prose) -> Iterator[Token]:
                 one, two = word.split()
                 yield Token("number", one, start)
                 yield Token("number", two, start + len(one) + 1)
+        elif word.endswith("wise") and word.startswith(_EACH):
+            yield Token("word", "elementwise", start)
         elif word[0].isalpha():
             yield Token("word", _IZE.sub(r"is\1", word.removesuffix("'s")), start)
         else:

@@ -13,14 +13,27 @@ from derive.notation.rules import LETTERS, rewritten
 from derive.question.prose import prose_of
 from derive.question.reading import question_formulas
 from derive.question.sentences import grammar
-from derive.question.sentences.meaning import Say
-from derive.question.sentences.reading import meaning
+from derive.question.sentences.meaning import Say, meaning
 from derive.question.sentences.telling import Unread
 from derive.question.sentences.tokens import Sentence, sentences
 
 _CARD = "---\nid: a\ncourse: c\n---\n\n# Question\n{}\n\n## Related Concepts\n- Backpropagation\n"
 
 READ = r"""
+(5p) (i) Derive the backward message. [3 + 2]
+    asks(messages(backward))
+Using the chain rule and your result from (a), derive the gradients of the loss for one sample with respect to all weights and biases of both layers.
+    skip, asks(grads(wrtnoun(weights), wrtnoun(biases)))
+Derive, in index notation, the backward message of the combined layer, and say whether it can vanish.
+    asks(messages(backward)), asks(besides)
+Compute the vector-Jacobian products $\partial L/\partial x$ and $\partial L/\partial W$ step by step.
+    asks(derivs($\partial L/\partial x$), derivs($\partial L/\partial W$), skip)
+You are to find the message $\partial L/\partial x$ that would be sent to the previous layer (you may ignore the corners).
+    asks(derivs($\partial L/\partial x$), skip)
+What remains of the backward message if the gate closes?
+    asks(besides)
+Assuming there are no ties, derive $\partial L/\partial x$.
+    skip, asks(derivs($\partial L/\partial x$))
 Derive the backward message.
     asks(messages(backward))
 Derive the forward, backward and parameter messages of this layer.
@@ -150,6 +163,13 @@ Express it in terms of $y$.
 """
 
 OPEN = r"""
+Using only the second path, derive the backward message.
+Derive the backward message in the limit of large inputs.
+Derive the backward message by finite differences.
+Derive the gradient in expectation with respect to $W$.
+Derive the backward message in test mode.
+Derive the backward message using half of the samples.
+Derive the vector-Jacobian products of the squared layer.
 Derive the Jacobian at $x = 0$.
 Derive the derivative of $y_k^2$ with respect to $x_k$.
 Derive the gradient of $\sqrt{L}$ with respect to $W$.

@@ -226,7 +226,8 @@ class _Panel:
                 Label(wall + 0.18, 0.3, name, "title", "start")]
 
     def _ticks(self) -> list[float]:
-        step = next(t for t in (0.25, 0.5, 1, 2, 5, 10, 20, 50, 1e9) if (self.top - self.bottom) / t <= 6)
+        high = self.top - self.bottom
+        step = next(t for t in (0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 1e9) if high / t <= 6)
         return [n * step for n in range(int(self.bottom / step), int(self.top / step) + 1)]
 
 

@@ -14,7 +14,7 @@ from derive.lines import narrowed
 from derive.render import hypertext
 from derive.render.dialect import question
 from derive.render.guard import guard, normal
-from derive.render.hypertext import mathml
+from derive.render.hypertext import mathml, narrow
 from derive.render.pictures import plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
 from derive.verify.report import Check, Report, Verdict
@@ -119,8 +119,7 @@ class _Blocks:
                 check = None if block.definition else self.checks.get(normal(block.latex))
                 slim = narrowed(block.latex)
                 return {"kind": "formula", "math": Markup(mathml(block.latex, True)),
-                        "narrow": Markup(mathml(slim, True).replace("<math", '<math class="narrow"', 1)
-                                         if slim != block.latex else ""), "definition": block.definition,
+                        "narrow": Markup(narrow(slim) if slim != block.latex else ""), "definition": block.definition,
                         "verdict": str(check.verdict) if check else "", "evidence": check.evidence if check else ""}
             case Heading():
                 return {"kind": "heading", "text": block.text}

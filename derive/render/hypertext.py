@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from derive.errors import CardError, Problem
 from derive.render.dialect import TreeWriter
-from derive.render.tex import formula, in_lines
+from derive.render.tex import PHONE, formula, in_lines, is_wide, parts
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -71,6 +71,11 @@ def mathml(latex: str, display: bool = False) -> str:
     # the font's prime is raised and small as it is; as a superscript it would be so twice
     made = _PRIMED.sub(r'<mrow>\1<mo form="postfix" lspace="0" rspace="0">\2</mo></mrow>', made)
     return made.replace("<math", f'<math alttext="{escape(" ".join(latex.split()))}"', 1)
+
+
+def narrow(latex: str) -> str:
+    """A display as it is shown on a phone, in place of the wider one before it."""
+    return mathml(latex, True).replace("<math", '<math class="narrow"', 1)
 
 
 def _known(latex: str) -> str:
@@ -218,13 +223,17 @@ class _Writer(TreeWriter):
         return escape(node.content)
 
     def _math_inline(self, node: SyntaxTreeNode) -> str:
-        return self.formula(mathml, node.content, False)
+        found = parts(node.content) if is_wide(node.content) else [node.content]
+        return " ".join(self.formula(mathml, part, False) for part in found)
 
     def _math_inline_double(self, node: SyntaxTreeNode) -> str:
         return self._display(node.content, "span")
 
     def _display(self, latex: str, tag: str = "div") -> str:
-        return self._tag(tag, self.formula(mathml, latex, True), ' class="display"')
+        written, slim = self.formula(mathml, latex, True), in_lines(latex, PHONE)
+        if slim == in_lines(latex):
+            return self._tag(tag, written, ' class="display"')
+        return self._tag(tag, written + narrow(slim), ' class="display broken"')
 
     def code(self, text: str) -> str:
         return self._tag("code", escape(text))

@@ -269,7 +269,7 @@ _BETWEEN = re.compile(r"(?<=,)\s*\\quad(?![a-zA-Z])\s*")
 _ROWS = re.compile(r"\\\\|(?<!\\)&")  # has lines of its own
 _MACRO = re.compile(r"\\(?:left|right|quad|d?frac|text|math[a-z]+)(?![a-zA-Z])|[{}_^\s]")
 _NAMED = re.compile(r"\\[a-zA-Z]+|\\.")
-LONGEST = 44  # signs of a line
+LONGEST, PHONE = 44, 26  # signs of a line, and of a phone's
 
 
 def masked(latex: str) -> str:
@@ -279,23 +279,30 @@ def masked(latex: str) -> str:
     return latex
 
 
-def in_lines(latex: str) -> str:
-    r"""The formula as it is, or its parts between commas and ``\quad`` in as few lines as hold them."""
-    parts, at = [], 0
+def parts(latex: str) -> list[str]:
+    r"""A formula's parts between commas and ``\quad``, each with its comma; of one in rows the whole."""
+    found, at = [], 0
     bare = masked(latex)
-    for found in _BETWEEN.finditer(bare):
-        parts.append(latex[at:found.start()])
-        at = found.end()
-    parts.append(latex[at:])
-    if len(parts) == 1 or sum(map(_wide, parts)) <= LONGEST or _ROWS.search(bare):
-        return latex
-    lines = [parts[0]]
-    for part in parts[1:]:
-        if _wide(lines[-1]) + _wide(part) <= LONGEST:
+    for gap in _BETWEEN.finditer(bare) if not _ROWS.search(bare) else ():
+        found.append(latex[at:gap.start()])
+        at = gap.end()
+    return [*found, latex[at:]]
+
+
+def in_lines(latex: str, longest: int = LONGEST) -> str:
+    """The formula as it is, or its parts in as few lines as hold them."""
+    lines: list[str] = []
+    for part in parts(latex):
+        if lines and _wide(lines[-1]) + _wide(part) <= longest:
             lines[-1] += rf" \quad {part}"
         else:
             lines.append(part)
-    return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+    return latex if len(lines) == 1 else r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+
+
+def is_wide(latex: str) -> bool:
+    """More than a line of a phone holds."""
+    return _wide(latex) > PHONE
 
 
 def _wide(latex: str) -> int:

@@ -7,27 +7,24 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from itertools import compress, pairwise, product
 
-from derive.axes import with_axes
 from derive.errors import DeriveError
 from derive.expr import Entry
 from derive.module import Module
 from derive.notation import write
 from derive.numeric.clarke import active_sets
-from derive.numeric.dual import OneSided, one_sided
-from derive.numeric.evaluator import evaluate, windows
+from derive.numeric.evaluator import windows
 from derive.numeric.point import Index
 from derive.numeric.shapes import rank
 from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet
+from derive.verify.curves import GIVEN, curves
 from derive.verify.report import Check, Verdict
 
 _NEAR = 0.1  # how far beside its cell an arrow may end
 _BRACES = re.compile("[{}]")  # of \delta_{a^{(l)}} an entry shows \delta_{a^{(l)}, ij}
 _DIGITS, _SPAN, _FORMULA = re.compile(r"\d+"), re.compile(r"(-?\d+) to (-?\d+)"), re.compile(r"\$[^$]+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
-_GIVEN = re.compile(r"= (-?\d+(?:/\d+)?)\$")
 _COMPUTED = re.compile(r"(\$[^$]+\$) is computed from ([^.]*)\.")
 _WAY = re.compile(r"(-?\d+(?:/\d+)?) from input .*? gradient (-?\d+(?:/\d+)?) back")
-_KINK = re.compile(r"At (\S+) it has a kink: the slope changes from (\S+) to (\S+?)\.(?:\s|$)")
 
 
 def pictures(sheet: Sheet, module: Module) -> list[Check]:
@@ -36,13 +33,13 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
     for figure in sheet.figures():
         name, scene = figure.scene.name, figure.scene
         if name in ("routing", "curve"):
-            found += [*routing(scene), *numbers(scene, module)] if name == "routing" else slopes(figure, module)
+            found += [*routing(scene), *numbers(scene, module)] if name == "routing" else curves(figure, module)
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
         drawn = " ".join(i.text for i in scene.items if isinstance(i, (Cell, Label)))
         alien = [f for f in _FORMULA.findall(figure.caption)
-                 if not _GIVEN.search(f) and _BRACES.sub("", f[:-1]) not in _BRACES.sub("", drawn)]
+                 if not GIVEN.search(f) and _BRACES.sub("", f[:-1]) not in _BRACES.sub("", drawn)]
         if alien:
             found.append(_verdict("The formulas of a picture's caption", f"{', '.join(alien)} is not in it", 1))
     return found
@@ -196,34 +193,6 @@ def _grid(titles: list[Label], cells: list[Cell], axes: int) -> dict[Index, Frac
             return {(round(c.y - top), round(c.x - left))[-axes:]: _number(c)
                     for c in sorted(found, key=lambda c: (c.y, c.x))}
     return {}
-
-
-def slopes(figure: Figure, module: Module) -> list[Check]:
-    """The slopes at the kinks of a curve are the one-sided derivatives there, at the values in its caption."""
-    told = _KINK.findall(figure.scene.description.replace("−", "-"))
-    given = _GIVEN.search(figure.caption)
-    evidence = "The slopes that the picture shows before and after a kink"
-    for at, *ends in told:
-        try:
-            derived = _one_sided(with_axes(module), float(at), float(Fraction(given[1])) if given else 0)
-        except (DeriveError, ArithmeticError, ValueError):
-            return []
-        if any(abs(float(end) - slope) > 0.02 * max(1, abs(slope)) for end, slope in zip(ends, derived, strict=True)):
-            return [_verdict(evidence, f"at {at} they are {derived[0]:.2f} and {derived[1]:.2f}", len(told))]
-    return [_verdict(evidence, None, len(told))] if told else []
-
-
-def _one_sided(module: Module, at: float, given: float) -> tuple[float, float]:
-    """The derivatives before and after a place, all other letters as given."""
-    letters = (module.inputs[0], *(name for name in module.given if name != module.inputs[0]))
-    shapes = {name: (1,) * rank(module, name) for name in letters}
-    found = []
-    for sign in (-1, 1):
-        values = {name: {(0,) * len(shapes[name]): OneSided(at if name == letters[0] else given,
-                                                            sign if name == letters[0] else 0)} for name in letters}
-        (end,) = evaluate(module, values, shapes)[module.output].values()
-        found.append(sign * float(one_sided(end).derivative()))
-    return found[0], found[1]
 
 
 def _verdict(evidence: str, wrong: str | None, count: int) -> Check:

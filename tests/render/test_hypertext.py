@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from derive.errors import CardError
-from derive.render import tex
+from derive.render import hypertext, tex
 from derive.render.hypertext import mathml, runs
 from derive.render.tex import allowed
 from derive.words import templates
@@ -98,3 +98,11 @@ def test_the_embedded_font_has_every_sign_and_the_constants_of_mathematics() -> 
     missing = sorted(c for c in signs - invisible if ord(c) not in font.getBestCmap() and c.isprintable())
     assert missing == []
     assert "MATH" in font
+
+
+def test_on_a_phone_parts_of_a_question_s_formula_stand_in_lines_of_their_own() -> None:
+    long = r"h_k = \max\left(0, W_{kj} x_j + b_k\right),\quad y_k = x_k + h_k,\quad k = 1, \dots, n"
+    shown = hypertext.blocks(f"$$\n{long}\n$$")
+    assert shown.count("<math") == 2 and shown.count('class="narrow"') == 1 and shown.count("<mtr>") == 2
+    assert hypertext.blocks("$$\ny = x\n$$").count("<math") == 1
+    assert hypertext.inline(f"with ${long}$").count("<math") == 3 and hypertext.inline(r"$a,\quad b$").count("<math") == 1

@@ -14,7 +14,7 @@ import derive
 from derive.question import module_of
 from derive.sheet import Cell, Figure, Line, Outline, Scene
 from derive.solve import Solution
-from derive.verify.pictures import edges, fields, numbers, pictures, routing, slopes
+from derive.verify.pictures import edges, fields, numbers, pictures, routing
 from derive.verify.report import Verdict
 from tests.bank import unchecked
 from tests.calculus.zoo import composed, messages_of
@@ -29,11 +29,6 @@ def drawn_on(layer: object) -> Solution:
         return unchecked(layer)
     card = derive.Card.read(str(layer))
     return unchecked(module_of(card), card)
-
-
-@cache
-def solved(formula: str) -> Solution:
-    return derive.solve(formula=formula)
 
 
 def figure(solution: Solution, name: str) -> Figure:
@@ -86,15 +81,6 @@ def test_each_number_of_the_ways_is_the_layer_s(layer: object) -> None:
             larger = replace(item, text=re.sub(r"(\d+)\$$", lambda m: f"{int(m[1]) + 70}$", item.text))
             found = numbers(replace(drawn, items=(*drawn.items[:at], larger, *drawn.items[at + 1:])), module)
             assert [c.verdict for c in found] == [Verdict.REFUTED], item
-
-
-@pytest.mark.parametrize("formula", [r"y_k = \max(0, x_k)", r"y = \max(x, a x)", r"y = \max(0, x) + 2 \min(0, x)"])
-def test_the_slopes_of_a_curve_are_those_of_the_function(formula: str) -> None:
-    module, drawn = solved(formula).messages.module, figure(solved(formula), "curve")
-    assert [c.verdict for c in slopes(drawn, module)] == [Verdict.TESTED]
-    start, _, end = drawn.scene.description.rpartition(" to ")
-    wrong = replace(drawn, scene=replace(drawn.scene, description=f"{start} to 7{end[1:]}"))
-    assert [c.verdict for c in slopes(wrong, module)] == [Verdict.REFUTED]
 
 
 FIELDS = [*CARDS, "cards/pooling/overlapping_max_pooling.md", "cards/pooling/average_pooling.md",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
+from derive.calculus.messages import Messages
 from derive.card import Card
-from derive.check.beside import Beside
-from derive.check.claims import claims
+from derive.check.beside import Beside, Readings
+from derive.check.claims import Item, Kind_, Solution, solution
 from derive.check.report import Judged, Report
+from derive.check.verdict import Found, Judge
 from derive.errors import DeriveError
-from derive.expr import Entry, Fn, Node, Partial, Rel
+from derive.expr import Rel
 from derive.module import Module
 from derive.verify.report import Verdict
 
@@ -28,51 +31,56 @@ def check(card: Card | str | Path, text: str | None = None) -> Report:
     body, first = (read.solution, read.solution_line or 1) if text is None else (text, 1)
     path = read.path if text is None else None
     try:
-        return _report(body, first, module, path)
+        return _report(body, first, read.question, module, path)
     except DeriveError as error:
         raise error.located(path, first) from None
 
 
-def _report(text: str, first: int, module: Module, path: str | None) -> Report:
+@lru_cache(maxsize=64)
+def _derived(module: Module) -> Messages:
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation
-    from derive.check.verdict import verdict
-    from derive.formulas import formulas
-    from derive.notation import gather
-    from derive.notation.rules import rewritten
 
-    messages = derivation(settled(module))
-    module = messages.module
-    table = gather(rewritten([f for f in formulas(text, first) if "=" in f.latex]), module.table)
-    beside, defined = Beside(text, first), list[Node]()
-    supposed = ""
-    judged, definitions = list[Judged](), list[Judged]()
-    for claim in claims(text, first, module):
-        said = Judged(claim.formula.line, claim.formula.latex, Verdict.NOT_READ, claim.reason)
-        if claim.definition and claim.node is not None:
-            defined.append(claim.node)
-            definitions.append(Judged(said.line, said.latex, Verdict.NOT_READ, "a definition", definition=True))
-        elif claim.node is None:
-            judged.append(said)
-        elif words := beside.unclear(claim.formula):
-            judged.append(Judged(said.line, said.latex, Verdict.NOT_READ, words))
-        else:
-            found, reason, counterexample = verdict(claim.node, tuple(defined), messages, table, said.latex)
-            if found == Verdict.REFUTED:
-                doubt = "" if _derivative(claim.node) else "it may be a supposition"
-                word = beside.context(claim.formula)
-                doubt = doubt or (supposed and f"`{supposed}` before it may say where") or (
-                    word and f"{word} beside it may say where")
-                if doubt:
-                    found, reason, counterexample = Verdict.NOT_READ, f"it does not hold everywhere: {doubt}", None
-            judged.append(Judged(said.line, said.latex, found, reason, counterexample))
-        if claim.supposes or claim.node is not None and not claim.definition and not _derivative(claim.node) and (
-                judged[-1].verdict == Verdict.NOT_READ):
-            supposed = supposed or said.latex
-    return Report(tuple(judged), tuple(definitions), path)
+    return derivation(settled(module))
 
 
-def _derivative(node: Rel) -> bool:
-    """∂y/∂x = …, δ_x = …, σ'(s) = …"""
-    head = node.terms[0]
-    return isinstance(head, (Partial, Fn)) or isinstance(head, Entry) and head.tensor.startswith("delta_")
+def _report(text: str, first: int, question: str, module: Module, path: str | None) -> Report:
+    messages = _derived(module)
+    found = solution(text, first, question, messages.module)
+    judge = Judge(found.module, messages, found.table, found.defined)
+    beside = Beside(text, first, found.items)
+    checks, definitions = list[Judged](), list[Judged]()
+    for number, item in enumerate(found.items):
+        if item.kind is Kind_.DEFINITION:
+            definitions.append(_judged(item, Found(Verdict.NOT_READ, "a definition"), definition=True))
+        elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
+            checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
+        elif item.kind is Kind_.CLAIM:
+            checks.append(_judged(item, _claimed(item, beside.readings(number), judge)))
+    return Report(tuple(checks), tuple(definitions), path)
+
+
+def _claimed(item: Item, readings: Readings, judge: Judge) -> Found:
+    """What holds wherever the text may mean it holds; what fails wherever it may mean it is refuted."""
+    assert isinstance(item.node, Rel)
+    if readings.denied:
+        return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
+    first, *others = (judge(item.node, cond) for cond in readings.conditions[:1])
+    if first.verdict != Verdict.REFUTED:
+        return first
+    if not item.derives:
+        return _open(first, "it may be a supposition")
+    if readings.doubt:
+        return _open(first, readings.doubt)
+    for cond in readings.conditions[1:]:
+        if judge(item.node, cond).holds:
+            return _open(first, "a condition before or behind it may say where")
+    return first
+
+
+def _open(found: Found, why: str) -> Found:
+    return Found(Verdict.NOT_READ, f"it does not hold everywhere: {why}")
+
+
+def _judged(item: Item, found: Found, definition: bool = False) -> Judged:
+    return Judged(item.formula.line, item.formula.latex, found.verdict, found.reason, found.counterexample, definition)

@@ -1,36 +1,160 @@
-"""Words beside an equation: whether they leave it as it stands, or may restrict or deny it."""
+"""The text around the equations of a solution: where it says that they hold, what may restrict them, what denies them."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+from functools import cached_property
 
+from derive.check.claims import Item, Kind_
+from derive.expr import And, Cond, Idx, Rel, joined
 from derive.notation.formulas import Formula
+from derive.question.sentences.grammar import words_of
+from derive.records import dataclass
 
-# words that change nothing about the equation which they introduce or follow
-_PLAIN = frozenset("""
-    a all also an and applying are as backward be because becomes by calculate can chain class compute computed
-    computing consequently definition denote derivation derivative derivatives derive derived differentiate
-    differentiating each entries entry equal equals equation every expression finally find first follows following
-    follow forward formula from function general get gets given gives giving gradient gradients has have hence in input
-    inputs is it its jacobian layer loss matrix message messages next now obtain of our output outputs parameter
-    parameters partial recall respect result rule same say second see similarly simplifies simply since so solution
-    substituting sum that the their them then therefore this thus to upstream us use using vector wanted
-    here let we weight weights bias biases which write written yield yields
-""".split())  # fmt: skip
-# words after which equations may hold only in part of the inputs, or not be meant, until the solution ends
-_CONTEXT = frozenset("""
-    assume assuming assumed suppose supposing case cases consider fix fixed take set if when whenever where unless
-    otherwise only provided restrict ignore ignoring neglect except without instead wrong mistake mistaken incorrect
-    false not never cannot approximately approximation naive would alternatively special example instance numbers
-""".split())
 _WORD = re.compile(r"[^\W\d_]+")
-_END = re.compile(r"[.!?](?=\s|$)|\n\s*#[^\n]*\n|\n\s*#[^\n]*\Z")
+_END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n\s*\n(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")
 _MARKUP = re.compile(r"<!--.*?-->|^\s*(?:[-*+]|\d+[.)])\s", re.DOTALL | re.MULTILINE)
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
+_LAST = re.compile(r"([.!?])[\s}$\\\])]*$")
+_QUANTIFIED = frozenset("all every each any some the that of and case".split())
+_NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
+_CLAUSE = re.compile(r"[,:;()]")
+
+
+def _words(name: str) -> frozenset[str]:
+    return words_of("en", name)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Where an equation may be meant to hold, None for everywhere; ``doubt``: words that may restrict it further."""
+
+    conditions: tuple[Cond | None, ...]
+    doubt: str = ""
+    denied: str = ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    item: Item
+    start: int
+    stop: int
+
+
+class Beside:
+    """The text of a solution around its formulas; lines are counted from ``first``."""
+
+    def __init__(self, text: str, first: int, items: Iterable[Item]) -> None:
+        self.first, self.text = first, text
+        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        plain = _MARKUP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+        self.blank = _FORMULA.sub(_hidden, plain)
+        self.places = [self._place(item) for item in items]
+        self.ends = [m.end() for m in _END.finditer(self.blank)]
+
+    def _place(self, item: Item) -> _Place:
+        formula = item.formula
+        line = min(max(formula.line - self.first, 0), len(self._starts) - 1)
+        start = self._starts[line] + formula.column
+        return _Place(item, start, start + len(formula.latex))
+
+    def _sentence(self, at: int) -> tuple[int, int]:
+        place = bisect_right(self.ends, at)
+        return self.ends[place - 1] if place else 0, self.ends[place] if place < len(self.ends) else len(self.text)
+
+    def readings(self, number: int) -> Readings:
+        """What the text says of the equation with this number."""
+        own = self.places[number]
+        start, stop = self._sentence(own.start)
+        words = [w.lower() for w in _WORD.findall(self.blank[start:stop]) if len(w) > 1]
+        here = [p for p in self.places if start <= p.start < stop]
+        unknown = next((w for w in words if w not in _words("CLAIM_PLAIN") | _words("CLAIM_WHERE")), "")
+        attached = self._attached(own, here, start, stop)
+        if attached is not None:
+            unknown = next((w for w in words if w not in _words("CLAIM_PLAIN") | _words("CLAIM_WHERE") | _words(
+                "CLAIM_ELSE") | _QUANTIFIED), "")
+        doubt = f"“{unknown}” beside it may say where it holds" if unknown else self._doubt(own, start, stop)
+        others = self._elsewhere(own, stop)
+        wide: tuple[Cond | None, ...] = (None, *others) if attached is None else (
+            attached, *(And((attached, c)) for c in others))
+        if own.item.cond is not None:
+            wide = tuple(own.item.cond if c is None else And((own.item.cond, c)) for c in wide)
+        return Readings(wide, doubt, self._denied(own, start, stop))
+
+    def _denied(self, own: _Place, start: int, stop: int) -> str:
+        """A word in its clause that says that it does not hold."""
+        before, after = self.blank[start:own.start], self.blank[own.stop:stop]
+        before = before[max([0, *(m.end() for m in re.finditer(r"[,;:()\0]", before.rstrip("$ \0\n")))]):]
+        clause = before + _CLAUSE.split(after.lstrip("$\0"), maxsplit=1)[0].split("\0")[0]
+        return next((w for w in _WORD.findall(clause) if w.lower() in _words("CLAIM_DENIES")), "")
+
+    def _doubt(self, own: _Place, start: int, stop: int) -> str:
+        """What stands in its sentence unread, or a supposition in words before it."""
+        for p in self.places:
+            if start <= p.start < stop and p.item.kind is Kind_.UNREAD and p.item.formula is not own.item.formula and (
+                    restricts(p.item.formula.latex)):
+                return f"`{p.item.formula.latex}` beside it may say where it holds"
+        at = 0
+        for end in (*self.ends, len(self.blank)):
+            if at < start:
+                word = next((w for w in _WORD.findall(self.blank[at:end]) if w.lower() in _words("CLAIM_SUPPOSES")), "")
+                told = any(at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
+                if word and not told:
+                    return f"“{word}” before it may say where it holds"
+            at = end
+        return ""
+
+    def _elsewhere(self, own: _Place, stop: int) -> tuple[Cond, ...]:
+        """Conditions that stand before it, or in the sentence behind it: they may be meant for it, too."""
+        until = self._sentence(min(stop + 1, len(self.text)))[1]
+        found = [p.item.node for p in self.places if p.item.kind is Kind_.CONDITION and p.item.node is not None
+                 and p.start < until]
+        found += [p.item.cond for p in self.places if p.item.cond is not None and p.start < until and p is not own
+                  and p.item.formula is not own.item.formula]
+        return tuple(dict.fromkeys(found))
+
+    def _attached(self, own: _Place, here: Sequence[_Place], start: int, stop: int) -> Cond | None:
+        """The condition that its sentence gives it: behind it («for s > 0»), else before it («If i = j, …»)."""
+        behind = self._behind(own, here)
+        if behind is not None:
+            return behind
+        taken = {id(c) for p in here if p.item.kind is Kind_.CLAIM and p.start < own.start
+                 if (c := self._behind(p, here)) is not None and p.stop < own.start}
+        before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION and id(p.item.node) not in taken]
+        between = self.blank[before[-1].stop if before else start : own.start]
+        if {w.lower() for w in _WORD.findall(between)} & _words("CLAIM_ELSE"):
+            return _opposite(before[-1].item.node) if before else None
+        if not before:
+            return None
+        run = [before[-1]]
+        for p in reversed(before[:-1]):
+            if re.fullmatch(r"[\s$\0]*(?:,|and)?[\s$\0]*", self.blank[p.stop:run[0].start]):
+                run.insert(0, p)
+        if self._opens(run[0].start, start):
+            return joined([p.item.node for p in run if p.item.node is not None])
+        return None
+
+    def _behind(self, own: _Place, here: Sequence[_Place]) -> Cond | None:
+        after = next((p for p in here if p.start >= own.stop), None)
+        if after is None or after.item.kind is not Kind_.CONDITION:
+            return None
+        words = [w.lower() for w in _WORD.findall(self.blank[own.stop:after.start])]
+        rest = [w for w in words if w not in _QUANTIFIED]
+        opens = len(rest) == 1 and rest[0] in _words("CLAIM_WHERE") - {"let", "suppose", "assume"}
+        return after.item.node if opens and not re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 .")) else None
+
+    def _opens(self, at: int, start: int) -> bool:
+        """Whether the words in front of a condition say that it is one."""
+        words = [w.lower() for w in _WORD.findall(self.blank[start:at])]
+        while words and words[-1] in _QUANTIFIED:
+            words.pop()
+        return bool(words) and words[-1] in _words("CLAIM_WHERE")
+
+
 _RESTRICTS = re.compile(r"<|>|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|to|forall|approx|leqslant|geqslant)(?![A-Za-z])")
-
-
 _INSIDE = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}|\[[^\[\]]*\]|_\{(?:[^{}]|\{[^{}]*\})*\}", re.DOTALL)
 
 
@@ -39,47 +163,13 @@ def restricts(latex: str) -> bool:
     return _RESTRICTS.search(_INSIDE.sub(" ", latex)) is not None
 
 
-class Beside:
-    """The text of a solution around its formulas; lines are counted from ``first``."""
+def _opposite(cond: Cond | None) -> Cond | None:
+    if isinstance(cond, Rel) and len(cond.ops) == 1:
+        return Rel(cond.terms, (_NEGATED[cond.ops[0]],))
+    return None
 
-    def __init__(self, text: str, first: int) -> None:
-        self.first, self.text = first, text
-        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
-        self._blank = _FORMULA.sub(lambda m: re.sub(r"[^\n]", "\0", m[0]), _MARKUP.sub(
-            lambda m: re.sub(r"[^\n]", " ", m[0]), text))
 
-    def unclear(self, formula: Formula) -> str:
-        """The words or formula of its sentence that may say where it holds; "" where there are none."""
-        start, stop = self._sentence(formula)
-        if self.text[self._starts[formula.line - self.first]:].lstrip().startswith("|"):
-            return "its row and column in the table may say where it holds"
-        words = _WORD.findall(self._blank[start:stop])
-        unknown = next((w for w in words if len(w) > 1 and w.lower() not in _PLAIN), None)
-        if unknown is not None:
-            return f"“{unknown}” beside it may say where it holds"
-        for other in _FORMULA.finditer(self.text, start, stop):
-            if formula.latex not in other[0] and restricts(other[0]):
-                return f"`{other[0].strip('$ ')}` beside it may say where it holds"
-        return ""
-
-    def context(self, formula: Formula) -> str:
-        """What stands before it, or in the sentence behind it, and may restrict it to a part of the inputs."""
-        _, stop = self._sentence(formula)
-        after = _END.search(self._blank, stop)
-        until = after.end() if after else len(self._blank)
-        word = next((w for w in _WORD.findall(self._blank[:until]) if w.lower() in _CONTEXT), None)
-        other = next((m[0] for m in _FORMULA.finditer(self.text, 0, until)
-                      if formula.latex not in m[0] and restricts(m[0])), "")
-        return f"“{word}”" if word else other and f"`{' '.join(other.strip('$ ').split())}`"
-
-    def _at(self, formula: Formula) -> int:
-        line = min(max(formula.line - self.first, 0), len(self._starts) - 1)
-        return self._starts[line] + formula.column
-
-    def _sentence(self, formula: Formula) -> tuple[int, int]:
-        at = self._at(formula)
-        ends = [m.end() for m in _END.finditer(self._blank)]
-        place = bisect_right(ends, at)
-        start, stop = ends[place - 1] if place else 0, ends[place] if place < len(ends) else len(self._blank)
-        after = re.search(r"\n\s*\n\s*(?=[A-Z])", self._blank[at:stop])  # a paragraph that opens a sentence
-        return start, at + after.start() if after else stop
+def _hidden(formula: re.Match[str]) -> str:
+    """Nothing of a formula but its lines, and the full stop that ends it."""
+    found = re.sub(r"[^\n]", "\0", formula[0])
+    return found[:-1] + "." if _LAST.search(formula[0].rstrip("$ \n")) else found

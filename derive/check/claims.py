@@ -1,67 +1,131 @@
-"""The equations of a solution: what each claims in the letters of the question, and which ones define letters."""
+"""The formulas of a solution: what each claims in the letters of the question, which define letters, which restrict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
+from enum import StrEnum
 
+from derive.check.folding import folded
 from derive.errors import DeriveError
-from derive.expr import And, Entry, Fn, Given, Idx, Node, Partial, Rel, Size, free_indices, walk
+from derive.expr import (
+    And,
+    Cond,
+    Entry,
+    Expr,
+    Fn,
+    Given,
+    Idx,
+    In,
+    Node,
+    Num,
+    Partial,
+    Rel,
+    Size,
+    free_indices,
+    joined,
+    transform,
+    walk,
+)
 from derive.formulas import formulas
 from derive.module import Module
 from derive.notation import gather
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import Kind, SymbolTable
 from derive.question.reading import read_parts
 from derive.records import dataclass
 from derive.verify.check import unbound
+from derive.verify.points.point import LOSS
+
+_BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
+_ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
+                    r"(?![A-Za-z])|[⇒⟹⇔∴]")
+_LOSSES = frozenset("L J E C ell L_cal J_cal".split())  # of a loss that only a solution names
+_TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
+
+
+class Kind_(StrEnum):
+    """What a formula of a solution does."""
+
+    CLAIM = "claim"
+    DEFINITION = "definition"
+    CONDITION = "condition"
+    UNREAD = "not read"
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One link of an equation, ``head = value``; without a ``node`` it was not read, for the ``reason`` given."""
+class Item:
+    """A formula, or one link ``head = value`` of a chain, and where it says that it holds (``cond``)."""
 
     formula: Formula
-    node: Rel | None = None
+    kind: Kind_
+    node: Cond | None = None
     reason: str = ""
-    definition: bool = False
-    supposes: bool = False  # it may restrict the equations behind it, as x = 0
+    cond: Cond | None = None
+
+    @property
+    def derives(self) -> bool:
+        """∂y/∂x = …, δ_x = …, σ'(s) = …: no supposition has such a left side."""
+        head = self.node.terms[0] if isinstance(self.node, Rel) else None
+        return isinstance(head, (Partial, Fn)) or isinstance(head, Entry) and head.tensor.startswith("delta_")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The formulas in order, and the layer with the letters that the solution defines."""
+
+    items: tuple[Item, ...]
+    module: Module
+    table: SymbolTable
+    defined: tuple[Rel, ...]  # letters that are no part of the layer: what they stand for
 
 
 @dataclass
-class Letters:
-    """The letters of the question, and those that the solution has defined so far."""
+class _Letters:
+    """The letters of the question, and those that question and solution define beside the layer."""
 
     module: Module
     table: SymbolTable
-    defined: dict[str, Node] = field(default_factory=dict)
+    own: dict[str, Rel] = field(default_factory=dict)
+    loose: dict[str, Rel] = field(default_factory=dict)
+
+    def known(self, tensor: str) -> bool:
+        base = tensor.removeprefix("delta_")
+        return tensor in self.own or base in self.module.given or base in self.module.defined or tensor == LOSS
 
     def unknown(self, node: Node) -> str:
         """A letter of which nothing is said."""
         module = self.module
-        own = {*module.given, *module.defined}
-        sizes = {s for symbol in module.table.symbols for s in symbol.sizes if isinstance(s, str)}
+        sizes = {s for symbol in self.table.symbols for s in symbol.sizes if isinstance(s, str)} | {
+            n.name for e in module.equations for n in walk(e) if isinstance(n, Size)}
         arguments = {a.tensor for n in walk(node) if isinstance(n, Fn) and module.function(n.name.rstrip("'"))
                      for a in n.args if isinstance(a, Entry)} if _of_function(node, module) else set()
         for n in walk(node):
-            if isinstance(n, Entry) and n.tensor.removeprefix("delta_") not in own | {*self.defined} | arguments:
+            if isinstance(n, Entry) and not self.known(n.tensor) and n.tensor not in arguments:
                 return n.tensor
             if isinstance(n, Size) and n.name not in sizes:
                 return n.name
         return ""
 
-    def defines(self, node: Rel) -> bool:
+    def defines(self, link: Rel) -> bool:
         """Whether it says what a new letter is, in known ones."""
-        head = node.terms[0]
-        if not isinstance(head, Entry) or node.ops != ("=",) or unbound(node):
+        head, value = link.terms
+        if not isinstance(head, Entry) or self.known(head.tensor) or unbound(link):
             return False
-        base = head.tensor.removeprefix("delta_")
-        fresh = base not in {*self.module.given, *self.module.defined, *self.defined} and base == head.tensor
         distinct = all(isinstance(i, Idx) for i in head.indices) and len({*head.indices}) == len(head.indices)
-        derived = any(isinstance(n, Partial) or isinstance(n, Entry) and n.tensor.startswith("delta_")
-                      for n in walk(node))
-        return fresh and distinct and not derived and not self.unknown(node.terms[1])
+        return distinct and not self.unknown(value)
+
+    def define(self, link: Rel) -> None:
+        """The letter becomes one of the layer where the layer computes its value, else a name of that value."""
+        head = link.terms[0]
+        assert isinstance(head, Entry)
+        self.own[head.tensor] = link
+        if (wider := folded(self.module, link, self.table)) is not None:
+            self.module = wider
+        else:
+            self.loose[head.tensor] = link
 
 
 def _of_function(node: Node, module: Module) -> bool:
@@ -70,47 +134,115 @@ def _of_function(node: Node, module: Module) -> bool:
     return isinstance(head, Fn) and module.function(head.name.rstrip("'")) is not None
 
 
-def claims(text: str, first: int, module: Module) -> Iterator[Claim]:
-    """Each equation of the solution, chains link by link, in order."""
-    found = [f for f in formulas(text, first) if "=" in f.latex]
-    written = rewritten(found)
-    letters = Letters(module, gather(written, module.table))
+def solution(text: str, first: int, question: str, module: Module) -> Solution:
+    """Each formula of the solution, chains link by link, in order."""
+    found = [p for f in formulas(text, first) for p in _implied(f)]
+    asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex]
+    written = rewritten([*asked, *found])
+    table = gather(written, module.table)
+    letters = _Letters(module, table)
+    items: list[Item] = []
     for formula in written:
-        for part, node in read_parts(formula, letters.table):
-            if isinstance(node, DeriveError):
-                yield Claim(part, None, node.problems[0].message.partition(": ")[2] or str(node.problems[0].message))
-            else:
-                yield from _links(part, node, letters)
+        for part, node in read_parts(formula, table):
+            if part.line >= 0:
+                items += _items(part, node, letters)
+            elif not isinstance(node, DeriveError):
+                _told(node, letters)
+    return Solution(tuple(items), letters.module, table, tuple(letters.loose.values()))
 
 
-def _links(formula: Formula, node: Node, letters: Letters) -> Iterator[Claim]:
-    if isinstance(node, Given):
-        yield Claim(formula, None, "its condition is not understood")
+def _implied(formula: Formula) -> Iterator[Formula]:
+    """What stands between arrows that conclude, each by itself; one in front of a row is left out."""
+    depth, cuts, latex = 0, [0], formula.latex
+    arrows = [*_ARROW.finditer(latex)]
+    if not arrows:
+        yield formula
         return
-    parts = node.conds if isinstance(node, And) else (node,)
-    equations = [p for p in parts if isinstance(p, Rel) and {*p.ops} == {"="}]
-    given = {e.terms[0].tensor for e in equations if isinstance(e.terms[0], Entry)} & {*letters.module.given}
-    if len(equations) < len(parts) or (given and len(parts) > 1):
-        yield Claim(formula, None, "what stands beside the equation may say where it holds", supposes=True)
+    marks = sorted([*arrows, *_TOKEN.finditer(latex)], key=lambda m: m.start())
+    for mark in marks:
+        if mark[0] == "{" or mark[0].startswith("\\begin"):
+            depth += 1
+        elif mark[0] == "}" or mark[0].startswith("\\end"):
+            depth -= 1
+        elif mark in arrows and depth == 0:
+            cuts += [mark.start(), mark.end()]
+        elif mark in arrows and re.search(r"(?:\\\\|\\begin\{\w+\*?\})[\s&]*$", latex[:mark.start()]):
+            latex = latex[:mark.start()] + " " * len(mark[0]) + latex[mark.end():]
+    for start, stop in zip(cuts[::2], [*cuts[1::2], len(latex)], strict=True):
+        part = re.sub(r"(?:\\quad|\\qquad|\\[;,:! ]|[\s,&])+$", "", latex[start:stop])
+        blank = re.match(r"(?:\\quad|\\qquad|\\[;,:! ]|[\s,&])*", part)
+        assert blank is not None
+        start, part = start + blank.end(), part[blank.end():]
+        before = latex[:start]
+        column = start - before.rfind("\n") - 1 + (0 if "\n" in before else formula.column)
+        if part:
+            yield Formula(part, formula.line + before.count("\n"), column, formula.display)
+
+
+def _told(node: Node, letters: _Letters) -> None:
+    """What the question says that a letter stands for, δ = ∂L/∂y or the other way round."""
+    for part in node.conds if isinstance(node, And) else (node,):
+        if isinstance(part, Rel) and part.ops == ("=",):
+            for head, value in (part.terms, part.terms[::-1]):
+                link = _own(Rel((head, value), ("=",)), letters)
+                if isinstance(value, Partial) and letters.defines(link):
+                    letters.define(link)
+                    break
+
+
+def _items(formula: Formula, node: Node | DeriveError, letters: _Letters) -> Iterator[Item]:
+    if isinstance(node, DeriveError):
+        text = node.problems[0].message
+        yield Item(formula, Kind_.UNREAD, None, text.partition(": ")[2] or text)
         return
+    claim, cond = (node.claim, node.cond) if isinstance(node, Given) else (node, None)
+    parts = claim.conds if isinstance(claim, And) else (claim,)
+    equations = [p for p in parts if isinstance(p, Rel) and {*p.ops} == {"="} and not _restricts(p, letters)]
+    others = [p for p in parts if p not in equations and isinstance(p, Cond)]
+    if not equations:
+        yield from (Item(formula, Kind_.CONDITION, _own(p, letters)) for p in others)
+        return
+    cond = joined([*([cond] if cond is not None else []), *others]) if others or cond is not None else None
     for equation in equations:
-        head = equation.terms[0]
-        for term in equation.terms[1:]:
-            yield _link(formula, Rel((head, term), ("=",)), letters)
+        yield from _links(formula, equation, None if cond is None else _own(cond, letters), letters)
 
 
-def _link(formula: Formula, link: Rel, letters: Letters) -> Claim:
-    head = link.terms[0]
-    if letters.defines(link):
-        assert isinstance(head, Entry)
-        letters.defined[head.tensor] = link
-        return Claim(formula, link, definition=True)
-    if (name := letters.unknown(link)):
-        return Claim(formula, None, f"nothing says what `{name}` is")
-    if isinstance(head, Entry) and head.tensor in {*letters.module.given, *letters.defined}:
-        return Claim(formula, None, f"it says of `{head.tensor}` what was free, or said before", supposes=True)
-    if (loose := unbound(link)):
-        return Claim(formula, None, f"{loose} is free on the right and absent on the left")
-    if not free_indices(head) and any(isinstance(n, Idx) for n in free_indices(link)):
-        return Claim(formula, None, "an index is free")
-    return Claim(formula, link)
+def _restricts(node: Rel, letters: _Letters) -> bool:
+    """i = j, a = 1, x_k = 0, w = v: what an equation of what is free says is a supposition."""
+    head = node.terms[0]
+    free = isinstance(head, Entry) and head.tensor in letters.module.given
+    return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr)
+
+
+def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: _Letters) -> Iterator[Item]:
+    head = equation.terms[0]
+    for term in equation.terms[1:]:
+        link = _own(Rel((head, term), ("=",)), letters)
+        assert isinstance(link, Rel)
+        if cond is None and letters.defines(link):
+            letters.define(link)
+            yield Item(formula, Kind_.DEFINITION, link)
+        elif (name := letters.unknown(link) or (letters.unknown(cond) if cond is not None else "")):
+            yield Item(formula, Kind_.UNREAD, None, f"nothing says what `{name}` is")
+        elif (loose := unbound(link)):
+            yield Item(formula, Kind_.UNREAD, None, f"{loose} is free on the right and absent on the left")
+        elif not free_indices(link.terms[0]) and any(isinstance(n, Idx) for n in free_indices(link)):
+            yield Item(formula, Kind_.UNREAD, None, "an index is free")
+        else:
+            yield Item(formula, Kind_.CLAIM, link, "", cond)
+
+
+def _own(node: Cond, letters: _Letters) -> Cond:
+    """The statement with L by its name, whatever letter it has, and a δ_t of no t of the layer as a letter of its own.
+    """
+    module = letters.module
+
+    def replaced(part: Node) -> Node | None:
+        if isinstance(part, Partial) and isinstance(part.of, Entry) and not part.of.indices and not letters.known(
+                part.of.tensor) and part.of.tensor in _LOSSES:
+            return Partial(Entry(LOSS, ()), part.wrt)
+        if isinstance(part, Entry) and (base := part.tensor.removeprefix("delta_")) != part.tensor:
+            return None if base in module.given or base in module.defined else Entry(f"own_{part.tensor}", part.indices)
+        return None
+
+    return transform(node, replaced, Partial, Entry)

@@ -12,6 +12,7 @@ from derive.expr import (
     Add,
     Bracket,
     Cases,
+    Cond,
     Entry,
     Expr,
     Extremum,
@@ -48,14 +49,14 @@ def of_values(rel: Rel) -> bool:
     return any(isinstance(n, (Entry, Fn)) for n in walk(rel))
 
 
-def numbers(node: Rel) -> set[Fraction]:
+def numbers(node: Cond) -> set[Fraction]:
     """The numbers that conditions, brackets and extrema of a claim hold."""
     places = [n for n in walk(node) if isinstance(n, (Bracket, Cases, Extremum)) or n in [*compared(node)] or
               isinstance(n, Reduce) and n.op in ("max", "min") or isinstance(n, Fn) and n.name in ("abs", "sign")]
     return {abs(n.value) for p in places for n in walk(p) if isinstance(n, Num)}
 
 
-def far(node: Rel, known: set[Fraction]) -> bool:
+def far(node: Cond, known: set[Fraction]) -> bool:
     """An index is compared with a number beyond the sizes that are tried."""
     return any(isinstance(n, Num) and abs(n.value) >= _INDICES_UP_TO and abs(n.value) not in known
                for rel in compared(node) if not of_values(rel) for n in walk(rel))
@@ -90,13 +91,13 @@ def _met(left: Node, right: Node, scope: Scope) -> bool:
     return False
 
 
-def outside(node: Rel, scope: Scope) -> tuple[str, bool] | None:
-    """(where the right side is none of the generalised derivatives, whether the layer is smooth there)."""
+def outside(node: Rel, whole: Cond, scope: Scope) -> tuple[str, bool] | None:
+    """Of an equation, ``whole`` with its condition: (where the right side is none of the generalised derivatives, whether the layer is smooth there)."""
     head, value = node.terms[0], node.terms[1]
     of = _slope(head)
     if of is None or not isinstance(value, Expr):
         return None
-    claim, = scope.compiler.claims(node)
+    claim, = scope.compiler.claims(whole)
     own = scope.compiler.function(claim.variables, value)
     for number, point in enumerate(scope.tied):
         sure = scope.module.elementwise  # a few of many tied entries may win at none of the points around
@@ -104,6 +105,8 @@ def outside(node: Rel, scope: Scope) -> tuple[str, bool] | None:
         for at in claim.assignments(point):
             named = dict(zip(claim.variables, at, strict=True))
             try:
+                if claim.sides(point, at, set()) is None:
+                    continue
                 found = decimal_of(own(point, at))
                 near = [decimal_of(of(p, named)) for p in around]
             except _PASSED:

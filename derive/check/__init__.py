@@ -8,7 +8,7 @@ from pathlib import Path
 from derive.calculus.messages import Messages
 from derive.card import Card
 from derive.check.beside import Beside, Readings
-from derive.check.claims import Item, Kind_, Solution, solution
+from derive.check.claims import Item, Kind_, solution
 from derive.check.report import Judged, Report
 from derive.check.verdict import Found, Judge
 from derive.errors import DeriveError
@@ -37,18 +37,21 @@ def check(card: Card | str | Path, text: str | None = None) -> Report:
 
 
 @lru_cache(maxsize=64)
-def _derived(module: Module) -> Messages:
+def _derived(module: Module) -> tuple[Module, Messages]:
+    """The layer in the letters of its question, with those for extents where it is one maximum over windows."""
     from derive.calculus.kinks import settled
-    from derive.calculus.one_window import derivation
+    from derive.calculus.one_window import derivation, windowed
 
-    return derivation(settled(module))
+    own = settled(module)
+    messages = derivation(own)
+    return messages.module if any(w.whole for w in windowed(own)) else own, messages
 
 
 def _report(text: str, first: int, question: str, module: Module, path: str | None) -> Report:
-    messages = _derived(module)
-    found = solution(text, first, question, messages.module)
-    judge = Judge(found.module, messages, found.table, found.defined)
-    beside = Beside(text, first, found.items)
+    layer, messages = _derived(module)
+    found = solution(text, first, question, layer)
+    judge = Judge(found.module, messages, found.table)
+    beside = Beside(text, first, found.items, (*messages.module.parameters, *messages.module.constants))
     checks, definitions = list[Judged](), list[Judged]()
     for number, item in enumerate(found.items):
         if item.kind is Kind_.DEFINITION:
@@ -61,25 +64,17 @@ def _report(text: str, first: int, question: str, module: Module, path: str | No
 
 
 def _claimed(item: Item, readings: Readings, judge: Judge) -> Found:
-    """What holds wherever the text may mean it holds; what fails wherever it may mean it is refuted."""
+    """What holds where the text says that it holds; what fails wherever the text may mean it is refuted."""
     assert isinstance(item.node, Rel)
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
-    first, *others = (judge(item.node, cond) for cond in readings.conditions[:1])
-    if first.verdict != Verdict.REFUTED:
-        return first
-    if not item.derives:
-        return _open(first, "it may be a supposition")
-    if readings.doubt:
-        return _open(first, readings.doubt)
-    for cond in readings.conditions[1:]:
-        if judge(item.node, cond).holds:
-            return _open(first, "a condition before or behind it may say where")
-    return first
-
-
-def _open(found: Found, why: str) -> Found:
-    return Found(Verdict.NOT_READ, f"it does not hold everywhere: {why}")
+    found = judge(item.node, readings.first)
+    if found.verdict != Verdict.REFUTED:
+        return found
+    doubt = item.doubt or readings.doubt or ("" if item.derives else "it may be a supposition")
+    for cond in readings.others:
+        doubt = doubt or judge.saved(item.node, cond)
+    return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}") if doubt else found
 
 
 def _judged(item: Item, found: Found, definition: bool = False) -> Judged:

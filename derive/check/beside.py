@@ -1,23 +1,24 @@
-"""The text around the equations of a solution: where it says that they hold, what may restrict them, what denies them."""
+"""The text beside the equations of a solution: where they are said to hold, what may restrict or deny them."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import field
-from functools import cached_property
+from functools import cache
 
-from derive.check.claims import Item, Kind_
-from derive.expr import And, Cond, Idx, Rel, joined
-from derive.notation.formulas import Formula
-from derive.question.sentences.grammar import words_of
+from derive.check.claims import ARROW, Item, Kind_
+from derive.check.kinks import compared
+from derive.expr import Cond, Entry, Fn, Idx, Rel, free_indices, joined, walk
+from derive.question.sentences.grammar import grammar, words_of
 from derive.records import dataclass
 
 _WORD = re.compile(r"[^\W\d_]+")
-_END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n\s*\n(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")
+_END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n\s*\n(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # full stops, paragraphs
+                  r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
 _MARKUP = re.compile(r"<!--.*?-->|^\s*(?:[-*+]|\d+[.)])\s", re.DOTALL | re.MULTILINE)
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
+_SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
 _LAST = re.compile(r"([.!?])[\s}$\\\])]*$")
 _QUANTIFIED = frozenset("all every each any some the that of and case".split())
 _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
@@ -28,11 +29,19 @@ def _words(name: str) -> frozenset[str]:
     return words_of("en", name)
 
 
+@cache
+def _rows(name: str) -> re.Pattern[str]:
+    """The phrases of a name: off ties."""
+    rows = (" ".join(f"(?:{'|'.join(sorted(p.choices))})" for p in row.pieces) for row in grammar("en")[name])
+    return re.compile(r"\b(?:" + "|".join(row.replace(" ", r"\s+") for row in rows) + r")\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Readings:
-    """Where an equation may be meant to hold, None for everywhere; ``doubt``: words that may restrict it further."""
+    """Where an equation is meant to hold, None for everywhere, or may be; ``doubt``: words that may restrict it."""
 
-    conditions: tuple[Cond | None, ...]
+    first: Cond | None
+    others: tuple[Cond, ...] = ()
     doubt: str = ""
     denied: str = ""
 
@@ -47,8 +56,8 @@ class _Place:
 class Beside:
     """The text of a solution around its formulas; lines are counted from ``first``."""
 
-    def __init__(self, text: str, first: int, items: Iterable[Item]) -> None:
-        self.first, self.text = first, text
+    def __init__(self, text: str, first: int, items: Iterable[Item], fixed: Iterable[str] = ()) -> None:
+        self.first, self.text, self.fixed = first, text, frozenset(fixed)
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
         plain = _MARKUP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
         self.blank = _FORMULA.sub(_hidden, plain)
@@ -69,20 +78,25 @@ class Beside:
         """What the text says of the equation with this number."""
         own = self.places[number]
         start, stop = self._sentence(own.start)
-        words = [w.lower() for w in _WORD.findall(self.blank[start:stop]) if len(w) > 1]
+        words = [w.lower() for w in _WORD.findall(_rows("CLAIM_PHRASE").sub(" ", self.blank[start:stop])) if len(w) > 1]
         here = [p for p in self.places if start <= p.start < stop]
-        unknown = next((w for w in words if w not in _words("CLAIM_PLAIN") | _words("CLAIM_WHERE")), "")
         attached = self._attached(own, here, start, stop)
+        known = _words("CLAIM_PLAIN") | _words("CLAIM_WHERE")
         if attached is not None:
-            unknown = next((w for w in words if w not in _words("CLAIM_PLAIN") | _words("CLAIM_WHERE") | _words(
-                "CLAIM_ELSE") | _QUANTIFIED), "")
+            known |= _words("CLAIM_ELSE") | _QUANTIFIED
+        if self._has_cases(own):
+            known |= _words("CLAIM_REGION")
+        unknown = next((w for w in words if w not in known), "")
         doubt = f"“{unknown}” beside it may say where it holds" if unknown else self._doubt(own, start, stop)
         others = self._elsewhere(own, stop)
-        wide: tuple[Cond | None, ...] = (None, *others) if attached is None else (
-            attached, *(And((attached, c)) for c in others))
-        if own.item.cond is not None:
-            wide = tuple(own.item.cond if c is None else And((own.item.cond, c)) for c in wide)
-        return Readings(wide, doubt, self._denied(own, start, stop))
+        told = [c for c in (own.item.cond, attached) if c is not None]
+        letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
+        sure = [c for c in told if letters.issuperset(free_indices(c)) or _renames(c) or (
+            isinstance(own.item.node, Rel) and isinstance(own.item.node.terms[0], Fn))]
+        if len(sure) < len(told):
+            doubt = doubt or "its condition names an index that it does not have"
+        return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
+                        self._denied(own, start, stop))
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""
@@ -98,23 +112,40 @@ class Beside:
                     restricts(p.item.formula.latex)):
                 return f"`{p.item.formula.latex}` beside it may say where it holds"
         at = 0
+        opens = _words("CLAIM_SUPPOSES")
+        if not self._has_cases(own):
+            opens |= _words("CLAIM_REGION")
         for end in (*self.ends, len(self.blank)):
             if at < start:
-                word = next((w for w in _WORD.findall(self.blank[at:end]) if w.lower() in _words("CLAIM_SUPPOSES")), "")
+                before = _rows("CLAIM_PHRASE").sub(" ", self.blank[at:end])
+                word = next((w for w in _WORD.findall(before) if w.lower() in opens), "")
                 told = any(at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
                 if word and not told:
                     return f"“{word}” before it may say where it holds"
             at = end
         return ""
 
+    def _has_cases(self, own: _Place) -> bool:
+        """Whether the equation, or one in its chain, tells cases of its own: it is about all of them."""
+        return any(True for p in self.places if p.item.formula is own.item.formula and p.item.node is not None
+                   for _ in compared(p.item.node))
+
     def _elsewhere(self, own: _Place, stop: int) -> tuple[Cond, ...]:
-        """Conditions that stand before it, or in the sentence behind it: they may be meant for it, too."""
+        """Conditions that stand before it, or in the sentence behind it: they may be meant for it, too.
+
+        Not those of the letters that the equation tells cases of: it is about all of them.
+        """
         until = self._sentence(min(stop + 1, len(self.text)))[1]
         found = [p.item.node for p in self.places if p.item.kind is Kind_.CONDITION and p.item.node is not None
                  and p.start < until]
         found += [p.item.cond for p in self.places if p.item.cond is not None and p.start < until and p is not own
                   and p.item.formula is not own.item.formula]
-        return tuple(dict.fromkeys(found))
+        if _rows("CLAIM_CLOSES").search(self.blank, *self._sentence(own.start)):
+            found = [c for c in found if self.fixed.intersection(n.tensor for n in walk(c) if isinstance(n, Entry))]
+        own_ = {n.tensor for rel in compared(own.item.node) for n in walk(rel) if isinstance(n, Entry)} if (
+            own.item.node is not None) else set()
+        return tuple(c for c in dict.fromkeys(found) if not own_ or not own_.issuperset(
+            n.tensor for n in walk(c) if isinstance(n, Entry)))
 
     def _attached(self, own: _Place, here: Sequence[_Place], start: int, stop: int) -> Cond | None:
         """The condition that its sentence gives it: behind it («for s > 0»), else before it («If i = j, …»)."""
@@ -123,12 +154,15 @@ class Beside:
             return behind
         taken = {id(c) for p in here if p.item.kind is Kind_.CLAIM and p.start < own.start
                  if (c := self._behind(p, here)) is not None and p.stop < own.start}
-        before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION and id(p.item.node) not in taken]
+        before = [p for p in here if p.start < own.start and p.item.kind is Kind_.CONDITION
+                  and id(p.item.node) not in taken]
         between = self.blank[before[-1].stop if before else start : own.start]
         if {w.lower() for w in _WORD.findall(between)} & _words("CLAIM_ELSE"):
             return _opposite(before[-1].item.node) if before else None
         if not before:
             return None
+        if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
+            return before[-1].item.node
         run = [before[-1]]
         for p in reversed(before[:-1]):
             if re.fullmatch(r"[\s$\0]*(?:,|and)?[\s$\0]*", self.blank[p.stop:run[0].start]):
@@ -144,7 +178,8 @@ class Beside:
         words = [w.lower() for w in _WORD.findall(self.blank[own.stop:after.start])]
         rest = [w for w in words if w not in _QUANTIFIED]
         opens = len(rest) == 1 and rest[0] in _words("CLAIM_WHERE") - {"let", "suppose", "assume"}
-        return after.item.node if opens and not re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 .")) else None
+        parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
+        return after.item.node if opens and not parted else None
 
     def _opens(self, at: int, start: int) -> bool:
         """Whether the words in front of a condition say that it is one."""
@@ -161,6 +196,11 @@ _INSIDE = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}|\[[^\[\]]*\]|_\{(?:[^{}
 def restricts(latex: str) -> bool:
     """A relation other than an equation, outside of cases, brackets and subscripts."""
     return _RESTRICTS.search(_INSIDE.sub(" ", latex)) is not None
+
+
+def _renames(cond: Cond) -> bool:
+    """i = j"""
+    return isinstance(cond, Rel) and cond.ops == ("=",) and all(isinstance(t, Idx) for t in cond.terms)
 
 
 def _opposite(cond: Cond | None) -> Cond | None:

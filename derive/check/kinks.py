@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -28,6 +29,8 @@ from derive.expr import (
 )
 from derive.numeric.arithmetic import decimal_of
 from derive.numeric.point import NoCase, TwoCases, Undefined
+from derive.verify.points.claims import Refuted
+from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.point import Point
 from derive.verify.scope import Scope
 
@@ -35,6 +38,8 @@ _STEP = Fraction(1, 10**12)
 _NEAR = 40  # points around each: enough to see both sides of every kink of a function of one number
 _CLOSE = Fraction(1, 10**6)
 _PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
+_BETWEEN = 60  # points at a claim's own thresholds and between them
+_MORE = 40  # points that are looked for on a boundary
 _INDICES_UP_TO = 2  # numbers with which an index is compared, below all sizes that are tried
 
 
@@ -62,6 +67,25 @@ def far(node: Cond, known: set[Fraction]) -> bool:
                for rel in compared(node) if not of_values(rel) for n in walk(rel))
 
 
+def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:
+    """A counterexample on or between the numbers that claim and layer name, where one is found."""
+    numbers = sorted({sign * n for n in named | {Fraction(0)} for sign in (1, -1)})
+    tried = [*numbers, *((a + b) / 2 for a, b in itertools.pairwise(numbers)), numbers[0] - 1, numbers[-1] + 1]
+    values = tuple(scope.kind.number(n) for n in tried)
+    pool = Pool(dict.fromkeys(("any", "positive", "unit", "small", "near"), values))
+    draws = Draws(scope.module, scope.kind, scope.sizes, pool, scope.free)
+    claims = scope.compiler.claims(node)
+    try:
+        for number in range(_BETWEEN):
+            for claim in claims:
+                claim.holds(draws.point(number), set(), tied=True)
+    except Refuted as refuted:
+        return str(refuted)
+    except DeriveError:
+        return None
+    return None
+
+
 def unmet(node: Rel, scope: Scope) -> str:
     """A boundary of the claim's conditions on which no point was tried; "" where all were met."""
     for rel in compared(node):
@@ -82,7 +106,7 @@ def _met(left: Node, right: Node, scope: Scope) -> bool:
         return False
     if {*claim.variables} != {*params}:
         return False
-    for point in scope.tied:
+    for point in (*scope.tied, *(scope.draws.point(n, ties=True) for n in range(_MORE))):
         try:
             if any(scope.compiler.same(first(point, at), second(point, at)) for at in claim.assignments(point)):
                 return True
@@ -92,7 +116,10 @@ def _met(left: Node, right: Node, scope: Scope) -> bool:
 
 
 def outside(node: Rel, whole: Cond, scope: Scope) -> tuple[str, bool] | None:
-    """Of an equation, ``whole`` with its condition: (where the right side is none of the generalised derivatives, whether the layer is smooth there)."""
+    """(where the right side is none of the generalised derivatives, whether the layer is smooth there).
+
+    ``whole``: the equation with its condition.
+    """
     head, value = node.terms[0], node.terms[1]
     of = _slope(head)
     if of is None or not isinstance(value, Expr):

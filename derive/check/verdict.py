@@ -7,10 +7,12 @@ from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, partial
 
+from derive.axes import axes
 from derive.calculus.messages import Messages
 from derive.check import kinks
 from derive.errors import DeriveError
 from derive.expr import (
+    ONE,
     Bracket,
     Cases,
     Cond,
@@ -18,30 +20,40 @@ from derive.expr import (
     Extremum,
     Fn,
     Given,
+    Idx,
+    Mul,
     Node,
     Num,
     Partial,
     Reduce,
     Rel,
+    add,
+    conditions,
+    eq,
+    free_indices,
+    joined,
+    sub,
     transform,
     walk,
 )
 from derive.module import Module
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
 from derive.records import dataclass
 from derive.sheet import Math
 from derive.verify.check import fresh
-from derive.verify.points.claims import Compiler
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import proofs
 from derive.verify.report import Verdict
-from derive.verify.scope import Scope, gather, localised
+from derive.verify.scope import Scope, localised
 
 # refutations that a range or a domain left unsaid may explain
 _UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
+
+
+_VALUE = "value of f"
 
 
 @dataclass(frozen=True)
@@ -64,11 +76,10 @@ class Judge:
     module: Module
     messages: Messages
     table: SymbolTable
-    defined: Iterable[Node]
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
 
     def __call__(self, link: Rel, cond: Cond | None = None) -> Found:
-        key = link, cond
+        key = link, cond = _plain(link, cond)
         if key not in self._known:
             try:
                 with precision():
@@ -79,30 +90,108 @@ class Judge:
                 self._known[key] = Found(Verdict.NOT_READ, f"it cannot be evaluated: {error}")
         return self._known[key]
 
+    def saved(self, link: Rel, cond: Cond) -> str:
+        """Whether an equation that fails may hold where this condition does: of what indices say that is known."""
+        found = self(link, cond)
+        of_values = any(isinstance(n, Rel) and "=" in n.ops and kinks.of_values(n) for n in walk(cond))
+        if found.holds or found.verdict == Verdict.NOT_READ and of_values:
+            return "a condition before or behind it may say where"
+        return ""
+
     @cached_property
     def definitions(self) -> Definitions:
-        """Stars of the layer, letters and stars of the solution."""
-        own = gather(self.defined, self.module)
+        """Stars of the layer."""
         module = self.messages.module
         stars = {name: (arg, place, module.parameters_of(arg))
                  for name, (arg, place) in self.messages.star_definitions.items()}
-        return Definitions({**stars, **own.stars}, own.tensors, own.sets)
+        return Definitions(stars, {}, {})
 
     def _judged(self, link: Rel, cond: Cond | None) -> Found:
-        claim = componentwise(localised(_of_loss(link, self.module), self.module), self.table)
-        if not isinstance(claim, Rel):
+        if (alone := of_function(link, cond, self.module)) is not None:
+            module, link, cond = alone
+            return Judge(module, self.messages, module.table)._judged(link, cond)
+        link = _of_loss(link, self.module)
+        whole = componentwise(localised(link if cond is None else Given(link, cond), self.module), self.table)
+        claim = whole.claim if isinstance(whole, Given) else whole
+        if not isinstance(claim, Rel) or not isinstance(whole, Cond):
             return Found(Verdict.NOT_READ, "it is no equation of entries")
-        node: Cond = claim if cond is None else Given(claim, componentwise(localised(cond, self.module), self.table))
+        node: Cond = whole
         scope = Scope(shrunk(self.module, (node,)), self.table, (node,), self.definitions)
         found = fresh(Math("", node, "equation"), node, scope, partial(proofs, scope))
         if found.verdict == Verdict.REFUTED:
             told = found.counterexample or ""
-            if any(words in told for words in _UNDECIDED):
+            if "out of range" in told and (wide := _padded(link, self.module)) is not link:
+                return self._judged(wide, cond)
+            if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):
                 return Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
         return _held(claim, node, scope, found.verdict, found.evidence)
+
+
+def _padded(link: Rel, module: Module) -> Rel:
+    """δ_{j-k} is 0 where there is no such entry."""
+    found = axes(module)
+
+    def guarded(node: Node) -> Node | None:
+        if not isinstance(node, Entry) or not node.tensor.startswith("delta_"):
+            return None
+        conds = []
+        for d, index in enumerate(node.indices):
+            size, low = found.size(node.tensor, d), Num(found.origin(node.tensor, d))
+            if not isinstance(index, (Idx, Num)) and size is not None:
+                conds.append(Rel((low, index, sub(add(low, size), ONE)), ("≤", "≤")))
+        return Mul((Bracket(joined(conds)), node)) if conds else None
+
+    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry)), link.ops)
+
+
+def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, Rel, Cond | None] | None:
+    """f'(s) = … as the equation ∂f/∂s = … of a layer that computes f(s) and nothing else."""
+    head, value = link.terms
+    known = module.function(head.name[:-1]) if isinstance(head, Fn) and head.name.endswith("'") else None
+    if not isinstance(head, Fn) or known is None or len(head.args) != 1:
+        return None
+    argument = head.args[0]
+    if not isinstance(argument, Entry) or argument.indices:
+        return None
+    scalars = {s.name for s in module.table.of_kind(Kind.TENSOR) if not s.axes}
+    own = Entry(f"{argument.tensor}_local", ())
+    body = known.at((own,))
+    inside = {n.tensor for part in (body, value, *conditions(cond)) for n in walk(part) if isinstance(n, Entry)}
+    others = tuple(sorted(inside - {own.tensor, argument.tensor}))
+    if not {*others} <= scalars & {*module.given}:
+        return None
+
+    def local(node: Node) -> Node | None:
+        return own if isinstance(node, Entry) and node.tensor == argument.tensor else None
+
+    table = module.table.extended((Symbol(own.tensor, own.tensor, Kind.TENSOR), Symbol(_VALUE, "f", Kind.TENSOR)))
+    facts = tuple(f for f in module.facts if {n.tensor for n in walk(f) if isinstance(n, Entry)} <= {*others})
+    alone = Module((eq(Entry(_VALUE, ()), body),), table, _VALUE, (own.tensor,), constants=others,
+                   functions=module.functions, facts=facts)
+    claim = Rel((Partial(Entry(_VALUE, ()), own), transform(value, local, Entry)), ("=",))
+    return alone, claim, None if cond is None else transform(cond, local, Entry)
+
+
+def _by_letters(node: Node) -> bool:
+    """Every index is a letter and no sum has limits: then one out of range is out of place."""
+    return all(all(isinstance(i, Idx) for i in n.indices) for n in walk(node) if isinstance(n, Entry)) and all(
+        b is None for n in walk(node) if isinstance(n, Reduce) for b in (*n.binder.lower, *n.binder.upper))
+
+
+def _plain(link: Rel, cond: Cond | None) -> tuple[Rel, Cond | None]:
+    """Without «i = j» where one of them does not stand; with the argument s of f'(s) = … for s_k, too."""
+    own = free_indices(link)
+    kept = [c for c in conditions(cond) if not (isinstance(c, Rel) and c.ops == ("=",) and all(
+        isinstance(t, Idx) for t in c.terms) and not own.issuperset(c.terms))]
+    head = link.terms[0]
+    if isinstance(head, Fn) and all(isinstance(a, Entry) and not a.indices for a in head.args):
+        names = {a.tensor for a in head.args if isinstance(a, Entry)}
+        kept = [transform(c, lambda n: Entry(n.tensor, ()) if isinstance(n, Entry) and n.tensor in names else None,
+                          Entry) for c in kept]
+    return link, joined(kept) if kept else None
 
 
 def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -> Found:
@@ -113,7 +202,9 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
     known = own | {Fraction(n - d) for n in windows for d in (0, 1)}
     if kinks.far(node, known if scope.module.fields else set()):
         return Found(Verdict.NOT_READ, "it compares an index with a number that the sizes tried may not reach")
-    if found == Verdict.TESTED and kinks.numbers(node) - own - {0, 1}:
+    if found == Verdict.TESTED and (numbers := kinks.numbers(node) - own - {0, 1}):
+        if (against := kinks.between(node, scope, numbers | own)) is not None:
+            return Found(Verdict.REFUTED, "", against)
         return Found(Verdict.NOT_READ, "it has a threshold of its own and could not be proved")
     if (unmet := kinks.unmet(claim, scope)):
         return Found(Verdict.NOT_READ, unmet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import reduce
 from typing import TypeGuard
@@ -163,12 +163,13 @@ _SPARE = "ijklmpqr"
 class Lowering:
     """Values under the shapes that a table declares; ``ranks`` supposes how many axes a letter leaves out.
 
-    ``trial``: only whether the shapes fit is asked.
+    ``trial``: only whether the shapes fit is asked; ``entrywise``: beside a ⊙, where h^2 is h ⊙ h.
     """
 
     table: SymbolTable
     ranks: Mapping[str, int] = field(default_factory=dict)
     trial: bool = False
+    entrywise: bool = False
 
     def supposes(self, node: ex.Expr) -> bool:
         """Whether ranks are supposed in the node: then it is no number that goes with every entry of a vector."""
@@ -285,6 +286,8 @@ class Lowering:
         if isinstance(base, ex.Fn) and euclidean and exponent == ex.Num(2):
             return number(self.squares(self.value(base.args[0])))
         of, to = self.value(base), self.value(exponent)
+        if self.entrywise and of.rank and not to.rank:
+            return Shaped(of.sizes, lambda *idx: ex.Pow(of.at(*idx), to.at()), of.row)
         if of.rank == 2 and is_square(ex.Pow(base, exponent)):
             if self.trial:
                 return of
@@ -299,6 +302,8 @@ class Lowering:
     def mark(self, name: str, args: tuple[ex.Expr, ...]) -> Shaped:
         if name == ONES:
             return Shaped((args[0].name if args and isinstance(args[0], ex.Size) else None,), lambda _: ex.ONE)
+        if name == HADAMARD:
+            return self.entries(args)
         of = self.value(args[0])
         if name in SOFTMAXES:
             return self.softmax(name, args, of)
@@ -316,8 +321,11 @@ class Lowering:
                 raise ShapeError(f"an inner product of {' and '.join(p.described() for p in parts)}: state the shapes, "
                                  "as in `w \\in \\mathbb{R}^n`")
             return times(Shaped(of.sizes, of.at, True), Shaped(parts[1].sizes, parts[1].at))
-        if name == STARRED:
-            return self.starred(parts)
+        return self.starred(parts)
+
+    def entries(self, args: tuple[ex.Expr, ...]) -> Shaped:
+        """a ⊙ b."""
+        parts = list(map(replace(self, entrywise=True).value, args))
         if not any(p.rank for p in parts):
             raise ShapeError("`\\odot` between numbers: state the shapes, as in `w \\in \\mathbb{R}^n`")
         return together(parts, ex.mul, True, "an entrywise product")

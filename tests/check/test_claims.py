@@ -99,14 +99,30 @@ ONE = r"$\frac{\partial y_k}{\partial s_k} = 1$"
 
 
 @pytest.mark.parametrize("text", [
-    f"For $s_k > 0$ we get {ONE}.", f"Suppose $s_k > 0$. Then {ONE}.", f"Case 1.\n\n$${ONE}$$".replace("$$$", "$$"),
+    f"Suppose $s_k > 0$. Then {ONE}.", f"Case 1.\n\n$${ONE}$$".replace("$$$", "$$"),
     f"The derivative is {ONE} (positive part).", f"| $s_k > 0$ |\n|--|\n| {ONE} |", f"## $s_k > 0$\nWe get {ONE}.",
     f"With $a = 1$:\n\nThe derivative is {ONE}.", f"$a = 1$.\n\nWe get {ONE}.", f"We get {ONE}. This holds if $s_k > 0$.",
-    f"Let $s_k > 0$. The derivative is {ONE}.", f"It is not {ONE}.", ONE[:-1] + r", \quad s_k > 0$",
+    f"Let $s_k > 0$. The derivative is {ONE}.", f"It is not {ONE}.", f"If $s_k > 0$ is active, {ONE[:-2]}a$.", f"It would be wrong to write {ONE}.",
 ])
 def test_words_and_formulas_that_may_restrict_an_equation_leave_it_open(text: str) -> None:
     report = derive.check(derive.Card.parse(PIECES + text))
     assert report.ok and not report.complete
+
+
+A_HALF = ONE[:-2] + r"\frac{1}{2}$"
+
+
+@pytest.mark.parametrize("text", [
+    "For $s_k > 0$ we get {}.", "If $s_k > 0$, then {}; if $s_k < 0$, the slope is $a$.", "We get {} for $s_k > 0$.",
+    "{}, \\quad s_k > 0$", "$s_k > 0 \\Rightarrow {}",
+])
+def test_a_condition_that_a_formula_says_is_part_of_the_equation(text: str) -> None:
+    def written(equation: str) -> str:
+        return text.format(equation[:-1] if text.startswith("{}, ") else equation.lstrip("$") if "Rightarrow" in text
+                           else equation)
+
+    assert derive.check(derive.Card.parse(PIECES + written(ONE))).checks[-1].verdict == Verdict.PROVED
+    assert derive.check(derive.Card.parse(PIECES + written(A_HALF))).checks[-1].verdict == Verdict.REFUTED
 
 
 def test_either_slope_at_a_kink_is_a_derivative() -> None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
+from derive.notation.symbols import GREEK
 
 _BELOW = {"LPAREN": "<", "LOPEN": "<", "LBRACK": "≤", "LSHUT": "≤"}
 _ABOVE = {"LPAREN": "<", "LSHUT": "<", "LBRACK": "≤", "LOPEN": "≤"}
@@ -211,7 +212,7 @@ def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
             yield str(tr.base_of(part[0]))
     for run in (run for formula in formulas for run in trees.all_runs(formula.tree or ())):
         for n, word in enumerate(map(tr.base_of, run)):
-            spelt = len(str(word)) > 2 and word.end - word.start > len(str(word)) and "_" not in str(word)
+            spelt = str(word) not in GREEK and len(str(word)) > 2 and word.end - word.start > len(str(word)) and "_" not in str(word)
             if spelt and trees.called(run, n, "LBRACK") is not None:
                 yield str(word)
 

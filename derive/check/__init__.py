@@ -50,7 +50,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 def _report(text: str, first: int, question: str, module: Module, path: str | None) -> Report:
     layer, messages = _derived(module)
     found = solution(text, first, question, layer)
-    judge = Judge(found.module, messages, found.table)
+    judge, alike = Judge(found.module, messages, found.table), Judge(found.square, messages, found.square_table)
     beside = Beside(text, first, found.items, (*messages.module.parameters, *messages.module.constants))
     checks, definitions = list[Judged](), list[Judged]()
     for number, item in enumerate(found.items):
@@ -59,7 +59,7 @@ def _report(text: str, first: int, question: str, module: Module, path: str | No
         elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
             checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
         elif item.kind is Kind_.CLAIM:
-            checks.append(_judged(item, _claimed(item, beside.readings(number), judge)))
+            checks.append(_judged(item, _claimed(item, beside.readings(number), alike if item.square else judge)))
     return Report(tuple(checks), tuple(definitions), path)
 
 
@@ -70,8 +70,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge) -> Found:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
     found = judge(item.node, readings.first)
     if found.verdict != Verdict.REFUTED:
-        return found
-    doubt = item.doubt or readings.doubt or ("" if item.derives else "it may be a supposition")
+        return Found(Verdict.NOT_READ, item.square) if item.square else found
+    doubt = item.doubt or readings.doubt or ("it may be a supposition" if item.supposes else "")
     for cond in readings.others:
         doubt = doubt or judge.saved(item.node, cond)
     return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}") if doubt else found

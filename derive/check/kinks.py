@@ -116,34 +116,40 @@ def _met(left: Node, right: Node, scope: Scope) -> bool:
 
 
 def outside(node: Rel, whole: Cond, scope: Scope) -> tuple[str, bool] | None:
-    """(where the right side is none of the generalised derivatives, whether the layer is smooth there).
+    """(where the right side is none of the generalised derivatives, whether the layer is smooth at all such places).
 
     ``whole``: the equation with its condition.
     """
-    head, value = node.terms[0], node.terms[1]
-    of = _slope(head)
+    of, value = _slope(node.terms[0]), node.terms[1]
     if of is None or not isinstance(value, Expr):
         return None
     claim, = scope.compiler.claims(whole)
     own = scope.compiler.function(claim.variables, value)
-    for number, point in enumerate(scope.tied):
-        sure = scope.module.elementwise  # a few of many tied entries may win at none of the points around
+    sure = scope.module.elementwise  # a few of many tied entries may win at none of the points around
+    found: str | None = None
+    for number in range(_MORE if scope.tied else 0):
+        point = scope.tied[number] if number < len(scope.tied) else scope.draws.point(number, ties=True)
         around = list(_around(point, random.Random(number)))
         for at in claim.assignments(point):
             named = dict(zip(claim.variables, at, strict=True))
             try:
                 if claim.sides(point, at, set()) is None:
                     continue
-                found = decimal_of(own(point, at))
+                taken = decimal_of(own(point, at))
                 near = [decimal_of(of(p, named)) for p in around]
             except _PASSED:
                 continue
             low, high = min(near), max(near)
             close = decimal_of(_CLOSE) * max(1, abs(low), abs(high))
-            if not low - close <= found <= high + close:
-                slopes = f"{low:.6g}" if high - low <= close else f"{low:.6g} to {high:.6g}"
-                return f"for {point.describe()}: {found:.6g}, and {slopes} around it", sure and high - low <= close
-    return None
+            if low - close <= taken <= high + close:
+                continue
+            slopes = f"{low:.6g}" if high - low <= close else f"{low:.6g} to {high:.6g}"
+            found = f"for {point.describe()}: {taken:.6g}, and {slopes} around it"
+            if not sure or high - low > close:
+                return found, False
+        if found is None and number >= len(scope.tied):
+            return None
+    return (found, True) if found else None
 
 
 def handled(node: Rel) -> bool:

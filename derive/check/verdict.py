@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from derive.axes import axes
 from derive.calculus.messages import Messages
 from derive.check import kinks
+from derive.check.report import OFF_TIES
 from derive.errors import DeriveError
 from derive.expr import (
     ONE,
@@ -60,13 +61,13 @@ _VALUE = "value of f"
 class Found:
     """A verdict, its reason where it is open, and a counterexample."""
 
-    verdict: Verdict
+    verdict: str
     reason: str = ""
     counterexample: str | None = None
 
     @property
     def holds(self) -> bool:
-        return self.verdict in (Verdict.PROVED, Verdict.TESTED)
+        return self.verdict in (Verdict.PROVED, Verdict.TESTED, OFF_TIES)
 
 
 @dataclass
@@ -215,7 +216,7 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
         what, smooth = beyond
         if smooth:
             return Found(Verdict.REFUTED, "", what)
-        return Found(Verdict.NOT_READ, f"{found} off ties; at a kink no generalised derivative {what}")
+        return Found(OFF_TIES, f"{found} off ties; at a kink no generalised derivative {what}")
     return Found(found, evidence)
 
 

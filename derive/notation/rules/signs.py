@@ -212,8 +212,8 @@ def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
             yield str(tr.base_of(part[0]))
     for run in (run for formula in formulas for run in trees.all_runs(formula.tree or ())):
         for n, word in enumerate(map(tr.base_of, run)):
-            spelt = str(word) not in GREEK and len(str(word)) > 2 and word.end - word.start > len(str(word)) and "_" not in str(word)
-            if spelt and trees.called(run, n, "LBRACK") is not None:
+            spelt = len(str(word)) > 2 and word.end - word.start > len(str(word)) and "_" not in str(word)
+            if spelt and str(word) not in GREEK and trees.called(run, n, "LBRACK") is not None:
                 yield str(word)
 
 

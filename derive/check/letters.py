@@ -1,0 +1,255 @@
+"""The letters of a solution: those of the question, those that the solution defines, and further names of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import field, replace
+from typing import TypeVar
+
+from derive.axes import Axes, axes, stands
+from derive.check.folding import folded
+from derive.expr import (
+    ZERO,
+    And,
+    Binder,
+    Bracket,
+    Cond,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Node,
+    Num,
+    Partial,
+    Reduce,
+    Rel,
+    Size,
+    add,
+    free_indices,
+    subst,
+    transform,
+    walk,
+)
+from derive.module import Function, Module
+from derive.notation.symbols import Kind, Symbol, SymbolTable
+from derive.records import dataclass
+from derive.verify.check import unbound
+from derive.verify.points.point import LOSS
+
+_C = TypeVar("_C", bound=Cond)
+_N = TypeVar("_N", bound=Node)
+_PAIR = 2  # indices, that Kronecker's δ has, too
+_LOSSES = frozenset("L J E C ell L_cal J_cal".split())  # of a loss that only a solution names
+_SPARE = "0"  # below the letter of an extent that the question gives no letter
+
+
+@dataclass
+class Letters:
+    """The letters of the question, and those that question and solution define beside the layer."""
+
+    module: Module
+    kronecker: bool = False  # the words say that δ is Kronecker's
+    upstream: bool = False  # or that it is the gradient that comes in
+    own: dict[str, Rel] = field(default_factory=dict)
+    loose: dict[str, Rel] = field(default_factory=dict)  # those that are no part of the layer
+    sizes: dict[str, Expr] = field(default_factory=dict)  # further names of extents
+
+    def __post_init__(self) -> None:
+        self.table = self.module.table
+
+    def of_layer(self, tensor: str) -> bool:
+        base = tensor.removeprefix("delta_")
+        return base in self.module.given or base in self.module.defined
+
+    def known(self, tensor: str) -> bool:
+        return tensor in self.own or tensor == LOSS or self.of_layer(tensor)
+
+    def first(self, index: Idx, node: Node) -> Expr:
+        """The first coordinate of the axis along which an index runs."""
+        found = axes(self.module)
+        return next((Num(found.origin(t, d)) for t, d in stands(index, node)), ZERO)
+
+    def unknown(self, node: Node) -> str:
+        """A letter of which nothing is said."""
+        module = self.module
+        sizes = {*self.sizes} | {s for symbol in self.table.symbols for s in symbol.sizes if isinstance(s, str)} | {
+            n.name for e in module.equations for n in walk(e) if isinstance(n, Size)}
+        arguments = {a.tensor for n in walk(node) if isinstance(n, Fn) and module.function(n.name.rstrip("'"))
+                     for a in n.args if isinstance(a, Entry)} if _of_function(node, module) else set()
+        for n in walk(node):
+            if isinstance(n, Entry) and not self.known(n.tensor) and n.tensor not in arguments:
+                return n.tensor
+            if isinstance(n, Size) and n.name not in sizes:
+                return n.name
+        return ""
+
+    def defines(self, link: Rel) -> bool:
+        """Whether it says what a new letter is, in known ones."""
+        head, value = link.terms
+        if not isinstance(head, Entry) or self.known(head.tensor) or unbound(link):
+            return False
+        distinct = all(isinstance(i, Idx) for i in head.indices) and len({*head.indices}) == len(head.indices)
+        return distinct and not self.unknown(value)
+
+    def define(self, link: Rel) -> None:
+        """The letter becomes one of the layer where the layer computes its value, else a name of that value."""
+        head = link.terms[0]
+        assert isinstance(head, Entry)
+        self.own[head.tensor] = link
+        if (wider := folded(self.module, link, self.table)) is not None:
+            self.module = wider
+        else:
+            self.loose[head.tensor] = link
+
+
+def _of_function(node: Node, module: Module) -> bool:
+    """σ'(u) = …, about the number u alone."""
+    head = node.terms[0] if isinstance(node, Rel) else None
+    return isinstance(head, Fn) and module.function(head.name.rstrip("'")) is not None
+
+
+def told(node: Node, letters: Letters) -> None:
+    """What the question says that a letter stands for, δ = ∂L/∂y or the other way round, and its functions."""
+    for part in node.conds if isinstance(node, And) else (node,):
+        if not isinstance(part, Rel) or part.ops != ("=",):
+            continue
+        if defines_function(part, letters):
+            continue
+        for head, value in (part.terms, part.terms[::-1]):
+            link = own_letters(Rel((head, value), ("=",)), letters)
+            if isinstance(value, Partial) and letters.defines(link):
+                letters.define(link)
+                break
+
+
+def shaped(letters: Letters) -> None:
+    """δ of δ = ∂L/∂y has the shape of y, and so has the letter without the name of its own."""
+    known = letters.module.table
+    for link in letters.loose.values():
+        head, value = link.terms
+        like = known.named(value.wrt.tensor) if isinstance(value, Partial) and isinstance(value.wrt, Entry) else None
+        own = known.named(head.tensor.removeprefix("own_")) if isinstance(head, Entry) else None
+        if like is not None and own is not None and len(like.axes) == len(own.axes):
+            known = known.extended((replace(own, sizes=like.sizes),))
+    letters.module = replace(letters.module, table=known)
+
+
+def defines_function(part: Rel, letters: Letters) -> bool:
+    """f(s) = …, of numbers that are no letters of the layer."""
+    head, body = part.terms[0], part.terms[-1]
+    if not isinstance(head, Fn) or "'" in head.name or letters.module.function(head.name) is not None:
+        return False
+    names = [a.tensor for a in head.args if isinstance(a, Entry) and not a.indices]
+    symbol = letters.table.named(head.name)
+    own = {n.tensor for n in walk(body) if isinstance(n, Entry)} - {*names}
+    if len(names) != len(head.args) or symbol is None or symbol.kind is not Kind.FUNCTION or any(
+            not letters.known(t) for t in own) or any(isinstance(n, Fn) and n.name == head.name for n in walk(body)):
+        return False
+    function = Function(head.name, tuple(names), body)
+    letters.module = replace(letters.module, functions=(*letters.module.functions, function))
+    return True
+
+
+def upstream(link: Rel, latex: str, letters: Letters) -> tuple[Rel, str]:
+    """A δ of which nothing is said is ∂L/∂y where that makes the equation true; where it does not, it is unknown."""
+    output = letters.module.table.named(letters.module.output)
+    own = {n.tensor for n in walk(link) if isinstance(n, Entry) and n.tensor == "delta" and not letters.known(n.tensor)
+           and output is not None and len(n.indices) == len(output.axes)}
+    if not own:
+        said = letters.kronecker or "\\delta_" not in latex or output is None or len(output.axes) != _PAIR or any(
+            s.latex.startswith("\\delta") for s in letters.module.table.symbols)
+        return link, "" if said else "whose `delta` it is nothing says"
+    name = f"delta_{letters.module.output}"
+    return transform(link, lambda n: Entry(name, n.indices) if isinstance(n, Entry) and n.tensor in own else None,
+                     Entry), "" if letters.upstream else "nothing says what `delta` is"
+
+
+def own_letters(node: _C, letters: Letters) -> _C:
+    """The statement in letters of the layer alone.
+
+    L has its name, whatever letter it has; a δ_t of no t of the layer is a letter of its own; what is no part of the
+    layer is written out; n of Σ_{i=1}^{n} over all of an axis is no number.
+    """
+    def replaced(part: Node) -> Node | None:
+        if isinstance(part, Partial) and isinstance(part.of, Entry) and not part.of.indices and not letters.known(
+                part.of.tensor) and part.of.tensor in _LOSSES:
+            return Partial(Entry(LOSS, ()), part.wrt)
+        if isinstance(part, Entry) and part.tensor.startswith("delta_") and not letters.of_layer(part.tensor):
+            part = Entry(f"own_{part.tensor}", part.indices)
+        if isinstance(part, Entry) and part.tensor in letters.loose:
+            head, value = letters.loose[part.tensor].terms
+            assert isinstance(head, Entry)
+            if len(head.indices) == len(part.indices):
+                return subst(value, dict(zip(head.indices, part.indices, strict=True)))
+        if isinstance(part, Size):
+            return letters.sizes.get(part.name)
+        return part if isinstance(part, Entry) else None
+
+    return transform(_unlimited(node, letters), replaced, Partial, Entry, Size)
+
+
+def _unlimited(node: _C, letters: Letters) -> _C:
+    """Σ_{i=1}^{m} over all of an axis without limits; m is its extent then, if nothing else is known of it."""
+    found = axes(letters.module)
+    mapping: dict[Node, Node] = {}
+    for part in walk(node):
+        if isinstance(part, Reduce) and part.op == "sum" and part.binder.cond is None:
+            limits = [_whole(v, low, high, part.body, letters, found) for v, low, high in zip(
+                part.binder.variables, part.binder.lower, part.binder.upper, strict=True)]
+            if any(limits):
+                binder = Binder(
+                    part.binder.variables,
+                    tuple(None if whole else low for low, whole in zip(part.binder.lower, limits, strict=True)),
+                    tuple(None if whole else high for high, whole in zip(part.binder.upper, limits, strict=True)), None)
+                mapping[part] = Reduce("sum", binder, part.body)
+    for part, wide in mapping.items():  # one at a time: a sum within another is another node then
+        node = transform(node, lambda n, part=part, wide=wide: wide if n is part else None, Reduce)  # type: ignore[misc]
+    return node
+
+
+def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, letters: Letters, found: Axes) -> bool:
+    """Whether the limits are 1 and n, or 0 and n − 1, of an axis of n entries along which the variable stands."""
+    entries = [n for n in walk(body) if isinstance(n, Entry) and variable in free_indices(n)]
+    slots = [(e.tensor, d) for e in entries for d, i in enumerate(e.indices) if i is variable]
+    moved = any(i is not variable and variable in free_indices(i) for e in entries for i in e.indices)
+    if not isinstance(low, Num) or low.value not in (0, 1) or high is None or not slots or moved:
+        return False
+    extent = add(high, Num(1)) if low.value == 0 else high
+    size = next((s for t, d in slots if (s := found.size(t, d)) is not None), None)
+    if size is None or extent is size:
+        return size is not None
+    if isinstance(extent, Size) and letters.unknown(Bracket(Rel((extent, ZERO), ("=",)))) == extent.name:
+        letters.sizes[extent.name] = size
+        return True
+    return letters.sizes.get(getattr(extent, "name", "")) is size
+def spared(sized: Module, module: Module, text: str) -> Module:
+    """The module with extents by letters that the solution has no other use for."""
+    taken = {*re.findall(r"[A-Za-z]", text)}
+    new = {s.name for s in sized.table.of_kind(Kind.SIZE)} - {s.name for s in module.table.of_kind(Kind.SIZE)}
+    names = {name: f"{name}_{_SPARE}" for name in new & taken}
+    if not names:
+        return sized
+    symbols = [replace(s, name=names.get(s.name, s.name) if s.kind is Kind.SIZE else s.name,
+                       latex=rf"{s.latex}_{{{_SPARE}}}" if s.kind is Kind.SIZE and s.name in names else s.latex,
+                       sizes=tuple(names.get(n, n) if isinstance(n, str) else n for n in s.sizes))
+               for s in sized.table.symbols]
+    return replace(sized, table=_with(sized.table, symbols))
+
+
+def squared(module: Module) -> Module:
+    """The layer with all its axes of one length."""
+    names = [s.name for s in module.table.of_kind(Kind.SIZE)]
+
+    def one(node: _N) -> _N:
+        return transform(node, lambda n: Size(names[0]) if isinstance(n, Size) else None, Size)
+
+    symbols = [replace(s, sizes=tuple(names[0] if isinstance(n, str) else n for n in s.sizes))
+               for s in module.table.symbols]
+    return replace(module, table=_with(module.table, symbols), equations=tuple(map(one, module.equations)),
+                   facts=tuple(map(one, module.facts)), ranges=tuple((t, d, one(e)) for t, d, e in module.ranges)
+                   ) if names else module
+
+
+def _with(table: SymbolTable, symbols: Iterable[Symbol]) -> SymbolTable:
+    return SymbolTable(tuple(symbols), table.stars, table.vectors, table.rows, table.softmax, table.open)

@@ -10,7 +10,7 @@ from typing import Any
 
 from derive.errors import CardError, did_you_mean
 from derive.layers.catalogue import Pooling
-from derive.receptive_field import Padding, ReceptiveField, WindowAxis, adaptive_field, receptive_field, same_padding
+from derive.receptive_field import ReceptiveField, WindowAxis, adaptive_field, receptive_field, same_padding
 
 TAKES = {"window": ("kernel_size", "stride", "padding", "dilation", "ceil_mode"), "global": (),
          "adaptive": ("output_size",)}  # the geometry of each form of pooling
@@ -46,7 +46,7 @@ def window_field(kernel: tuple[int, ...], stride: object, padding: object, dilat
     if isinstance(padding, str) and padding != "same":
         raise CardError(f'`padding: {padding!r}` is not a number of cells, a pair per axis or "same"')
     if padding != "same":
-        return receptive_field(kernel, steps, _paddings(padding, rank), apart, ceil_mode)
+        return receptive_field(kernel, steps, paddings(padding, rank), apart, ceil_mode)
     bare = receptive_field(kernel, steps, None, apart, ceil_mode)
     pairs = []
     for d, axis in enumerate(bare.axes):
@@ -89,10 +89,10 @@ def fitting(spec: Pooling, given: set[str]) -> None:
         raise CardError(*problems)
 
 
-def _paddings(value: object, rank: int) -> list[Padding]:
+def paddings(value: object, rank: int) -> list[tuple[int, int]]:
     """One integer for all axes, one an axis, or a pair (before, behind) an axis."""
     items = list(value) if isinstance(value, Sequence) else [value] * rank
-    found: list[Padding] = []
+    found: list[tuple[int, int]] = []
     for item in items:
         try:
             pair = _integers(item, 2)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from derive.errors import CardError, UnsupportedError
-from derive.layers.arguments import sizes
+from derive.layers.arguments import paddings, sizes
 from derive.layers.catalogue import Forward, Layer, Letter, Options
 from derive.layers.linear import BIAS, TIMES, UNIT, WEIGHTS
 from derive.records import dataclass
@@ -111,10 +111,10 @@ def _padding(options: Options, axis: int, rank: int, kernel: int | str, stride: 
             raise CardError("`padding: same` takes a `kernel_size` in numbers and stride 1; write the cells added")
         total = dilation * (kernel - 1)
         return total // 2, total - total // 2
-    found = sizes("padding", value, rank, rank)[axis]
-    if found < 0:
+    before, behind = paddings(value, rank)[axis]
+    if min(before, behind) < 0:
         raise CardError(f"`padding: {value}` is negative")
-    return found, found
+    return before, behind
 
 
 def _channels(options: Options) -> bool:

@@ -24,6 +24,7 @@ from derive.window_axis import WindowAxis
 from derive.words import environment
 
 _INLINE = re.compile(r"\$([^$]+)\$")
+_QUOTED = re.compile(r"“[^”]*”")  # the card's own words
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*])")
 
 
@@ -208,7 +209,8 @@ def _sayings(texts: list[str], module: Module, scopes: Mapping[str, Scope]) -> l
     if any(w.whole for w in windowed(module)):
         able = {word for word, in _extreme(module, scopes)}
         others = {w for names in _EXTREMES.values() for w in names} - able
-        found = [w for text in texts for w in re.findall(r"[a-z]+", _INLINE.sub("", text)) if w in others]
+        found = [w for text in texts for w in re.findall(r"[a-z]+", _QUOTED.sub("", _INLINE.sub("", text)))
+                 if w in others]
         checks += [Check("words", "", Verdict.REFUTED, "What the layer takes of a window", f"the words say {word}")
                    for word in dict.fromkeys(found)]
     return checks

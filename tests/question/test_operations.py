@@ -14,7 +14,7 @@ WINDOW = r"Max pooling with $2 \times 2$ windows and stride 2 is applied to an i
 ASKED = r"Derive the backward message."
 
 # what none of the layers above does
-SAID = ("The result is then squared.", "The output is multiplied by two.", "Noise is added to the input.",
+SAID = ("The result is then cubed.", "The output is multiplied by two.", "Noise is added to the input.",
         "The output is rounded to the nearest integer.", "Two such layers are stacked.", "The input is first flipped.",
         "The features are concatenated with their squares.", "The output is fed back into the input.",
         "The unit has a lateral inhibition term.", "The sum is replaced by a maximum.", "The labels are smoothed.",

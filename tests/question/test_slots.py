@@ -191,7 +191,6 @@ def test_the_order_that_words_give(question: str, order: list[str]) -> None:
     ("A linear layer followed by a softmax with cross-entropy with label smoothing.", "cross-entropy"),
     ("A linear layer followed by a softmax with the cross-entropy in bits.", "in bits"),
     # windows
-    ("Max pooling with windows of 2 rows and 3 columns.", "2 rows"),
     ("Max pooling with windows 2 high and 3 wide.", "2 high"),
     ("Max pooling of the negated input with 2x2 windows.", "negated"),
 ])

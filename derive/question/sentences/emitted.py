@@ -9,7 +9,7 @@ from typing import Any
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import latex_of, name_of
 from derive.question.sentences.asked import DERIVED, Asked, derivative_parts, each, plain
-from derive.question.sentences.convolved import ConvolutionFormulas
+from derive.question.sentences.convolved import WindowFormulas
 from derive.question.sentences.formulas import Formulas
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.telling import Unread
@@ -20,7 +20,7 @@ from derive.statement import Statement
 _WEIGHTS, _BIASES = "WwVvUuAQRM", "bcde"
 
 
-class Emitted(Formulas, ConvolutionFormulas, Asked):
+class Emitted(Formulas, WindowFormulas, Asked):
     """The formulas of a telling's values, one after the other."""
 
     def statement(self) -> Statement:
@@ -58,7 +58,7 @@ class Emitted(Formulas, ConvolutionFormulas, Asked):
             "derive": derive,
         }
         given: dict[str, Any] = {k: tuple(dict.fromkeys(v)) for k, v in values.items() if v}
-        return Statement(**given, output=self.output.letter,
+        return Statement(**given, output=self.output.letter, input_size=self.input_size,
                          origin="the question's words")
 
     def _claimed(self) -> None:

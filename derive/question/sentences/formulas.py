@@ -124,22 +124,6 @@ class Formulas(Lettered):
         below = rf"\sum_{{{other}}} e^{{{entry(source.letter or '', [*outer, other])}}}"
         return rf"{entry(name, value.axes)} = \frac{{e^{{{entry(source.letter or '', value.axes)}}}}}{{{below}}}"
 
-    def _global_average(self, value: Value) -> str:
-        """The mean of each channel."""
-        (source,) = value.of
-        axes = self._axes(source)
-        if len(axes) != 3:
-            raise Unread("the channels of what is averaged")
-        for axis in axes[1:]:
-            axis.size = axis.size or self._free(("H", "W", "M", "P", "Q"))
-        value.axes = [axes[0]]
-        name = self._name(value, "s", "g", "h", "z", "u")
-        inside = ",".join(a.index for a in axes[1:])
-        sizes = [a.size or "" for a in axes[1:]]
-        count = str(int(sizes[0]) * int(sizes[1])) if all(map(str.isdigit, sizes)) else " ".join(sizes)
-        total = rf"\sum_{{{inside}}} {entry(source.letter or '', axes)}"
-        return rf"{entry(name, value.axes)} = \frac{{1}}{{{count}}} {total}"
-
     # --- losses ---------------------------------------------------------------------------------------------------
 
     def _loss(self, value: Value) -> str:

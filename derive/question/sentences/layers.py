@@ -9,6 +9,7 @@ from derive.notation.symbols import latex_of, name_of
 from derive.question.sentences.convolutions import Convolutions
 from derive.question.sentences.losses import Losses
 from derive.question.sentences.meaning import Say
+from derive.question.sentences.poolings import Poolings
 from derive.question.sentences.state import heads, pairs
 from derive.question.sentences.tokens import Token
 from derive.question.sentences.values import Misread, Unread, Value
@@ -16,7 +17,7 @@ from derive.question.sentences.values import Misread, Unread, Value
 _ACTS = re.compile(r"\\(?:max|tanh|sigma|exp|log|mathrm|operatorname|text)|relu")
 
 
-class Layers(Losses, Convolutions):
+class Layers(Losses, Convolutions, Poolings):
     """The part of a telling that makes values of layers."""
 
     def through(self, value: Value, said: Any) -> Value:
@@ -34,13 +35,13 @@ class Layers(Losses, Convolutions):
                 return self.own(value, said[0])
             case "dropout":
                 return self.dropout(value, said[0], said[1])
-            case "global_average":
-                return self.new(None, "global_average", self.value(said[0]) if said[0] is not None else value)
             case "losses" | "penalised":
                 self.compute_loss(said, value)
                 return value
             case "conv":
                 return self.convolution(value, said.of)
+            case "pool":
+                return self.pooling(value, said.of)
             case "written":
                 return self.written(value, said)
             case "module":

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.notation.symbols import name_of
+from derive.question.sentences.geometry import Geometry
 from derive.question.sentences.telling import Telling
 from derive.question.sentences.values import INDICES, Axis, Unread, Value, space
+from derive.receptive_field import ReceptiveField
 
 _SIZES = ("D", "M", "K", "H", "P", "Q", "R", "S")
 
@@ -26,6 +28,10 @@ class Lettered:
         self.biases: list[str] = []
         self.ranges: list[str] = []
         self.shaped_besides: list[str] = []
+        self.sets: list[str] = []  # the letters of windows
+        self.geometries: list[Geometry] = []
+        self.fields: list[tuple[str, ReceptiveField]] = []
+        self.input_size: tuple[str, ...] | None = None
         self.used = {s.name for s in told.table.symbols} | set(told.letters)
         self.indices = (c for c in INDICES if c not in self.used)
         if told.explained is not None:

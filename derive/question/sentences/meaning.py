@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from derive.notation.rules.kinds import Said
+from derive.notation.tree import Scripted, base_of, inside
 from derive.question.lexicon import spans
 from derive.question.sentences import request_atoms
 from derive.question.sentences.grammar import ANY, Parse, indexed, vocabulary, words_of
@@ -45,8 +46,34 @@ def _case(one: Token, other: Token) -> Say | None:
     return Say("case", (one, other)) if request_atoms.complementary(one, other) else None
 
 
+def extents(said: Any) -> tuple[str, ...]:
+    """The numbers of a size, one an axis."""
+    if isinstance(said, tuple):
+        return said
+    return tuple(said.of) if isinstance(said, Say) else tuple(getattr(said, "text", str(said)).split("×"))
+
+
+def _agree(one: Any, other: Any) -> Any:
+    return one if extents(one) == extents(other) else None
+
+
+def _counted(field: Say, count: str) -> Say | None:
+    return field if field[1] == count else None
+
+
+def _taps(field: Say) -> Say:
+    return Say("opts", (("weights", field[0]), ("length", field[1])))
+
+
+def _pad(cells: Any, side: str | None = None, fill: str | None = None) -> Say:
+    """Cells around the input: on which side, how many, what is in them."""
+    where = side if side in ("left", "right") else "both"
+    known = (("padding", (where, *(extents(cells) if cells != "none" else ()))),)
+    return Say("opts", (*known, ("fill", fill)) if fill else known)
+
+
 ACTIONS = Actions(asks=lambda *of: Say("asks", (_flat(*of),)), case=_case, one=lambda value: value, many=_flat,
-                  both=_flat,
+                  both=_flat, agree=_agree, counted=_counted, pad=_pad, taps=_taps,
                   never=lambda *_: None, say=lambda name: Say(name))
 
 _NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), map(str, range(1, 13)),
@@ -66,7 +93,25 @@ def _count(token: Token) -> str | None:
 
 
 def _letter(token: Token) -> Token | None:
-    return token if token.kind == "formula" and len(token.letters) == 1 else None
+    several = token.kind != "formula" or "dots" in token.formula.latex
+    return None if several or len(token.letters) != 1 else token
+
+
+_ENUMERATED = re.compile(
+    r"\s*(?:(?P<whole>[^=<>]+?)\s*=\s*)?\(?\s*(?P<l>\\?[A-Za-z]+)_\{?(?P<first>\d+)\}?\s*(?:,\s*(?P=l)_\{?\d+\}?\s*)*"
+    r"(?:,\s*\\[lc]?dots\s*)?,\s*(?P=l)_\{?(?P<last>\d+)\}?\s*\)?\s*(?:\^\{?(?:T|\\top)\}?)?\s*[.,]?\s*")
+
+
+def _enumerated(token: Token) -> Say | None:
+    r"""x_0, \dots, x_8: a signal of nine values."""
+    found = _ENUMERATED.fullmatch(token.formula.latex) if token.kind == "formula" else None
+    tree = token.formula.tree or () if found else ()
+    base = next((base_of(i) for top in tree for i in (top, *inside(top)) if isinstance(i, Scripted)), None)
+    count = int(found["last"]) - int(found["first"]) + 1 if found else 0
+    listed = found is not None and (r"dots" in found[0] or found[0].count("_") == count)
+    if found is None or base is None or count < 2 or not listed:
+        return None
+    return Say("signal1", (Token("formula", "", token.start, (token.formula.part((base,), False),)), str(count)))
 
 
 def _equation(token: Token) -> Token | None:
@@ -142,7 +187,8 @@ def _nameable(token: Token) -> Token | None:
     return token if known and not token.equates and not token.sets else None
 
 
-ATOMS |= {"nameable": _nameable}
+ATOMS |= {"enumerated": _enumerated}
+ATOMS |= {"nameable": _nameable, "datum": lambda token: _datum(token)}
 def _member(token: Token) -> Token | None:
     """t of t ∈ {0, 1}."""
     found = _MEMBER.match(token.formula.latex) if token.kind == "formula" else None
@@ -182,6 +228,15 @@ def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         known = len(word) == 1 or word in _NUMBERS or word in vocabulary("en")
         if not known and not any(spans(word, family) for family in _COMPUTING):
             yield at + 1, ""
+
+
+_ALTERED = words_of("en", "ALTERED")
+
+
+def _datum(token: Token) -> str | None:
+    """A word before an image or a signal that changes nothing of it."""
+    other = token.kind != "word" or _number(token) is not None or token.text in _UNSAFE or token.text in _ALTERED
+    return None if other else ""
 
 
 _GEOMETRY = words_of("en", "GEOMETRY")
@@ -293,7 +348,7 @@ KINDS = tuple({**dict.fromkeys(ATOMS, _FORMULA), **dict.fromkeys(RUNS, _WORD),
                "formula": frozenset({"number", "formula", "size"}),
                "nameable": frozenset({"number", "formula", "size"}),
                "LB": frozenset({"sign"}), "RB": frozenset({"sign"}),
-               "letterword": frozenset({"word"}), "size": frozenset({"size"})}.items())
+               "letterword": frozenset({"word"}), "datum": frozenset({"word"}), "size": frozenset({"size"})}.items())
 ROWS = indexed("en", KINDS)
 
 

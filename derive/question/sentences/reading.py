@@ -9,6 +9,7 @@ from derive.card import Card
 from derive.module import ROLES, Module
 from derive.notation.symbols import name_of
 from derive.question.given import given_module
+from derive.question.layer import Fields
 from derive.question.prose import Prose
 from derive.question.request import besides
 from derive.question.sentences.emitted import Emitted
@@ -31,30 +32,30 @@ def told_module(card: Card, prose: Prose) -> Module:
     Raises :class:`derive.errors.CardError` where the formulas that they make contradict each other.
     """
     emitted, statement = told_statement(prose)
-    module = given_module(card, statement)
+    module = given_module(card, statement, tuple(emitted.fields))
     return replace(module, readings=tuple(dict.fromkeys((*_said(emitted, module), *besides(prose)))))
 
 
 def told_statement(prose: Prose) -> tuple[Emitted, Statement]:
     """What the sentences make, each in one of its readings; raises :class:`Unread` where two of them differ."""
     told = [(tokens, meanings(tokens)) for tokens in sentences(prose)]
-    made: list[tuple[Emitted, Statement]] = []
+    made: list[tuple[Emitted, Statement, Fields]] = []
     misread: list[Misread] = []
     for n, way in enumerate(_ways(prose, told, (), misread)):
         try:
             emitted = Emitted(_telling(prose, way))
-            made.append((emitted, emitted.statement()))
+            made.append((emitted, emitted.statement(), tuple(emitted.fields)))
         except Misread as exc:
             misread.append(exc)
         except Unread:
             if not made:
                 raise
-        if n > _MOST_WAYS or made and made[-1][1] != made[0][1]:
+        if n > _MOST_WAYS or made and made[-1][1:] != made[0][1:]:
             words = next(tokens for tokens, readings in told if len(readings) > 1)
             raise Unread(f"“{' '.join(map(str, words))}” in two ways")
     if not made:
         raise misread[0]
-    return made[0]
+    return made[0][:2]
 
 
 def _ways(prose: Prose, told: _Several, before: _Way, misread: list[Misread]) -> Iterator[_Way]:

@@ -9,11 +9,12 @@ from derive.question.sentences.layers import Layers
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.tokens import Sentence, Token
 from derive.question.sentences.values import Unread, Value
+from derive.question.sentences.windowed import WINDOWED
 
 __all__ = ["Telling", "Unread"]
 
-_LAYERS = ("dense", "act", "own", "dropout", "residual", "parts", "join", "global_average", "losses", "penalised",
-           "written", "conv", "module")
+_LAYERS = ("dense", "act", "own", "dropout", "residual", "parts", "join", "losses", "penalised",
+           "written", "conv", "pool", "module")
 
 
 _GENERAL = (Say("thing"), Say("scale"), Say("shift"), Say("state"))
@@ -58,8 +59,10 @@ class Telling(Layers):
                 elif said[2] is not None:
                     self.attribute_of_input(value, said[2])
                 return value
-            case "image" | "imagerows" | "signal1":
-                return self.convolved_input(said)
+            case "image" | "signal1":
+                return self.computed(said)
+            case "windowed":
+                return self.the_windowed(said[0])
             case "mapped":
                 return self.feature_map(said[0], said[1], said[2])
             case "mapshape":
@@ -141,6 +144,7 @@ class Telling(Layers):
                 verb = verbs.pop(at)
                 source = self.value(verb[0])
                 verbs[at:at] = [Say("giving", (verb[1],))] if verb[1] is not None else []
+                verbs[at:at] = [Say("windows", (None, verb[2]))] if verb[2] is not None else []
             elif verbs and verbs[0].kind == "inputs":
                 self.source().options["size"] = verbs.pop(0)[0]
             elif verbs and verbs[0].kind == "follows":
@@ -259,10 +263,16 @@ class Telling(Layers):
         self.attribute_of_input(self.source(), count)
         return value
 
-    def verb_applied(self, value: Value, on: Any, giving: Any = None) -> Value:
+    def verb_applied(self, value: Value, on: Any, giving: Any = None, given: Any = None) -> Value:
         """«the network takes a feature map»: what has no layer yet begins with it."""
         if giving is not None:
             raise Unread("“is applied to”")
+        if value.made in WINDOWED and value.of[0].made is None:
+            self.run_over(value, on)
+            self.windows(value, given)
+            return value
+        if given is not None:
+            raise Unread("“with”")
         before, found = self.input, self.value(on)
         if value.made is not None:
             self.begins(before, found)
@@ -296,12 +306,6 @@ class Telling(Layers):
             first, other = value if value.made is not None else self.current or self.source(), first
         second = other if isinstance(other, Value) else self.operand(first, other)
         return self.verb_giving(self.new(None, how, first, second), giving)
-
-    def verb_pooledto(self, value: Value) -> Value:
-        """«global average pooling reduces each map to one number»"""
-        if value.made != "global_average":
-            raise Unread("“reduces”")
-        return value
 
     def verb_converts(self, value: Value, what: Any, count: str) -> Value:
         """«… turns these numbers into probabilities for three classes»"""

@@ -9,10 +9,16 @@ from functools import lru_cache
 
 import derive.expr as ex
 from derive.expr import ONE, Add, Entry, Extremum, Fn, Mul, Node, Num, walk
-from derive.module import Module
+from derive.module import UNSAID, Module
 
 EPSILONS = ("epsilon", "varepsilon")
 _ZERO_ONE, _PLUS_MINUS = (Fraction(0), Fraction(1)), (Fraction(-1), Fraction(1))
+
+
+def held(module: Module) -> tuple[str, ...]:
+    """An ε beside other inputs, which nothing calls an input: its derivative was not asked for."""
+    found = tuple(n for n in module.inputs if n in EPSILONS and f"input `{n}` ({UNSAID})" in module.readings)
+    return found if len(found) < len(module.inputs) and not module.wanted else ()
 
 
 @lru_cache(256)

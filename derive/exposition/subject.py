@@ -13,8 +13,8 @@ from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
 from derive.calculus.ranges import entry_ranges
 from derive.expr import Entry, Expr, Idx, Node, Partial, subst
-from derive.magnitudes import EPSILONS
-from derive.module import UNSAID, Module
+from derive.magnitudes import held
+from derive.module import Module
 from derive.records import dataclass
 
 LOSS = "loss"
@@ -94,10 +94,8 @@ class Subject:
 
     @cached_property
     def held(self) -> tuple[str, ...]:
-        """An ε beside other inputs, which nothing calls an input: its derivative was not asked for."""
-        module = self.module
-        found = tuple(n for n in module.inputs if n in EPSILONS and f"input `{n}` ({UNSAID})" in module.readings)
-        return found if len(found) < len(module.inputs) and not module.wanted else ()
+        """Inputs whose derivative is not asked for."""
+        return held(self.module)
 
     @cached_property
     def parameters(self) -> tuple[Target, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from derive.axes import with_axes
 from derive.figures.grids import letter, say, wide
+from derive.magnitudes import held
 from derive.module import Module
 from derive.sheet import Cell, Item, Line, Point, Scene
 
@@ -22,7 +23,7 @@ Edge = tuple[Node, Node]
 
 def graph(module: Module) -> Scene:
     """What is given at the left, the output at the right; each tensor with its message below it."""
-    module = with_axes(module)
+    module = with_axes(replace(module, constants=(*module.constants, *held(module))))
     nodes = _nodes(module)
     edges = [(s, t) for t in nodes for s in nodes if t[0] in module.defined and {*s} & {*module.sources(t[0])}]
     layers, paths = _layered(nodes, edges, module)

@@ -9,6 +9,7 @@ from itertools import compress, pairwise, product
 
 from derive.errors import DeriveError
 from derive.expr import Entry
+from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
 from derive.numeric.clarke import active_sets
@@ -56,7 +57,7 @@ def edges(scene: Scene, module: Module) -> Check:
             ends = [_cell(scene, line.points[n], names) for n in (0, -1)]
             joined[line.role] |= set(product(*(names[end.text] if end else [""] for end in ends)))  # type: ignore[arg-type]
     forward = {(s, t) for t in module.defined for s in module.sources(t)}
-    back = {(t, s) for s, t in forward if s not in module.constants} | {("", module.output)}
+    back = {(t, s) for s, t in forward if s not in (*module.constants, *held(module))} | {("", module.output)}
     said = {(known.get(source), known.get(target)) for target, sources in _COMPUTED.findall(scene.description)
             for source in _FORMULA.findall(sources)}
     wrong = [f"`{a}` and `{b}`" for a, b in sorted(joined["forward"] ^ forward | joined["backward"] ^ back)]

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from derive.figures import graph
+from derive.magnitudes import held
 from derive.module import Module
 from derive.sheet import Cell, Line, Point, Scene
 from derive.verify.pictures import edges
@@ -43,7 +44,7 @@ def test_each_tensor_each_edge_each_message(name: str) -> None:
     assert len(nodes(scene)) == len(used)
     assert edges(scene, layer).verdict is Verdict.TESTED
     notes = [note for i in scene.items if isinstance(i, Cell) for note in i.note.split(", ") if note]
-    assert len(notes) == len(used - {*layer.constants})
+    assert len(notes) == len(used - {*layer.constants, *held(layer)})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,3 +107,8 @@ def test_what_is_computed_stands_right_of_what_it_is_computed_from() -> None:
     letters = {name: next(text for text in found if text == f"${latex}$") for name, latex in (
         ("x", "x"), ("f", "f"), ("c'", "c'"), ("h'", "h'"))}
     assert [found[letters[n]].x for n in ("x", "f", "c'", "h'")] == sorted(found[letters[n]].x for n in letters)
+
+
+def test_what_is_held_fixed_has_no_message() -> None:
+    box = nodes(graph(module("batch_normalisation")))[r"$\epsilon$"]
+    assert (box.role, box.note) == ("constant", "")

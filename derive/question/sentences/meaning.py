@@ -326,6 +326,26 @@ def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield len(tokens), ""
 
 
+_CONCEPTS = words_of("en", "CONCEPTS") | words_of("en", "CHANGES") | words_of("en", "CHANGES_REQUEST")
+
+
+def _neutral(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """Words up to a comma or the end, of which none belongs to a layer, computes, counts or denies."""
+    n = at
+    while n < len(tokens) and tokens[n].kind == "word" and _number(tokens[n]) is None and not (
+            tokens[n].text in _CONCEPTS or orders(tokens, n) or spans(tokens[n].text, "part")):
+        n += 1
+        if n == len(tokens) or tokens[n].text == ",":
+            yield n, ""
+
+
+def _side(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """The rest of a sentence that gives no formula, no number and no order."""
+    if at < len(tokens) and not any(t.equates or t.sets for t in tokens[at:] if t.formulas) and not any(
+            t.kind in ("number", "size") or orders(tokens, at + n) for n, t in enumerate(tokens[at:])):
+        yield len(tokens), ""
+
+
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES), "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
@@ -339,6 +359,8 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "REST_LETTERS": request_atoms.rest_of_letters,
     "QREST": _question,
     "PLAIN": _plain,
+    "NEUTRAL": _neutral,
+    "SIDE": _side,
 }
 
 _FORMULA, _WORD = frozenset({"formula"}), frozenset({ANY})

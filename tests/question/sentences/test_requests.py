@@ -249,7 +249,6 @@ Derive the variance of the gradient.
 Derive the largest value of the derivative.
 Approximate the derivative by finite differences.
 When is the gradient with respect to $b$ zero?
-Is the derivative bounded?
 By how much does the gradient shrink after ten layers?
 Derive the subgradient with respect to $w$ at the kink.
 Explain why, and take the output to be zero.

@@ -27,11 +27,15 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True)
 class Shaped:
-    """A value of rank ``len(sizes)``; ``row`` for a transposed vector; ``at`` gives the entry at its indices."""
+    """A value of rank ``len(sizes)``; ``row`` for a transposed vector; ``at`` gives the entry at its indices.
+
+    A diagonal matrix has its ``diagonal``.
+    """
 
     sizes: tuple[Extent, ...]
     at: At
     row: bool = False
+    diagonal: Shaped | None = None
 
     @property
     def rank(self) -> int:
@@ -110,6 +114,14 @@ def times(left: Shaped, right: Shaped) -> Shaped:
     """The product of two neighbours: number, matrix, row and vector."""
     if not left.rank or not right.rank:
         return together([left, right], ex.mul, False, "a product")
+    if right.diagonal is not None and left.rank == 2:  # (A diag(d))_{km} = A_{km} d_m
+        agreed(left.sizes[1], right.sizes[0])
+        scale = right.diagonal
+        return Shaped(left.sizes, lambda k, m: ex.mul(left.at(k, m), scale.at(m)))
+    if left.diagonal is not None and right.rank and not right.row:  # (diag(d) A)_{km} = d_k A_{km}
+        agreed(left.sizes[1], right.sizes[0])
+        own = left.diagonal
+        return Shaped(right.sizes, lambda k, *m: ex.mul(own.at(k), right.at(k, *m)))
     match (left.rank, left.row, right.rank, right.row):
         case (1, True, 1, False):
             agreed(left.sizes[0], right.sizes[0])
@@ -146,7 +158,7 @@ def diagonal(of: Shaped) -> Shaped:
     """diag(p)_{ik} = p_i [i = k]."""
     if of.rank != 1:
         raise ShapeError(f"a diagonal matrix of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^{{n}}`")
-    return Shaped((*of.sizes, *of.sizes), lambda i, k: ex.mul(of.at(i), ex.Bracket(ex.eq(i, k))))
+    return Shaped((*of.sizes, *of.sizes), lambda i, k: ex.mul(of.at(i), ex.Bracket(ex.eq(i, k))), diagonal=of)
 
 
 TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL = "⊤", "‖", "⟨", "⊙", "*", "𝟏", "⟍"

@@ -72,3 +72,15 @@ def test_two_definitions_are_compared_in_terms_of_what_is_given(again: str, same
     else:
         with pytest.raises(CardError, match="two definitions of `p`"):
             module_of(card)
+
+
+@pytest.mark.parametrize(("written", "entries"), [
+    (r"Y = X \operatorname{diag}(g)", r"Y_{ij} = X_{ij} g_j"), (r"Y = \operatorname{diag}(g) X", r"Y_{ij} = g_i X_{ij}"),
+])
+def test_a_diagonal_matrix_scales_columns_or_rows(written: str, entries: str) -> None:
+    def equations(formula: str) -> object:
+        text = rf"For $X \in \mathbb{{R}}^{{N \times D}}$ derive the backward message of ${formula}$ with a vector $g$."
+        (found,) = module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n")).equations
+        return found.terms[1]
+
+    assert equations(written) == equations(entries)

@@ -32,7 +32,6 @@ SPELLINGS = (
     Rule("a ∈ (0, 1] is 0 < a ≤ 1", trees.in_statements(signs.interval)),
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(d_1, …, d_n) is diag(d)", lists.in_diagonals),
-    Rule("diag(γ) x is γ ⊙ x", signs.diagonals),
     Rule("a[z] is a(z)", signs.brackets),
     Rule("u_c(i, j) is an entry", lists.in_brackets),
     Rule("← is =", trees.in_statements(signs.arrow)),

@@ -174,18 +174,6 @@ def labels(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.each(tree, labelled))
 
 
-def diagonals(formulas: list[Formula]) -> list[Formula]:
-    r"""\mathrm{diag}(\gamma) x as \gamma \odot x."""
-    def multiplied(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
-        group = trees.called(run, n) if trees.letter(run[n]) == "diag" else None
-        end = n + 3 if n + 2 < len(run) and tr.is_token(run[n + 2], "TIMES") else n + 2
-        if group is None or len(group.items) != 1 or end >= len(run) or not tr.starts_factor(run[end]):
-            return None
-        return (*group.items, trees.sign("ODOT", "odot", run[n])), end - n
-
-    return trees.replaced(formulas, multiplied)
-
-
 def brackets(formulas: list[Formula]) -> list[Formula]:
     r"""a[z] as a(z), for what is defined with such brackets or shown so, a[\bullet], and for words."""
     known = {*_with_brackets(formulas)}

@@ -37,7 +37,7 @@ CASES = {
         [r"\begin{aligned} a &= b c, & d &= 2 b \\ e &= a d, & f &= e^2 \end{aligned}"]),
     "a function in a chain": ([r"y = f(x) = x^2", r"L = f(x) - t"], [r"f(x) = x^2, y = f(x)", r"L = f(x) - t"]),
     "a function that is a name of the value": ([r"y = f(x) = x^2", r"L = y - t"], [r"y = f(x) = x^2", r"L = y - t"]),
-    "the entries of a diagonal": ([r"y = \mathrm{diag}(d_1, \dots, d_n) x"], [r"d \in \mathbb{R}^{n}", r"y = d \odot x"]),
+    "the entries of a diagonal": ([r"y = \mathrm{diag}(d_1, \dots, d_n) x"], [r"d \in \mathbb{R}^{n}", r"y = \mathrm{diag}(d) x"]),
     "derivatives by each of several": (
         [r"\theta \in \{w_0, w_i, \dots\}", r"\frac{\partial L}{\partial \theta}", r"\nabla_\theta L", r"J(\theta) = L"],
         [r"\frac{\partial L}{\partial w_0}", r"\frac{\partial L}{\partial w_i}", r"\nabla_{w_0} L", r"\nabla_{w_i} L",
@@ -101,7 +101,6 @@ CASES = {
     "a sign above": (["y = x² + z³"], ["y = x^2 + z^3"]),
     "labels": (["y_{out} = w y_{in}"], [r"y_{\text{out}} = w y_{\text{in}}"]),
     "indices": (["y_{in} = w_i x_n"], ["y_{in} = w_i x_n"]),
-    "a diagonal matrix": ([r"y = \operatorname{diag}(g) x + b"], [r"y = g \odot x + b"]),
     "samples": ([r"x^1, \dots, x^m \in \mathbb{R}^n", "y^i = w^T x^i"], [r"x^i \in \mathbb{R}^n", "y^i = w^T x^i"]),
     "a name of several": ([r"\theta = (W, b)", r"J(\theta) = W b"], [r"J(\theta) = W b"]),
     "a vector of two": ([r"t = (a, b)", "y = t_1"], ["t = (a, b)", "y = t_1"]),

@@ -21,6 +21,7 @@ INLINE = [
     (r"{\frac{a}{b}}^2", "(a/b)²"),
     (r"x_1^{-1} e^{-s_k} y^{(i)}", "x₁⁻¹ e^{−s_k} y^(i)"),
     (r"x_{2k+1,2l} x_{i^*j^*} \delta_{x,ij} W_{\text{out}}", "x_{2k+1,2l} x_{i*,j*} δ_{x,ij} W_out"),
+    (r"x_{i'j'} y_{k'} h'_t W_{\text{out}}'", "x_{i′,j′} y_k′ h′_t W′_out"),
     (r"\hat{x}_i, \bar y, W^\top, f'(s)", "x\u0302_i, \u0233, Wᵀ, f′(s)"),
     (r"\sum_{i=1}^n (a_i)", "∑_{i = 1}^n (a_i)"),
     (r"a - b = -c", "a − b = −c"),

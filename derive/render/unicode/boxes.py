@@ -81,12 +81,12 @@ def is_alphabet(name: str) -> bool:
 
 
 def subscript(written: str) -> str:
-    """``₁``, ``_kl``, ``_{2k+1,2l}``, ``_{i*,j*}``, whose stars are no products."""
+    """``₁``, ``_kl``, ``_{2k+1,2l}``, ``_{i*,j*}``, ``_{i′,j′}``, whose marks are no products."""
     if written.isascii() and written.isdigit():
         return written.translate(_DIGITS)
-    if "*" in written and re.fullmatch(r"(?:\w[*′]*)+", written):
+    if "*" in written and re.fullmatch(r"(?:\w[*′]*)+", written) or re.fullmatch(r"(?:\w′){2,}", written):
         written = ",".join(re.findall(r"\w[*′]*", written))
-    return f"_{written}" if re.fullmatch(r"[^\W_]+′*|(?:\w′)+", written) else f"_{{{written}}}"
+    return f"_{written}" if re.fullmatch(r"[^\W_]+′*", written) else f"_{{{written}}}"
 
 
 def superscript(written: str) -> str:

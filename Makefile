@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARD := cards/max_pooling_backward.md
 
-.PHONY: sheet gallery test check bench clean
+.PHONY: sheet gallery words test check bench clean
 
 sheet: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD)
@@ -14,6 +14,10 @@ sheet: $(VENV)/.installed
 gallery: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD) --format md,tex,html -o output/gallery
 	$(BIN)/derive solve $(filter-out cards/declined/,$(wildcard cards/*/)) --format md -o output/gallery
+
+# after a change in the words of the sheets, once they are read and true: no sheet is written before
+words: $(VENV)/.installed
+	$(BIN)/python -c "from derive.words import mark_read; mark_read()"
 
 test: check
 	$(BIN)/python -m pytest -n auto --dist worksteal

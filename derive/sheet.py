@@ -6,7 +6,8 @@ and y downwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from derive.errors import known
 from derive.expr import Node
@@ -209,10 +210,19 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What sentences say, as data: the macro that words it, the facts that fill it, and the words made of them."""
+
+    macro: str
+    facts: Mapping[str, Any]
+    words: str
+
+
+@dataclass(frozen=True)
 class Sheet:
     """The answer first, then the details; ``closing`` tells how the card was read and what was checked.
 
-    ``inline`` holds the formulas inside its sentences; ``trial`` is for pages alone.
+    ``inline`` holds the formulas inside its sentences, ``claims`` what these say; ``trial`` is for pages alone.
     """
 
     title: str
@@ -221,6 +231,7 @@ class Sheet:
     closing: tuple[Block, ...] = ()
     inline: tuple[Math, ...] = ()
     trial: Trial | None = None
+    claims: tuple[Claim, ...] = ()
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """The blocks in order, those of the sections that a ``detail`` of :data:`DETAILS` shows."""

@@ -193,9 +193,11 @@ def _code_of(card: Card | None) -> bool:
 def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.calculus.kinks import settled
     from derive.calculus.one_window import derivation
+    from derive.calculus.subexpressions import lettered
     from derive.exposition.sheet import compose, with_checks
     from derive.verify.sheet import verify
 
+    module = lettered(module)
     messages = derivation(settled(module))
     sheet = compose(messages, read.question if read else "")
     report = verify(sheet, messages)

@@ -211,7 +211,7 @@ class Shown:
 def shown(step: Step, module: Module) -> Shown:
     """A differentiation by rules, from simplified premises; definitions are folded back at the end, by a ``form`` step.
 
-    A silent step, such as that of a sum, does not simplify what it is made of: the rules below it are seen in ``raw``.
+    A silent step, and one below a sum, does not simplify what it is made of: the rules below it are seen in ``raw``.
     """
     if step.rule == "form":
         found = shown(step.premises[0], module)
@@ -226,7 +226,8 @@ def shown(step: Step, module: Module) -> Shown:
         return cast(Expr, CONCLUSIONS[step.rule](step.before, (*given, *kept), within))
 
     after = concluded(p.after for p in premises)
-    raw = concluded(p.raw for p in premises) if is_silent(step.rule, premises) else after
+    seen = step.rule == "sum" or is_silent(step.rule, premises)
+    raw = concluded(p.raw for p in premises) if seen else after
     ranges = {i: r for e in (step.before.of, step.before.wrt) if isinstance(e, Entry)
               for i, r in entry_ranges(e, within).items()}
     return Shown(step.rule, step.before, neat(raw), simplified(after, ranges, within, fold=False), premises)

@@ -61,6 +61,14 @@ class Kink:
     missed: tuple[Jump, ...] = ()
     meaning: tuple[ex.Given, ...] = ()
 
+    @property
+    def places(self) -> Iterator[tuple[str, ex.Rel, ex.Expr]]:
+        """What is so on each boundary: of which kind it is, where, of what."""
+        for kind, jumps in (("jump", self.jumps), ("missed", self.missed)):
+            yield from ((kind, j.boundary, j.of) for j in jumps)
+        for kind, places in (("broken", self.broken), ("smooth", self.smooth)):
+            yield from ((kind, place, self.of) for place in places)
+
 
 @lru_cache(maxsize=256)
 def kinks(tensor: str, module: Module) -> tuple[Kink, ...]:

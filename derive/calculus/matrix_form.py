@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain
 
 import derive.expr as ex
+from derive.calculus.algebra import monomial
 from derive.calculus.ranges import natural
 from derive.functions import FUNCTIONS
 from derive.module import Module
@@ -44,10 +45,12 @@ class Whole:
     def expr(self) -> ex.Expr:
         """Numbers first, those below one bar, then what rows and columns make, then the array."""
         products = [n for n in self.numbers if _is_product(n)]
-        flat = ex.mul(*(n for n in self.numbers if n not in products))
+        flat = monomial(ex.mul(*(n for n in self.numbers if n not in products))).expr()
         parts = flat.factors if isinstance(flat, ex.Mul) else () if flat is ex.ONE else (flat,)
-        below = [f.base for f in parts if isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE]
-        factors = [f for f in parts if not (isinstance(f, ex.Pow) and f.exponent is ex.MINUS_ONE)]
+        under = {f: f.base if f.exponent.value == -1 else ex.Pow(f.base, ex.Num(-f.exponent.value)) for f in parts
+                 if isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0}
+        below = sorted(under.values(), key=lambda f: not isinstance(f, ex.Size))
+        factors = [f for f in parts if f not in under]
         if below and factors and isinstance(factors[0], ex.Num):
             below.insert(0, ex.Num(factors[0].value.denominator))
             factors[:1] = [ex.Num(factors[0].value.numerator)] if factors[0].value.numerator != 1 else []
@@ -84,9 +87,19 @@ def transposed(node: ex.Expr) -> ex.Expr:
             return inner
         case ex.Fn(name, _) if name == DIAGONAL:
             return node
+        case ex.Add(terms) if all(map(_is_symmetric, terms)):
+            return node
         case ex.Mul(factors):
             return ex.Mul(tuple(map(transposed, reversed(factors))))
     return ex.Fn(TRANSPOSE, (node,))
+
+
+def _is_symmetric(node: ex.Expr) -> bool:
+    """A diagonal matrix or u u^⊤, times numbers."""
+    *numbers, u, v = (ex.ONE, *node.factors) if isinstance(node, ex.Mul) else (ex.ONE, node)
+    pair = v is ex.Fn(TRANSPOSE, (u,))
+    return (pair or (isinstance(v, ex.Fn) and v.name == DIAGONAL)) and all(
+        isinstance(f, (ex.Num, ex.Size, ex.Pow)) for f in (numbers if pair else (*numbers, u)))
 
 
 def _turns(node: ex.Expr) -> int:
@@ -354,6 +367,7 @@ def eliminated(parts: list[Whole], index: ex.Idx) -> Whole:
 def halves(node: ex.Expr) -> tuple[ex.Expr, ex.Expr]:
     """u and v ⊙ … of u ⊙ v ⊙ …, whose inner product is the sum of all entries; ones and u of u alone."""
     if isinstance(node, ex.Fn) and node.name == HADAMARD:
-        first, *others = sorted(node.args, key=lambda a: isinstance(a, ex.Entry) and a.tensor.startswith("delta_"))
+        first, *others = sorted(node.args, key=lambda a: (
+            isinstance(a, ex.Add), isinstance(a, ex.Entry) and a.tensor.startswith("delta_")))
         return first, entrywise(others)
     return _ONES, node

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from derive.calculus.derivation import Step
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
-from derive.calculus.one_window import WHOLE, windowed
+from derive.calculus.one_window import windowed
 from derive.exposition import reading, stages, whole, windows
 from derive.exposition.builder import Builder
 from derive.exposition.kinks import remark
 from derive.exposition.printed import equation, printed
 from derive.exposition.stages import renamed
 from derive.exposition.subject import Item, Subject
-from derive.expr import Bracket, Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
-from derive.notation import read, write
+from derive.expr import Entry, Expr, Fn, Partial, Rel, Size, Star, eq, free_indices, tuple_of, walk
+from derive.notation import read
 from derive.sheet import Math, Prose
 
 
 def build(b: Builder, subject: Subject) -> None:
     """What is asked for, item by item; before it what the card does not write, behind it what its signs mean."""
     module = subject.module
-    told = Builder(b.tables, b.words, inline=b.inline)
+    told = replace(b, blocks=[])
     stars(told, subject)
     part = ""
     for item in subject.items:
@@ -77,26 +78,23 @@ def definitions(b: Builder, subject: Subject, told: Builder) -> None:
 
 
 def meanings(b: Builder, subject: Subject) -> None:
-    """What a bracket means, and how many outputs there are, where the answer speaks of them."""
-    nodes = [(n, block) for block in b.blocks if isinstance(block, Math) for n in walk(block.expr)]
-    first = next(((block, text) for n, block in nodes if isinstance(n, Bracket) and (text := _written(n, block, b))),
-                 None)
+    """What windows cover, what a bracket means, and how many outputs there are, where the answer speaks of them."""
+    shown = [block for block in b.blocks if isinstance(block, Math)]
+    reading.windows(b, subject, reading.sets(b))
+    first = next(((block, text) for block in shown if (text := _bracket(block.latex))), None)
     if first is not None:
         block, text = first
         b.inline.append(Math(text, read(text, b.tables[block.scope]), "inline", block.scope))
         b.prose("answer_bracket", bracket=f"${text}$")
-    if any(isinstance(n, Size) for n, _ in nodes):
+    if any(isinstance(n, Size) for block in shown for n in walk(block.expr)):
         reading.sizes(b, subject)
 
 
-def _written(bracket: Bracket, block: Math, b: Builder) -> str:
-    """The bracket as it stands in a formula, "" where it does not: what diag is short for has brackets, too."""
-    if any(i.name.startswith("§") for i in free_indices(bracket)):
-        return ""
-    _, begin, rest = block.latex.partition(r"\mathbb{I}[")
-    text = write(bracket, b.tables[block.scope], display=False) if block.scope != WHOLE else begin + rest[: next(
-        (n + 1 for n, c in enumerate(rest) if c == "]" and rest[:n].count("[") == rest[:n].count("]")), 0)]
-    return text if begin and text in block.latex else ""
+def _bracket(latex: str) -> str:
+    """The first 𝕀[…] that stands in a formula; "" where there is none, or a line ends in it."""
+    _, begin, rest = latex.partition(r"\mathbb{I}[")
+    end = next((n + 1 for n, c in enumerate(rest) if c == "]" and rest[:n].count("[") == rest[:n].count("]")), 0)
+    return "" if r"\\" in rest[:end] else begin + rest[:end]
 
 
 def stars(b: Builder, subject: Subject) -> None:
@@ -124,7 +122,9 @@ def maximiser(b: Builder, subject: Subject, extremiser: Extremiser, others: list
 
 
 def derivatives(b: Builder, subject: Subject, item: Item) -> None:
-    """∂y_k/∂x_i = … for each of the letters."""
+    """∂y_k/∂x_i = … for each of the letters; not where ∂L/∂x_i alone is asked for."""
+    if subject.is_window and "jacobian" not in subject.module.asked and item.kind == "input":
+        return
     shown = {m.expr.terms[0] for m in b.blocks if isinstance(m, Math) and isinstance(m.expr, Rel)}
     targets = [t for t in item.targets if t.before not in shown]
     if stages.by_stages(subject):  # those of the loss by way of the tensors between, which stand in front of them
@@ -165,6 +165,7 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
     delta = upstream(subject.module)
     again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
     b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),
+            letter=b.gradient, loss=b.m(Entry("loss", ())),
             several=len(item.targets) > 1, again=again, staged=stages.by_stages(subject))
     staged = between(b, subject)
     for target in item.targets:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from derive.expr import Entry, Idx, Node, Rel, eq, joined
 from derive.lines import WIDTH, across, write_lines
 from derive.notation import write
-from derive.notation.symbols import Kind, SymbolTable, gradient
-from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Scene, Table
+from derive.notation.symbols import Kind, Symbol, SymbolTable, gradient
+from derive.sheet import Block, Bullets, Claim, Figure, Heading, Listing, Math, Prose, Scene, Table
 from derive.words import environment
 
 _NAME = re.compile(r"“[^”]*”|`(\w+)`")
@@ -32,6 +32,7 @@ class Builder:
     words: str = "common"
     blocks: list[Block] = field(default_factory=list)
     inline: list[Math] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
     told: set[str] = field(default_factory=set)  # sentences on rules, each of which is said once
     derived: dict[Node, Node] = field(default_factory=dict)  # a derivation, whatever its letters, to what it is of
 
@@ -47,27 +48,34 @@ class Builder:
         letter = gradient(self.tables["layer"])
         return "δ" if letter == r"\delta" else f"*{letter}*"
 
+    def letter(self, known: Symbol) -> str:
+        """A tensor as a whole; x^(i), since x alone would not say which sample."""
+        return self.m(Entry(known.name, tuple(map(Idx, known.axes)) if known.above else ()))
+
     def lettered(self, words: str) -> str:
         """The words with the names of tensors, `W_f`, as the letters that stand for them; quotations stay."""
         table = self.tables.get("layer")
 
         def letter(found: re.Match[str]) -> str:
             known = table.named(found[1]) if table is not None and found[1] else None
-            if known is None or known.kind is not Kind.TENSOR:
-                return found[0]
-            # x^(i): x alone would not say which sample
-            return self.m(Entry(known.name, tuple(map(Idx, known.axes)) if known.above else ()))
+            return found[0] if known is None or known.kind is not Kind.TENSOR else self.letter(known)
 
         return _NAME.sub(letter, words)
 
     def heading(self, macro: str, level: int = 2, **context: Any) -> None:
         self.blocks.append(Heading(self.say(macro, **context), level, macro.removeprefix("heading_")))
 
-    def say(self, macro: str, **context: Any) -> str:
-        """The words of a macro in ``templates/``."""
+    def worded(self, words: str) -> Builder:
+        """The same part of the sheet, by the sentences of another file."""
+        return replace(self, words=words)
+
+    def say(self, macro: str, **facts: Any) -> str:
+        """The words of a macro in ``templates/``, which claim these facts."""
         own, common = (environment("en").get_template(f"{name}.j2").module for name in (self.words, "common"))
         found = getattr(own if hasattr(own, macro) else common, macro)
-        return " ".join(line.strip() for line in str(found(**context)).split("\n")).strip()
+        words = " ".join(line.strip() for line in str(found(**facts)).split("\n")).strip()
+        self.claims.append(Claim(macro, facts, words))
+        return words
 
     def prose(self, macro: str, **context: Any) -> None:
         self.text(self.say(macro, **context))
@@ -112,7 +120,8 @@ class Builder:
     def listing(self, code: str) -> None:
         self.blocks.append(Listing(code))
 
-    def figure(self, scene: Scene | None, caption: str) -> None:
-        """A picture, where there is one."""
+    def figure(self, scene: Scene | None, **facts: Any) -> None:
+        """A picture, where there is one, and its caption."""
         if scene is not None:
-            self.blocks.append(Figure(scene, caption))
+            caption = scene.name.replace("-", "_") + "_caption"
+            self.blocks.append(Figure(scene, self.worded("figures").say(caption, **facts)))

@@ -143,7 +143,8 @@ def _below(step: Shown, module: Module, taken: set[str], carried: bool) -> Itera
     letters = _bound_letters(step, module, taken)
     inner = {i.name for v in letters.values() for i in ex.free_indices(v)}
     for premise in step.premises:
-        for line in _below(premise.renamed(letters), module, taken | inner, carried and step.silent):
+        found = [*_below(premise.renamed(letters), module, taken | inner, carried and step.silent)]
+        for line in found[:-1] if step.rule == premise.rule == "sum" else found:  # a sum of sums is told as one
             everywhere = step.rule != "branches" or _has_value(line.step.before.of)
             yield Line(line.step, line.apart and everywhere)
     if not step.silent:
@@ -213,25 +214,23 @@ def _power(exponent: ex.Expr) -> str:
 
 def _only(b: Builder, step: Shown, table: SymbolTable) -> str:
     """``j = i``: the one term of a sum that contains the variable; empty where there are more, or no j is declared."""
-    raw = step.raw
-    if not isinstance(raw, ex.Reduce):
-        return ""
-    statement = equation(step.before, raw, step.after)
-    taken = frozenset(i.name for i in ex.free_indices(statement))
-    names = choose(raw, table, {}, taken)
-    variables = tuple(ex.Idx(names[v]) for v in raw.binder.variables)
-    _, body = ex.open_as(raw, variables)
+    body, variables = step.raw, tuple[ex.Idx, ...]()
+    taken = frozenset(i.name for i in ex.free_indices(equation(step.before, step.raw, step.after)))
+    while isinstance(body, ex.Reduce):
+        names = choose(body, table, {}, taken | {v.name for v in variables})
+        own = tuple(ex.Idx(names[v]) for v in body.binder.variables)
+        variables, (_, body) = (*variables, *own), ex.open_as(body, own)
     deltas = [f for f in (body.factors if isinstance(body, ex.Mul) else (body,)) if isinstance(f, ex.Bracket)]
     equations = [c for d in deltas for c in ex.conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
-    if len(equations) != 1 or any(table.named(v.name.rstrip("'")) is None for v in variables):
+    if any(table.named(v.name.rstrip("'")) is None for v in variables):
         return ""
     found = []
-    left, right = (getattr(t, "items", (t,)) for t in equations[0].terms)
-    for one, other in zip(left, right, strict=True):
+    sides = ([getattr(t, "items", (t,)) for t in e.terms] for e in equations)
+    for one, other in (pair for left, right in sides for pair in zip(left, right, strict=True)):
         solved = solve(one, other, variables)
         if solved is not None and all(table.named(i.name.rstrip("'")) for i in ex.free_indices(ex.eq(*solved))):
             found.append(b.m(ex.eq(*solved)))  # an equation of letters that the card does not have says too little
-    return ", ".join(found) if len(found) == len(variables) else ""
+    return ", ".join(found) if variables and len(found) == len(variables) else ""
 
 
 def slopes(b: Builder, subject: Subject) -> None:

@@ -11,7 +11,7 @@ from derive.exposition.story import Story
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Reduce, SetApp, walk
 from derive.figures import graph, receptive_fields, routing
-from derive.figures.grids import Letters, letter, say
+from derive.figures.grids import Letters, letter
 from derive.figures.windows import Example, picture_shape, shown
 from derive.module import Module
 from derive.numeric.point import Index
@@ -28,7 +28,7 @@ def pictures(b: Builder, subject: Subject) -> None:
     if module.elementwise:
         _curve(b, module)
     if FEWEST <= len(module.defined) <= MOST:
-        b.figure(graph(module), say("graph_caption"))
+        b.figure(graph(module))
     if not windowed(module):  # a maximum over windows has the picture in its own section
         windows(b, subject)
 
@@ -40,9 +40,9 @@ def _curve(b: Builder, module: Module) -> None:
     scene, sampled = elementwise(module), curve(module)
     if scene is not None and sampled is not None:
         function = letter(module.table, module.output)
-        b.figure(scene, say("curve_caption", function=function, derivative=f"{function[:-1]}'$", given=given(module),
-                            kinks=[k.at for k in sampled.kinks if k.values is None],
-                            jumps=[k.at for k in sampled.kinks if k.values is not None]))
+        b.figure(scene, function=function, derivative=f"{function[:-1]}'$", given=given(module),
+                 kinks=[k.at for k in sampled.kinks if k.values is None],
+                 jumps=[k.at for k in sampled.kinks if k.values is not None])
 
 
 def windows(b: Builder, subject: Subject) -> None:
@@ -63,9 +63,8 @@ def _fields(b: Builder, field: ReceptiveField, shape: Index, letters: Letters, o
     scene = receptive_fields(field, shape, letters, operation)
     if scene is not None:
         outputs = shown(field, shape)
-        b.figure(scene, say("fields_caption", source=letters.tensor(letters.source),
-                            windows=[letters.window(at) for at in outputs],
-                            outputs=[letters.entry(letters.output, at) for at in outputs]))
+        b.figure(scene, source=letters.tensor(letters.source), windows=[letters.window(at) for at in outputs],
+                 outputs=[letters.entry(letters.output, at) for at in outputs])
 
 
 def _windowed(subject: Subject) -> tuple[Letters, str] | None:
@@ -103,9 +102,8 @@ def gradients(b: Builder, d: Story, point: Point, gradient: Mapping[Index, Any])
     example = Example(source, output, point.tensor(f"delta_{d.module.output}"), gradient, chosen)
     shared = len(set(chosen.values())) < len(chosen)
     names = [known.tensor(name) for name in (d.wrt, d.module.output, f"delta_{d.module.output}", f"delta_{d.wrt}")]
-    caption = say("routing_caption", op=d.op, source=names[0], output=names[1], upstream=names[2], gradient=names[3],
-                  shared=shared)
-    b.figure(routing(example, known, d.op), caption)
+    b.figure(routing(example, known, d.op), op=d.op, source=names[0], output=names[1], upstream=names[2],
+             gradient=names[3], shared=shared)
 
 
 def trial(d: Story, point: Point) -> Trial | None:

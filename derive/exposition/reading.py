@@ -8,9 +8,10 @@ from derive.calculus.windows import covers, output_sizes
 from derive.exposition.builder import Builder
 from derive.exposition.pictures import pictures
 from derive.exposition.subject import LOSS, Subject
-from derive.expr import ZERO, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, conditions, eq, joined, tuple_of
+from derive.expr import ZERO, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, conditions, eq, joined, tuple_of, walk
 from derive.module import UNSAID, Function
 from derive.notation.symbols import Symbol
+from derive.sheet import Math
 
 
 def said(b: Builder, readings: tuple[str, ...]) -> None:
@@ -42,7 +43,7 @@ def _row(b: Builder, subject: Subject, name: str, role: str) -> tuple[str, ...] 
     if symbol is None:
         return None
     letters = tuple(Idx(a) for a in symbol.axes)
-    return b.m(Entry(name, letters)), b.say("role", role=role), _ranges(b, subject, symbol)
+    return b.m(Entry(name, letters)), role, _ranges(b, subject, symbol)
 
 
 def _ranges(b: Builder, subject: Subject, symbol: Symbol) -> str:
@@ -59,11 +60,16 @@ def run(subject: Subject, symbol: Symbol, axis: int) -> Rel:
     return Rel((Num(1), letter, size), ("≤", "≤")) if origin else Rel((ZERO, letter, size), ("≤", "<"))
 
 
-def windows(b: Builder, subject: Subject) -> None:
+def sets(b: Builder) -> set[str]:
+    """The windows that formulas speak of."""
+    return {n.name for m in b.blocks if isinstance(m, Math) for n in walk(m.expr) if isinstance(n, SetApp)}
+
+
+def windows(b: Builder, subject: Subject, among: set[str]) -> None:
     """2k ≤ i ≤ 2k + 1, …: what a window covers."""
     for name, field in subject.module.fields:
         symbol = subject.module.table.named(name)
-        if symbol is None or len(symbol.members) != len(symbol.axes):
+        if name not in among or symbol is None or len(symbol.members) != len(symbol.axes):
             continue
         members, at = (tuple(map(Idx, letters)) for letters in (symbol.members, symbol.axes))
         b.prose("windows", window=b.m(SetApp(name, at)), members=b.m(tuple_of(members)), padded=field.padded,
@@ -85,8 +91,8 @@ def sizes(b: Builder, subject: Subject) -> None:
         b.math("output_size", joined(found))
 
 
-def forward(b: Builder, subject: Subject) -> None:
-    """The forward equations in order, the functions and windows in them, and their pictures."""
+def forward(b: Builder, subject: Subject, told: set[str]) -> None:
+    """The forward equations in order, the functions and windows in them but for those ``told``, and their pictures."""
     module, before = subject.module, len(b.blocks)
     b.heading("heading_forward")
     if "forward" not in module.asked:
@@ -95,7 +101,7 @@ def forward(b: Builder, subject: Subject) -> None:
             b.math("forward", equation, definition=True)
     for each in module.functions:
         function(b, each)
-    windows(b, subject)
+    windows(b, subject, {name for name, _ in module.fields} - told)
     pictures(b, subject)
     if len(b.blocks) == before + 1:
         b.blocks.pop()

@@ -32,7 +32,7 @@ def why(b: Builder, d: Story) -> None:
     b.math("slope_zero", below, d.scope)
     b.prose("why_above", op=d.op)
     b.math("slope_one", above, d.scope)
-    b.prose("why_remark", op=d.op)
+    b.prose("why_remark", op=d.op, slopes=d.slopes)
 
 
 def indicator(b: Builder, d: Story) -> None:

@@ -23,9 +23,9 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     """The sheet of a layer, all but its closing checks; ``question`` is the card's text, which tells what is known."""
     subject, tables = Subject(messages, question), scope_tables(messages.module)
     front, body, end = (Builder(tables, "layer") for _ in range(3))
-    told, found = Builder(tables, "windows", body.blocks, body.inline), stories(messages)
+    told, found = body.worded("windows"), stories(messages)
     answer.build(front, subject)
-    reading.forward(body, subject)
+    reading.forward(body, subject, reading.sets(front))
     for story in found:
         window.window(told, story)
     derivation(body, subject)
@@ -41,8 +41,9 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     if not subject.is_window:
         example.build(body, subject, tuple(m for m in (*front.blocks, *body.blocks) if isinstance(m, Math)))
     reading.reading(end, subject)
-    inline = (*front.inline, *body.inline, *end.inline)
-    return Sheet(title(front, subject), tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial)
+    name, parts = title(front, subject), (front, body, end)
+    inline, claims = tuple(m for b in parts for m in b.inline), tuple(c for b in parts for c in b.claims)
+    return Sheet(name, tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial, claims)
 
 
 def derivation(b: Builder, subject: Subject) -> None:
@@ -82,4 +83,5 @@ def with_checks(sheet: Sheet, report: Report, messages: Messages) -> Sheet:
     routes = [{"evidence": b.lettered(said.replace("{}", ", ".join(letters))), "verdict": verdict}
               for (said, verdict), letters in alike.items()]
     b.bullets("checked", proved=proved, tested=tested, routes=routes, definitions=report.definitions)
-    return replace(sheet, closing=(*sheet.closing, *b.blocks), inline=(*sheet.inline, *b.inline))
+    return replace(sheet, closing=(*sheet.closing, *b.blocks), inline=(*sheet.inline, *b.inline),
+                   claims=(*sheet.claims, *b.claims))

@@ -73,6 +73,14 @@ class Story:
         return case_list(self.module)
 
     @property
+    def slopes(self) -> tuple[str, str]:
+        """Of the largest entry by itself, and by another one, where SymPy has them."""
+        from derive.symbolic.window import case_list
+
+        own, other = case_list(self.module, 2)[0].gradient
+        return str(own), str(other)
+
+    @property
     def field(self) -> ReceptiveField:
         field = self.module.receptive_field
         assert field is not None

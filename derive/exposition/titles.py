@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
-from derive.expr import Entry
 from derive.layers import spoken
 
 _MOST = 5  # letters that a title names
@@ -15,6 +14,7 @@ def title(b: Builder, subject: Subject) -> str:
     module = subject.module
     names = module.name.split(" → ") if module.name else module.called
     parts = [str(spoken(name)) for name in names]
-    letters = [b.m(Entry(name, ())) for name in (*module.inputs, *module.parameters)]
-    return b.say("title", parts=parts, output=b.m(Entry(module.output, ())), letters=letters[:_MOST],
-                 more=len(letters) > _MOST, kinds=list(dict.fromkeys(i.kind for i in subject.items)))
+    output, *letters = (b.letter(s) for name in (module.output, *module.inputs, *module.parameters)
+                        if (s := module.table.named(name)))
+    return b.say("title", parts=parts, output=output, letters=letters[:_MOST], more=len(letters) > _MOST,
+                 kinds=list(dict.fromkeys(i.kind for i in subject.items)))

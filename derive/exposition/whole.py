@@ -17,7 +17,7 @@ from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
 from derive.sheet import Math
 
-_LONGER = 1.25  # than the form in entries: no shorter, but still clearer
+_LONGER = 2  # than the form in entries: no shorter, but still worth its line
 
 
 def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, brief: bool = False) -> None:

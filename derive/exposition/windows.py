@@ -62,7 +62,7 @@ def describe(b: Builder, field: ReceptiveField, size: tuple[int, ...] | None, at
 
     ``sizes`` are the letters of the outputs' numbers where the formula has them, ``conditional`` where it has cases.
     """
-    words = Builder(b.tables, "geometry", b.blocks, b.inline)
+    words = b.worded("geometry")
     words.prose("here", at=b.m(tuple_of(tuple(at))), sizes=sizes, conditional=conditional, formula=formula,
                 **described(field, size))
 
@@ -74,7 +74,7 @@ def edge(b: Builder, field: ReceptiveField, size: tuple[int, ...] | None, empty:
     ``zeros``: the maximum, or minimum, of an input that the question pads with them.
     """
     facts = described(field, size)
-    words = Builder(b.tables, "geometry", b.blocks, b.inline)
+    words = b.worded("geometry")
     words.prose("edge", facts=facts["facts"], ceil_mode=facts["ceil_mode"], divisor=divisor, padded=facts["padded"],
                 zeros=zeros, empty=b.m(empty) if empty is not None and facts["facts"].missed else "")
 
@@ -147,7 +147,7 @@ def ties(b: Builder, subject: Subject) -> None:
     entry = isinstance(body, Entry) and body.tensor in subject.module.inputs and not subject.module.parameters
     absolute = isinstance(body, Fn) and body.name == "abs" and isinstance(body.args[0], Entry)
     if alone and (entry or absolute) and isinstance(value, Reduce):
-        words = Builder(b.tables, "geometry", b.blocks, b.inline)
+        words = b.worded("geometry")
         words.prose("ties", op=value.op, absolute=absolute, rule=subject.module.tie_rule,
                     one=not subject.output.indices)
 

@@ -204,6 +204,10 @@ class AskingInWords(Asking):
         said = Spoken(prose.text)
         by_letter = [*self._by_letters(prose)]
         self._of_letters(prose, said)
+        for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
+            assert said.everything is not None
+            place = prose.plain.origin[said.everything.start]
+            self._kind(kind, prose.said(said.everything.start, said.everything.stop), place)
         for kind in _ORDER:
             for item in said.items:
                 if item.kind == kind and self._counts(item, prose, in_words, by_letter):
@@ -216,11 +220,6 @@ class AskingInWords(Asking):
             if _derived(gap.formula) and not self.kinds and not twice(gap.formula):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         self.everything = said.everything is not None
-        for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
-            assert said.everything is not None
-            place = prose.plain.origin[said.everything.start]
-            self._kind(kind, prose.said(said.everything.start, said.everything.stop), place)
-
         self._of_arguments(prose, said)
 
     def _of_arguments(self, prose: Prose, said: Spoken) -> None:

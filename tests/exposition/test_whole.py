@@ -29,7 +29,7 @@ FOUND = {
     "logistic_regression": [r"\frac{\partial \ell}{\partial w} = (p - t) x"],
     "rows_plain": [r"\frac{\partial s}{\partial x} = W^\top", r"\delta_x = \delta_s W^\top"],
     "rows_declared": [r"\delta_W = x^\top \delta_y"],
-    "glu": [r"\delta_W = (\delta_y \odot \sigma(V x)) x^\top"],
+    "glu": [r"\delta_W = (\delta_y \odot \tilde{y}) x^\top"],
 }
 
 
@@ -70,7 +70,7 @@ MISTAKES = [
     ("residual_block", r"W^\top (\delta_y", r"W (\delta_y"),  # a square weight, transposed
     ("softmax_jacobian", r"\mathrm{diag}(p) - p p^\top", r"-p p^\top"),  # the diagonal is missing
     ("softmax_jacobian", r"\mathrm{diag}(p)", r"\mathrm{diag}(\mathbf{1})"),
-    ("glu", r"\delta_y \odot \sigma(V x)", r"\delta_y \odot \sigma(W x)"),  # a swapped factor
+    ("glu", r"\delta_y \odot \tilde{y}", r"\delta_y \odot y"),  # a swapped factor
     ("affine_layer", r"\delta_y x^\top", r"x \delta_y^\top"),
     ("mini_batch", r"X^\top \delta_Y", r"\delta_Y^\top X"),
 ]
@@ -99,5 +99,7 @@ def test_slopes_by_cases_are_masks() -> None:
     leaky = r"y_k = \begin{cases} s_k & s_k > 0 \\ a s_k & s_k \le 0 \end{cases}"
     solution = derive.solve(Statement(forward=(r"s_k = \sum_j W_{kj} x_j", leaky), parameters=("W",), constants=("a",),
                                       derive=("backward",)))
-    assert forms(solution) == [r"\delta_x = W^\top (\delta_y \odot (\mathbb{I}[s > 0] + a \, \mathbb{I}[s \le 0]))"]
+    mask = r"(\mathbb{I}[s > 0] + a \, \mathbb{I}[s \le 0])"
+    assert forms(solution) == [rf"\frac{{\partial y}}{{\partial x}} = \mathrm{{diag}}{mask} W",
+                               rf"\delta_x = W^\top (\delta_y \odot {mask})"]
     assert solution.report.ok

@@ -65,7 +65,8 @@ def test_a_definition_of_an_upstream_gradient_holds() -> None:
 
 
 def test_a_formula_of_a_template_s_own_is_found() -> None:
-    assert failed(with_more("linear", Prose("Here $s_k = 0$."))) == {"words": Verdict.NOT_READ}
+    found = with_more("linear", Prose("Here $s_k = 0$.")).failures
+    assert [c.verdict for c in found] == [Verdict.NOT_READ, Verdict.REFUTED]  # the formula, and words of no facts
 
 
 def test_an_unreadable_formula_is_not_passed() -> None:

@@ -1,0 +1,187 @@
+"""The facts of which sentences are made: what each must be for the layer, whoever says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from derive.axes import extent
+from derive.calculus.kinks import Jump, Kink, kinks
+from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
+from derive.expr import Entry, Extremum, Idx, Node, Partial, Reduce, walk
+from derive.magnitudes import EPSILONS
+from derive.module import Module
+from derive.notation import write
+from derive.receptive_field import WindowAxis, window_facts
+from derive.records import dataclass
+from derive.sheet import Claim
+from derive.verify.scope import Scope
+
+
+def formula(node: Node, module: Module) -> str:
+    """As it stands in a sentence."""
+    return f"${write(node, module.table, display=False)}$"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What may be said of a layer."""
+
+    module: Module
+    scopes: Mapping[str, Scope]
+
+    def names(self, letters: list[str]) -> set[str]:
+        """The tensors of letters in a sentence, with their indices or without."""
+        return {self._names[letter] for letter in letters if letter in self._names}
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        module, found = self.module, {}
+        for symbol in module.table.symbols:
+            for entry in (Entry(symbol.name, ()), Entry(symbol.name, tuple(map(Idx, symbol.axes)))):
+                found[formula(entry, module)] = symbol.name
+        return found
+
+    @cached_property
+    def roles(self) -> dict[str, set[str]]:
+        module = self.module
+        held = {n for n in module.inputs if n in EPSILONS}
+        return {"input": {*module.inputs}, "parameter": {*module.parameters}, "constant": {*module.constants} | held,
+                "intermediate": {*module.defined} - {module.output}, "output": {module.output}}
+
+    @cached_property
+    def kinks(self) -> list[Kink]:
+        return [kink for tensor in self.module.defined for kink in kinks(tensor, self.module)]
+
+    @cached_property
+    def jumps(self) -> list[Jump]:
+        return [jump for kink in self.kinks for jump in kink.jumps]
+
+    @cached_property
+    def ops(self) -> set[str]:
+        """The extremes that the layer takes."""
+        bodies = (*self.module.equations, *(f.body for f in self.module.functions))
+        taken = {n.op for body in bodies for n in walk(body) if isinstance(n, (Reduce, Extremum))}
+        return {w.window.op for w in windowed(self.module)} or taken
+
+    @cached_property
+    def axes(self) -> list[list[WindowAxis]]:
+        return [[a for a in field.axes if isinstance(a, WindowAxis)] for _, field in self.module.fields]
+
+    @cached_property
+    def lying(self) -> list[Any]:
+        """How the windows lie, as they were counted."""
+        size = self.module.input_size if len(self.module.equations) == 1 else None
+        return [window_facts(field, size) for _, field in self.module.fields]
+
+    @cached_property
+    def slopes(self) -> set[tuple[str, str]]:
+        """Of a window's output by the entry that it attains, and by the others, as the evaluator has them."""
+        found: set[tuple[str, str]] = set()
+        for number, w in enumerate(windowed(self.module)):
+            entries, out = w.window.entries, w.window.module.output
+            for point in islice(self.scopes[scope_name("window", number)].points(), 5):
+                values, value = point.given[entries], point.values[out][()]
+                if len(set(values.values())) == len(values):
+                    slopes = {at: str(point.partial(out, (), entries, at)) for at in values}
+                    others = {s for at, s in slopes.items() if values[at] != value} or {"0"}
+                    found |= {(s, other) for at, s in slopes.items() if values[at] == value for other in others}
+        return found
+
+
+def _window(number: str) -> Callable[[Said, Any], bool]:
+    """A list of one number for each axis of some windows."""
+    return lambda layer, value: list(value) in [[getattr(a, number) for a in axes] for axes in layer.axes]
+
+
+def _role(role: str) -> Callable[[Said, Any], bool]:
+    return lambda layer, letters: layer.names(letters) <= layer.roles[role]
+
+
+def _overlap(layer: Said, value: bool) -> bool:
+    return value in {field.overlaps for _, field in layer.module.fields} | {facts.most > 1 for facts in layer.lying}
+
+
+def _shape(layer: Said, shapes: list[tuple[tuple[str, ...], list[str]]]) -> bool:
+    table = scope_tables(layer.module)[WHOLE]
+    known = {(tuple(formula(extent(size), layer.module) for size in symbol.sizes),
+              f"${write(Entry(symbol.name, ()), table, display=False)}$") for symbol in table.symbols}
+    return all((sizes, letter) in known for sizes, letters in shapes for letter in letters)
+
+
+# what a fact of that name must be, in all macros or in one
+FACTS: dict[str, Callable[[Said, Any], bool]] = {
+    "op": lambda layer, op: op in layer.ops,
+    "zeros": lambda layer, op: not op or op in layer.ops,
+    "rule": lambda layer, rule: rule == layer.module.tie_rule,
+    "n": lambda layer, n: n in {w.window.n for w in windowed(layer.module)},
+    "axes": lambda layer, axes: axes in {len(field.axes) for _, field in layer.module.fields},
+    "window_derivative.slopes": lambda layer, slopes: slopes in layer.slopes,
+    "why_remark.slopes": lambda layer, slopes: slopes in layer.slopes,
+    "kernel_size": _window("kernel_size"), "stride": _window("stride"), "dilation": _window("dilation"),
+    "padding": lambda layer, ends: ends in [[(a.padding, a.padding_after) for a in axes] for axes in layer.axes],
+    "larger": lambda layer, larger: not larger or any(all(a.kernel_size >= a.stride for a in x) for x in layer.axes),
+    "facts": lambda layer, facts: facts in layer.lying,
+    "overlaps": _overlap,
+    "inputs": _role("input"), "parameters": _role("parameter"), "constants": _role("constant"),
+    "letters.facts": lambda layer, facts: facts == [formula(f, layer.module) for f in layer.module.facts],
+    "decisive_fact.by": lambda layer, by: {*by} <= {formula(f, layer.module) for f in layer.module.facts},
+    "letters.rows": lambda layer, rows: all(layer.names([letter]) <= layer.roles[role] for letter, role, _ in rows),
+    "answer_forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
+    "forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
+    "answer_messages.gradient": lambda layer, gradient: gradient == formula(Partial(
+        Entry("loss", ()), layer.module.definition(layer.module.output)[0]), layer.module),
+    "answer_kinks.jumps": lambda layer, jumps: _jumping(layer, jumps, True),
+    "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
+    "shapes": _shape,
+}
+
+
+def _jumping(layer: Said, places: Any, between: bool) -> bool:
+    """Boundaries with jumps by these letters, and where the slopes agree after all."""
+    known = {tuple(formula(n, layer.module) for n in (j.boundary, j.of, j.wrt, *j.equal)) for j in layer.jumps
+             if bool(j.between) == between and (between or j.between is False)}
+    return all((p.boundary, p.of, wrt, *p.unless) in known for p in places for wrt in p.wrt)
+
+
+def _jump(layer: Said, jump: Mapping[str, Any]) -> bool:
+    """The two slopes that meet, by which letter, and the one that is taken."""
+    found = {(*(formula(n, layer.module) for n in (j.boundary, j.of, j.wrt, *j.slopes, j.chosen)), j.between)
+             for kink in layer.kinks for j in (*kink.jumps, *kink.missed)}
+    said = (jump["boundary"], jump["of"], jump["wrt"], *jump["slopes"], jump["chosen"], jump["between"])
+    return said in found
+
+
+def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
+    """By all inputs, or by parameters."""
+    return said["kind"] not in layer.roles or layer.names(said["letters"]) <= layer.roles[said["kind"]]
+
+
+def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
+    """The messages that a title names are those asked for, in their order; the layer's extreme is its own."""
+    module = layer.module
+    known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
+    asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
+    taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
+    named = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
+    return [k for k in said["kinds"] if k != "named"] == asked and named <= taken
+
+
+# what the facts of a macro must be together
+TOGETHER: dict[str, Callable[[Said, Mapping[str, Any]], bool]] = {
+    "jump": _jump, "missed": _jump, "title": _titled, "answer_derivatives": _derivatives,
+    "clarke": lambda layer, said: any(j.between for j in layer.jumps),
+    "answer_parameters": lambda layer, said: not layer.module.parameters,
+}
+
+
+def holds(claim: Claim, layer: Said) -> Iterator[str]:
+    """The names of the facts that do not hold."""
+    for name, value in claim.facts.items():
+        check = FACTS.get(f"{claim.macro}.{name}", FACTS.get(name))
+        if check is not None and not check(layer, value):
+            yield name
+    if claim.macro in TOGETHER and not TOGETHER[claim.macro](layer, claim.facts):
+        yield "it"

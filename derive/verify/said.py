@@ -11,7 +11,7 @@ from derive.axes import extent
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
 from derive.expr import Entry, Extremum, Idx, Node, Partial, Reduce, walk
-from derive.magnitudes import EPSILONS
+from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
 from derive.receptive_field import WindowAxis, window_facts
@@ -47,8 +47,8 @@ class Said:
     @cached_property
     def roles(self) -> dict[str, set[str]]:
         module = self.module
-        held = {n for n in module.inputs if n in EPSILONS}
-        return {"input": {*module.inputs}, "parameter": {*module.parameters}, "constant": {*module.constants} | held,
+        return {"input": {*module.inputs}, "parameter": {*module.parameters},
+                "constant": {*module.constants, *held(module)},
                 "intermediate": {*module.defined} - {module.output}, "output": {module.output}}
 
     @cached_property

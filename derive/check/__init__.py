@@ -1,39 +1,59 @@
-"""Check what others wrote: the solution on a card, equation by equation, against the layer of its question."""
+"""Check what others wrote, a solution or an answer: each equation against the layer of the question."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from derive.calculus.messages import Messages
 from derive.card import Card
+from derive.check.answered import Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, solution
-from derive.check.report import Judged, Report
+from derive.check.mistakes import follows
+from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
+from derive.check.texts import answer_of
 from derive.check.verdict import Found, Judge
 from derive.errors import DeriveError
-from derive.expr import Rel
 from derive.module import Module
+from derive.notation import write
+from derive.notation.symbols import SymbolTable
 from derive.verify.report import Verdict
 
-__all__ = ["Judged", "Report", "check"]
+__all__ = ["Answered", "Judged", "Points", "Report", "check"]
+_MOST = 64  # cards, and layers with the letters of a solution, that are remembered
+_judges: dict[tuple[Module, SymbolTable], Judge] = {}
+_modules: dict[tuple[str, str, str | None], Module] = {}
 
 
-def check(card: Card | str | Path, text: str | None = None) -> Report:
-    """A verdict on each equation of the card's solution, or of the ``text`` of an answer.
+def check(card: Card | str | Path, *, answer: str | Path | None = None, text: str | None = None) -> Report:
+    """A verdict on each equation of the card's solution, of the file of an ``answer`` or of its ``text``.
 
+    An answer has ``points``, too.
     Raises :class:`derive.errors.DeriveError` where the question is not understood, or a formula is not closed.
     """
-    from derive.question import module_of
-
     read = card if isinstance(card, Card) else Card.read(card)
-    module = module_of(read)
-    body, first = (read.solution, read.solution_line or 1) if text is None else (text, 1)
-    path = read.path if text is None else None
+    module = _understood(read)
+    body, first, path = (read.solution, read.solution_line or 1, read.path) if text is None else (text, 1, None)
+    if answer is not None:
+        body, path = answer_of(Path(answer)), str(answer)
     try:
-        return _report(body, first, read.question, module, path)
+        return _report(body, first if answer is None else 1, read, module, path, answer is not None or text is not None)
     except DeriveError as error:
         raise error.located(path, first) from None
+
+
+def _understood(card: Card) -> Module:
+    """The layer of a card, once for all answers to it."""
+    from derive.question import module_of
+
+    key = card.question, repr(card.front_matter), card.path
+    if key not in _modules:
+        while len(_modules) >= _MOST:
+            del _modules[next(iter(_modules))]
+        _modules[key] = module_of(card)
+    return _modules[key]
 
 
 @lru_cache(maxsize=64)
@@ -47,35 +67,83 @@ def _derived(module: Module) -> tuple[Module, Messages]:
     return messages.module if any(w.whole for w in windowed(own)) else own, messages
 
 
-def _report(text: str, first: int, question: str, module: Module, path: str | None) -> Report:
+def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
-    found = solution(text, first, question, layer)
-    judge, alike = Judge(found.module, messages, found.table), Judge(found.square, messages, found.square_table)
+    found = solution(text, first, card.question, layer)
+    judge, alike = _judge(found.module, found.table, messages), _judge(found.square, found.square_table, messages)
     beside = Beside(text, first, found.items, (*messages.module.parameters, *messages.module.constants))
-    checks, definitions = list[Judged](), list[Judged]()
+    checks, definitions = list[Judged](), list[Definition]()
+    right, wrong = list[Item](), list[tuple[Item, bool]]()
     for number, item in enumerate(found.items):
         if item.kind is Kind_.DEFINITION:
-            definitions.append(_judged(item, Found(Verdict.NOT_READ, "a definition"), definition=True))
+            definitions.append(Definition(item.formula.line, item.formula.latex))
         elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
             checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
         elif item.kind is Kind_.CLAIM:
-            checks.append(_judged(item, _claimed(item, beside.readings(number), alike if item.square else judge)))
-    return Report(tuple(checks), tuple(definitions), path)
+            own = alike if item.square else judge
+            verdict, mistake, line = _claimed(item, beside.readings(number), own), "", None
+            if verdict.verdict == Verdict.REFUTED:
+                line = _cause(item, [w for w, _ in wrong], own)
+                mistake = own.mistake(item.written or item.link, item.cond) if line is None else ""
+                wrong.append((item, line is not None))
+            elif verdict.verdict in RIGHT:
+                right.append(item)
+            checks.append(_judged(item, verdict, mistake, line))
+    unread = any(c.verdict == Verdict.NOT_READ for c in checks)
+    held = [*right, *(item for item, derived in wrong if derived)]
+    mark = _points(card, held, [item for item, derived in wrong if not derived], unread, module) if marked else None
+    return Report(tuple(checks), tuple(definitions), _asked(module, messages, held, unread), mark, path)
+
+
+def _judge(module: Module, table: SymbolTable, messages: Messages) -> Judge:
+    """What judges equations of this layer: answers to one question have most of them in common."""
+    key = module, table
+    if key not in _judges:
+        while len(_judges) >= _MOST:
+            del _judges[next(iter(_judges))]
+        _judges[key] = Judge(module, messages, table)
+    return _judges[key]
+
+
+def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module) -> Points | None:
+    from derive.check.marks import points
+
+    try:
+        return points(card, held, wrong, unread, module)
+    except DeriveError:  # a layer whose own sheet cannot be written has no guide
+        return None
+
+
+def _asked(module: Module, messages: Messages, held: Sequence[Item], unread: bool) -> tuple[Answered, ...]:
+    found = answers(asked(module), held, module)
+    open_ = {Given.MISSING: Given.OPEN} if unread else {}
+    return tuple(Answered(rf"\frac{{\partial {write(a.of, messages.module.table)}}}"
+                          rf"{{\partial {write(a.wrt, messages.module.table)}}}", open_.get(status, status))
+                 for a, status in found.items())
 
 
 def _claimed(item: Item, readings: Readings, judge: Judge) -> Found:
     """What holds where the text says that it holds; what fails wherever the text may mean it is refuted."""
-    assert isinstance(item.node, Rel)
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
-    found = judge(item.node, readings.first)
+    found = judge(item.link, readings.first)
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.square) if item.square else found
     doubt = item.doubt or readings.doubt or ("it may be a supposition" if item.supposes else "")
     for cond in readings.others:
-        doubt = doubt or judge.saved(item.node, cond)
+        doubt = doubt or judge.saved(item.link, cond)
     return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}") if doubt else found
 
 
-def _judged(item: Item, found: Found, definition: bool = False) -> Judged:
-    return Judged(item.formula.line, item.formula.latex, found.verdict, found.reason, found.counterexample, definition)
+def _cause(item: Item, wrong: Sequence[Item], judge: Judge) -> int | None:
+    """The line of the first wrong step from which this one follows."""
+    for earlier in wrong:
+        made = follows(item.link, earlier.link, judge.module) if item.cond is None and earlier.cond is None else None
+        if made is not None and judge.agrees(made):
+            return earlier.formula.line
+    return None
+
+
+def _judged(item: Item, found: Found, mistake: str = "", line: int | None = None) -> Judged:
+    return Judged(item.formula.line, item.formula.latex, found.verdict, found.reason, found.counterexample,
+                  mistake or None, line)

@@ -69,7 +69,14 @@ class Item:
     reason: str = ""
     cond: Cond | None = None
     doubt: str = ""  # why it is not refuted where it fails
+    written: Rel | None = None  # the link with all its indices, where one of them says nothing
     square: str = ""  # why it is read only where all axes are equally long
+
+    @property
+    def link(self) -> Rel:
+        """The equation that a claim is."""
+        assert isinstance(self.node, Rel)
+        return self.node
 
     @property
     def supposes(self) -> bool:
@@ -195,7 +202,7 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             yield Item(formula, Kind_.UNREAD, None, f"{unbound(bound)} is free on the right and absent on the left")
         elif loose:
             first: dict[Node, Node] = {i: letters.first(i, bound) for i in loose}
-            yield Item(formula, Kind_.CLAIM, subst(bound, first), "", cond, doubt)
+            yield Item(formula, Kind_.CLAIM, subst(bound, first), "", cond, doubt, bound)
         else:
             yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt)
 

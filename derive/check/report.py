@@ -1,29 +1,75 @@
-"""What a check of somebody's solution found: a verdict on each equation, in place."""
+"""What a check of somebody's solution found: a verdict on each equation, in place, what is missing, and the mark."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from derive.records import dataclass
 from derive.verify.report import Verdict
 
 OFF_TIES = "off ties"  # a verdict: right wherever there is a derivative, and no generalised one at a kink
+RIGHT = frozenset({Verdict.PROVED, Verdict.TESTED, OFF_TIES})
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An equation of a solution, ``latex`` as written in ``line``, and whether it holds."""
+    """An equation of a solution, ``latex`` as written in ``line``, and whether it holds.
+
+    ``mistake`` names a known one; ``follows`` is the line of the first wrong step from which this one follows.
+    """
 
     line: int
     latex: str
     verdict: str
     reason: str = ""
     counterexample: str | None = None
-    definition: bool = False
+    mistake: str | None = None
+    follows: int | None = None
 
     def __str__(self) -> str:
         told = self.counterexample or self.reason
-        return f"{self.line}: {self.verdict}: {' '.join(self.latex.split())}" + (f"; {told}" if told else "")
+        likely = f"; likely mistake: {self.mistake}" if self.mistake else ""
+        if self.follows is not None:
+            likely = f"; it follows from line {self.follows}"
+        return f"{self.line}: {self.verdict}: {' '.join(self.latex.split())}" + (f"; {told}" if told else "") + likely
+
+    def data(self) -> dict[str, Any]:
+        return {"line": self.line, "latex": self.latex, "verdict": str(self.verdict), "reason": self.reason,
+                "counterexample": self.counterexample, "mistake": self.mistake, "follows": self.follows}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A letter that a solution defines."""
+
+    line: int
+    latex: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Something that the question asks for, and whether it is given, implied, open or missing."""
+
+    latex: str
+    status: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """A mark between what is certain and what is possible, out of ``total``."""
+
+    low: Fraction
+    high: Fraction
+    total: int
+
+    def __str__(self) -> str:
+        span = f"{_plain(self.low)}" if self.low == self.high else f"{_plain(self.low)} to {_plain(self.high)}"
+        return f"{span} of {self.total}"
+
+
+def _plain(points: Fraction) -> str:
+    return f"{float(points):g}"
 
 
 @dataclass(frozen=True)
@@ -31,7 +77,9 @@ class Report:
     """All equations of a solution in their order; ``definitions`` say what a letter is and claim nothing."""
 
     checks: tuple[Judged, ...]
-    definitions: tuple[Judged, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    asked: tuple[Answered, ...] = ()
+    points: Points | None = None
     path: str | None = None
 
     @property
@@ -41,12 +89,19 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Every equation is proved or tested."""
-        return all(c.verdict in (Verdict.PROVED, Verdict.TESTED) for c in self.checks)
+        """Every equation is proved or tested, and nothing that is asked for is missing."""
+        return all(c.verdict in (Verdict.PROVED, Verdict.TESTED) for c in self.checks) and not self.missing
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What the question asks for and no equation gives or implies."""
+        return tuple(a.latex for a in self.asked if a.status == "missing")
 
     def data(self) -> dict[str, Any]:
-        """The report for programs."""
-        checks = [{"line": c.line, "latex": c.latex, "verdict": str(c.verdict), "reason": c.reason,
-                   "counterexample": c.counterexample} for c in self.checks]
-        return {"file": self.path, "ok": self.ok, "checks": checks,
-                "definitions": [{"line": d.line, "latex": d.latex} for d in self.definitions]}
+        """The report for programs: the schema of ``--format json``."""
+        points = self.points and {"low": float(self.points.low), "high": float(self.points.high),
+                                  "total": self.points.total}
+        return {"file": self.path, "ok": self.ok, "complete": self.complete, "checks": [c.data() for c in self.checks],
+                "definitions": [{"line": d.line, "latex": d.latex} for d in self.definitions],
+                "asked": [{"latex": a.latex, "status": str(a.status)} for a in self.asked],
+                "missing": list(self.missing), "points": points}

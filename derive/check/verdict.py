@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import islice
 
 from derive.axes import axes
 from derive.calculus.messages import Messages
 from derive.check import kinks
+from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
 from derive.errors import DeriveError
 from derive.expr import (
@@ -45,8 +47,10 @@ from derive.numeric.statements import componentwise
 from derive.records import dataclass
 from derive.sheet import Math
 from derive.verify.check import fresh
+from derive.verify.points.claims import Refuted
+from derive.verify.points.draw import thresholds
 from derive.verify.points.sizes import shrunk
-from derive.verify.provers.cases import proofs
+from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import Verdict
 from derive.verify.scope import Scope, localised
 
@@ -54,6 +58,7 @@ from derive.verify.scope import Scope, localised
 _UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
 
 
+_FEW = 8  # points at which a guess is tried
 _VALUE = "value of f"
 
 
@@ -78,6 +83,8 @@ class Judge:
     messages: Messages
     table: SymbolTable
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
+    _scopes: dict[Hashable, Scope] = field(default_factory=dict)
+    _proofs: dict[int, Proofs] = field(default_factory=dict)
 
     def __call__(self, link: Rel, cond: Cond | None = None) -> Found:
         key = link, cond = _plain(link, cond)
@@ -90,6 +97,41 @@ class Judge:
             except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
                 self._known[key] = Found(Verdict.NOT_READ, f"it cannot be evaluated: {error}")
         return self._known[key]
+
+    def mistake(self, link: Rel, cond: Cond | None = None) -> str:
+        """The known mistake without which a refuted equation would hold; "" where none is."""
+        head, value = link.terms
+        if self.agrees(link, cond):  # the points tell nothing
+            return ""
+        for words, other in changes(head, value, self.module):
+            if self.agrees(Rel((head, other), ("=",)), cond):
+                return words
+        return ""
+
+    def agrees(self, link: Rel, cond: Cond | None = None) -> bool:
+        """Whether an equation holds at a few points: no proof is asked for."""
+        link = _of_loss(link, self.module)
+        try:
+            with precision():
+                node = localised(link if cond is None else Given(link, cond), self.module)
+                scope = self._scope(node)
+                claims = scope.compiler.claims(node)
+                said = [claim.holds(point, set()) for point in islice(scope.points(), _FEW) for claim in claims]
+        except (Refuted, DeriveError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
+            return False
+        return sum(map(bool, said)) >= _FEW // 2
+
+    def _scope(self, node: Node) -> Scope:
+        """The points at which a statement is tried: the same for all that name no further number and letter."""
+        module = shrunk(self.module, (node,))
+        found = Scope(module, self.table, (node,), self.definitions)
+        key = found.kind, thresholds((node,)), found.free, module is self.module
+        return self._scopes.setdefault(key, found)
+
+    def _provers(self, scope: Scope) -> Proofs:
+        if id(scope) not in self._proofs:  # the scope is kept as long as they are
+            self._proofs[id(scope)] = proofs(scope)
+        return self._proofs[id(scope)]
 
     def saved(self, link: Rel, cond: Cond) -> str:
         """Whether an equation that fails may hold where this condition does: of what indices say that is known."""
@@ -117,8 +159,8 @@ class Judge:
         if not isinstance(claim, Rel) or not isinstance(whole, Cond):
             return Found(Verdict.NOT_READ, "it is no equation of entries")
         node: Cond = whole
-        scope = Scope(shrunk(self.module, (node,)), self.table, (node,), self.definitions)
-        found = fresh(Math("", node, "equation"), node, scope, partial(proofs, scope))
+        scope = self._scope(node)
+        found = fresh(Math("", node, "equation"), node, scope, partial(self._provers, scope))
         if found.verdict == Verdict.REFUTED:
             told = found.counterexample or ""
             if "out of range" in told and (wide := _padded(link, self.module)) is not link:

@@ -1,0 +1,37 @@
+"""The text of an answer: of Markdown without its front matter, of LaTeX what stands in the document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from derive.errors import CardError, Problem
+
+_SUFFIXES = (".md", ".tex", ".txt")
+_FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_DOCUMENT = re.compile(r"\A.*?\\begin\{document\}|\\end\{document\}.*\Z", re.DOTALL)
+_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
+_SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
+
+
+def answer_of(file: Path) -> str:
+    """The text of an answer, its lines where they were; raises :class:`CardError` for what is no text."""
+    try:
+        text = file.read_text("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise CardError(Problem(f"cannot read the answer: {reason}", str(file))) from None
+    if file.suffix == ".tex":
+        return _COMMENT.sub("", _blanked(_DOCUMENT, text))
+    return _blanked(_SOLUTION, _blanked(_FRONT, text))
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda m: re.sub(r"[^\n]", "", m[0]), text)
+
+
+def answers_in(paths: Iterable[Path]) -> list[Path]:
+    """Files as they are, and of folders the Markdown, LaTeX and text files in them, by name."""
+    return [file for path in paths for file in (
+        sorted(f for f in path.rglob("*") if f.suffix in _SUFFIXES and f.is_file()) if path.is_dir() else [path])]

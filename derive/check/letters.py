@@ -31,6 +31,7 @@ from derive.expr import (
     transform,
     walk,
 )
+from derive.formulas import formulas
 from derive.module import Function, Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.records import dataclass
@@ -225,7 +226,7 @@ def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, lette
     return letters.sizes.get(getattr(extent, "name", "")) is size
 def spared(sized: Module, module: Module, text: str) -> Module:
     """The module with extents by letters that the solution has no other use for."""
-    taken = {*re.findall(r"[A-Za-z]", text)}
+    taken = {c for f in formulas(text) for c in re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", f.latex))}
     new = {s.name for s in sized.table.of_kind(Kind.SIZE)} - {s.name for s in module.table.of_kind(Kind.SIZE)}
     names = {name: f"{name}_{_SPARE}" for name in new & taken}
     if not names:

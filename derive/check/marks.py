@@ -10,7 +10,7 @@ from derive.check.answered import Asked, Given, Key, answers, head_of, keys_of
 from derive.check.claims import Item
 from derive.check.report import Points
 from derive.expr import Entry, Rel
-from derive.handout.marking import HALF, Marking, marking
+from derive.handout.marking import HALF, QUARTER, Marking, marking
 from derive.module import Module
 from derive.verify.points.point import LOSS
 
@@ -30,18 +30,25 @@ def _guide(card: Card, module: Module) -> Marking:
 
 
 def points(card: Card, held: Sequence[Item], refuted: Sequence[Item], unread: bool, module: Module) -> Points:
-    """Points for each thing asked that is given or follows; half for what is begun; a range where something is open."""
+    """Points for each thing asked that is given or follows; half for what is begun; a range where something is open.
+
+    A mistake on the way costs a quarter of the dearest, once.
+    """
     guide = _guide(card, module)
     low = high = Fraction(0)
+    wanted: set[Key] = set()
     for share in guide.shares:
         certain = possible = Fraction(0)
         for item in share.items:
             keys = {k for f in item.formulas if isinstance(f.expr, Rel) for k in _keys(f.expr, module)}
+            wanted |= keys
             sure, may = _earned(keys, held, refuted, unread, module)
             certain, possible = certain + sure, possible + may
         low += share.points * certain / len(share.items)
         high += share.points * possible / len(share.items)
-    return Points(_halves(low), _halves(high), guide.points)
+    lost = sum(head_of(item) not in wanted for item in refuted) * max(
+        HALF, QUARTER * max(share.points for share in guide.shares))
+    return Points(_halves(max(Fraction(0), low - lost)), _halves(max(Fraction(0), high - lost)), guide.points)
 
 
 def _keys(formula: Rel, module: Module) -> set[Key]:

@@ -167,7 +167,7 @@ class Judge:
                 return self._judged(wide, cond)
             if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):
                 return Found(Verdict.NOT_READ, f"undecided {told}")
-            return Found(Verdict.REFUTED, "", told)
+            return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
         return _held(claim, node, scope, found.verdict, found.evidence)

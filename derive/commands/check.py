@@ -1,48 +1,65 @@
-"""``derive check``: the solutions that stand on cards, judged equation by equation."""
+"""``derive check``: solutions on cards, and answers to them, judged equation by equation."""
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
 from derive.commands.running import debug_option, printable, reported, worst
-from derive.errors import known
+from derive.errors import CardError, known
+
+FORMATS = ("text", "json", "csv", "sarif")
 
 
-@click.command(no_args_is_help=True, short_help="Check the solutions on cards, equation by equation.")
+@click.command(no_args_is_help=True, short_help="Check solutions and answers, equation by equation.")
 @click.argument("paths", metavar="CARD|DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "written", default="text", show_default=True, metavar="text|json", help="How it is printed.")
-@click.option("--strict", is_flag=True, help="Exit with 1 for an equation that is not read, too.")
+@click.option("--answer", "answers", metavar="FILE|DIR", multiple=True, type=click.Path(path_type=Path),
+              help="Judge these answers to one card instead, and mark them; may be given again.")
+@click.option("--format", "written", default="text", show_default=True, metavar="|".join(FORMATS),
+              help="How it is printed.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for an equation that is not read, and for what is missing.")
 @debug_option
-def check(paths: tuple[Path, ...], written: str, strict: bool, debug: bool) -> None:
+def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, strict: bool, debug: bool) -> None:
     """Check each equation of the cards' Solution: proved, tested, refuted with a counterexample, or not read.
 
     \b
     Examples:
       derive check card.md
       derive check bank --format json --strict
+      derive check card.md --answer answers --format csv
     """
     codes: list[int] = []
     with reported(codes, debug):
-        known("format", written, ("text", "json"))
-        from derive.bank import OUTPUT, files_in
+        known("format", written, FORMATS)
         from derive.check import check as checked
+        from derive.check.report import Report
+        from derive.check.tables import lines, table
 
-        found: list[dict[str, Any]] = []
-        for file in files_in(paths, OUTPUT):
+        found: list[Report] = []
+        for card, answer in _pairs(paths, answers):
             with reported(codes, debug):
-                report = checked(file)
-                found.append(report.data())
+                report = checked(card, answer=answer)
+                found.append(report)
                 if written == "text":
-                    for judged in report.checks:
-                        click.echo(printable(f"{file}:{judged}"))
-                    if not report.checks:
-                        click.echo(printable(f"{file}: no equation to check in the Solution"))
+                    for line in lines(report):
+                        click.echo(printable(line))
                 codes.append(0 if report.ok and (report.complete or not strict) else 1)
-        if written == "json":
-            click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        if written != "text":
+            click.echo(table(found, written), nl=False)
     sys.exit(worst(codes))
+
+
+def _pairs(paths: tuple[Path, ...], answers: tuple[Path, ...]) -> Iterator[tuple[Path, Path | None]]:
+    """Each card for its own solution, or one card for each answer."""
+    from derive.bank import OUTPUT, files_in
+    from derive.check.texts import answers_in
+
+    if not answers:
+        yield from ((file, None) for file in files_in(paths, OUTPUT))
+        return
+    if len(paths) > 1 or paths[0].is_dir():
+        raise CardError("`--answer` needs one card: the answers are judged against its question")
+    yield from ((paths[0], file) for file in answers_in(answers))

@@ -21,7 +21,9 @@ _NABLA = re.compile(r"\\nabla_(?:\{(?P<a>.+?)\}|(?P<b>\\?\w+))\s*(?P<of>.*)$", r
 
 _PLACES = {"first": 0, "hidden": 0, "second": 1, "output": 1, "last": 1, "final": 1}
 _INPUTS = ("image", "signal", "featuremap", "input sequence", "sequence", "input signal")
-_KERNELS = ("kernel", "filter", "taps", "tap", "filter weights", "kernel weights")
+_KERNELS = frozenset("kernel filter taps tap".split()) | {
+    f"{of} {what}" for of in ("kernel", "filter", "convolution")
+    for what in ("weights", "taps", "coefficients", "entries", "kernel", "filter")}
 _NOUNS = {"feature matrix": "input", "feature map": "featuremap", "image": "input", "data matrix": "input"}
 
 
@@ -126,6 +128,9 @@ class Asked(Lettered):
                     raise Unread("the derivative by what")
                 if noun in _INPUTS and noun not in self.told.nouns:
                     yield from _some(lists["input"])
+                    return
+                if noun.startswith("pooled"):
+                    yield from _some([v.letter for v in self.told.values if v.made == "pool" and v.letter])
                     return
                 if noun in _KERNELS:
                     yield from _some([v.options["weights"] for v in self.told.values if v.made == "conv"])

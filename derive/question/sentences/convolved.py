@@ -109,6 +109,8 @@ class WindowFormulas(Lettered):
             raise Unread("a global pooling with windows")
         kept = axes[:-2] if len(axes) == 3 else []
         inner = axes[len(kept):]
+        if value.options.get("size") not in (None, *[a.size for a in kept]):
+            raise Unread("how many channels there are")
         for axis in inner if op == "avg" else ():
             axis.size = axis.size or self._free(("H", "W", "M", "P", "Q"))
         value.axes = list(kept)

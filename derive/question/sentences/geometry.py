@@ -37,11 +37,13 @@ def geometry(layer: Value, sizes: tuple[int | None, ...]) -> Geometry:
     rank = given.get("rank", len(sizes))
     if len(sizes) != rank:
         raise Unread("the axes of what the windows run over")
-    kernel, dilation = _numbers(given, "kernel", rank), _numbers(given, "dilation", rank, 1)
+    gap = int(given.get("gap", "0"))
+    kernel, dilation = _numbers(given, "kernel", rank), _numbers(given, "dilation", rank, gap + 1)
     if kernel is None or dilation is None or 0 in (*kernel, *dilation):
         raise Unread("the size of the windows")
     stride = _stride(layer, kernel)
-    if (given.get("square") and len({*kernel}) > 1) or (given.get("dilated") and max(dilation) == 1) or (
+    uneven = given.get("square") and len({*kernel}) > 1
+    if (gap and {*dilation} != {gap + 1}) or uneven or (given.get("dilated") and max(dilation) == 1) or (
             given.get("strided") and max(stride) == 1):
         raise Unread("the windows")
     found = Geometry(kernel, stride, dilation, ((0, 0),) * rank, sizes)

@@ -346,13 +346,26 @@ def _side(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield len(tokens), ""
 
 
+_WINDOWS = words_of("en", "OF_WINDOWS")
+
+
+def _drawing(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """How a figure looks, up to the bracket or the end: nothing of what windows are."""
+    for n in range(at, len(tokens) + 1):
+        if n == len(tokens) or tokens[n].text == ")":
+            yield n, ""
+            return
+        if tokens[n].text in _WINDOWS or tokens[n].formulas:
+            return
+
+
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES), "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,
     "pooling": _pooling,
     "REST_ASIDE": _aside, "REST_HINT": _hint,
-    "safe": _safe,
+    "safe": _safe, "DRAWING": _drawing,
     "free": _free,
     "geometry": _geometry,
     "REST_NO_LETTERS": _rest_no_letters,

@@ -50,12 +50,18 @@ def told_statement(prose: Prose) -> tuple[Emitted, Statement]:
         except Unread:
             if not made:
                 raise
-        if n > _MOST_WAYS or made and made[-1][1:] != made[0][1:]:
+        if n > _MOST_WAYS or made and not _alike(made[0][1:], made[-1][1:]):
             words = next(tokens for tokens, readings in told if len(readings) > 1)
             raise Unread(f"“{' '.join(map(str, words))}” in two ways")
     if not made:
         raise misread[0]
     return made[0][:2]
+
+
+def _alike(first: tuple[Statement, Fields], other: tuple[Statement, Fields]) -> bool:
+    """The same layer, and nothing more is asked of it than in the first reading."""
+    more = {*(other[0].derive or ())} - {*(first[0].derive or ())}
+    return not more and (replace(other[0], derive=first[0].derive), other[1]) == first
 
 
 def _ways(prose: Prose, told: _Several, before: _Way, misread: list[Misread]) -> Iterator[_Way]:

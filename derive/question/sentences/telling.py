@@ -342,6 +342,8 @@ class Telling(Layers):
         """«… gives h»: a name; «… computes the sum of h and x»: a value."""
         if isinstance(said, Say) and said.kind == "ref":
             token = said[1]
+            if isinstance(said[2], str) and value.made in ("dense", "fn", "softmax"):
+                value = self.attributes(value, (("units", said[2]),))
             known = self.letters.get(name_of(token.letters[0])) if token is not None else None
             if known is not None and known.made is not None:
                 if known is not value:

@@ -85,13 +85,15 @@ def sentences(prose: Prose) -> list[Sentence]:
     found: list[Sentence] = []
     run: list[Token] = []
     tokens = list(_tokens(prose))
+    inside = _bracketed(tokens)
     for n, token in enumerate(tokens):
         ends = token.text in (".", "?", "!", ";") and token.kind == "sign" and not (
-            n and tokens[n - 1].text in _ABBREVIATED)
+            n and tokens[n - 1].text in _ABBREVIATED) and not (token.text == ";" and n in inside)
         if token.kind == "blank":
             ends = not (n and tokens[n - 1].formulas and _displayed(tokens[n - 1])) and not (
                 n + 1 < len(tokens) and _displayed(tokens[n + 1]))
         elif not ends:
+            token = Token("sign", ",", token.start) if token.text == ";" and n in inside else token
             if token.text != "," or (run and run[-1].text != ","):
                 run.append(token)
             ends = _displayed(token) and _closes(token, tokens[n + 1 :], prose)
@@ -99,6 +101,21 @@ def sentences(prose: Prose) -> list[Sentence]:
             found.append(tuple(run))
             run = []
     return [whole for each in (*found, tuple(run)) if (whole := _without_comma(each))]
+
+
+def _bracketed(tokens: Sequence[Token]) -> set[int]:
+    """The places inside brackets that close in their sentence."""
+    found: set[int] = set()
+    opened: int | None = None
+    for n, token in enumerate(tokens):
+        if token.text == "(":
+            opened = n
+        elif token.text == ")" and opened is not None:
+            found.update(range(opened, n))
+            opened = None
+        elif token.kind == "blank" or token.text in (".", "?", "!"):
+            opened = None
+    return found
 
 
 def _without_comma(run: Sentence) -> Sentence:

@@ -9,7 +9,7 @@ from typing import Any
 from derive.question.sentences.meaning import Say, extents
 from derive.question.sentences.state import Told, pairs
 from derive.question.sentences.tokens import Token
-from derive.question.sentences.values import Axis, Unread, Value
+from derive.question.sentences.values import Axis, Misread, Unread, Value
 
 _OF_WINDOWS = re.compile(r"\\(?:max|min)\s*_|\\in\s*\\?[A-Za-z{}\\]+\s*\(")  # a formula of windows
 WINDOWED = ("conv", "pool")
@@ -105,11 +105,11 @@ class Windowed(Told):
         letter, sizes = said[0], extents(said[1])
         value = self.lettered(letter) if isinstance(letter, Token) else self.source()
         if value.made is not None:
-            raise Unread("what is given")
+            raise Misread("what is given")
         known = None if value.axes is None else [a.size for a in value.axes]
         if known is not None and (len(known) != len(sizes) or any(
                 a not in (None, b) for a, b in zip(known, sizes, strict=True))):
-            raise Unread("the size of what is given")
+            raise Misread("the size of what is given")
         value.axes, self.input = [Axis("", size) for size in sizes], value
         return value
 

@@ -9,10 +9,10 @@ from derive.errors import OpenError
 from derive.module import Module
 from derive.question import module_of
 from derive.question.prose import prose_of
-from derive.question.reading import question_formulas
+from derive.question.sentences import reading
 from derive.question.sentences.grammar import MOST_STEPS, Parse
-from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS
-from derive.question.sentences.reading import told_module
+from derive.question.sentences.meaning import ACTIONS, ATOMS, ROWS, RUNS, meanings
+from derive.question.sentences.reading import told_statement
 from derive.question.sentences.telling import Unread
 from derive.question.sentences.tokens import sentences
 
@@ -57,12 +57,14 @@ def test_what_is_not_the_layer_s_derivative_is_not_answered_for_it(asked: str) -
         assert {w.of.tensor for w in module.wanted} == {"h"}
 
 
-def test_words_that_make_two_statements_are_open() -> None:
-    card = Card.parse("---\nid: q\n---\n\n# Question\nThe last stage of a small CNN consists of global average pooling "
-                      "over the spatial positions of a feature map with 3 channels of size $4\\times5$, followed by a "
-                      "linear layer with bias that produces 2 class scores. Derive the backward message.\n")
+def test_words_that_make_two_statements_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other, ask = (prose_of(text, 1, ()) for text in (
+        "A tanh is applied to the input.", "A sigmoid is applied to the input.", "Derive the backward message."))
+    said = {sentences(p)[0]: meanings(sentences(p)[0]) for p in (one, other, ask)}
+    ways = (*said[sentences(one)[0]], *said[sentences(other)[0]])
+    monkeypatch.setattr(reading, "meanings", lambda tokens: ways if tokens[-1].text == "input" else meanings(tokens))
     with pytest.raises(Unread, match="in two ways"):
-        told_module(card, prose_of(card.question, card.question_line, question_formulas(card)))
+        told_statement(prose_of("A tanh is applied to the input. Derive the backward message.", 1, ()))
 
 
 def test_a_sentence_that_takes_too_many_steps_is_not_read() -> None:

@@ -258,6 +258,10 @@ Both of them receive the same input $x$. The output of the layer is $y = t\odot 
 """
 
 OPEN = r"""
+The product of $u$ and $v$ plus $w$ is put through a tanh.
+
+Twice $u$ plus $v$ is put through a tanh.
+
 A dense layer is followed by a tanh, and the output is then squared twice.
 
 Two dense layers with shared weights are followed by a tanh.

@@ -13,6 +13,13 @@ from derive.question.sentences.telling import Unread
 
 # A description, and behind the arrow what becomes of a window: its size, stride, padding, dilation, the input's size.
 READ = r"""
+A single-channel feature map of size 4 × 4 goes through a max pooling layer with a 2 × 2 window and stride 2 (see the
+figure: four non-overlapping blocks, coloured red, green, blue and yellow; no padding). => max 2×2 stride 2×2 of 4×4
+A min-pooling layer works on a sequence of eight values. Each output is the smallest of three inputs; the window is
+dilated by a factor of two, i.e. between two inputs seen by the same output one value is skipped. The window is moved
+by one position from output to output, no padding is used. => min 3 stride 1 dilation 2 of 8
+A grey-scale picture of five by six pixels is filtered by a convolutional layer with one 3×3 kernel and one bias (stride
+one, no padding; as usual in deep learning the kernel is not flipped). A ReLU follows. => conv 3×3 of 5×6
 Max pooling 2x2 with stride 2 on a 4x4 feature map. => max 2×2 stride 2×2 of 4×4
 A $4\times 6$ feature map is reduced by max pooling over non-overlapping $2\times2$ windows.
 => max 2×2 stride 2×2 of 4×6
@@ -62,6 +69,12 @@ added. => conv 3 dilation 2 padding 2,2 of 8
 """
 
 OPEN = r"""
+Max pooling with windows of length three, dilated by a factor of two, on a signal of nine samples. Between two inputs of
+the same window two samples are skipped.
+
+The three feature maps of size $2\times 4$ are put through global average pooling. A linear layer converts the four
+numbers to two outputs.
+
 Max pooling 2x2 with stride 2 on a 4x4 feature map, applied twice.
 
 Max pooling with windows of length three on a signal of nine samples. The last window covers two samples.

@@ -164,7 +164,7 @@ class _Draws(Draws):
         module, facts = subject.module, self.facts
         stated = {*facts.single, *facts.listed, *facts.totals}
         labels = {name: label for name, label in targets(module).items() if name not in stated}
-        chances = {name: axis for name, axis in distributions(module).items() if name not in facts.totals}
+        chances = {name: axis for name, axis in distributions(module).items() if name not in stated}
         sums = {name: axis for name, (_, axis) in labels.items() if axis is not None} | chances
         self._chances = tuple(chances)
         self.facts = replace(facts, listed={**facts.listed} | {name: values for name, (values, _) in labels.items()},

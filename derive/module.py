@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from derive.records import dataclass
 
 TIE_RULES = ("first", "last", "split")
 UNSAID = "nothing says otherwise"  # in how the role of a letter was read
+_UNANSWERED, _LINE = "not answered, ", re.compile(r" \(line \d+\)$|(?<=: )line \d+: ")
 ROLES = ("inputs", "parameters", "constants")  # of the letters that a layer is given
 
 
@@ -113,6 +115,11 @@ class Module:
     def receptive_field(self) -> ReceptiveField | None:
         """The one receptive field, or None where the layer has no windows."""
         return self.fields[0][1] if self.fields else None
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Why something that the question asks for besides is not answered, and what: “since it asks for words: …”."""
+        return tuple(_LINE.sub("", r.removeprefix(_UNANSWERED)) for r in self.readings if r.startswith(_UNANSWERED))
 
     @property
     def elementwise(self) -> bool:

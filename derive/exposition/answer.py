@@ -50,6 +50,8 @@ def build(b: Builder, subject: Subject) -> None:
     if subject.held:
         b.prose("answer_held", letters=[b.m(Entry(name, ())) for name in subject.held])
     remark(b, subject)
+    for why in module.unanswered:
+        b.prose("answer_unanswered", why=why)
 
 
 def definitions(b: Builder, subject: Subject, told: Builder) -> None:

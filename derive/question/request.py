@@ -25,8 +25,9 @@ from derive.specify.applied import arguments_of
 from derive.specify.stated import KINDS
 from derive.specify.wanted import NAMES, Asking, Of, Wanted, partials, spoken
 
-_TWICE = re.compile(
-    r"\\nabla\s*(?:_\s*(?:\{[^{}]*\}|\\?\w+))?\s*\^\s*\{?\s*2|(?:\\partial|(?<![a-z])d)\s*\^\s*\{?\s*2"
+_TWICE = re.compile(  # a squared letter d is none: d^2 stands above another d
+    r"\\nabla\s*(?:_\s*(?:\{[^{}]*\}|\\?\w+))?\s*\^\s*\{?\s*2|\\partial\s*\^\s*\{?\s*2"
+    r"|(?<![a-z])d\s*\^\s*(?:2|\{\s*2\s*\})\s*\\?\w*\s*(?:\}\s*\{|/\s*\{?)\s*d"
 )
 
 

@@ -135,6 +135,7 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
         Entry("loss", ()), layer.module.definition(layer.module.output)[0]), layer.module),
     "answer_kinks.jumps": lambda layer, jumps: _jumping(layer, jumps, True),
     "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
+    "answer_unanswered.why": lambda layer, why: why in layer.module.unanswered,
     "shapes": _shape,
 }
 

@@ -12,9 +12,11 @@ import pytest
 from derive.calculus.one_window import windowed
 from derive.card import Card
 from derive.errors import CardError
+from derive.formulas import formulas
 from derive.module import Module
 from derive.numbers import Numbers
 from derive.question import module_of
+from derive.question.request import twice
 from tests.bank import LAYERS, derived, understood
 from tests.question.oracles import ORACLES, Oracle
 
@@ -95,6 +97,11 @@ def test_a_second_derivative_is_said_to_be_unanswered() -> None:
     unread = r"\frac{\partial^2 y}{\partial b^2}"
     found = module_of(with_unread(unread))
     assert f"not answered, since it is outside the notation: ${unread}$ (line 6)" in found.readings
+
+
+def test_a_squared_distance_d_is_no_second_derivative() -> None:
+    assert understood("contrastive").unanswered == () and understood("label_of_two_values").unanswered == ()
+    assert twice(formulas(r"$$ \frac{d^2 y}{dx^2} $$")[0]) and not twice(formulas(r"$$ \frac{d^2}{2} $$")[0])
 
 
 def test_a_first_derivative_that_cannot_be_read_leaves_the_question_open() -> None:

@@ -264,6 +264,12 @@ def slope_is_indicator(w: OneWindow) -> ex.Rel:
     return ex.eq(ex.Partial(w.f, w.z(w.q)), w.named("indicator", w.q))
 
 
+def matrix_message(w: OneWindow) -> ex.Rel:
+    """∂L/∂z_q = S_q ∂L/∂f off ties: S^⊤ times the upstream gradient."""
+    loss = ex.Entry("loss", ())
+    return ex.eq(ex.Partial(loss, w.z(w.q)), ex.Mul((w.named("indicator", w.q), ex.Partial(loss, w.f))))
+
+
 def subdifferential(w: OneWindow) -> ex.Rel:
     """∂f = conv{e_q : q ∈ A}."""
     return ex.eq(ex.Subdifferential(w.f), ex.Hull(ex.SetOf(ex.over((w.q,), ex.In(w.q, w.active)), ex.Unit(w.q))))

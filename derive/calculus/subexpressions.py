@@ -55,7 +55,8 @@ def _repeated(value: ex.Node, module: Module) -> Iterator[ex.Fn]:
 
 
 def _returns(node: ex.Fn, module: Module) -> bool:
+    """f' is told by f, and not f itself: shares e^{s_i} / Σ_j e^{s_j} have their own letters."""
     record = known(node.name)
     derivative = record.derivative if record is not None else None
     return module.function(node.name) is not None or (derivative is not None and any(
-        isinstance(n, ex.Fn) and n.name == node.name for n in ex.walk(derivative)))
+        isinstance(n, ex.Fn) and n.name == node.name for n in ex.walk(derivative) if n is not derivative))

@@ -72,7 +72,7 @@ def definitions(b: Builder, subject: Subject, told: Builder) -> None:
                                  ("constants", module.constants))}
     b.prose("answer_letters", **given, defined=bool(needed))
     for place in needed:
-        b.math("definition", module.equations[place], definition=True)
+        whole.defined(b, subject, module.equations[place])
     applied = {n.name for e in (*shown, *(module.equations[p] for p in needed)) for n in walk(e) if isinstance(n, Fn)}
     for function in module.functions:
         if function.name in applied and not subject.on_card(function.name):

@@ -197,7 +197,8 @@ def _words(b: Builder, step: Shown, module: Module) -> str:
             kind = _power(exponent)
             return b.say("rule_power", kind=kind, exponent=b.m(exponent))
         case "sum", ex.Reduce():
-            return b.say("rule_sum", wrt=b.m(step.before.wrt), only=_only(b, step, module.table))
+            only, one = _only(b, step, module.table)
+            return b.say("rule_sum", wrt=b.m(step.before.wrt), only=only, one=one)
         case "extremum", ex.Reduce(op):
             return b.say("rule_extremum", op=op)
         case "pair", ex.Extremum(op):
@@ -212,8 +213,8 @@ def _power(exponent: ex.Expr) -> str:
     return "reciprocal" if exponent.value == -1 else "root" if exponent.value * 2 == 1 else "number"
 
 
-def _only(b: Builder, step: Shown, table: SymbolTable) -> str:
-    """``j = i``: the one term of a sum that contains the variable; empty where there are more, or no j is declared."""
+def _only(b: Builder, step: Shown, table: SymbolTable) -> tuple[str, bool]:
+    """``j = i``: the term of a sum that contains the variable, or the terms; empty where no such j is declared."""
     body, variables = step.raw, tuple[ex.Idx, ...]()
     taken = frozenset(i.name for i in ex.free_indices(equation(step.before, step.raw, step.after)))
     while isinstance(body, ex.Reduce):
@@ -223,14 +224,14 @@ def _only(b: Builder, step: Shown, table: SymbolTable) -> str:
     deltas = [f for f in (body.factors if isinstance(body, ex.Mul) else (body,)) if isinstance(f, ex.Bracket)]
     equations = [c for d in deltas for c in ex.conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
     if any(table.named(v.name.rstrip("'")) is None for v in variables):
-        return ""
+        return "", False
     found = []
     sides = ([getattr(t, "items", (t,)) for t in e.terms] for e in equations)
     for one, other in (pair for left, right in sides for pair in zip(left, right, strict=True)):
         solved = solve(one, other, variables)
         if solved is not None and all(table.named(i.name.rstrip("'")) for i in ex.free_indices(ex.eq(*solved))):
             found.append(b.m(ex.eq(*solved)))  # an equation of letters that the card does not have says too little
-    return ", ".join(found) if variables and len(found) == len(variables) else ""
+    return ", ".join(found), len(found) == len(variables)
 
 
 def slopes(b: Builder, subject: Subject) -> None:

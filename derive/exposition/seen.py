@@ -52,6 +52,8 @@ def indicator(b: Builder, d: Story) -> None:
     b.prose("matrix_slope", op=d.op, row=row)
     b.math("matrix_slope", one.matrix_slope(w), d.scope)
     b.math("slope_is_indicator", one.slope_is_indicator(w), d.scope)
+    b.prose("matrix_message", row=row)
+    b.math("matrix_message", one.matrix_message(w), d.scope)
     b.prose("no_parameters", op=d.op, row=row)
 
 

@@ -12,7 +12,7 @@ from derive.errors import DeriveError
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject
-from derive.expr import Entry, Expr, walk
+from derive.expr import Entry, Expr, Rel, walk
 from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
 from derive.sheet import Math
@@ -31,6 +31,16 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, b
     b.math(name, equation(before, printed(value, before, subject.module)), general=subject.is_window)
     if form is not None and not first and width(form.latex) <= _LONGER * width(cast(Math, b.blocks[-1]).latex):
         b.blocks.append(form)
+
+
+def defined(b: Builder, subject: Subject, equation: Rel) -> None:
+    """A definition, in vectors and matrices where the card writes these."""
+    before, value = equation.terms
+    form = _form(b, subject, cast(Expr, before), cast(Expr, value)) if subject.module.table.vectors else None
+    if form is None:
+        b.math("definition", equation, definition=True)
+    else:
+        b.blocks.append(replace(form, name="definition", definition=True))
 
 
 def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | None:

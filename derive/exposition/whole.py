@@ -33,12 +33,12 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, b
         b.blocks.append(form)
 
 
-def defined(b: Builder, subject: Subject, equation: Rel) -> None:
+def defined(b: Builder, subject: Subject, definition: Rel) -> None:
     """A definition, in vectors and matrices where the card writes these."""
-    before, value = equation.terms
-    form = _form(b, subject, cast(Expr, before), cast(Expr, value)) if subject.module.table.vectors else None
+    before, value = definition.terms
+    form = _form(b, subject, before, value) if subject.module.table.vectors else None
     if form is None:
-        b.math("definition", equation, definition=True)
+        b.math("definition", definition, definition=True)
     else:
         b.blocks.append(replace(form, name="definition", definition=True))
 

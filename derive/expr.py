@@ -29,17 +29,6 @@ _fresh = itertools.count()
 _N = TypeVar("_N", bound="Node")
 
 
-class _Interned(type):
-    """Calling a node class returns the one node with these fields."""
-
-    def __call__(cls: type[_N], *args: Any) -> _N:  # type: ignore[misc]
-        if cls.normalise is not None:
-            args = cls.normalise(*args)
-        key = (cls, *args) if cls is not Num else (cls, *args[0].as_integer_ratio())  # a Fraction's hash takes long
-        node: Any = _table.get(key)
-        return _made(cls, args, key) if node is None else node
-
-
 def _made(cls: type[_N], args: tuple[Any, ...], key: tuple[Any, ...]) -> _N:
     with _making:  # one node for all threads: the table alone would let two of them each make one
         older = _older.get(key)
@@ -74,12 +63,22 @@ def _node(cls: type[_N]) -> type[_N]:
     return cls
 
 
-class Node(metaclass=_Interned):
+class Node:
     """A node; its fields are nodes, tuples of nodes, strings or numbers."""
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
     _parts: tuple[Any, ...]  # the fields' values in order
     normalise: ClassVar[Callable[..., tuple[Any, ...]] | None] = None
+
+    if not TYPE_CHECKING:  # a metaclass would make every ``isinstance`` of a node take three times as long
+
+        def __new__(cls, *args):
+            """The one node with these fields."""
+            if cls.normalise is not None:
+                args = cls.normalise(*args)
+            key = (cls, *args) if cls is not Num else (cls, *args[0].as_integer_ratio())  # a Fraction's hash takes long
+            node = _table.get(key)
+            return _made(cls, args, key) if node is None else node
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a node cannot be changed: {name}")
@@ -507,11 +506,12 @@ def free_indices(node: Node) -> frozenset[Idx]:
 
 def subst(node: _N, mapping: Mapping[Node, Node]) -> _N:
     """Replace nodes (index variables above all) by others, without capture."""
-    return _subst(node, mapping, all(isinstance(key, Idx) for key in mapping))
+    found: _N = _subst(node, mapping, all(isinstance(key, Idx) for key in mapping))
+    return found
 
 
-def _subst(node: _N, mapping: Mapping[Node, Node], of_indices: bool) -> _N:
-    hit: Any = mapping.get(node)
+def _subst(node: Any, mapping: Mapping[Node, Node], of_indices: bool) -> Any:
+    hit = mapping.get(node)
     if hit is not None:
         return hit
     if of_indices and free_indices(node).isdisjoint(mapping):
@@ -525,8 +525,8 @@ def _subst(node: _N, mapping: Mapping[Node, Node], of_indices: bool) -> _N:
         binder, body = open_binder(node) if captured else (node.binder, _body(node))
         binder, body = _rename(binder, outer), subst(body, outer)
         if isinstance(node, SetOf):
-            return cast(_N, SetOf(binder, body))
-        return cast(_N, type(node)(node.op, binder, body))
+            return SetOf(binder, body)
+        return type(node)(node.op, binder, body)
     return rebuild(node, lambda child: _subst(child, mapping, of_indices))
 
 
@@ -554,7 +554,8 @@ def transform(node: _N, rule: Callable[[Node], Node | None], *kinds: type[Node])
 
     ``kinds``: it leaves all other nodes; what has none of them is passed over.
     """
-    return cast(_N, _rewritten(node, rule, frozenset(kinds)))
+    found: _N = _rewritten(node, rule, frozenset(kinds))
+    return found
 
 
 def _rewritten(node: Any, rule: Callable[[Node], Node | None], wanted: frozenset[type[Node]]) -> Any:

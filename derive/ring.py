@@ -145,7 +145,7 @@ class Poly:
 
     def has_positive_terms(self, letters: set[int]) -> bool:
         """Every coefficient is above 0, and every letter one of these."""
-        return all(c > 0 for c in self.of.coeffs()) and self.used() <= letters
+        return self.used() <= letters and all(c > 0 for c in self.of.coeffs())
 
     def remainder(self, divisor: Poly) -> tuple[Poly, int]:
         """What is left by division, in which no term is divisible by the divisor's highest; terms of the quotient."""

@@ -94,6 +94,8 @@ def precision() -> AbstractContextManager[decimal.Context]:
 
 def decimal_of(value: Any) -> Any:
     """A number as Decimal; a Decimal and an infinity stay."""
+    if type(value) is Decimal:  # nearly all are
+        return value
     if isinstance(value, Fraction):
         return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
     return Decimal(value) if isinstance(value, int) else value

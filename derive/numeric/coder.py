@@ -223,13 +223,23 @@ class Coder:
         """All cases that hold must agree: cases on paper have no order."""
         branches, other = [], "no_case()"
         for n, (value, cond) in enumerate(node.branches):
-            if isinstance(cond, ex.Otherwise):
-                mark = self.mark(f"case {n + 1} of its cases")
-                other = f"hit(HITS,{mark},{self.value(value)})"
-                continue
             mark = self.mark(f"case {n + 1} of its cases")
-            branches.append(f"({mark},lambda: {self.value(cond)},lambda: {self.value(value)}),")
-        return f"agreed(HITS,({''.join(branches)}),lambda: {other},SAME)"
+            if isinstance(cond, ex.Otherwise):
+                other = f"hit(HITS,{mark},{self.value(value)})"
+            else:
+                branches.append((mark, self.value(cond), self.value(value)))
+        return self._chosen(branches, other)
+
+    def _chosen(self, branches: list[tuple[int, str, str]], other: str) -> str:
+        """The value of the case that holds; what one case holds alone agrees with itself."""
+        if len(branches) == 1:
+            (mark, cond, value), = branches
+            return f"(hit(HITS,{mark},{value}) if {cond} else {other})"
+        return self._agreed(branches, other)
+
+    def _agreed(self, branches: list[tuple[int, str, str]], other: str) -> str:
+        parts = "".join(f"({mark},lambda: {cond},lambda: {value})," for mark, cond, value in branches)
+        return f"agreed(HITS,({parts}),lambda: {other},SAME)"
 
     def _guard(self, cond: ex.Node) -> str:
         text = self.value(cond)
@@ -286,7 +296,7 @@ class Coder:
         sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, ex.SetApp)]
         stars = [self.definitions.stars.get(n.name) for n in used if isinstance(n, ex.Star)]
         name = f"K{len(self.keys)}"
-        self.keys[name] = (key, *sets, *stars)
+        self.keys[name] = (key, *sets, *stars) if sets or stars else key
         place = f"({name},{''.join(self.name(v) + ',' for v in free)})"
         if len(self.marks) > first:
             return f"noted(P,{place},HITS,{first},lambda HITS: {text})"

@@ -171,7 +171,7 @@ def _prepare(module: Module, arrays: Mapping[str, Mapping[Index, Any]], shapes: 
 
 def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
              shapes: Mapping[str, Index], kind: Arithmetic | None = None,
-             each: Callable[[Callable[[], Any]], Any] = lambda compute: compute()) -> dict[str, Values]:
+             each: Callable[[Callable[[], Any]], Any] | None = None) -> dict[str, Values]:
     """y = F(x) entry by entry: every tensor that the equations define.
 
     ``arrays`` holds, for each input, index → number (int, Fraction, float or mpf, or
@@ -185,9 +185,11 @@ def evaluate(module: Module, arrays: Mapping[str, Mapping[Index, Any]],
     run = _prepare(module, arrays, shapes)
     defined: dict[str, Values] = {}
     for name, indices, entry in _steps(run, kind):
-        run.tensors[name] = defined[name] = {}
+        run.tensors[name] = defined[name] = values = {}
         try:
-            defined[name].update((index, each(partial(_value, entry, index, name, run))) for index in indices)
+            for index in indices:
+                values[index] = (_value(entry, index, name, run) if each is None else
+                                 each(partial(_value, entry, index, name, run)))
         except KeyError as missing:
             raise _out_of_range(name, missing.args[0], run) from None
     return defined

@@ -49,7 +49,7 @@ class Claim:
 
         At a ``tied`` point, the root of 0 among them, a side may have no value, nor of a window without entries.
         """
-        count = 0
+        count, plain, same = 0, self.ops == ("=",), self.same
         for at in self.assignments(point):
             try:
                 sides = self.sides(point, at, hits)
@@ -66,6 +66,9 @@ class Claim:
                 raise Refuted(self._describe(point, at, what)) from None
             if sides is None:
                 continue
+            if plain and sides[0] is not Undefined and sides[1] is not Undefined and same(*sides):
+                count += 1  # by far the most
+                continue
             wrong = self._wrong(sides)
             if wrong:
                 raise Refuted(self._describe(point, at, wrong))
@@ -80,8 +83,6 @@ class Claim:
 
     def _wrong(self, sides: tuple[Any, ...]) -> str | None:
         """What two neighbouring sides contradict; a side that is undefined here is passed over."""
-        if self.ops == ("=",) and not (sides[0] is Undefined or sides[1] is Undefined) and self.same(*sides):
-            return None  # by far the most
         known = [(n, side) for n, side in enumerate(sides) if side is not Undefined]
         for (m, left), (n, right) in itertools.pairwise(known):
             ops = set(self.ops[m:n])
@@ -144,15 +145,15 @@ def same_in(kind: Arithmetic) -> Callable[[Any, Any], bool]:
     equal: Callable[[Any, Any], bool] = close if kind is DECIMAL else (lambda a, b: bool(a == b))
 
     def same(left: Any, right: Any) -> bool:
+        if not (isinstance(left, tuple) or isinstance(right, tuple)):
+            return equal(left, right)
         if isinstance(left, tuple) and isinstance(right, tuple):
             if len(left) != len(right) and 1 in (len(left), len(right)):  # a row beside a column
                 left, right = (tuple(x for row in side for x in row) for side in (left, right))
             if kind is EXACT:
                 return left == right
             return len(left) == len(right) and all(itertools.starmap(same, zip(left, right, strict=True)))
-        if isinstance(left, tuple) or isinstance(right, tuple):
-            return False
-        return equal(left, right)
+        return False
 
     return same
 

@@ -157,11 +157,13 @@ class Point(Remembering):
         """∂of_at/∂wrt_by; :class:`Undefined` at a kink, KeyError where there is no such entry."""
         if of == LOSS:
             return self.tensor(f"delta_{wrt}")[by]
-        if by not in self.tensor(wrt) or at not in self.tensor(of):
+        values = self.values
+        if by not in (values[wrt] if wrt in values else self.tensor(wrt)) or (
+                at not in (values[of] if of in values else self.tensor(of))):
             raise KeyError((at, by))
         if of == wrt:
             return int(at == by)
-        moved = self.moving(wrt)
+        moved = self._slopes.get(wrt) or self.moving(wrt)
         return slopes_of(moved[of][at]).get(by, 0) if of in moved else 0
 
     def slope(self, value: Callable[[Any], Any], wrt: str, by: Index) -> Any:

@@ -138,8 +138,9 @@ class ByCases:
         return self._known[node]
 
     def _proves_anew(self, node: Node) -> bool:
-        if self.scope.window is not None:  # one statement may ask for a smooth point, the next tells of ties
-            self._lower_again()
+        made = self.__dict__.get("layer")
+        if self.scope.window is not None and made is not None and made.space.narrowed:
+            self._lower_again()  # one statement may ask for a smooth point, the next tells of ties
         while True:
             try:
                 with self._own.used():

@@ -128,6 +128,7 @@ class Space:
     def __init__(self, algebra: Algebra) -> None:
         self.algebra, self.terms = algebra, Terms(algebra)
         self.axioms: list[Any] = []
+        self.narrowed = False  # an axiom says something of the inputs, not of letters alone
         self._conditions: dict[int, Any] = {}  # Z3's number of a condition → the condition
         self._truths: dict[Guard, Any] = {}
         self._signed: dict[Poly, Poly] = {}
@@ -182,8 +183,13 @@ class Space:
         power = self.plain(exponent)
         found = self._applied(lambda p: self.algebra.power(p, power))(base)
         if exponent == -1 and found.parts.keys() == {ALWAYS} != base.parts.keys():  # of a letter: Σ g p w = 1
-            self.axioms.append(related(self.real(base * found), "=", number(1)))
+            self.take(related(self.real(base * found), "=", number(1)))
         return found
+
+    def take(self, condition: Any) -> None:
+        """From here on it is taken that the inputs fulfil a condition."""
+        self.axioms.append(condition)
+        self.narrowed = True
 
     def _applied(self, function: Callable[[Poly], Poly]) -> Callable[[Any], Guarded]:
         """A function in each case of its argument."""
@@ -246,7 +252,7 @@ class Space:
         op = ">" if sign > 0 else "<"
         wins = {at: conjunction(self.compare(v, op, w) for w, other in candidates if other != at)
                 for v, at in candidates}
-        self.axioms.append(self.truth(self.some(list(wins.values()))))
+        self.take(self.truth(self.some(list(wins.values()))))
         found = {at if isinstance(at, tuple) else (at,): ALWAYS if holds is True else holds
                  for at, holds in wins.items() if holds is not False}
         each = [Choice(found, n) for n in range(len(next(iter(found))))]

@@ -134,7 +134,7 @@ class Layer(Remembering):
         """Take it that the inputs lie on no boundary of a piece."""
         self._smooth.add(p)
         inside = self.space.some([self._truth(region) for region, _ in self.pieces.pieces[p].open_cases])
-        self.space.axioms.append(self.space.truth(inside))
+        self.space.take(self.space.truth(inside))
 
     def number(self, expr: sympy.Expr) -> Any:
         """A SymPy expression as a number with cases."""

@@ -114,6 +114,9 @@ class Guards(Coder):
         decided = " and ".join(self.value(c) for c in guards if c not in open_)
         return f"(({text}) if {decided} else 0)" if decided else text
 
+    def _chosen(self, branches: list[tuple[int, str, str]], other: str) -> str:
+        return self._agreed(branches, other)
+
     def _every(self, conds: Iterable[ex.Cond]) -> str:
         """Their conjunction, up to the first that is false: what comes after may not exist."""
         return f"every({''.join(f'lambda: {self.value(c)},' for c in conds)})"

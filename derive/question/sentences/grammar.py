@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,11 @@ class First:
     kinds: frozenset[str]
     empty: bool
 
-    def fits(self, tokens: Sequence[Token], at: int) -> bool:
-        """Whether a run may begin here."""
-        if self.empty or ANY in self.kinds or at >= len(tokens):
-            return self.empty or at < len(tokens)
-        token = tokens[at]
-        return token.text in self.words or token.kind in self.kinds or token.text in (",", ":")
+    def fits(self, kind: str, text: str) -> bool:
+        """Whether a run may begin with a token of this kind and text, '' and '' behind the last."""
+        if self.empty or ANY in self.kinds or not kind:
+            return self.empty or bool(kind)
+        return text in self.words or kind in self.kinds or text in (",", ":")
 
 
 @cache
@@ -154,13 +153,12 @@ class Rows:
     def __init__(self, rows: Grammar, kinds: Mapping[str, frozenset[str]]) -> None:
         self.rows, self.empty = rows, _empty(rows)
         self.begins = _begins(rows, self.empty, kinds)
-        self._of: dict[str, tuple[tuple[Row, First], ...]] = {}
+        self.fitting = lru_cache(maxsize=20_000)(self._fitting)
+        self._of = cache(lambda name: tuple((row, self._first(row)) for row in self.rows[name]))
 
-    def of(self, name: str) -> tuple[tuple[Row, First], ...]:
-        """The rows of a name with what each may begin with."""
-        if name not in self._of:
-            self._of[name] = tuple((row, self._first(row)) for row in self.rows[name])
-        return self._of[name]
+    def _fitting(self, name: str, kind: str, text: str) -> tuple[Row, ...]:
+        """The rows of a name that may begin with a token of this kind and text."""
+        return tuple(row for row, first in self._of(name) if first.fits(kind, text))
 
     def _first(self, row: Row) -> First:
         leads: list[Word | Ref] = []
@@ -261,9 +259,8 @@ class Parse:
         return self.known[key]
 
     def _by_rows(self, name: str, at: int) -> Iterator[tuple[int, Any]]:
-        for row, first in self.rows.of(name):
-            if not first.fits(self.tokens, at):
-                continue
+        token = self.tokens[at] if at < len(self.tokens) else None
+        for row in self.rows.fitting(name, token.kind if token else "", token.text if token else ""):
             for end, env in self._sequence(row.pieces, at, ()):
                 if not row.action:
                     yield end, None if len(env) != 1 else env[0][1]
@@ -289,18 +286,23 @@ class Parse:
             for way in first.ways:
                 yield from self._sequence((*way, *rest), at, env)
             return
+        if isinstance(first, Word):
+            for end in self._behind(first, at):
+                yield from self._sequence(rest, end, env)
+            return
         for end, value in self._piece(first, at):
-            own = (*env, (first.bound, value)) if isinstance(first, Ref) and first.bound else env
+            own = (*env, (first.bound, value)) if first.bound else env
             yield from self._sequence(rest, end, own)
 
-    def _piece(self, piece: Any, at: int) -> Iterator[tuple[int, Any]]:
+    def _behind(self, word: Word, at: int) -> list[int]:
+        """Where the rest begins if the word stands here."""
+        found = [start + 1 for start in self._starts(at) if start < len(self.tokens)
+                 and self.tokens[start].text in word.choices]
+        self.furthest = max(self.furthest, at, *found)
+        return found
+
+    def _piece(self, piece: Ref, at: int) -> Iterator[tuple[int, Any]]:
         self.furthest = max(self.furthest, at)
-        if isinstance(piece, Word):
-            for start in self._starts(at):
-                if start < len(self.tokens) and self.tokens[start].text in piece.choices:
-                    self.furthest = max(self.furthest, start + 1)
-                    yield start + 1, None
-            return
         if piece.any:
             yield from self._repeated(piece.name, at)
         elif piece.several:

@@ -189,6 +189,7 @@ def _nameable(token: Token) -> Token | None:
 
 ATOMS |= {"enumerated": _enumerated}
 ATOMS |= {"nameable": _nameable, "datum": lambda token: _datum(token)}
+ATOMS |= {"several": lambda token: token if token.kind == "formula" and len(token.letters) > 1 else None}
 def _member(token: Token) -> Token | None:
     """t of t ∈ {0, 1}."""
     found = _MEMBER.match(token.formula.latex) if token.kind == "formula" else None
@@ -374,6 +375,7 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "PLAIN": _plain,
     "NEUTRAL": _neutral,
     "SIDE": _side,
+    "SIDE_UNIT": _plain,
 }
 
 _FORMULA, _WORD = frozenset({"formula"}), frozenset({ANY})

@@ -34,6 +34,12 @@ What remains of the backward message if the gate closes?
     asks(besides)
 Assuming there are no ties, derive $\partial L/\partial x$.
     skip, asks(derivs($\partial L/\partial x$))
+Writing $g_k = \partial L/\partial y_k$ for the incoming gradient, derive $\partial L/\partial x_i$, giving your answer in index notation.
+    given($g_k = \partial L/\partial y_k$), asks(derivs($\partial L/\partial x_i$), skip)
+Given grad_output, derive the gradients of $W_g, b_g$ (note that both are matrices).
+    given(upstream), asks(grads(wrtletters($W_g, b_g$)), skip)
+State clearly the forward computation, and hence derive the backward message.
+    asks(messages(forward)), asks(messages(backward))
 Derive the backward message.
     asks(messages(backward))
 Derive the forward, backward and parameter messages of this layer.
@@ -127,7 +133,7 @@ Derive $\partial L/\partial z$, and from it the gradients for $W$ and $b$.
 Use the chain rule to compute $\partial y/\partial w$.
     asks(derivs($\partial y/\partial w$))
 Derive the backward message and simplify as far as possible.
-    asks(messages(backward)), asks(besides)
+    asks(messages(backward), skip, skip)
 Derive $\partial L/\partial x$, and explain why no matrix needs to be built.
     asks(derivs($\partial L/\partial x$)), asks(besides)
 Write down the shape of $W$ and derive $\partial L/\partial W$.

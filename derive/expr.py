@@ -23,7 +23,7 @@ from weakref import ref
 
 _table: dict[tuple[Any, ...], Node] = {}  # the last nodes that were made, by class and fields
 _older: dict[tuple[Any, ...], ref[Node]] = {}  # those before them, held by nobody here
-_MOST = 20_000  # of the last
+_MOST = 60_000  # of the last; letting go of them makes those that stay slow to find
 _making = RLock()
 _fresh = itertools.count()
 _N = TypeVar("_N", bound="Node")
@@ -451,12 +451,12 @@ def _canonical(binder: Binder, body: Expr) -> tuple[Binder, Expr]:
     return _rename(binder, fresh), subst(body, fresh)
 
 
-def _rename(binder: Binder, mapping: Mapping[Node, Node]) -> Binder:
+def _rename(binder: Binder, mapping: Mapping[Any, Any]) -> Binder:
     def go(part: Expr | None) -> Expr | None:
         return None if part is None else subst(part, mapping)
 
     return Binder(
-        tuple(cast(Idx, mapping.get(v, v)) for v in binder.variables),
+        tuple([mapping.get(v, v) for v in binder.variables]),
         tuple(map(go, binder.lower)),
         tuple(map(go, binder.upper)),
         None if binder.cond is None else subst(binder.cond, mapping),

@@ -25,6 +25,7 @@ def equation(*terms: ex.Expr | None) -> ex.Rel:
     return ex.eq(*kept)
 
 
+@lru_cache(maxsize=256)  # of a message it is asked how wide it is before it is printed
 def printed(value: ex.Expr, of: ex.Node, module: Module) -> ex.Expr:
     """The value of ``of`` with its conditions as cases, else as :func:`presented`."""
     return presented(as_cases(value, of), of, module)

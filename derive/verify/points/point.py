@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
 from derive.axes import axes
 from derive.errors import UnsupportedError
@@ -226,10 +226,10 @@ class Point(Remembering):
     def _message(self, wrt: str) -> Values:
         """δ_wrt = Σ_k δ_{y,k} ∂y_k/∂wrt."""
         delta, moved = self.values[f"delta_{self.module.output}"], self.moving(wrt)
-        found = dict.fromkeys(self.values[wrt], 0)
+        found: dict[Any, Any] = dict.fromkeys(self.values[wrt], 0)
         for out, value in moved[self.module.output].items():
             for at, slope in slopes_of(value).items():
-                found[cast(Index, at)] += delta[out] * slope
+                found[at] += delta[out] * slope
         return found
 
     def describe(self) -> str:

@@ -14,7 +14,7 @@ from derive.question.sentences.formulas import Formulas
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.telling import Unread
 from derive.question.sentences.tokens import Token
-from derive.question.sentences.values import Value
+from derive.question.sentences.values import Misread, Value
 from derive.statement import Statement
 
 _WEIGHTS, _BIASES = "WwVvUuAQRM", "bcde"
@@ -38,7 +38,7 @@ class Emitted(Formulas, WindowFormulas, Asked):
                 self.said[self.forward[-1]] = value.words
         unused = [v for v in told.values if v not in needed and v.made not in (None, "formula")]
         if unused:
-            raise Unread(f"“{unused[0].words[1]}”: what is it for")
+            raise Misread(f"“{unused[0].words[1]}”: what is it for")
         if left := self._left_out(needed):
             raise Unread(f"${latex_of(left[0])}$: what is it for")
         if told.depth is not None and not raw["forward"] and told.depth != (

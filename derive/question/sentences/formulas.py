@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from derive.notation.symbols import name_of
 from derive.question.sentences.lettered import Lettered
-from derive.question.sentences.state import says
+from derive.question.sentences.meaning import says
 from derive.question.sentences.values import Axis, Unread, Value, applied, entry
 
 _BEHIND = ("h", "g", "a", "u", "q", "r", "o", "z", "s", "v", "f")
@@ -185,7 +185,7 @@ class Formulas(Lettered):
         if "formula" in given:
             return f" + {given['formula'].formula.latex.strip().rstrip('.,;')}"
         layer = self.told.weights_of_penalty(given)
-        weights, axes = layer.options["weights"], layer.options["places"]
+        weights, axes = layer.options["weights"], self._indexed(layer.options["places"])
         factor = given.get("factor")
         letter = factor.formula.latex.strip() if factor is not None and hasattr(factor, "formulas") else None
         if factor is not None and letter is None:
@@ -252,9 +252,6 @@ class Formulas(Lettered):
 
     def _square(self, value: Value) -> str:
         return self._single(value, "@^2")
-
-    def _absolute(self, value: Value) -> str:
-        return self._single(value, "|@|")
 
     def _exponential(self, value: Value) -> str:
         return self._single(value, "e^{@}")

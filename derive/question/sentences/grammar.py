@@ -107,7 +107,7 @@ def words_of(language: str, name: str) -> frozenset[str]:
 
 @cache
 def vocabulary(language: str) -> frozenset[str]:
-    """All words of the rows."""
+    """All words of the rows but those of what is not about a layer."""
     def words(pieces: tuple[Any, ...]) -> Iterator[str]:
         for piece in pieces:
             if isinstance(piece, Word):
@@ -116,7 +116,8 @@ def vocabulary(language: str) -> frozenset[str]:
                 for way in piece.ways:
                     yield from words(way)
 
-    return frozenset(word for rows in grammar(language).values() for row in rows for word in words(row.pieces))
+    return frozenset(word for name, rows in grammar(language).items() if name != "STORY"
+                     for row in rows for word in words(row.pieces))
 
 
 @cache

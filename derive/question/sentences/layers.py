@@ -79,7 +79,14 @@ class Layers(Losses, Convolutions, Poolings):
             return value
         given = self.lettered(mask), self.lettered(keep)
         self.roles |= {name_of(v.letter or ""): "constants" for v in given}
+        given[1].axes = []
+        self.nouns["keep"] = given[1]
         return self.new(None, "quotient", self.new(None, "product", value, given[0]), given[1])
+
+    def on_masked(self, letter: Token) -> None:
+        """«the others are divided by p»: what inverted dropout does."""
+        if self.nouns.get("keep") is not self.lettered(letter):
+            raise Unread("what is divided")
 
     def dense(self, value: Value, given: Any) -> Value:
         """W x + b with what is said of its units, and the activation behind."""

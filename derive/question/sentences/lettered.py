@@ -113,10 +113,12 @@ class Lettered:
         """The axes, with indices where the card's formulas gave it some."""
         if value.axes is None:
             raise Unread(f"the axes of {value.letter}")
-        for axis in value.axes:
-            if not axis.index:
-                axis.index = next(self.indices)
-        return value.axes
+        return self._indexed(value.axes)
+
+    def _indexed(self, axes: list[Axis]) -> list[Axis]:
+        for axis in axes:
+            axis.index = axis.index or next(self.indices)
+        return axes
 
     def _name(self, value: Value, *letters: str) -> str:
         if value.letter is None:

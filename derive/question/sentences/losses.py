@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from derive.notation.symbols import name_of
+from derive.notation.symbols import latex_of, name_of
 from derive.question.sentences.meaning import Say
 from derive.question.sentences.state import Told, pairs
 from derive.question.sentences.tokens import Token
-from derive.question.sentences.values import Unread, Value
+from derive.question.sentences.values import Axis, Unread, Value
 
 _OF_PROBABILITIES = ("cross_entropy", "negative_log_likelihood", "binary_cross_entropy", "categorical_cross_entropy")
 
@@ -125,14 +125,23 @@ class Losses(Told):
             raise Unread("two penalties")
         self.loss.options["penalty"] = dict(pairs(said))
 
+    def weights_written(self) -> list[Value]:
+        """The weights in the card's own formulas, w and W with and without a label."""
+        found = [s for s in self.table.symbols if s.name in self.in_formulas and s.name.partition("_")[0] in ("w", "W")]
+        axes = {s.name: [Axis("", None if size is None else str(size)) for size in (s.sizes or [None] * len(s.axes))]
+                for s in found}
+        return [Value(latex_of(s.name), "weights", axes=axes[s.name],
+                      options={"weights": latex_of(s.name), "places": axes[s.name]}) for s in found if s.axes]
+
     def weights_of_penalty(self, given: dict[str, Any]) -> Value:
         """The linear layer whose weights are penalised."""
         norm = given.get("norm")
         letter = norm[0] if isinstance(norm, Say) and isinstance(norm[0], Token) else None
         found = [v for v in self.values if v.made == "dense" and (
             letter is None or name_of(v.options.get("weights") or letter.letters[0]) == name_of(letter.letters[0]))]
+        found = found or [v for v in self.weights_written() if letter is None or v.letter == letter.letters[0]]
         if len(found) != 1:
             raise Unread("which weights are penalised")
-        if letter is not None:
+        if letter is not None and found[0].made == "dense":
             found[0].options["weights"] = letter.letters[0]
         return found[0]

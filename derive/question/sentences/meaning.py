@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from derive.notation.rules.kinds import Said
-from derive.notation.tree import Scripted, base_of, inside
+from derive.notation.tree import Scripted, base_of, inside, is_token
 from derive.question.lexicon import spans
 from derive.question.sentences import request_atoms
 from derive.question.sentences.grammar import ANY, Parse, indexed, vocabulary, words_of
@@ -93,8 +93,17 @@ def _count(token: Token) -> str | None:
 
 
 def _letter(token: Token) -> Token | None:
-    several = token.kind != "formula" or "dots" in token.formula.latex
-    return None if several or len(token.letters) != 1 else token
+    """x, x ∈ ℝ^n or t of t ∈ {0, 1}."""
+    if token.kind != "formula" or "dots" in token.formula.latex:
+        return None
+    if len(token.letters) == 1:
+        return token
+    found = _MEMBER.match(token.formula.latex)
+    tree = token.formula.tree if found else None
+    return Token("formula", "", token.start, (token.formula.part(tree[:1], False),)) if tree else None
+
+
+_MEMBER = re.compile(r"\s*([^=<>,]+?)\s*\\in\s*\\\{")
 
 
 _ENUMERATED = re.compile(
@@ -190,18 +199,21 @@ def _nameable(token: Token) -> Token | None:
 ATOMS |= {"enumerated": _enumerated}
 ATOMS |= {"nameable": _nameable, "datum": lambda token: _datum(token)}
 ATOMS |= {"several": lambda token: token if token.kind == "formula" and len(token.letters) > 1 else None}
-def _member(token: Token) -> Token | None:
-    """t of t ∈ {0, 1}."""
-    found = _MEMBER.match(token.formula.latex) if token.kind == "formula" else None
-    tree = token.formula.tree if found else None
-    return Token("formula", "", token.start, (token.formula.part(tree[:1], False),)) if tree else None
-
-
-_MEMBER = re.compile(r"\s*([^=<>,]+?)\s*\\in\s*\\\{")
-ATOMS |= {"member": _member, "SLASH": lambda token: "" if token.text == "/" else None}
+ATOMS |= {"SLASH": lambda token: "" if token.text == "/" else None}
 ATOMS |= {"declared": lambda token: token if token.kind == "formula" and token.said is Said.DECLARATION else None}
 ATOMS |= {"letterword": _letter_word, "letters": _letters, "formula": _formula,
           "LB": lambda token: "" if token.text == "(" else None, "RB": lambda token: "" if token.text == ")" else None}
+def _complement(token: Token) -> Say | None:
+    """1 - z, of z."""
+    found = _COMPLEMENT.fullmatch(token.formula.latex) if token.kind == "formula" else None
+    tree = token.formula.tree if found else None
+    rest = next((tree[n + 1 :] for n, item in enumerate(tree) if is_token(item, "MINUS")), ()) if tree else ()
+    own = Token("formula", "", token.start, (token.formula.part(rest, False),)) if rest else None
+    return Say("ref", ("", own)) if own is not None and len(own.letters) == 1 else None
+
+
+_COMPLEMENT = re.compile(r"\s*(?:\\(?:mathbf|mathbb|bm)\s*\{?\s*)?1\}?\s*-.*")
+ATOMS |= {"complement": _complement}
 def _rest_no_letters(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     if all(t.kind != "formula" for t in tokens[at:]):
         yield len(tokens), ""
@@ -238,6 +250,18 @@ def _datum(token: Token) -> str | None:
     """A word before an image or a signal that changes nothing of it."""
     other = token.kind != "word" or _number(token) is not None or token.text in _UNSAFE or token.text in _ALTERED
     return None if other else ""
+
+
+_STORY = words_of("en", "STORY")
+_NAMED = frozenset("network net model layer unit cell block".split())
+
+
+def _story(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, Say]]:
+    """All of a sentence that says nothing of layers: what no row knows, and no kind of network either."""
+    free = [any(True for _ in _free(tokens, n)) for n in range(len(tokens))]
+    kinds = (free[n] and tokens[n + 1].text in _NAMED for n in range(len(tokens) - 1))
+    if at == 0 and all(own or t.text in _STORY for own, t in zip(free, tokens, strict=True)) and not any(kinds):
+        yield len(tokens), Say("story")
 
 
 _GEOMETRY = words_of("en", "GEOMETRY")
@@ -368,6 +392,7 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "REST_ASIDE": _aside, "REST_HINT": _hint,
     "safe": _safe, "DRAWING": _drawing,
     "free": _free,
+    "story": _story,
     "geometry": _geometry,
     "REST_NO_LETTERS": _rest_no_letters,
     "REST_LETTERS": request_atoms.rest_of_letters,
@@ -389,6 +414,13 @@ KINDS = tuple({**dict.fromkeys(ATOMS, _FORMULA), **dict.fromkeys(RUNS, _WORD),
 ROWS = indexed("en", KINDS)
 
 
+def says(said: Any, kind: str) -> bool:
+    """Whether something of this kind stands in what was said."""
+    own = isinstance(said, Say) and said.kind == kind
+    return own or any(says(one, kind) for one in (said.of if isinstance(said, Say) else said if isinstance(
+        said, (list, tuple)) else ()))
+
+
 def meanings(tokens: Sentence) -> list[Any]:
     """All that a sentence may say; raises :class:`Unread` where the rows do not read all of it."""
     parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
@@ -396,7 +428,7 @@ def meanings(tokens: Sentence) -> list[Any]:
     if not found:
         read, rest = (" ".join(map(str, part)) for part in (tokens[: parse.furthest], tokens[parse.furthest :]))
         raise Unread(f"{read} <<>> {rest}")
-    return found
+    return [one for one in found if says(one, "own")] or found  # «a leaky ReLU, f(z) = …» is one thing
 
 
 def is_read(tokens: Sentence) -> bool:

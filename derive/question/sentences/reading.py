@@ -40,21 +40,23 @@ def told_statement(prose: Prose) -> tuple[Emitted, Statement]:
     """What the sentences make, each in one of its readings; raises :class:`Unread` where two of them differ."""
     told = [(tokens, meanings(tokens)) for tokens in sentences(prose)]
     made: list[tuple[Emitted, Statement, Fields]] = []
-    misread: list[Misread] = []
-    for n, way in enumerate(_ways(prose, told, (), misread)):
+    misread: Misread | None = None
+    for way in _ways(prose, told, ()):
         try:
+            if isinstance(way, Unread):
+                raise way
             emitted = Emitted(_telling(prose, way))
             made.append((emitted, emitted.statement(), tuple(emitted.fields)))
         except Misread as exc:
-            misread.append(exc)
+            misread = misread or exc
         except Unread:
             if not made:
                 raise
-        if n > _MOST_WAYS or made and not _alike(made[0][1:], made[-1][1:]):
+        if len(made) > _MOST_WAYS or made and not _alike(made[0][1:], made[-1][1:]):
             words = next(tokens for tokens, readings in told if len(readings) > 1)
             raise Unread(f"“{' '.join(map(str, words))}” in two ways")
     if not made:
-        raise misread[0]
+        raise misread or Unread("the sentences together")
     return made[0][:2]
 
 
@@ -64,7 +66,7 @@ def _alike(first: tuple[Statement, Fields], other: tuple[Statement, Fields]) -> 
     return not more and (replace(other[0], derive=first[0].derive), other[1]) == first
 
 
-def _ways(prose: Prose, told: _Several, before: _Way, misread: list[Misread]) -> Iterator[_Way]:
+def _ways(prose: Prose, told: _Several, before: _Way) -> Iterator[_Way | Unread]:
     """One reading of each sentence: the first that fits the sentences before it, and others that tell another thing.
 
     Where the first that fits cannot be told, none of the others is taken in its place.
@@ -74,22 +76,19 @@ def _ways(prose: Prose, told: _Several, before: _Way, misread: list[Misread]) ->
         return
     tokens, readings = told[len(before)]
     if len(readings) == 1:
-        yield from _ways(prose, told, (*before, (tokens, readings[0])), misread)
+        yield from _ways(prose, told, (*before, (tokens, readings[0])))
         return
     seen: set[str] = set()
     for said in readings:
         way = (*before, (tokens, said))
         try:
             now = _telling(prose, way).seen()
-        except Misread as exc:
-            misread.append(exc)
-        except Unread:
-            if not seen:
-                raise
+        except Unread as exc:
+            yield exc
         else:
             if now not in seen:
                 seen.add(now)
-                yield from _ways(prose, told, way, misread)
+                yield from _ways(prose, told, way)
 
 
 def _telling(prose: Prose, way: _Way) -> Telling:

@@ -17,12 +17,13 @@ from derive.question.sentences.meaning import Say
 from derive.question.sentences.tokens import Token
 from derive.question.sentences.values import Axis, Misread, Unread, Value, space
 
-_LAST = frozenset(("current", "output", "scores", "logits", "preactivation", "activation", "prediction", "hidden",
+LAST = frozenset(("current", "output", "scores", "logits", "preactivation", "activation", "prediction", "hidden",
                    "probabilities", "thing", "sum", "product", "branch"))
 _FIRST = ("signal", "featuremap", "thing", "embedding")  # the input, where nothing has been said before
 _FIXED = ("input", "target", "loss")  # what no layer makes
 _MEMBERS = re.compile(r"([^=<>,]+?)\s*\\in\s*\\\{[^{}]*\\\}\s*\^\s*\{?([^{}]+)\}?")  # T ∈ {0, 1}^{N × K}
-_BETWEEN = ("formulas", "table", "start", "before", "written_value", "words")  # of one sentence, or the same in all
+# of one sentence, or the same in all
+_BETWEEN = ("formulas", "open_letters", "in_formulas", "table", "start", "before", "written_value", "words")
 _KEYS = {Said.DEFINITION: "forward", Said.FUNCTION: "functions", Said.DECLARATION: "shapes", Said.RANGE: "ranges",
          Said.FACT: "facts"}
 
@@ -35,6 +36,8 @@ class Told:
         self.table: SymbolTable = gather(self.formulas)
         self.in_formulas = {s.name for s in gather(
             [f for f in self.formulas if Token("formula", "", 0, (f,)).equates]).symbols}
+        defining = [f for f in self.formulas if _KEYS.get(kind_of(f)) == "forward"]
+        self.open_letters = {s.name for s in gather(defining).symbols} - {n for f in defining for n in heads(f)}
         self.values: list[Value] = []
         self.letters: dict[str, Value] = {}
         self.nouns: dict[str, Value] = {}
@@ -90,6 +93,7 @@ class Told:
             return
         names = {s.name for s in gather([formula]).symbols}
         for name in heads(formula):
+            name = name if name in names or f"{name}_t" not in names else f"{name}_t"
             self.needs[name] = names - {name}
             value = self.letters.get(name) or self.new(latex_of(name), "formula")
             value.made, value.axes = "formula", self.axes_known(name)
@@ -124,6 +128,8 @@ class Told:
         """The value of a letter of the card."""
         latex = token.letters[0]
         name = name_of(latex)
+        if self.table.named(f"{name}_t") is not None and self.table.named(name) is None:
+            latex, name = latex_of(f"{name}_t"), f"{name}_t"  # one step of a recurrence
         if name not in self.letters:
             value = self.new(latex, None)
             value.axes = self.axes_known(name)
@@ -133,7 +139,7 @@ class Told:
         noun = noun.kind if isinstance(noun, Say) else noun
         if token is not None:
             current = self.start if self.current is self.written_value else self.current
-            if noun in _LAST and current is not None and current.made is not None and (
+            if noun in LAST and current is not None and current.made is not None and (
                     name_of(token.letters[0]) not in self.letters):
                 self.named(current, token)  # «the result $a$» of what has been told
             if noun == "input" and self.input is not None and self.input.letter is None and (
@@ -165,7 +171,7 @@ class Told:
             return self.nouns[noun]
         if noun in ("sum", "product") and (self.current is None or self.current.made != noun):
             raise Unread(f"“{noun}”")
-        if noun in _LAST and self.current is not None:
+        if noun in LAST and self.current is not None:
             return self.current
         if noun in (*_FIRST, "current") and self.current is None:
             self.nouns[noun] = self.source()
@@ -180,9 +186,14 @@ class Told:
         return self.nouns["input"]
 
     def source(self) -> Value:
-        """The input."""
+        """The input: the x of the card's formulas, where they have one that they do not define."""
         if self.input is None:
-            self.input = self.new(None, None)
+            name = next((name for name in ("x", "X") if name in self.open_letters), None)
+            if name is None:
+                self.input = self.new(None, None)
+            else:
+                self.input = self.letters.get(name) or self.new(latex_of(name), None)
+                self.input.axes = self.input.axes or self.axes_known(name)
         return self.input
 
     def named(self, value: Value, token: Token) -> Value:
@@ -288,14 +299,8 @@ def _heads(formula: Formula, functions: bool) -> Iterator[str]:
             item = runs[0][0]
             if getattr(base_of(item), "type", "") == "NAME" and (len(runs[0]) == 1 or functions):
                 latex = _labelled(normal(item))
-                yield name_of(latex) if latex else str(getattr(base_of(item), "text", ""))
-
-
-def says(said: Any, kind: str) -> bool:
-    """Whether something of this kind stands in what was said."""
-    own = isinstance(said, Say) and said.kind == kind
-    return own or any(says(one, kind) for one in (said.of if isinstance(said, Say) else said if isinstance(
-        said, (list, tuple)) else ()))
+                text = str(getattr(base_of(item), "text", ""))
+                yield name_of(latex) if latex else text + "_prime" * getattr(item, "primes", 0)
 
 
 def pairs(said: Any) -> Iterator[tuple[str, Any]]:

@@ -7,8 +7,9 @@ from typing import Any
 from derive.notation.symbols import name_of
 from derive.question.sentences.layers import Layers
 from derive.question.sentences.meaning import Say
+from derive.question.sentences.state import LAST
 from derive.question.sentences.tokens import Sentence, Token
-from derive.question.sentences.values import Unread, Value
+from derive.question.sentences.values import Misread, Unread, Value
 from derive.question.sentences.windowed import WINDOWED
 
 __all__ = ["Telling", "Unread"]
@@ -17,6 +18,9 @@ _LAYERS = ("dense", "act", "own", "dropout", "residual", "parts", "join", "losse
            "written", "conv", "pool", "module")
 
 
+_NAMES = ("is", "outof", "lossis", "computes")  # what is said is what it is
+_TOLD = ("state", "previous", "gate", "candidate", "forget_gate", "input_gate", "output_gate", "update_gate",
+         "reset_gate")
 _GENERAL = (Say("thing"), Say("scale"), Say("shift"), Say("state"))
 
 
@@ -87,6 +91,8 @@ class Telling(Layers):
                 return self.written_value or self.source()
             case "equations_value":
                 return self.current or self.source()
+            case "made":
+                return self.verb_giving(self.through(self.source(), said[2]), Say("giving", (said[1], said[0])))
             case "output_parts":
                 return self.through(self.current or self.source(), said[0])
             case "apply":
@@ -155,13 +161,64 @@ class Telling(Layers):
             value = self.current = self.through(source, subject)
         else:
             self.before = self.current
-            value = self.value(subject)
+            value = self.subject(subject, verbs)
             if value.made is not None or value is self.input or self.current is None:
                 self.current = value
-            names = verbs and verbs[0].kind in ("is", "outof", "lossis", "computes")  # what is said is what it is
+            names = verbs and verbs[0].kind in _NAMES
             if self.input is None and value.made is None and value is not self.target and not names:
                 self.input = value
         self.verbs(value, verbs)
+
+    def subject(self, said: Any, verbs: Any) -> Value:
+        """The value that a sentence is about; «the cell state is c = …» says what a noun means."""
+        noun = (said[0].kind if isinstance(said[0], Say) else said[0]) if isinstance(said, Say) and (
+            said.kind == "ref") else ""
+        if noun in _TOLD and said[1] is None and verbs and verbs[0].kind == "equations" and self.written_value:
+            self.nouns[noun] = self.written_value
+            return self.written_value
+        names = bool(verbs) and verbs[0].kind in _NAMES
+        if names and noun in LAST and said[1] is not None and name_of(said[1].letters[0]) not in self.letters:
+            self.nouns[noun] = self.lettered(said[1])
+            return self.nouns[noun]
+        if names and noun == "output" and said[1] is None and self.current is None:
+            return self.new(None, None)
+        return self.value(said)
+
+    def verb_mapof(self, value: Value, channels: str, area: Any) -> Value:
+        """«the feature tensor has two channels of three by four pixels»"""
+        if value is not self.input:
+            raise Unread("a feature map")
+        return self.feature_map(None, channels, area)
+
+    def on_story(self) -> None:
+        """Who does what with a network, before anything is said of it."""
+        if self.values or self.depth is not None:
+            raise Unread("what is told between")
+
+    def on_flow_layer(self, attrs: Any) -> None:
+        """«the output layer is linear with …»"""
+        self.on_flow(Say("dense", (Say("opts"), attrs)), ())
+
+    def on_classified(self, count: str, parts: Say) -> None:
+        """«three classes are recognised by …»"""
+        self.current = self.attributes(self.through(self.current or self.source(), parts), (("units", count),))
+
+    def on_flow_several(self, letters: Any, act: str, names: Any) -> None:
+        """«a, b and c pass through a sigmoid to give f, g and h»"""
+        if len(letters) != len(names) or len(names) < 2:
+            raise Misread("which of them gives what")
+        for one, name in zip(letters, names, strict=True):
+            self.named_act(self.lettered(one), act, name)
+
+    def named_act(self, value: Value, act: str, name: Token) -> None:
+        """The activation of a value, under a letter that formulas may use before it."""
+        known = self.letters.get(name_of(name.letters[0]))
+        made = self.activation(value, act)
+        self.current = self.replaced(known, made) if known is not None else self.named(made, name)
+
+    def on_roles(self, letters: Any, role: str) -> None:
+        for one in letters:
+            self.roles[name_of(self.lettered(one).letter or "")] = role
 
     def on_flow_equations(self, vps: Any) -> None:
         """«The scores s = Wx + b go into a softmax»"""
@@ -175,6 +232,8 @@ class Telling(Layers):
         """«a classifier has three inputs, one hidden layer … and a logistic output unit»"""
         if model.kind == "layers_model":
             self.depth = 2 if model[0] == "two" else int(model[0]) if model[0].isdigit() else None
+        if model.kind == "it_model" and any(value.made is not None for value in self.values):
+            raise Misread("what “it” is")
         if model.kind in ("residual_block", "gated_block"):
             self.claimed.add(model.kind)
         value = self.current or self.source()
@@ -309,8 +368,9 @@ class Telling(Layers):
 
     def verb_converts(self, value: Value, what: Any, count: str) -> Value:
         """«… turns these numbers into probabilities for three classes»"""
-        source = self.value(what)
-        if value.made is None or value is source and value.made == "formula":
+        if isinstance(what, Say):
+            self.value(what)
+        if value.made in (None, "formula"):
             raise Unread("“turns”")
         return self.attributes(value, (("units", count),))
 

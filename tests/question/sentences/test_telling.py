@@ -255,6 +255,70 @@ Both of them receive the same input $x$. The output of the layer is $y = t\odot 
     => y = t\odot q + (1-t)\odot x ; s_{j} = \sum_{k} U_{jk} x_{k} + c_{j} ; t_{j} = \frac{1}{1 + e^{-s_{j}}} ; a_{i}
     = \sum_{k} V_{ik} x_{k} + d_{i} ; q_{i} = \max(0, a_{i})
 
+Your colleague trains a small network to recognise three species of iris. It has four inputs, one hidden layer with
+five tanh units and an output layer with three units and softmax. Both layers have biases. The loss is the
+cross-entropy with a one-hot target.
+    => s_{j} = \sum_{k} W_{1,jk} x_{k} + b_{1,j} ; h_{j} = \tanh(s_{j}) ; a_{i} = \sum_{j} W_{2,ij} h_{j} + b_{2,i} ;
+    p_{i} = \frac{e^{a_{i}}}{\sum_{l} e^{a_{l}}} ; L = -\sum_{i} t_{i} \log(p_{i})
+
+Consider the following detector of leaks in a pipeline. A vector of four pressures is the input of a hidden layer with
+three hyperbolic tangent neurons. A single output neuron with a sigmoid gives the probability of a leak, and the
+network is trained with binary cross-entropy on one sample. All neurons have biases.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; h_{j} = \tanh(s_{j}) ; a = \sum_{j} w_{j} h_{j} + c ; g = \frac{1}{1 +
+    e^{-a}} ; L = -(t \log(g) + (1 - t) \log(1 - g))
+
+Three classes of ECG beats are recognised by a single linear layer with bias, applied to a vector of four features;
+its outputs are turned into probabilities by a softmax, and the loss is the cross-entropy against the one-hot label.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; p_{j} = \frac{e^{s_{j}}}{\sum_{i} e^{s_{i}}} ; L = -\sum_{j} t_{j}
+    \log(p_{j})
+
+In a recurrent cell the old state $h$ and a candidate $c$ are mixed, $h' = (1-z)\odot h + z\odot c$. The gate $z$ is
+the output of a layer of $n$ sigmoid neurons with the weights $U$ and biases $d$ whose input is the old state $h$.
+    => h' = (1-z)\odot h + z\odot c ; s_{j} = \sum_{k} U_{jk} h_{k} + d_{j} ; z_{j} = \frac{1}{1 + e^{-s_{j}}}
+
+A highway layer computes a transform gate $t=\sigma(W_T x+b_T)$ and a candidate, which is a dense layer with weights
+$V$ and bias $d$ followed by a hyperbolic tangent. The output $y$ mixes the candidate (weighted by $t$) with the
+unchanged input (weighted by $1-t$), elementwise.
+    => t=\sigma(W_T x+b_T) ; s_{j} = \sum_{k} V_{jk} x_{k} + d_{j} ; h_{j} = \tanh(s_{j}) ; g_{i} = 1 - t_{i} ; a_{i}
+    = t_{i} h_{i} ; u_{i} = g_{i} x_{i} ; y_{i} = a_{i} + u_{i}
+
+The last feature tensor of a small convolutional network has two channels of three by four pixels. Global average
+pooling reduces every channel to one number, and a linear classifier with bias followed by a softmax turns these
+numbers into probabilities for three classes. The loss is the cross-entropy with a one-hot target.
+    => s_{k} = \frac{1}{12} \sum_{j,i} x_{kji} ; a_{l} = \sum_{k} W_{lk} s_{k} + b_{l} ; p_{l} =
+    \frac{e^{a_{l}}}{\sum_{m} e^{a_{m}}} ; L = -\sum_{l} t_{l} \log(p_{l})
+
+At the end of a convolutional network there are three feature maps of size two by four. Global average pooling reduces
+each map to one number, and a fully connected layer with bias and without activation converts the three numbers to two
+outputs.
+    => s_{k} = \frac{1}{8} \sum_{j,i} x_{kji} ; y_{l} = \sum_{k} W_{lk} s_{k} + b_{l}
+
+In an activation layer every output is the corresponding input divided by one plus the absolute value of that input.
+    => h_{k} = |x_{k}| ; y_{k} = 1 + h_{k} ; z_{k} = \frac{x_{k}}{y_{k}}
+
+Inverted dropout with a fixed binary mask $m\in\{0,1\}^D$ and keep probability $q$ is applied to an input $x$: entries
+with mask zero are removed, the others are divided by $q$. The thinned vector $v$ then enters the linear layer
+$y=Wv+b$.
+    => y=Wv+b ; h_{k} = x_{k} m_{k} ; v_{k} = \frac{h_{k}}{q}
+
+The new state $h$ is the elementwise convex combination in which $z$ multiplies the candidate $c$ and $1-z$ multiplies
+the old state $u$.
+    => y_{k} = 1 - z_{k} ; g_{k} = z_{k} c_{k} ; a_{k} = y_{k} u_{k} ; h_{k} = g_{k} + a_{k}
+
+A linear neuron $y_n = \sum_i w_i x_{ni} + b$ is trained on $N$ patterns. The cost $J$ is the mean squared error with
+respect to the desired outputs $d_n$, plus $\lambda$ times the sum of the absolute values of the weights (the bias is
+not penalised).
+    => y_n = \sum_i w_i x_{ni} + b ; J = \frac{1}{N} \sum_{k} (y_{k} - d_{k})^2 + \lambda \sum_{j} |w_{j}|
+
+The net inputs $a$, $b$ and $c$ pass through the logistic sigmoid to give $f$, $g$ and $h$ respectively. The output is
+$y = f \odot g + h$.
+    => y = f \odot g + h ; f_{k} = \frac{1}{1 + e^{-a_{k}}} ; g_{j} = \frac{1}{1 + e^{-b_{j}}} ; h_{i} = \frac{1}{1 +
+    e^{-c_{i}}}
+
+The hidden state is $s = \tanh(Ux + d)$. A linear output layer with weights $V$ and no bias gives the predictions $y$.
+The loss is half the summed squared error between $y$ and the targets $t$.
+    => s = \tanh(Ux + d) ; y_{j} = \sum_{k} V_{jk} s_{k} ; L = \frac{1}{2} \sum_{j} (y_{j} - t_{j})^2
+
 """
 
 OPEN = r"""
@@ -394,6 +458,33 @@ A dense layer with three units is followed by a tanh, and the result is multipli
 A network: linear layer, PReLU, squared error with targets $t_k$.
 
 A dense layer with three units is followed by a softmax, which reduces each map to one number.
+
+A dense layer with three units is followed by a ReLU. Your colleague doubles the output.
+
+A Hopfield network is trained by your colleague. It has three inputs and two sigmoid units.
+
+Three classes of beats are recognised by two linear layers.
+
+The net inputs $a$ and $b$ pass through the logistic sigmoid to give $f$, $g$ and $h$ respectively. The output is $y =
+f \odot g$.
+
+Inverted dropout with a fixed binary mask $m\in\{0,1\}^D$ and keep probability $q$ is applied to an input $x$: entries
+with mask zero are removed, the others are divided by $p$.
+
+The new state $h$ is the elementwise convex combination in which $z$ multiplies the candidate $c$ and $1+z$ multiplies
+the old state $u$.
+
+A dense layer with three units reduces each map to one number.
+
+A linear neuron $y_n = \sum_i w_i x_{ni} + b$ is trained on $N$ patterns. The cost $J$ is the mean squared error with
+respect to the desired outputs $d_n$, plus $\lambda$ times the sum of the cubed absolute values of the weights.
+
+In a recurrent cell the old state $h$ and a candidate $c$ are mixed twice, $h' = (1-z)\odot h + z\odot c$.
+
+An input gate and an output gate are vectors. The state $c$ is the tanh of $u$, multiplied elementwise by the forget
+gate.
+
+The output layer is linear with tied weights. A hidden layer with three tanh units comes first.
 
 """
 

@@ -170,9 +170,17 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     return [k for k in said["kinds"] if k != "named"] == asked and named <= taken
 
 
+def _routed(layer: Said, said: Mapping[str, Any]) -> bool:
+    """Gradients come from the output's message and go to that of what it is computed from."""
+    named = tuple(said[name] for name in ("source", "output", "upstream", "gradient"))
+    return named in {tuple(formula(Entry(name, ()), layer.module) for name in (
+        w.source, w.layer.output, f"delta_{w.layer.output}", f"delta_{w.source}")) for w in windowed(layer.module)}
+
+
 # what the facts of a macro must be together
 TOGETHER: dict[str, Callable[[Said, Mapping[str, Any]], bool]] = {
     "jump": _jump, "missed": _jump, "title": _titled, "answer_derivatives": _derivatives,
+    "routing_caption": _routed,
     "clarke": lambda layer, said: any(j.between for j in layer.jumps),
     "answer_parameters": lambda layer, said: not layer.module.parameters,
 }

@@ -69,6 +69,7 @@ FACTS: list[tuple[str, str, str, object]] = [
     (POOLING, "window_derivative", "slopes", ("0", "1")), (POOLING, "why_remark", "slopes", ("0", "1")),
     (POOLING, "answer_maximiser", "rule", "last"), (POOLING, "ties_rule", "rule", "last"), (POOLING, "title", "kinds", ["parameter"]),
     (POOLING, "window_maximum", "op", "min"), (POOLING, "routing_caption", "op", "min"), (POOLING, "title", "parts", ["Min pooling"]),
+    (POOLING, "routing_caption", "upstream", r"$\delta_x$"), (POOLING, "routing_caption", "output", "$x$"),
     (POOLING, "here", "stride", [3, 3]), (OVERLAP, "here", "kernel_size", [2, 2]), (OVERLAP, "here", "padding", [(1, 1), (1, 1)]),
     (POOLING, "here", "facts", WindowFacts(4, False, False, False, False)), (POOLING, "ties_message", "overlaps", True),
     (POOLING, "window_cases", "n", 5), (POOLING, "window_entries", "n", 3), (POOLING, "window_entries", "axes", 1),

@@ -39,7 +39,9 @@ def remark(b: Builder, subject: Subject) -> None:
     jumps = _by_place(b, [j for k in nodes for j in k.jumps])
     broken = [(b.m(k.of), b.m(r)) for k in nodes for r in k.broken]
     tied = [b.m(tuple_of(e.stars)) for e in extremisers(subject.module)] if subject.targets else []
-    b.prose("answer_kinks", jumps=[j for j in jumps if j.between], tied=tied)
+    # through other definitions, and of several outputs that are summed, what the rule selects may be none of these
+    alone = subject.is_window or (subject.is_scalar and len(subject.module.equations) == 1)
+    b.prose("answer_kinks", jumps=[j for j in jumps if j.between], tied=tied, alone=alone, rule=subject.module.tie_rule)
     b.prose("answer_off", jumps=[j for j in jumps if j.between is False], broken=list(dict.fromkeys(broken)),
             missed=[_shown(b, j) for k in nodes for j in k.missed])
     tip = norm(subject.module.output, subject.module) if subject.targets else None

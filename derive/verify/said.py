@@ -133,6 +133,8 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "answer_messages.gradient": lambda layer, gradient: gradient == formula(Partial(
         Entry("loss", ()), layer.module.definition(layer.module.output)[0]), layer.module),
+    "alone": lambda layer, alone: not alone or any(w.whole for w in windowed(layer.module)) or (
+        len(layer.module.equations) == 1 and not layer.module.definition(layer.module.output)[0].indices),
     "answer_kinks.jumps": lambda layer, jumps: _jumping(layer, jumps, True),
     "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
     "answer_unanswered.why": lambda layer, why: why in layer.module.unanswered,

@@ -76,7 +76,7 @@ FACTS: list[tuple[str, str, str, object]] = [
     (RELU, "jump", "chosen", "$1$"), (RELU, "jump", "slopes", ["$1$", "$0$"]), (RELU, "jump", "between", False),
     (SMOOTH, "kink", "smooth", []), (SMOOTH, "kink", "broken", ["$s_{k} = 0$"]), (MISSED, "missed", "chosen", "$1$"),
     (JUMP, "kink", "smooth", ["$x = 1$"]),
-    (SLOPE, "answer_kinks", "jumps", [SimpleNamespace(boundary="$s_{k} = 0$", of="$y_{k}$", **PLACE)]),
+    (RELU, "answer_kinks", "alone", True), (SLOPE, "answer_kinks", "jumps", [SimpleNamespace(boundary="$s_{k} = 0$", of="$y_{k}$", **PLACE)]),
     (AFFINE, "answer_shapes", "shapes", [(("$n$", "$K$"), ["$W$"])]), (AFFINE, "answer_derivatives", "kind", "parameter"),
     (AFFINE, "answer_messages", "gradient", r"$\partial L / \partial x_{i}$"), (NORM, "answer_letters", "inputs", [r"$\gamma_{k}$"]),
     (NORM, "answer_letters", "constants", ["$x_{k}$"]), (NORM, "letters", "rows", [("$x_{k}$", "parameter", "")]),

@@ -64,6 +64,8 @@ class WindowFormulas(Lettered):
     def _pixels(self, value: Value) -> list[Axis]:
         """The axes of what goes in; an image or a signal of no said size has as many as the window."""
         (source,) = value.of
+        if self.batch_axis is not None:
+            raise Unread("windows over a batch")
         rank = value.options.get("rank")
         if source.made is None and source.axes and len(source.axes) == 1 and not source.axes[0].size and rank == 2:
             source.axes.append(Axis(next(self.indices)))
@@ -103,8 +105,8 @@ class WindowFormulas(Lettered):
 
     def _global_pool(self, value: Value, op: str) -> str:
         """The mean of each channel, or of a signal or an image of one."""
+        axes = self._pixels(value)
         (source,) = value.of
-        axes = self._axes(source)
         if op not in _REDUCED or any(key in value.options for key in ("kernel", "stride", "padding", "disjoint")):
             raise Unread("a global pooling with windows")
         kept = axes[:-2] if len(axes) == 3 else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 from derive.question.sentences.values import Unread, Value
@@ -49,6 +50,8 @@ def geometry(layer: Value, sizes: tuple[int | None, ...]) -> Geometry:
     found = Geometry(kernel, stride, dilation, ((0, 0),) * rank, sizes)
     found = Geometry(kernel, stride, dilation, tuple(_padding(given, found)), sizes)
     claimed = _numbers(given, "output", rank)
+    if "count" in given and (None in found.outputs or str(prod(n or 0 for n in found.outputs)) != given["count"]):
+        raise Unread("the number of windows")
     if (claimed is not None and found.outputs != claimed) or (given.get("same") and _same(found) is False) or any(
             n is not None and n < 1 for n in found.outputs):
         raise Unread("the size of the output")

@@ -180,7 +180,10 @@ class Layers(Losses, Convolutions, Poolings):
         return self.attributes(value, (("units", count),))
 
     def on_nobias(self) -> None:
-        for units in self.linear():
+        kernels = [value for value in self.values if value.made == "conv"]
+        for layer in kernels:
+            self.option(layer, "bias", "no")
+        for units in () if kernels and not any(v.made == "dense" for v in self.values) else self.linear():
             self.attribute(units, "bias", "no")
 
     def on_allbias(self) -> None:

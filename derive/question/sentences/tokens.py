@@ -139,7 +139,8 @@ def _tokens(prose: Prose) -> Iterator[Token]:
     gaps = {gap.start: gap.formula for gap in prose.gaps}
     text = prose.text
     text = _POINTS.sub(lambda mark: " " * len(mark[0]), text)
-    text = _MARK.sub(lambda mark: mark[0] if _POINTING.search(text[: mark.start()]) else " " * len(mark[0]), text)
+    text = _MARK.sub(lambda mark: mark[0] if _POINTING.search(text[: mark.start()]) or _closing(mark) else
+                     " " * len(mark[0]), text)
     for match in _TOKEN.finditer(text):
         start, word = match.start(), match[0]
         if word == GAP and start in gaps:
@@ -161,6 +162,12 @@ def _tokens(prose: Prose) -> Iterator[Token]:
             yield Token("word", _IZE.sub(r"is\1", word.removesuffix("'s")), start)
         else:
             yield Token("sign", word, start)
+
+
+def _closing(mark: re.Match[str]) -> bool:
+    """The bracket of «2)» was opened before: (stride 2)."""
+    before = mark.string[: mark.start()]
+    return not mark[0].startswith("(") and before.rfind("(") > max(before.rfind(")"), before.rfind("."))
 
 
 def _of_formula(start: int, found: tuple[Formula, ...]) -> Token:

@@ -13,6 +13,17 @@ from derive.question.sentences.telling import Unread
 
 # A description, and behind the arrow what becomes of a window: its size, stride, padding, dilation, the input's size.
 READ = r"""
+A pooling layer replaces each non-overlapping 2×2 block of a 4×6 image by its mean. => avg 2×2 stride 2×2 of 4×6
+In a mean-pooling layer the input signal of length 10 is split into windows of length 2 without overlap; the mean of
+every window is the output. => avg 2 stride 2 of 10
+A 4 × 4 feature map is pooled with a 2 × 2 max pooling window (stride 2). => max 2×2 stride 2×2 of 4×4
+Every output of a pooling layer is the maximum of a 2x2 block of the input image, the blocks do not overlap, and the
+image has 4x6 pixels. => max 2×2 stride 2×2 of 4×6
+Consider a layer that outputs the maximum of every three consecutive samples of a signal of length 9, moving by three
+samples. => max 3 stride 3 of 9
+A signal of length nine is divided into three windows of three samples; the layer keeps the largest value of each
+window. => max 3 stride 3 of 9
+A 3x3 kernel is convolved with a 6x6 image (no padding, stride 1), and a bias is added. => conv 3×3 of 6×6
 A single-channel feature map of size 4 × 4 goes through a max pooling layer with a 2 × 2 window and stride 2 (see the
 figure: four non-overlapping blocks, coloured red, green, blue and yellow; no padding). => max 2×2 stride 2×2 of 4×4
 A min-pooling layer works on a sequence of eight values. Each output is the smallest of three inputs; the window is
@@ -69,6 +80,33 @@ added. => conv 3 dilation 2 padding 2,2 of 8
 """
 
 OPEN = r"""
+A pooling layer replaces each 2×2 block of a 4×6 image by its mean and its maximum.
+
+A signal of length nine is divided into four windows of three samples; the max pooling layer keeps the largest value
+of each window.
+
+A 2x2 average pooling (stride 2) is applied to a 4x4 input image and to its transpose.
+
+Every output of a pooling layer is twice the maximum of a 2x2 block of the 4x4 input image.
+
+A pooling layer keeps the largest value of every second window of length 3 of a signal of length 9.
+
+A 5x5 image is convolved with two 2x2 kernels, and a bias is added.
+
+A max pooling layer with windows of three is applied to a batch of four signals of length 9.
+
+A max pooling layer takes the maximum of two inputs.
+
+Max pooling with windows of three, shifted by one position to the left, on a signal of length 9.
+
+Max pooling with windows of three on a signal of length 9. The window starts at the second sample.
+
+Max pooling with windows of three on a signal of length 10. The last window is incomplete.
+
+Max pooling with windows of three on a signal of length 10. Incomplete windows are kept.
+
+Max pooling over the absolute values with windows of three on a signal of length 9.
+
 Max pooling with windows of length three, dilated by a factor of two, on a signal of nine samples. Between two inputs of
 the same window two samples are skipped.
 

@@ -15,7 +15,7 @@ from derive.question.request import besides
 from derive.question.sentences.emitted import Emitted
 from derive.question.sentences.meaning import meanings
 from derive.question.sentences.telling import Telling, Unread
-from derive.question.sentences.tokens import Sentence, sentences
+from derive.question.sentences.tokens import Sentence, in_english, sentences
 from derive.question.sentences.values import Misread
 from derive.statement import Statement
 
@@ -31,6 +31,8 @@ def told_module(card: Card, prose: Prose) -> Module:
 
     Raises :class:`derive.errors.CardError` where the formulas that they make contradict each other.
     """
+    if not in_english(prose.text):
+        raise Unread("another language")
     emitted, statement = told_statement(prose)
     module = given_module(card, statement, tuple(emitted.fields))
     return replace(module, readings=tuple(dict.fromkeys((*_said(emitted, module), *besides(prose)))))

@@ -42,6 +42,12 @@ def made(mode: str) -> str:
     return document(items(), Head("Exam & test", "A_B", "3 June"), mode)
 
 
+@pytest.mark.parametrize("mode", ["space", "marking"])
+def test_each_page_has_its_number(mode: str) -> None:
+    _, _, after = made(mode).rpartition(r"\pagestyle{")
+    assert after.startswith("headandfoot}") and r"\footer{}{}{\footnotesize \thepage\,/\,\numpages}" in made(mode)
+
+
 def test_room_to_write_in_proportion_to_the_points_and_no_answer() -> None:
     text = made("space")
     assert [int(part.split("}")[0]) for part in text.split(r"\writingspace{")[1:]] == [5, 5, 5, 3, 5]

@@ -69,16 +69,21 @@ def _read(question: Question) -> Module:
     try:
         return next(module for way in WAYS if (module := way(question)) is not None)
     except DeriveError:
-        if any(True for _ in question.statement.given()):
+        told = None if any(True for _ in question.statement.given()) else _told(question)
+        if told is None:
             raise
-        from derive.question.sentences.reading import told_module
-        from derive.question.sentences.telling import Unread
+        return told
 
-        try:
-            return told_module(question.card, question.prose)
-        except (Unread, DeriveError):
-            pass
-        raise
+
+def _told(question: Question) -> Module | None:
+    """The module that rows read whole from all sentences; None where they do not."""
+    from derive.question.sentences.reading import told_module
+    from derive.question.sentences.telling import Unread
+
+    try:
+        return told_module(question.card, question.prose)
+    except (Unread, DeriveError):
+        return None
 
 
 # --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------
@@ -118,6 +123,11 @@ def pooling_named(question: Question) -> Module | None:
     if not pooled.equations:
         refuse_words(prose, beside_windows(prose, places(prose.text)))
     refuse_other_layers(prose, found)
+    told = _told(question) if not any(True for _ in statement.given()) and not pooled.equations else None
+    if told is not None and [field for _, field in told.fields] != [field for _, field in found.fields]:
+        raise OpenError(Problem("the windows can be read in two ways: write their size, stride and padding, e.g. “2×2 "
+                                "windows, stride 2, no padding”", line=prose.plain.first_line, key="kernel_size"),
+                        found=found)
     refuse_unread(question, found, words=False)  # those beside windows are accounted for above
     return _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
 

@@ -8,6 +8,7 @@ from typing import Any
 from derive.errors import CardError
 from derive.layers.arguments import window_field
 from derive.layers.intervals import Interval
+from derive.question.lexicon import named
 from derive.question.stated import Reader, Sizes, Stated, per_axis, times
 from derive.question.wording import Found
 from derive.receptive_field import ReceptiveField, WindowAxis, adaptive_field
@@ -322,6 +323,10 @@ def _stride(reader: Reader, kernel: Stated | None) -> Stated | None:
     if stride is None:
         if overlapping:
             reader.refuse(f"“{overlapping[0].quote}”: by how much? write the stride", overlapping[0].line)
+        plain = reader.words.plain
+        for moves in named(plain.text, "geometry.move"):
+            reader.refuse(f"“{plain.quote(moves.start, moves.stop)}”: by how much? write the stride",
+                          plain.line(moves.start))
         return None
     larger = all(s >= k for s, k in zip(stride.value, kernel.value, strict=True))
     if (same and stride.value != kernel.value) or (disjoint and not larger) or (

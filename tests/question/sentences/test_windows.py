@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
+from derive.errors import CardError
+from derive.question import module_of
 from derive.question.prose import prose_of
 from derive.question.reading import question_formulas
 from derive.question.sentences.emitted import Emitted
@@ -220,3 +222,12 @@ def test_windows(text: str, window: str) -> None:
 def test_what_changes_the_windows_is_not_read(text: str) -> None:
     with pytest.raises(Unread):
         _emitted(text)
+
+
+def test_a_window_that_moves_by_what_nothing_says_is_open() -> None:
+    text = ("A max pooling layer slides a window of three samples along a signal of length seven{}. "
+            "Derive the backward message.")
+    card = "---\nid: q\n---\n\n# Question\n{}\n"
+    with pytest.raises(CardError, match="“slides”: by how much"):
+        module_of(Card.parse(card.format(text.format(", one leap at a time"))))
+    assert module_of(Card.parse(card.format(text.format(" with stride 2")))).fields[0][1].stride == (2,)

@@ -42,13 +42,14 @@ from derive.expr import (
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.numeric.arithmetic import precision
-from derive.numeric.point import Definitions
+from derive.numeric.point import Definitions, NoCase, TwoCases, Undefined
 from derive.numeric.statements import componentwise
 from derive.records import dataclass
 from derive.sheet import Math
 from derive.verify.check import fresh
 from derive.verify.points.claims import Refuted
 from derive.verify.points.draw import thresholds
+from derive.verify.points.point import LOSS
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import Verdict
@@ -58,6 +59,7 @@ from derive.verify.scope import Scope, localised
 _UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
 
 
+_WITHIN = 12  # points at which the entries that exist are compared
 _FEW = 8  # points at which a guess is tried
 _VALUE = "value of f"
 
@@ -165,12 +167,29 @@ class Judge:
             told = found.counterexample or ""
             if "out of range" in told and (wide := _padded(link, self.module)) is not link:
                 return self._judged(wide, cond)
+            if "out of range" in told and (against := _within(node, scope)) is not None:
+                return Found(Verdict.REFUTED, "", against)
             if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):
                 return Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
         return _held(claim, node, scope, found.verdict, found.evidence)
+
+
+def _within(node: Node, scope: Scope) -> str | None:
+    """A counterexample where every entry exists."""
+    for claim in scope.compiler.claims(node):
+        for point in islice(scope.points(), _WITHIN):
+            for at in claim.assignments(point):
+                try:
+                    sides = claim.sides(point, at, set())
+                except (Undefined, NoCase, TwoCases, LookupError, ArithmeticError, ValueError, TypeError):
+                    continue
+                if sides is not None and (wrong := claim.contradiction(sides)):
+                    place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
+                    return f"{f'at {place} ' if place else ''}for {point.describe()}: {wrong}"
+    return None
 
 
 def _padded(link: Rel, module: Module) -> Rel:
@@ -271,8 +290,7 @@ def _of_loss(link: Rel, module: Module) -> Rel:
     """δ_t of a loss ℓ is ∂ℓ/∂t where no δ_ℓ stands beside it: the loss is the last."""
     output = module.table.named(module.output)
     upstream = f"delta_{module.output}"
-    if output is None or output.axes or any(isinstance(n, Entry) and n.tensor == upstream
-                                            for term in link.terms[1:] for n in walk(term)):
+    if output is None or output.axes or any(isinstance(n, Entry) and n.tensor in (upstream, LOSS) for n in walk(link)):
         return link
 
     def replaced(node: Node) -> Node | None:

@@ -150,6 +150,12 @@ def test_the_command_says_where_and_goes_on_after_a_broken_card(tmp_path: Path) 
     assert CliRunner().invoke(main, ["check", str(tmp_path / "b.md"), "--format", "json"]).exit_code == 1
 
 
+def test_the_gradient_that_comes_into_a_loss_is_no_derivative_of_it() -> None:
+    name = r"$\delta_{\ell} = \frac{\partial L}{\partial \ell}$"
+    report = derive.check(card("loss"), text=name + r" is 1, $\delta_{y,k} = 2 (y_k - t_k) \delta_{\ell}$.")
+    assert [c.verdict for c in report.checks] == [Verdict.PROVED, Verdict.PROVED]
+
+
 def test_ties_of_many_entries_refute_no_maximum() -> None:
     text = r"We get $\frac{\partial m_{kl}}{\partial x_{ij}} = " + CASES % ("1", "(i, j) = (i^*, j^*)", "0") + "$."
     assert derive.check("output/gallery/minimum_cz.md", text=text).ok

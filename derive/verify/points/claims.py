@@ -69,7 +69,7 @@ class Claim:
             if plain and sides[0] is not Undefined and sides[1] is not Undefined and same(*sides):
                 count += 1  # by far the most
                 continue
-            wrong = self._wrong(sides)
+            wrong = self.contradiction(sides)
             if wrong:
                 raise Refuted(self._describe(point, at, wrong))
             count += sum(side is not Undefined for side in sides) > 1
@@ -81,7 +81,7 @@ class Claim:
         return any(not point.elements(s.name, tuple([value[a] for a in s.args if isinstance(a, ex.Idx)]))
                    for s in self.applied)
 
-    def _wrong(self, sides: tuple[Any, ...]) -> str | None:
+    def contradiction(self, sides: tuple[Any, ...]) -> str | None:
         """What two neighbouring sides contradict; a side that is undefined here is passed over."""
         known = [(n, side) for n, side in enumerate(sides) if side is not Undefined]
         for (m, left), (n, right) in itertools.pairwise(known):

@@ -21,6 +21,7 @@ _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\
 _SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
 _LAST = re.compile(r"([.!?])[\s}$\\\])]*$")
 _QUANTIFIED = frozenset("all every each any some the that of and case".split())
+_LEADS = frozenset("for let with at on where".split())  # words that open a condition, and much else
 _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
 _CLAUSE = re.compile(r"[,:;()]")
 
@@ -81,9 +82,9 @@ class Beside:
         words = [w.lower() for w in _WORD.findall(_rows("CLAIM_PHRASE").sub(" ", self.blank[start:stop])) if len(w) > 1]
         here = [p for p in self.places if start <= p.start < stop]
         attached = self._attached(own, here, start, stop)
-        known = _words("CLAIM_PLAIN") | _words("CLAIM_WHERE")
+        known = _words("CLAIM_PLAIN") | _LEADS
         if attached is not None:
-            known |= _words("CLAIM_ELSE") | _QUANTIFIED
+            known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
         if self._has_cases(own):
             known |= _words("CLAIM_REGION")
         unknown = next((w for w in words if w not in known), "")
@@ -176,7 +177,7 @@ class Beside:
         if after is None or after.item.kind is not Kind_.CONDITION:
             return None
         words = [w.lower() for w in _WORD.findall(self.blank[own.stop:after.start])]
-        rest = [w for w in words if w not in _QUANTIFIED]
+        rest = [w for w in words if w not in _QUANTIFIED or w == "and"]
         opens = len(rest) == 1 and rest[0] in _words("CLAIM_WHERE") - {"let", "suppose", "assume"}
         parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
         return after.item.node if opens and not parted else None

@@ -1,0 +1,141 @@
+"""Words and conditions beside equations: none that is right in its sentence is refuted, none that is wrong accepted."""
+
+import pytest
+
+import derive
+
+QUESTIONS = {
+    "relu": r"A layer computes $y_k = \max(0, s_k)$. Derive the backward message.",
+    "prelu": r"A layer computes $y_k = \max(s_k, a s_k)$ with trainable $a$. Derive the backward and "
+            r"parameter messages.",
+    "lin": r"A layer computes $y_k = \sum_{j=1}^{n} W_{kj} x_j + b_k$ with trainable $W$, $b$. Derive "
+            r"the backward and parameter messages.",
+    "loss": r"Let $\ell = \sum_{k=1}^{n} (y_k - t_k)^2$ with target $t$. Derive $\frac{\partial \ell}{\partial y_k}$.",
+    "soft": r"A layer computes $p_i = \frac{e^{z_i}}{\sum_{j=1}^n e^{z_j}}$. Derive the backward message.",
+    "mse": r"A model predicts $\hat{y} = \sum_j w_j x_j$. The loss is $\ell = \frac{1}{2} (\hat{y} - "
+            r"y)^2$ with target $y$. Derive the gradient with respect to $w_j$.",
+    "pool": r"A max pooling layer with $2 \times 2$ windows and stride 2 computes $f_{kl} = "
+            r"\max_{(i,j) \in \Omega(k,l)} x_{ij}$. Derive the backward message.",
+    "mse_n": r"The loss is $\ell = \frac{1}{N} \sum_{n=1}^{N} (p_n - t_n)^2$ with targets $t_n$. Derive "
+            r"$\frac{\partial \ell}{\partial p_n}$.",
+    "sig": r"A layer computes $y = \sigma(w x + b)$ with $\sigma(u) = \frac{1}{1 + e^{-u}}$ and "
+            r"trainable $w$, $b$. Derive $\frac{\partial y}{\partial w}$.",
+}
+# for each equation: r is not refuted, w is not accepted, - is either
+SAID = [
+    ("relu", r"On the positive side the function is the identity, so $\frac{\partial y_k}{\partial s_k} = "
+     r"1$ there.", "r"),
+    ("relu", r"Active units have $\frac{\partial y_k}{\partial s_k} = 1$; inactive ones have "
+     r"$\frac{\partial y_k}{\partial s_k} = 0$.", "rr"),
+    ("relu", r"If the input is positive, $\frac{\partial y_k}{\partial s_k} = 1$, otherwise $\frac{\partial "
+     r"y_k}{\partial s_k} = 0$.", "rr"),
+    ("relu", r"We have $\frac{\partial y_k}{\partial s_k} = 1$ whenever the unit fires and $\frac{\partial "
+     r"y_k}{\partial s_k} = 0$ when it does not.", "rr"),
+    ("relu", r"For $s_k < 0$ we get $\frac{\partial y_k}{\partial s_k} = 1$ and for $s_k > 0$ we get "
+     r"$\frac{\partial y_k}{\partial s_k} = 0$.", "ww"),
+    ("relu", r"We get $\frac{\partial y_k}{\partial s_k} = 1$ for $s_k < 0$ and $\frac{\partial "
+     r"y_k}{\partial s_k} = 0$ for $s_k > 0$.", "ww"),
+    ("relu", r"We get $\frac{\partial y_k}{\partial s_k} = 1$ for $s_k > 0$ and $\frac{\partial "
+     r"y_k}{\partial s_k} = 0$ for $s_k < 0$.", "rr"),
+    ("relu", r"$\frac{\partial y_k}{\partial s_k} = 1$ if $s_k > 0$, else $\frac{\partial y_k}{\partial "
+     r"s_k} = 0$.", "rr"),
+    ("relu", r"$\frac{\partial y_k}{\partial s_k} = 1$ unless $s_k \le 0$.", "r"),
+    ("relu", r"$\frac{\partial y_k}{\partial s_k} = 1$ unless $s_k > 0$.", "w"),
+    ("relu", r"Where $s_k$ is positive: $\frac{\partial y_k}{\partial s_k} = 1$.", "r"),
+    ("relu", r"At $s_k = 2$ the slope is $\frac{\partial y_k}{\partial s_k} = 1$.", "r"),
+    ("relu", r"At $s_k = 0$ we choose $\frac{\partial y_k}{\partial s_k} = 0$.", "r"),
+    ("relu", r"At $s_k = 0$ we choose $\frac{\partial y_k}{\partial s_k} = \frac{1}{2}$.", "r"),
+    ("relu", r"The derivative is $\frac{\partial y_k}{\partial s_k} = [s_k > 0]$, except that we set it to "
+     r"5 at zero.", "-"),
+    ("relu", r"It is tempting to write $\frac{\partial y_k}{\partial s_k} = 1$, but this is wrong.", "-"),
+    ("relu", r"A common error is $\frac{\partial y_k}{\partial s_k} = s_k$.", "r"),
+    ("relu", r"Students often write $\frac{\partial y_k}{\partial s_k} = s_k$.", "r"),
+    ("relu", r"$$ \frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & s_k > 0 \\ 5 & s_k = 0 \\ 0 & s_k < "
+     r"0 \end{cases} $$", "w"),
+    ("relu", r"$$ \frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & s_k > 0 \\ 0 & s_k < 0 \end{cases} $$", "r"),
+    ("relu", r"$$ \frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & s_k > 0.001 \\ 0 & \text{otherwise} "
+     r"\end{cases} $$", "w"),
+    ("relu", r"$$ \frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & 0 < s_k < 10^6 \\ 0 & "
+     r"\text{otherwise} \end{cases} $$", "w"),
+    ("prelu", r"For $0 < a < 1$ the slope is $\frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & s_k > 0 "
+     r"\\ a & s_k \le 0 \end{cases}$.", "r"),
+    ("prelu", r"Assume $a < 1$. Then $$\frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & s_k > 0 \\ a & "
+     r"s_k \le 0 \end{cases}$$", "r"),
+    ("prelu", r"As usual $a$ is small and positive. $$\frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & "
+     r"s_k > 0 \\ a & s_k \le 0 \end{cases}$$", "-"),
+    ("prelu", r"$$\frac{\partial y_k}{\partial s_k} = \begin{cases} 1 & s_k > 0 \\ a & s_k \le 0 \end{cases}$$", "w"),
+    ("lin", r"With a single output, $\frac{\partial y_1}{\partial x_j} = W_{1j}$.", "r"),
+    ("lin", r"In vector form $\frac{\partial y}{\partial x} = W$ and $\frac{\partial L}{\partial x} = "
+     r"W^\top \frac{\partial L}{\partial y}$.", "rr"),
+    ("lin", r"In vector form $\frac{\partial L}{\partial x} = W \frac{\partial L}{\partial y}$.", "w"),
+    ("lin", r"We have $\frac{\partial y_k}{\partial W_{ij}} = x_j$ if $i = k$ and $\frac{\partial "
+     r"y_k}{\partial W_{ij}} = 0$ otherwise.", "rr"),
+    ("lin", r"If the bias is dropped, $y_k = \sum_j W_{kj} x_j$.", "r"),
+    ("lin", r"Ignoring the bias, $y_k = \sum_j W_{kj} x_j$ and so $\frac{\partial y_k}{\partial x_j} = "
+     r"W_{kj}$.", "rr"),
+    ("lin", r"For $x = 0$ the output is $y_k = b_k$.", "r"),
+    ("lin", r"Without loss of generality let $b_k = 0$. Then $y_k = \sum_j W_{kj} x_j$.", "r"),
+    ("lin", r"For tied weights $W_{kj} = w_j$ we have $\frac{\partial y_k}{\partial x_j} = w_j$.", "r"),
+    ("lin", r"Let $n = 1$. Then $\frac{\partial y_k}{\partial x_1} = W_{k1}$.", "r"),
+    ("lin", r"We count from 1: $\frac{\partial L}{\partial x_j} = \sum_{k=1}^{m} \frac{\partial "
+     r"L}{\partial y_k} W_{kj}$.", "r"),
+    ("lin", r"The gradient is $\frac{\partial L}{\partial x_j} = \sum_{k=2}^{m} \frac{\partial L}{\partial "
+     r"y_k} W_{kj}$.", "w"),
+    ("loss", r"Up to a factor, $\frac{\partial \ell}{\partial y_k} = y_k - t_k$.", "r"),
+    ("loss", r"If we define the loss with a factor $\frac{1}{2}$, we get $\frac{\partial \ell}{\partial "
+     r"y_k} = y_k - t_k$.", "r"),
+    ("loss", r"For a perfect prediction $\frac{\partial \ell}{\partial y_k} = 0$.", "r"),
+    ("loss", r"The minimum is where $\frac{\partial \ell}{\partial y_k} = 0$.", "r"),
+    ("loss", r"We want to solve $\frac{\partial \ell}{\partial y_k} = 0$.", "r"),
+    ("loss", r"The gradient vanishes, $\frac{\partial \ell}{\partial y_k} = 0$, if the prediction is exact.", "r"),
+    ("loss", r"Let $e_k = t_k - y_k$. Then $\frac{\partial \ell}{\partial y_k} = -2 e_k$ and "
+     r"$\frac{\partial \ell}{\partial e_k} = 2 e_k$.", "rr"),
+    ("loss", r"Let $e_k = t_k - y_k$. Then $\frac{\partial \ell}{\partial y_k} = 2 e_k$.", "w"),
+    ("soft", r"For two classes, $\frac{\partial p_1}{\partial z_1} = p_1 p_2$.", "r"),
+    ("soft", r"For binary problems $\frac{\partial p_1}{\partial z_1} = p_1 p_2$ because $p_2 = 1 - p_1$.", "r-"),
+    ("soft", r"On the diagonal $\frac{\partial p_i}{\partial z_j} = p_i (1 - p_i)$ and off the diagonal "
+     r"$\frac{\partial p_i}{\partial z_j} = -p_i p_j$.", "rr"),
+    ("soft", r"Diagonal entries: $\frac{\partial p_i}{\partial z_j} = p_i (1 - p_j)$. Other entries: "
+     r"$\frac{\partial p_i}{\partial z_j} = -p_i p_j$.", "rr"),
+    ("mse", r"The gradient is $\frac{\partial \ell}{\partial w_j} = (\hat{y} - y) x_j$.", "r"),
+    ("mse", r"At the optimum $\frac{\partial \ell}{\partial w_j} = 0$.", "r"),
+    ("mse", r"For $x_j = 1$ this is $\frac{\partial \ell}{\partial w_j} = \hat{y} - y$.", "r"),
+    ("mse", r"With normalised inputs this becomes $\frac{\partial \ell}{\partial w_j} = \hat{y} - y$.", "r"),
+    ("mse", r"Consider the bias weight, whose input is constant. Its derivative is $\frac{\partial "
+     r"\ell}{\partial w_0} = \hat{y} - y$.", "r"),
+    ("pool", r"If $x_{ij}$ is the maximum of its window, $\frac{\partial f_{kl}}{\partial x_{ij}} = 1$, "
+     r"otherwise $\frac{\partial f_{kl}}{\partial x_{ij}} = 0$.", "rr"),
+    ("pool", r"We have $\frac{\partial f_{kl}}{\partial x_{ij}} = 1$ for the winner and $\frac{\partial "
+     r"f_{kl}}{\partial x_{ij}} = 0$ for all others.", "rr"),
+    ("pool", r"For all $(i,j) \in \Omega(k,l)$, $\frac{\partial f_{kl}}{\partial x_{ij}} = 1$.", "w"),
+    ("mse_n", r"Per sample the derivative is $\frac{\partial \ell}{\partial p_n} = 2 (p_n - t_n)$.", "r"),
+    ("mse_n", r"For a batch of size one $\frac{\partial \ell}{\partial p_n} = 2 (p_n - t_n)$.", "r"),
+    ("mse_n", r"With $N = 1$ we get $\frac{\partial \ell}{\partial p_n} = 2 (p_n - t_n)$.", "r"),
+    ("mse_n", r"Therefore $\frac{\partial \ell}{\partial p_n} = 2 (p_n - t_n)$.", "w"),
+    ("sig", r"Let $s = w x + b$. Then $\frac{\partial y}{\partial s} = \sigma'(s) = y (1 - y)$ and "
+     r"$\frac{\partial y}{\partial w} = y (1 - y) x$.", "rrr"),
+    ("sig", r"For large $s$ the derivative vanishes: $\frac{\partial y}{\partial w} = 0$.", "r"),
+    ("sig", r"At the origin $\sigma'(0) = \frac{1}{4}$.", "r"),
+    ("sig", r"At the origin $\sigma'(0) = \frac{1}{2}$.", "w"),
+    ("sig", r"The maximum slope is $\frac{\partial y}{\partial w} = \frac{1}{4} x$.", "r"),
+    ("sig", r"Near zero $\frac{\partial y}{\partial w} = \frac{x}{4}$.", "r"),
+    ("sig", r"Since $\sigma(0) = \frac{1}{2}$, we get $\frac{\partial y}{\partial w} = \frac{x}{4}$ there.", "-r"),
+]  # fmt: skip
+
+
+D, P = r"\frac{\partial y_k}{\partial s_k}", r"\frac{\partial p_i}{\partial z_j}"
+LISTS = [
+    ("relu", f"1. $s_k > 0$: ${D} = 1$.\n2. $s_k < 0$: ${D} = 0$.", "rr"),
+    ("relu", f"**Case $s_k > 0$.** Then ${D} = 1$.\n\n**Case $s_k < 0$.** Then ${D} = 0$.", "rr"),
+    ("soft", f"| entry | value |\n|---|---|\n| $i = j$ | ${P} = p_i (1 - p_i)$ |\n| $i \\ne j$ | ${P} = -p_i p_j$ |", "rr"),
+    ("soft", f"| $i = j$ | ${P} = -p_i p_j$ |\n|---|---|", "w"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "wanted"), (*SAID, *LISTS))
+def test_what_stands_beside_an_equation_is_heeded(name: str, text: str, wanted: str) -> None:
+    card = derive.Card.parse(f"---\nid: {name}\n---\n\n# Question\n{QUESTIONS[name]}\n")
+    found = [str(c.verdict) for c in derive.check(card, text=text).checks]
+    assert len(found) == len(wanted)
+    for verdict, want in zip(found, wanted, strict=True):
+        assert verdict not in {"r": ("refuted",), "w": ("proved", "tested")}.get(want, ())

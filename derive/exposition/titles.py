@@ -15,6 +15,6 @@ def title(b: Builder, subject: Subject) -> str:
     names = module.name.split(" → ") if module.name else module.called
     parts = [str(spoken(name)) for name in names]
     output, *letters = (b.letter(s) for name in (module.output, *module.inputs, *module.parameters)
-                        if (s := module.table.named(name)))
+                        if name not in subject.held and (s := module.table.named(name)))
     return b.say("title", parts=parts, output=output, letters=letters[:_MOST], more=len(letters) > _MOST,
                  kinds=list(dict.fromkeys(i.kind for i in subject.items)))

@@ -33,12 +33,13 @@ Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 class Kink:
     """A place without a derivative, and the slopes before and after it; ``values``: between which the function jumps.
 
-    ``steep``: the slopes grow without bound.
+    ``level`` is its value there, where it has one; ``steep``: the slopes grow without bound.
     """
 
     at: float
     before: float
     after: float
+    level: float
     values: tuple[float, float] | None = None
     steep: bool = False
 
@@ -102,13 +103,21 @@ def _sampled(module: Module, given: Fraction, low: float, high: float) -> Curve:
     before, after = _slopes(function, inner - _H), _slopes(function, inner + _H)
     right = np.append(_slopes(function, s[:1] + 2 * _H), after)
     left = np.append(before, _slopes(function, s[-1:] - 2 * _H))
-    wide = np.abs(left - right) > _JUMP
-    sharp = inner[np.abs(after - before) > _JUMP]
+    stepped = _stepped(function, s[:-1] + _H, s[1:] - _H, (s[1] - s[0]) * (left + right) / 2)
+    wide = (np.abs(left - right) > _JUMP) | stepped
+    sharp = inner[(np.abs(after - before) > _JUMP) | _stepped(function, inner - _H, inner + _H)]
     starts, ends = np.append(s[:-1][wide], sharp), np.append(s[1:][wide], sharp)
     kinks = sorted({k.at: k for k in _kinks(function, starts, ends)}.values(), key=lambda k: k.at)
     bounds = [(low, 4 * _H), *((k.at, _STEEP if k.steep else 4 * _H) for k in kinks), (high, 4 * _H)]
     pieces = tuple(_piece(function, s, a, b) for a, b in itertools.pairwise(bounds))
     return Curve(pieces, tuple(kinks), given)
+
+
+def _stepped(function: Function, a: NDArray[np.float64], b: NDArray[np.float64],
+             rise: NDArray[np.float64] | float = 0.0) -> NDArray[np.bool_]:
+    """Where the value changes from a_n to b_n by more than the slopes let it."""
+    low, high = function(a), function(b)
+    return np.abs(high - low - rise) > _JUMP * (1 + np.abs(high))
 
 
 def _slopes(function: Function, s: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,8 +132,10 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
         return []
     while (b - a).max() > 1e-7:
         middle = (a + b) / 2
-        p, q, r = _slopes(function, np.concatenate([a + _H, middle, b - _H])).reshape(3, -1)
-        first = np.abs(q - p) > np.abs(r - q)
+        places = np.concatenate([a + _H, middle, b - _H])
+        (p, q, r), (u, v, w) = _slopes(function, places).reshape(3, -1), function(places).reshape(3, -1)
+        level = np.abs(p - r) <= _JUMP  # then it is the value that jumps
+        first = np.where(level, np.abs(v - u) > np.abs(w - v), np.abs(q - p) > np.abs(r - q))
         a, b = np.where(first, a, middle), np.where(first, middle, b)
     at = np.round((a + b) / 2, 5)
     beside = np.concatenate([at - 5 * _H, at + 5 * _H])
@@ -133,7 +144,7 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
     outside = _slopes(function, np.concatenate([at - 20 * _H, at + 20 * _H])).reshape(2, -1)
     steep = np.any(np.abs([before, after]) > 1.5 * np.abs(outside), axis=0).reshape(-1)
     step = (np.abs(high - low) > _JUMP * (1 + np.abs(high))).reshape(-1)
-    return [Kink(float(m), float(p), float(q), (float(u), float(v)) if jumps else None, bool(grows))
+    return [Kink(float(m), float(p), float(q), float(u + v) / 2, (float(u), float(v)) if jumps else None, bool(grows))
             for m, p, q, u, v, jumps, grows in zip(at, before, after, low, high, step, steep, strict=True)
             if jumps or abs(q - p) > _JUMP * (1 + abs(p))]
 
@@ -167,7 +178,7 @@ def elementwise(module: Module) -> Scene | None:
         items += [panel.line(piece[0], piece[row], "curve" if row == 1 else "slope") for piece in sampled.pieces]
         for kink in sampled.kinks:
             slopes = () if kink.steep else (kink.before, kink.after)
-            ends = slopes if row == 2 else kink.values or (float(np.interp(kink.at, x, y)),)
+            ends = slopes if row == 2 else kink.values or (kink.level,)
             items += [Dot(*panel.place(kink.at, end), "kink" if len(ends) == 1 else "open") for end in ends]
     return Scene("curve", say("curve_title"), _description(sampled), 2 * _WIDE + _BETWEEN + 1.8, _HIGH + 1.2,
                  tuple(items))
@@ -227,7 +238,8 @@ class _Panel:
 
     def _ticks(self) -> list[float]:
         high = self.top - self.bottom
-        step = next(t for t in (0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 1e9) if high / t <= 6)
+        large = (t * 10.0**n for n in itertools.count() for t in (1, 2, 5))
+        step = next(t for t in itertools.chain((0.02, 0.05, 0.1, 0.25, 0.5), large) if high / t <= 6)
         return [n * step for n in range(int(self.bottom / step), int(self.top / step) + 1)]
 
 
@@ -236,4 +248,4 @@ def _primed(letter: str) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{round(float(value), 2) + 0.0:g}"
+    return f"{round(float(value), 2) + 0.0:.15g}"

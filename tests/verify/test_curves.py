@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+import derive
 from derive.module import Module
 from derive.sheet import Dot, Figure, Item, Label, Line
 from derive.verify.curves import curves
@@ -83,3 +84,13 @@ def test_changed_words_of_a_curve_are_refuted(name: str, old: str, new: str) -> 
     assert old == new or old in figure.scene.description, figure.scene.description
     wrong = replace(figure, scene=replace(figure.scene, description=figure.scene.description.replace(old, new)))
     assert (Verdict.REFUTED in verdicts(wrong, module)) == (old != new)
+
+
+@pytest.mark.parametrize("formula", [r"y = \operatorname{sign}(x - 0.313)", r"y = \operatorname{sign}(x)", r"y = \sqrt{|x|}",
+                                     "y = e^{3 x}", "y = x^7"])
+def test_steps_steep_places_and_large_values_are_drawn_as_they_are(formula: str) -> None:
+    solution = derive.solve(formula=formula)
+    found = [check for check in solution.report.checks if check.name == "picture"]
+    assert {check.verdict for check in found} == {Verdict.TESTED}
+    words = next(f.scene.description for f in solution.sheet.figures() if f.scene.name == "curve")
+    assert ("jumps from -1 to 1" in words) == ("sign" in formula)

@@ -81,8 +81,8 @@ def _graph(scene: Scene, role: str, values: Callable[[float], Ends], told: str) 
             yield f"a point is marked at {s:.2f}, {up(dot.y):.2f}"
     for low, high, start, end in (map(float, span) for span in _SPAN.findall(told)):
         off = [across(left) - low, across(right) - high]
-        ends = ((values(low)[1], start), (values(high)[0], end)) if role == "curve" else ()
-        off += [(value - said) / max(1, abs(value)) for value, said in ends]
+        spans = ((values(low)[1], start), (values(high)[0], end)) if role == "curve" else ()
+        off += [(value - said) / max(1, abs(value)) for value, said in spans]
         if max(map(abs, off)) > _ROUNDED:
             yield "the words name another interval or other values"
 

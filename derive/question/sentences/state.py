@@ -53,6 +53,7 @@ class Told:
         self.asks: list[Say] = []
         self.given: list[Any] = []
         self.batch: str | None = None
+        self.batch_said = False  # whether its size was said
         self.depth: int | None = None  # the number of layers that a network is said to have
         self.explained: Value | None = None  # what a mask is still to be told of
         self.needs: dict[str, set[str]] = {}  # the letters in the formula of each
@@ -275,9 +276,10 @@ class Told:
         """A batch of samples, the rows of its letter."""
         letter, count, rows = (said[n] for n in range(3))
         count = count if isinstance(count, str) else None
-        if self.batch is not None and count not in (None, self.batch):
+        if self.batch_said and count not in (None, self.batch):
             raise Unread("two batches")
-        self.batch = self.batch or count or "N"
+        self.batch = count or self.batch or "N"
+        self.batch_said = self.batch_said or count is not None
         token = letter if isinstance(letter, Token) else rows[0] if isinstance(rows, Say) else None
         if token is not None:
             value = self.ref("input", token)

@@ -319,6 +319,19 @@ The hidden state is $s = \tanh(Ux + d)$. A linear output layer with weights $V$ 
 The loss is half the summed squared error between $y$ and the targets $t$.
     => s = \tanh(Ux + d) ; y_{j} = \sum_{k} V_{jk} s_{k} ; L = \frac{1}{2} \sum_{j} (y_{j} - t_{j})^2
 
+The output of a dense layer with weights $W$ and biases $b$ is put componentwise through a tanh. Denote the input of
+the layer by $x$ and its output by $y$.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; y_{j} = \tanh(s_{j})
+
+A dense layer with three units and a bias is followed by a softmax. The loss is the cross-entropy with a one-hot
+target, for one flower.
+    => s_{j} = \sum_{k} W_{jk} x_{k} + b_{j} ; p_{j} = \frac{e^{s_{j}}}{\sum_{i} e^{s_{i}}} ; L = -\sum_{j} t_{j}
+    \log(p_{j})
+
+A batch of samples is passed through a dense layer with three units. The loss is the sum of squared errors between
+outputs and targets, divided by the batch size $B$.
+    => s_{nj} = \sum_{k} W_{jk} x_{nk} + b_{j} ; L = \frac{1}{B} \sum_{n,j} (s_{nj} - t_{nj})^2
+
 """
 
 OPEN = r"""
@@ -485,6 +498,14 @@ An input gate and an output gate are vectors. The state $c$ is the tanh of $u$, 
 gate.
 
 The output layer is linear with tied weights. A hidden layer with three tanh units comes first.
+
+A dense layer with three units is followed by a tanh. Denote the input of the layer by $x$ and its output by $x$.
+
+A batch of ten samples is passed through a dense layer with three units. The loss is the sum of squared errors between
+outputs and targets, divided by the batch size $B$.
+
+A dense layer with three units is followed by a softmax. The loss is the cross-entropy with a one-hot target, for the
+second flower.
 
 """
 

@@ -84,6 +84,9 @@ class Windowed(Told):
 
     def verb_windows(self, value: Value, on: Any, *given: Any) -> Value:
         """«… slides a window of three samples over a signal»"""
+        known = any(v.made in WINDOWED for v in self.values)
+        if not known and any(key == "op" for key, _ in pairs(given)):  # «the layer averages over windows of …»
+            value = self.over_windows("pool", value, ())
         layer = value if value.made in WINDOWED else self.the_windowed(*WINDOWED)
         if isinstance(on, Say):
             self.run_over(layer, on)

@@ -15,6 +15,8 @@ from derive.question.sentences.telling import Unread
 
 # A description, and behind the arrow what becomes of a window: its size, stride, padding, dilation, the input's size.
 READ = r"""
+The layer averages over non-overlapping windows of four samples of a signal of length 12. => avg 4 stride 4 of 12
+An image of size 6x6 is downsampled with 3x3 max pooling and stride 3. => max 3×3 stride 3×3 of 6×6
 A pooling layer replaces each non-overlapping 2×2 block of a 4×6 image by its mean. => avg 2×2 stride 2×2 of 4×6
 In a mean-pooling layer the input signal of length 10 is split into windows of length 2 without overlap; the mean of
 every window is the output. => avg 2 stride 2 of 10
@@ -82,6 +84,10 @@ added. => conv 3 dilation 2 padding 2,2 of 8
 """
 
 OPEN = r"""
+The layer averages over overlapping windows of four samples of a signal of length 12.
+
+The layer averages the signal of length 12 and its windows of four samples.
+
 A pooling layer replaces each 2×2 block of a 4×6 image by its mean and its maximum.
 
 A signal of length nine is divided into four windows of three samples; the max pooling layer keeps the largest value

@@ -85,6 +85,7 @@ class Judge:
     messages: Messages
     table: SymbolTable
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
+    _mistakes: dict[tuple[Rel, Cond | None], str] = field(default_factory=dict)
     _scopes: dict[Hashable, Scope] = field(default_factory=dict)
     _proofs: dict[int, Proofs] = field(default_factory=dict)
 
@@ -102,6 +103,11 @@ class Judge:
 
     def mistake(self, link: Rel, cond: Cond | None = None) -> str:
         """The known mistake without which a refuted equation would hold; "" where none is."""
+        if (link, cond) not in self._mistakes:
+            self._mistakes[link, cond] = self._likely(link, cond)
+        return self._mistakes[link, cond]
+
+    def _likely(self, link: Rel, cond: Cond | None) -> str:
         head, value = link.terms
         if self.agrees(link, cond):  # the points tell nothing
             return ""

@@ -364,6 +364,18 @@ def _neutral(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
             yield n, ""
 
 
+_VALUED = frozenset("zero one ones constant equal half twice negative not no never unit random independent "
+                    "same".split())
+
+
+def _arrives(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """The rest of a sentence that says where a gradient comes from, and no value of it."""
+    if all(not t.formulas or t.letters for t in tokens[at:]) and not any(
+            t.text in _VALUED or t.kind in ("number", "size") or orders(tokens, at + n)
+            for n, t in enumerate(tokens[at:])):
+        yield len(tokens), ""
+
+
 def _side(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """The rest of a sentence that gives no formula, no number and no order."""
     if at < len(tokens) and not any(t.equates or t.sets for t in tokens[at:] if t.formulas) and not any(
@@ -400,6 +412,7 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "PLAIN": _plain,
     "NEUTRAL": _neutral,
     "SIDE": _side,
+    "ARRIVES": _arrives,
     "SIDE_UNIT": _plain,
 }
 

@@ -40,6 +40,8 @@ Given grad_output, derive the gradients of $W_g, b_g$ (note that both are matric
     given(upstream), asks(grads(wrtletters($W_g, b_g$)), skip)
 State clearly the forward computation, and hence derive the backward message.
     asks(messages(forward)), asks(messages(backward))
+Let $\delta = \partial L/\partial y$ be the error signal that arrives from the layer above.
+    given($\delta = \partial L/\partial y$)
 Derive the backward message.
     asks(messages(backward))
 Derive the forward, backward and parameter messages of this layer.
@@ -169,6 +171,7 @@ Express it in terms of $y$.
 """
 
 OPEN = r"""
+Suppose $\partial L/\partial y$ is zero everywhere.
 Using only the second path, derive the backward message.
 Derive the backward message in the limit of large inputs.
 Derive the backward message by finite differences.

@@ -16,9 +16,9 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.columns import roles
 from derive.notation.rules.kinds import equates
 from derive.notation.rules.lists import collected
-from derive.notation.rules.trees import letter
+from derive.notation.rules.trees import letter, sides, statements
 from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon, name_of
-from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, normal, unwrap
+from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, names_in, normal, unwrap
 from derive.notation.vocabulary import kind
 from derive.question.lexicon import begins, ends, is_near, named, only, up_to
 from derive.question.prose import GAP, Gap, Prose
@@ -315,18 +315,27 @@ _SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
 
 def sizes_said(prose: Prose) -> Iterator[str]:
     """The LaTeX of letters that are sizes: «$n$ is the number of samples», «$K$ classes», «$N \\times p$»."""
+    computed = {head for f in prose.formulas for part in statements(f.tree or ()) if (head := _computed(part))}
     for gap in prose.gaps:
         latex = gap.formula.latex
         sizes = latex.split(r"\times") if _SHAPE.fullmatch(latex) else ()
         yield from (size.strip() for size in sizes if size.strip().isalpha())
         letter = _LETTER.fullmatch(latex)
-        if letter is None:
+        if letter is None or name_of(letter[1]) in computed:
             continue
         rest = prose.text[gap.start + 1 : gap.start + 80]
         before = prose.text[max(0, gap.start - 60) : gap.start]
         if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
                 before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
             yield letter[1]
+
+
+def _computed(part: Items) -> str | None:
+    """S of S = Q K^⊤; nothing of N = 10."""
+    runs = sides(part)
+    plain = len(runs) > 1 and len(runs[0]) == 1 and any(True for run in runs[1:] for _ in names_in(run))
+    head = letter(base_of(runs[0][0])) if plain else None
+    return name_of(head) if head else None
 
 
 _KINDS = ("sized.kind", "sized.number", "sized.dimension", "sized.of_what")

@@ -121,7 +121,7 @@ def refuse_other_output(prose: Prose, letters: Iterable[str], declared: Iterable
     """Raise :class:`CardError` for «its output $h$», «the target $t$», «the bias $b$» that no formula has."""
     letters, declared = {*letters}, {*declared}
     for mention in mentions(prose, bare_letters):
-        called = named(mention.before, "letter")
+        called = () if mention.before.endswith("time") else named(mention.before, "letter")  # «the output at time $t$»
         for latex in mention.letters if called and called[-1].of("letter.output", *_TAKEN) else ():
             known = letters if called[-1].of(*_TAKEN) else letters | declared
             labelled = called[-1].of("letter.weight", "letter.bias")  # W of W_{xh}

@@ -84,3 +84,9 @@ def test_a_diagonal_matrix_scales_columns_or_rows(written: str, entries: str) ->
         return found.terms[1]
 
     assert equations(written) == equations(entries)
+
+
+def test_dimensions_of_what_a_formula_computes_make_it_no_size() -> None:
+    text = (r"Let $S = Q K^\top$ and $A = \operatorname{softmax}(S)$, a softmax of each row, with $Q \in \mathbb{R}^{n \times d}$ and "
+            r"$K \in \mathbb{R}^{m \times d}$. State the dimensions of $S$ and $A$. Derive $\partial L/\partial Q$.")
+    assert module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n")).output == "A"

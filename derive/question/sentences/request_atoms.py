@@ -136,9 +136,9 @@ def rest(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 
 def rest_of_words(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
-    """The same without an equation for a derivative, which is what is asked for."""
+    """The same without an equation for a derivative, or one with respect to something: that is what is asked for."""
     for end, value in rest(tokens, at):
-        if any(token.kind == "formula" and token.said is Said.GRADIENT for token in tokens[at:end]):
+        if any(t.text == "respect" or t.kind == "formula" and t.said is Said.GRADIENT for t in tokens[at:end]):
             return
         yield end, value
 

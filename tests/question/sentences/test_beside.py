@@ -72,3 +72,12 @@ def test_a_sentence_that_takes_too_many_steps_is_not_read() -> None:
     (tokens,) = sentences(prose_of(f"Derive the gradients with respect to {listed}.", 1, ()))
     parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
     assert parse.whole("sentence") == [] and parse.steps <= MOST_STEPS + 1
+
+
+def test_one_letter_for_all_units_is_as_the_formula_has_it() -> None:
+    formula = r"A layer computes $y_k = \max(0, x_k) + a \min(0, x_k)$, where the slope $a$ is one number"
+    told = f"{formula} that is shared by all units and is learned together with the weights. {ASKED_X}"
+    assert read(told).equations == read(f"{formula}. {ASKED_X}").equations
+
+
+ASKED_X = r"Derive $\partial L/\partial x_k$."

@@ -42,6 +42,8 @@ State clearly the forward computation, and hence derive the backward message.
     asks(messages(forward)), asks(messages(backward))
 Let $\delta = \partial L/\partial y$ be the error signal that arrives from the layer above.
     given($\delta = \partial L/\partial y$)
+Write down $\partial L/\partial z$ without ever building the full Jacobian.
+    asks(derivs($\partial L/\partial z$), skip)
 Derive the backward message.
     asks(messages(backward))
 Derive the forward, backward and parameter messages of this layer.

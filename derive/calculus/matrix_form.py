@@ -45,7 +45,9 @@ class Whole:
     def expr(self) -> ex.Expr:
         """Numbers first, those below one bar, then what rows and columns make, then the array."""
         products = [n for n in self.numbers if _is_product(n)]
-        flat = monomial(ex.mul(*(n for n in self.numbers if n not in products))).expr()
+        plain = [n for n in self.numbers if n not in products and not _of_arrays(n)]
+        others = [n for n in self.numbers if n not in products and n not in plain]
+        flat = ex.mul(monomial(ex.mul(*plain)).expr(), *others)
         parts = flat.factors if isinstance(flat, ex.Mul) else () if flat is ex.ONE else (flat,)
         under = {f: f.base if f.exponent.value == -1 else ex.Pow(f.base, ex.Num(-f.exponent.value)) for f in parts
                  if isinstance(f, ex.Pow) and isinstance(f.exponent, ex.Num) and f.exponent.value < 0}
@@ -92,6 +94,11 @@ def transposed(node: ex.Expr) -> ex.Expr:
         case ex.Mul(factors):
             return ex.Mul(tuple(map(transposed, reversed(factors))))
     return ex.Fn(TRANSPOSE, (node,))
+
+
+def _of_arrays(node: ex.Expr) -> bool:
+    """A row times a column stands in it: its factors keep their order, as in 1 / (1^⊤ e^x)."""
+    return any(isinstance(n, ex.Fn) and n.name == TRANSPOSE for n in ex.walk(node))
 
 
 def _is_symmetric(node: ex.Expr) -> bool:

@@ -13,6 +13,7 @@ from derive.errors import CardError, DeriveError, OpenError, Problem
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
+from derive.notation.rules.kinds import equates
 from derive.notation.symbols import Kind, Symbol, message, name_of
 from derive.question.lexicon import named
 from derive.question.prose import BREAK, Prose, prose_of
@@ -66,13 +67,24 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
 
 def _read(question: Question) -> Module:
     """The module by the first way that knows the question; its words, where no way does."""
+    given = any(True for _ in question.statement.given())
     try:
-        return next(module for way in WAYS if (module := way(question)) is not None)
+        found = next(module for way in WAYS if (module := way(question)) is not None)
     except DeriveError:
-        told = None if any(True for _ in question.statement.given()) else _told(question)
-        if told is None:
+        if given or (told := _told(question)) is None:
             raise
         return told
+    if found.fields and not given and not any(map(equates, question.prose.formulas)):
+        _refuse_other_windows(found, _told(question), question)
+    return found
+
+
+def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:
+    """Raise :class:`OpenError` where the rows read other windows in the words; how many axes, words need not say."""
+    if told is not None and {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:
+        raise OpenError(Problem("the windows can be read in two ways: write their size, stride and padding, e.g. “2×2 "
+                                "windows, stride 2, no padding”", line=question.prose.plain.first_line,
+                                key="kernel_size"), found=found)
 
 
 def _told(question: Question) -> Module | None:
@@ -123,11 +135,6 @@ def pooling_named(question: Question) -> Module | None:
     if not pooled.equations:
         refuse_words(prose, beside_windows(prose, places(prose.text)))
     refuse_other_layers(prose, found)
-    told = _told(question) if not any(True for _ in statement.given()) and not pooled.equations else None
-    if told is not None and [field for _, field in told.fields] != [field for _, field in found.fields]:
-        raise OpenError(Problem("the windows can be read in two ways: write their size, stride and padding, e.g. “2×2 "
-                                "windows, stride 2, no padding”", line=prose.plain.first_line, key="kernel_size"),
-                        found=found)
     refuse_unread(question, found, words=False)  # those beside windows are accounted for above
     return _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
 

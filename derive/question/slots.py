@@ -193,21 +193,21 @@ def refuse_requests(prose: Prose) -> None:
     refuse_words(prose, behind_joins(prose))
     refuse_words(prose, losses(prose))
     unread = _unread(prose)
-    for start, stop in (place for place in in_requests(prose) if any(a <= place[0] < b for a, b in unread)):
+    for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
         raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
                                 "derivatives that are wanted, or `derive` in the front matter",
                                 line=prose.plain.line(start)))
 
 
 def _unread(prose: Prose) -> list[Place]:
-    """The sentences that the rows do not read whole."""
-    from derive.question.sentences.meaning import is_read
+    """The sentences of which rows do not settle what they ask for."""
+    from derive.question.sentences.meaning import is_settled
     from derive.question.sentences.tokens import in_english, sentences
 
     if not in_english(prose.text):
         return [(0, len(prose.text))]
     return [(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))) for tokens in sentences(prose)
-            if not is_read(tokens)]
+            if not is_settled(tokens)]
 
 
 def refuse_open(prose: Prose, computed: Callable[[str], bool]) -> None:

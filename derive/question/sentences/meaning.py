@@ -444,12 +444,26 @@ def meanings(tokens: Sentence) -> list[Any]:
     return [one for one in found if says(one, "own")] or found  # «a leaky ReLU, f(z) = …» is one thing
 
 
-def is_read(tokens: Sentence) -> bool:
-    """The rows read all of a sentence."""
+_SETTLED = frozenset("asks messages messages_jacobian messages_vjp messages_forward besides skip given case".split())
+
+
+def is_settled(tokens: Sentence) -> bool:
+    """An order of which the rows read all, and by letters, derivatives and messages alone what is asked."""
     try:
-        return bool(meanings(tokens))
+        return asks(tokens) and all(map(_settled, _flat(meaning(tokens))))
     except Unread:
         return False
+
+
+def _settled(said: Say) -> bool:
+    match said.kind:
+        case "asks":
+            return all(map(_settled, said[0]))
+        case "derivs":
+            return all(token.said in (Said.DERIVATIVE, Said.GRADIENT) for token in _flat(said[0]))
+        case "grads":
+            return all(by.kind in ("wrtletters", "wrtnoun") for by in _flat(said[0]))
+    return said.kind in _SETTLED
 
 
 def meaning(tokens: Sentence) -> Any:

@@ -27,7 +27,8 @@ def read(question: str) -> Module:
     " and add the input to it.", ". Then halve the output.", " with the bias shared by all units.", " without the bias.",
     ", where every second unit is switched off.", " where Gaussian noise is added to the output.", ", iterated twice.",
     ". The gradient is reversed in the backward pass.", ". The weights are repeated.", ", where the gradient is stopped.",
-    ". Two identical layers follow.", " with $W_{kk} = 0$.", ". It is composed with itself.", ", with large weights penalised.",
+    ". Two identical layers follow.", ". Treat $b$ as a constant.",
+    ", where both layers share their weights.", ", whose output is negated.", " with $W_{kk} = 0$.", ". It is composed with itself.", ", with large weights penalised.",
 ])
 def test_words_behind_a_formula_that_change_it_are_open(said: str) -> None:
     with pytest.raises(OpenError):

@@ -284,7 +284,7 @@ class Telling(Layers):
         return value
 
     def on_targetgiven(self, letter: Token, shape: Token | None) -> None:
-        self.target = self.lettered(letter)
+        self.target = self.lettered(letter) if self.target is None else self.named(self.target, letter)
         if shape is not None:
             self.shape(self.target, shape)
 

@@ -576,3 +576,9 @@ def test_each_name_of_rows_stands_in_one_file() -> None:
         for name in re.findall(r"(?m)^(\w+):", file.read_text(encoding="utf-8")):
             places.setdefault(name, set()).add(file.name)
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_labels_that_a_later_sentence_names_are_those_of_the_loss() -> None:
+    found = _told("The scores $s$ go into a softmax, and the loss $L$ is the cross-entropy with the correct labels. The "
+                  "labels are given as a one-hot vector $y$.", r"Derive $\partial L/\partial s$.")
+    assert "y_" in (found.forward or ())[-1] and "x_" not in (found.forward or ())[-1]

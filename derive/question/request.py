@@ -331,7 +331,7 @@ class AskingInWords(Asking):
         if found is not None and not self.kinds:
             raise UnsupportedError(Problem(f"{found[0]}: second derivatives are not covered; ask for the gradient",
                                            line=found[1]))
-        if found is not None:
+        if found is not None and not any(found[0] in told for told in self.unanswered):
             self.unanswered.append(f"not answered, since it is a second derivative: {found[0]} (line {found[1]})")
 
     def unread(self, failures: Iterable[tuple[Formula, DeriveError]]) -> None:

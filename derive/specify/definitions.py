@@ -233,6 +233,9 @@ def _bare(node: ex.Expr) -> ex.Expr:
     return ex.transform(node, go)
 
 
+_MOST_NODES = 2_000  # of a definition in terms of what is given
+
+
 def _spelt_out(node: ex.Expr, found: Definitions) -> ex.Expr:
     """The value in terms of what no formula defines: softmax(z/τ) and e^{z_i/τ} / Σ_j e^{z_j/τ} are one."""
     def go(n: ex.Node) -> ex.Node | None:
@@ -242,6 +245,8 @@ def _spelt_out(node: ex.Expr, found: Definitions) -> ex.Expr:
         return ex.subst(own.value, dict(zip(own.entry.indices, n.indices, strict=True)))
 
     for _ in found.tensors:
+        if sum(1 for _ in ex.walk(node)) > _MOST_NODES:
+            break  # of a chain in which each letter stands twice: then two definitions are taken to differ
         node = ex.transform(node, go)
     return ex.transform(_bare(node), _in_order)
 

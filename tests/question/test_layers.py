@@ -97,6 +97,7 @@ def test_a_second_derivative_is_said_to_be_unanswered() -> None:
     unread = r"\frac{\partial^2 y}{\partial b^2}"
     found = module_of(with_unread(unread))
     assert f"not answered, since it is outside the notation: ${unread}$ (line 6)" in found.readings
+    assert len(found.unanswered) == 1
 
 
 def test_a_squared_distance_d_is_no_second_derivative() -> None:

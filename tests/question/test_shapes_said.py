@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from derive.card import Card
@@ -90,3 +92,11 @@ def test_dimensions_of_what_a_formula_computes_make_it_no_size() -> None:
     text = (r"Let $S = Q K^\top$ and $A = \operatorname{softmax}(S)$, a softmax of each row, with $Q \in \mathbb{R}^{n \times d}$ and "
             r"$K \in \mathbb{R}^{m \times d}$. State the dimensions of $S$ and $A$. Derive $\partial L/\partial Q$.")
     assert module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n")).output == "A"
+
+
+def test_two_definitions_in_terms_of_a_long_chain_are_not_spelt_out_for_ever() -> None:
+    letters = "abcdfghmnopqrsuvw"
+    chain = " ".join(rf"Let ${a}_k = {b}_k \tanh({b}_k)$." for a, b in pairwise(letters))
+    text = rf"{chain} Also $a_k = b_k \tanh(c_k \tanh(c_k))$. Derive $\partial a / \partial w$."
+    with pytest.raises(CardError, match="two definitions of `a`"):
+        module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n"))

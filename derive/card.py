@@ -26,6 +26,29 @@ _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 _KEPT = re.compile(r"\s*(<!--SR:.*-->|\^[\w-]+)\s*")
 
 
+def text_of(path: str | os.PathLike[str], what: str = "a card") -> str:
+    """The text of a file; raises :class:`CardError` where it cannot be read, is larger than 1 MB or is not UTF-8."""
+    name = os.fspath(path)
+    try:
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            raise OSError(0, "it is a pipe")  # opening it would wait for a writer
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+            size = os.fstat(file.fileno()).st_size
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise CardError(Problem(f"cannot be read: {reason}", name)) from None
+    if len(data) > MAX_BYTES:
+        raise CardError(Problem(f"{max(size, len(data)):,} bytes; {what} has at most {MAX_BYTES:,}", name))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CardError(
+            Problem(f"byte 0x{data[error.start]:02x} is not UTF-8; save the {what.split()[-1]} as UTF-8", name, line)
+        ) from None
+
+
 @dataclass(frozen=True)
 class Card:
     """A card as read: ``text`` is the file's exact text; lines are counted from 1.
@@ -46,25 +69,7 @@ class Card:
         Raises :class:`CardError` where it cannot be read, is larger than 1 MB, is
         not UTF-8, or is no card: all problems at once.
         """
-        name = os.fspath(path)
-        try:
-            if stat.S_ISFIFO(os.stat(path).st_mode):
-                raise OSError(0, "it is a pipe")  # opening it would wait for a writer
-            with Path(path).open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-                size = os.fstat(file.fileno()).st_size
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise CardError(Problem(f"cannot be read: {reason}", name)) from None
-        if len(data) > MAX_BYTES:
-            raise CardError(Problem(f"{max(size, len(data)):,} bytes; a card has at most {MAX_BYTES:,}", name))
-        try:
-            return cls.parse(data.decode("utf-8"), name)
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise CardError(
-                Problem(f"byte 0x{data[error.start]:02x} is not UTF-8; save the card as UTF-8", name, line)
-            ) from None
+        return cls.parse(text_of(path), os.fspath(path))
 
     @classmethod
     def parse(cls, text: str, path: str | None = None) -> Card:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from derive.check.claims import Item
-from derive.expr import Cond, Entry, Node, Partial, Rel, walk
-from derive.module import UNSAID, Module
+from derive.expr import Cond, Entry, Idx, Node, Partial, Rel, walk
+from derive.magnitudes import held
+from derive.module import Module
 from derive.records import dataclass
 from derive.verify.points.point import LOSS
 
@@ -37,8 +38,7 @@ def asked(module: Module) -> tuple[Asked, ...]:
     found = [p for p in module.wanted if isinstance(p.of, Entry) and isinstance(p.wrt, Entry)]
     if not found:
         names = module.inputs if {"jacobian", "vjp"} & {*module.asked} else ()
-        quiet = [n for n in names if f"input `{n}` ({UNSAID})" in module.readings and n in ("epsilon", "varepsilon")]
-        names = tuple(n for n in names if n not in quiet) or names
+        names = tuple(n for n in names if n not in held(module))
         names += module.parameters if "parameters" in module.asked else ()
         found = [Partial(_entry(module.output, module), _entry(n, module)) for n in dict.fromkeys(names)]
     return tuple(_asked(p.of, p.wrt, module) for p in found if isinstance(p.of, Entry) and isinstance(p.wrt, Entry))
@@ -50,8 +50,6 @@ def _asked(of: Entry, wrt: Entry, module: Module) -> Asked:
 
 
 def _entry(name: str, module: Module) -> Entry:
-    from derive.expr import Idx
-
     symbol = module.table.named(name)
     return Entry(name, tuple(map(Idx, symbol.axes)) if symbol is not None else ())
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from derive.axes import with_axes
 from derive.check.letters import Letters, defines_function, own_letters, shaped, spared, squared, told, upstream
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
     Cond,
@@ -38,6 +38,7 @@ from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import SymbolTable
 from derive.question.reading import read_parts
 from derive.records import dataclass
+from derive.statement import MOST_FORMULAS
 from derive.verify.check import unbound
 
 _SHAPES = "state the shapes|state shapes"
@@ -99,10 +100,15 @@ class Solution:
 
 
 def solution(text: str, first: int, question: str, module: Module) -> Solution:
-    """Each formula of the solution, chains link by link, in order."""
+    """Each formula of the solution, chains link by link, in order.
+
+    Raises :class:`CardError` where there are too many.
+    """
     kronecker = "kronecker" in f"{question}{text}".lower()
     found = [p for f in formulas(text, first) for p in _implied(f)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
+    if len(found) > MOST_FORMULAS:
+        raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     letters = Letters(module, kronecker, _UPSTREAM.search(f"{question}\n{text}") is not None)
     letters.table = gather(rewritten(asked), module.table)

@@ -224,6 +224,8 @@ def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, lette
         letters.sizes[extent.name] = size
         return True
     return letters.sizes.get(getattr(extent, "name", "")) is size
+
+
 def spared(sized: Module, module: Module, text: str) -> Module:
     """The module with extents by letters that the solution has no other use for."""
     taken = {c for f in formulas(text) for c in re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", f.latex))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 from derive.expr import (
     MINUS_ONE,
@@ -66,18 +67,12 @@ def _values(head: Node, value: Expr, module: Module) -> Changed:
 def _factors(head: Node, value: Expr, module: Module) -> Changed:
     for number in _FACTORS:
         yield f"a factor {number} is lost", mul(Num(number), value)
-        yield f"a factor {number} too many", mul(Num(1) if number == 1 else _part(number), value)
+        yield f"a factor {number} too many", mul(Num(Fraction(1, number)), value)
     upstream = module.table.named(module.output)
     key = head.wrt if isinstance(head, Partial) and isinstance(head.of, Entry) and head.of.tensor == LOSS else None
     if (key is not None or isinstance(head, Entry)) and upstream is not None:
         for at in _places(head, value, len(upstream.axes)):
             yield "the upstream gradient is left out", mul(Entry(f"delta_{module.output}", at), value)
-
-
-def _part(number: int) -> Num:
-    from fractions import Fraction
-
-    return Num(Fraction(1, number))
 
 
 def _places(head: Node, value: Expr, count: int) -> Iterator[tuple[Expr, ...]]:
@@ -105,8 +100,6 @@ def _sums(head: Node, value: Expr, module: Module) -> Changed:
     for index in free_indices(value) - free_indices(head):
         if isinstance(index, Idx):
             yield "the sum is missing", Reduce("sum", Binder((index,), (None,), (None,), None), value)
-    if isinstance(value, Reduce) and value.op == "sum" and isinstance(value.body, Mul):
-        return
     if isinstance(value, Add):
         for n in range(len(value.terms)):
             rest = (*value.terms[:n], *value.terms[n + 1:])
@@ -133,7 +126,7 @@ def _chains(head: Node, value: Expr, module: Module) -> Changed:
             own = {len(entry.indices), len(symbol.axes) if symbol is not None else -1}
             if len(own) > 1 or s in module.constants:
                 continue
-            if _derivative(head) is not None and {e.tensor for e in _derivative(head) or ()} == {t, s}:
+            if {e.tensor for e in _derivative(head) or ()} == {t, s}:
                 continue
             for at in _places(head, value, own.pop()):
                 factor = Partial(Entry(t, at), Entry(s, at))
@@ -166,7 +159,7 @@ def follows(link: Rel, wrong: Rel, module: Module) -> Rel | None:
     if own is None or other is None:
         return None
     (top, wrt), (over, under) = own, other
-    value, taken = wrong.terms[1], list[Idx]()
+    value = wrong.terms[1]
     fresh: dict[Node, Node] = {}
     for n, index in enumerate(dict.fromkeys((*over.indices, *under.indices))):
         fresh[index] = Idx(f"$f{n}")

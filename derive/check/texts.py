@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from derive.errors import CardError, Problem
+from derive.card import text_of
 
 _SUFFIXES = (".md", ".tex", ".txt")
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -16,12 +16,8 @@ _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
 
 def answer_of(file: Path) -> str:
-    """The text of an answer, its lines where they were; raises :class:`CardError` for what is no text."""
-    try:
-        text = file.read_text("utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise CardError(Problem(f"cannot read the answer: {reason}", str(file))) from None
+    """The text of an answer, its lines where they were; raises :class:`derive.errors.CardError` for what is none."""
+    text = text_of(file, "an answer").replace("\r\n", "\n")
     if file.suffix == ".tex":
         return _COMMENT.sub("", _blanked(_DOCUMENT, text))
     return _blanked(_SOLUTION, _blanked(_FRONT, text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 
 from derive.notation import tree as tr
@@ -247,10 +248,14 @@ class _Gathering(Ranks):
         """f of δ_f, where f is a letter with a value."""
         if label in self.labels or f"{name}_{label}" in self.words:
             return True
-        bare = any(o.name == label and o.bare and o.is_value and not o.at.cond and label not in o.at.local
-                   for o in self.seen.all)
         return label not in self.indices and (
-            bare or label in self.tensors | self.subscripted or label in self.unlabelled.values())
+            label in self.bare or label in self.tensors | self.subscripted or label in self.unlabelled.values())
+
+    @cached_property
+    def bare(self) -> set[str]:
+        """The letters that stand by themselves as a value."""
+        return {o.name for o in self.seen.all
+                if o.bare and o.is_value and not o.at.cond and o.name not in o.at.local}
 
     def subscripts(self) -> None:
         """What stands in subscripts is an index; a letter has the axes that its subscripts show."""

@@ -1,6 +1,7 @@
 """Answers to a question: what is given, the mark, the first mistake and what follows, and the formats for programs."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,16 @@ def test_strict_asks_for_what_is_missing(tmp_path: Path) -> None:
     plain = CliRunner().invoke(main, ["check", str(tmp_path)])
     assert plain.exit_code == 0 and f"missing: {W.replace('w_j', 'w_{j}')}" in plain.output
     assert CliRunner().invoke(main, ["check", str(tmp_path), "--strict"]).exit_code == 1
+
+
+def test_answers_that_cannot_be_read_or_have_too_many_formulas_get_one_line(tmp_path: Path) -> None:
+    equation = r"$\frac{\partial y_k}{\partial s_k} = 1$ and "
+    (tmp_path / "many.md").write_text(equation * 500, "utf-8")
+    (tmp_path / "latin.md").write_bytes(b"\xe9")
+    (tmp_path / "card.md").write_text(CARD, "utf-8")
+    os.mkfifo(tmp_path / "pipe.md")
+    found = [CliRunner().invoke(main, ["check", str(tmp_path / "card.md"), "--answer", str(tmp_path / f"{name}.md")])
+             for name in ("many", "latin", "pipe", "missing")]
+    assert [result.exit_code for result in found] == [2] * 4 and all(r.output.count("\n") == 1 for r in found)
+    assert "at most 400 of a solution" in found[0].output and "not UTF-8" in found[1].output
+    assert "it is a pipe" in found[2].output and "cannot be read" in found[3].output

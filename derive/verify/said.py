@@ -125,6 +125,14 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "larger": lambda layer, larger: not larger or any(all(a.kernel_size >= a.stride for a in x) for x in layer.axes),
     "facts": lambda layer, facts: facts in layer.lying,
     "overlaps": _overlap,
+    "padded": lambda layer, padded: padded in {f.padded for _, f in layer.module.fields} | {
+        any(a.padding or a.padding_after for a in axes) for axes in layer.axes},
+    "dilated": lambda layer, dilated: dilated in {max(field.dilation) > 1 for _, field in layer.module.fields},
+    "gaps": lambda layer, gaps: gaps in {facts.gaps for facts in layer.lying},
+    "ceil_mode": lambda layer, ceil: ceil in {any(a.ceil_mode for a in axes) for axes in layer.axes},
+    "rank": lambda layer, rank: rank in {len(symbol.axes) for symbol in layer.module.table.symbols} | {
+        len(field.axes) for _, field in layer.module.fields},
+    "scalar": lambda layer, scalar: scalar == (not layer.module.definition(layer.module.output)[0].indices),
     "inputs": _role("input"), "parameters": _role("parameter"), "constants": _role("constant"),
     "letters.facts": lambda layer, facts: facts == [formula(f, layer.module) for f in layer.module.facts],
     "decisive_fact.by": lambda layer, by: {*by} <= {formula(f, layer.module) for f in layer.module.facts},

@@ -27,7 +27,7 @@ from derive.question.parts import (
 )
 from derive.question.prose import Prose
 from derive.question.recognised import Part, role_of
-from derive.question.unaccounted import can_show, shown
+from derive.question.shown import can_show, shown
 from derive.specify.definitions import Definition, Definitions
 
 

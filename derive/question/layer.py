@@ -66,6 +66,7 @@ from derive.question.reading import (
     with_cases_said,
 )
 from derive.question.request import AskingInWords, differentiated_in_words, twice
+from derive.question.shown import shown
 from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.stacked import with_rows
 from derive.question.stated import Reader
@@ -75,7 +76,6 @@ from derive.question.unaccounted import (
     refuse_other_labels,
     refuse_other_output,
     refuse_unaccounted,
-    shown,
 )
 from derive.question.windows import refuse_other_pooling, tie_rule_of
 from derive.question.wording import Words, words_of

@@ -22,8 +22,8 @@ from derive.question.order import ENDS_THERE, reversed_by
 from derive.question.prose import Gap, Prose
 from derive.question.recognised import Part
 from derive.question.request import discussed, requested
+from derive.question.shown import shown
 from derive.question.slots import beside_parts
-from derive.question.unaccounted import shown
 from derive.specify.definitions import Definition, Definitions
 
 _TO_WRITE = "is not understood beside layers that only words name; write the forward formula of the network with it"

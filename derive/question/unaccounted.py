@@ -2,113 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from derive.errors import CardError, OpenError, Problem
-from derive.expr import Add, Binder, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Pow, Reduce, Size, walk
+from derive.expr import Add, Binder, Bracket, Cases, Entry, Expr, Fn, Mul, Num, Pow, Reduce, Size, walk
 from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.rules.trees import letters as letters_in
 from derive.notation.rules.trees import sides, statements
-from derive.notation.symbols import name_of
+from derive.notation.symbols import Kind, name_of
 from derive.notation.tree import Scripted, has, is_group, is_token, names_in, normal
 from derive.question.claims import is_claimed
 from derive.question.lexicon import Span, begins, ends, is_near, named, only
 from derive.question.naming import Mention, bare_letters, lettered, letters_of, mentions, written_letters
 from derive.question.prose import BREAK, GAP, Prose
 from derive.question.request import discussed, requested
-from derive.records import dataclass
+from derive.question.shown import SHOWN, Formulas
 
 _NESTED = re.compile(r"\s*\\?[A-Za-z]+\s*\([^()]*\\?[A-Za-z]+\s*\([^()]*\)")  # ℓ(φ(s), y)
-
-
-@dataclass(frozen=True)
-class Formulas:
-    """What the formulas that lead to the output are made of."""
-
-    nodes: tuple[Node, ...]
-
-    @classmethod
-    def of(cls, values: Iterable[Expr]) -> Formulas:
-        return cls(tuple(node for value in values for node in walk(value)))
-
-    def calls(self, *names: str) -> bool:
-        return any(isinstance(n, Fn) and n.name in names for n in self.nodes)
-
-    def reduces(self, *ops: str) -> bool:
-        return any(isinstance(n, Reduce) and n.op in ops for n in self.nodes)
-
-    def numbers(self, *values: float) -> bool:
-        """One of these numbers stands in a formula."""
-        return any(isinstance(n, Num) and float(n.value) in values for n in self.nodes)
-
-    def uses(self, tensor: str) -> int:
-        """How many entries of a tensor stand in the formulas."""
-        return sum(isinstance(n, Entry) and n.tensor == tensor for n in self.nodes)
-
-    @property
-    def bends(self) -> bool:
-        """max(u, v), min(u, v), |u|, cases or brackets."""
-        return self.calls("abs", "sign") or any(isinstance(n, (Extremum, Cases, Bracket)) for n in self.nodes)
-
-    @property
-    def branches(self) -> bool:
-        """What bends, or a maximum over many."""
-        return self.reduces("max", "min") or self.bends
-
-    def powers(self, *exponents: float) -> bool:
-        return any(isinstance(n, Pow) and isinstance(n.exponent, Num) and abs(float(n.exponent.value)) in exponents
-                   for n in self.nodes)
-
-    @property
-    def weighs(self) -> bool:
-        """A product of two letters: w_j x_j."""
-        products = ([{e.tensor for e in walk(f) if isinstance(e, Entry)} for f in n.factors] for n in self.nodes
-                    if isinstance(n, Mul))
-        return any(len(set().union(*letters)) > 1 and sum(map(bool, letters)) > 1 for letters in products)
-
-    @property
-    def penalised(self) -> bool:
-        """The square or the absolute value of a single entry: ‖w‖², w^⊤ w, Σ_j |w_j|."""
-        if any(isinstance(n, Mul) and len(own := [f for f in n.factors if isinstance(f, Entry)]) > len({*own})
-               for n in self.nodes):
-            return True
-        bases = [n.base for n in self.nodes if isinstance(n, Pow)]
-        bases += [n.args[0] for n in self.nodes if isinstance(n, Fn) and n.name == "abs"]
-        return any(isinstance(base, Entry) for base in bases)
-
-    @property
-    def rooted(self) -> bool:
-        return self.powers(0.5) or self.calls("sqrt")
-
-
-# How a formula shows that it computes the part; without one here a part is taken as written.
-_SHOWN: dict[str, Callable[[Formulas], bool]] = {
-    **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "squared_hinge", "absolute_error", "huber",
-                     "cases"), lambda f: f.bends or f.rooted),
-    **dict.fromkeys(("sigmoid", "tanh"), lambda f: f.calls("exp", "tanh")),
-    **dict.fromkeys(("softplus", "cross_entropy", "binary_cross_entropy", "categorical_cross_entropy"),
-                    lambda f: f.calls("log")),
-    "softmax": lambda f: f.calls("exp"),
-    **dict.fromkeys(("squared_error", "mean_squared_error"), lambda f: f.powers(2)),
-    **dict.fromkeys(("max_pool", "maxout"), lambda f: f.reduces("max") or f.branches),
-    **dict.fromkeys(("avg_pool", "global_avg_pool"), lambda f: f.reduces("sum")),
-    **dict.fromkeys(("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm"), lambda f: f.rooted),
-    **dict.fromkeys(("focal", "log_cosh", "squared_logarithmic", "negative_log_likelihood"), lambda f: f.calls("log")),
-    **dict.fromkeys(("glu", "attention", "rnn", "lstm", "gru"), lambda f: f.calls("exp", "tanh")),
-    **dict.fromkeys(("pinball", "relu6"), lambda f: f.bends),
-    "sine": lambda f: f.calls("sin"),
-    **dict.fromkeys(("gelu", "selu", "celu", "silu", "mish", "softsign", "hard_tanh", "hard_sigmoid", "hard_swish",
-                     "modulus", "log_softmax", "logistic_loss"),
-                    lambda f: f.bends or f.calls("exp", "tanh", "log", "erf")),
-    "linear": lambda f: f.weighs,
-    "penalty": lambda f: f.penalised,
-    "activation": lambda f: f.branches or f.powers(2, 1, 0.5) or any(isinstance(n, Fn) for n in f.nodes),
-}
 
 
 _OBJECTIVE = re.compile(r"\s*([A-Z]|\\ell|\\math\w+\s*\{\s*\w\s*\})\s*\(([^()]*)\)\s*")  # F(w, b)
@@ -164,16 +80,6 @@ def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -
                                     line=gap.formula.line))
 
 
-def shown(name: str, values: Iterable[Expr]) -> bool:
-    """Whether these formulas show that they compute the part of this name."""
-    return name in _SHOWN and _SHOWN[name](Formulas.of(values))
-
-
-def can_show(name: str) -> bool:
-    """Whether it is known how formulas show that they compute the part of this name."""
-    return name in _SHOWN
-
-
 def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
     """Raise :class:`CardError` for a part that the words name and that none of the formulas computes.
 
@@ -191,7 +97,7 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
     places = [(span.concept.partition(".")[2], span.start, span.stop)
               for span in named(prose.text, "part", "unnamed.cases", "unnamed.activation")]
     for name, start, stop in places:
-        shown = _SHOWN.get(name)
+        shown = SHOWN.get(name)
         if masked if name == "dropout" else shown is None or shown(formulas):
             continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
@@ -323,8 +229,8 @@ _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
 def refuse_unformulated(prose: Prose, module: Module) -> None:
     """Raise :class:`OpenError` for the first thing that the words say is computed and no formula of the module does."""
     for start, stop, problem in (*_operations(prose, module), *_statistics(prose, module),
-                                 *_undefined(prose, module), *_signs(prose), *_values(prose, module),
-                                 *_equations(prose, module)):
+                                 *_undefined(prose, module), *_of_others(prose, module), *_signs(prose),
+                                 *_values(prose, module), *_equations(prose, module)):
         raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
                                 key="forward"), found=module)
 
@@ -413,6 +319,21 @@ def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
             span = of or said[0]
             what = mention.after[span.start : span.stop]
             yield at, at + 1, f"is computed, the {what}, and no formula says how: write it"
+
+
+_OF_ITSELF = frozenset("row rows column columns entry entries component components element elements".split())
+
+
+def _of_others(prose: Prose, module: Module) -> Iterator[Open]:
+    """«$s_i$ is the cosine of the query $q$», where the layer takes s as given and has no q."""
+    known = {*module.given, *module.defined, *(s.name for s in module.table.symbols if s.kind is not Kind.TENSOR)}
+    for gap, other in itertools.pairwise(prose.gaps):
+        letters, others = ({*map(name_of, bare_letters(g.formula))} for g in (gap, other))
+        words = prose.text[gap.start + 1 : other.start]
+        given = letters and others and letters <= {*module.given} and known.isdisjoint(others)
+        told = given and begins(words, 0, "naming.is") and named(words, "between.of") and not {*words} & {*".;?!¶"}
+        if told and not {*words.split()} & _OF_ITSELF:
+            yield gap.start, other.start + 1, "is said, and no formula has it: write what it computes"
 
 
 def _values(prose: Prose, module: Module) -> Iterator[Open]:

@@ -36,7 +36,7 @@ from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import SymbolTable
-from derive.question.reading import read_parts
+from derive.question.words.reading import read_parts
 from derive.records import dataclass
 from derive.statement import MOST_FORMULAS
 from derive.verify.check import unbound

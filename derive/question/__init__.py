@@ -15,13 +15,13 @@ from derive.layers import POOLINGS
 from derive.module import Module
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import Kind, Symbol, message, name_of
-from derive.question.lexicon import named
-from derive.question.prose import BREAK, Prose, prose_of
-from derive.question.reading import question_formulas
-from derive.question.request import besides
-from derive.question.slots import beside_windows, refuse_requests, refuse_words
-from derive.question.unaccounted import refuse_other_layers, refuse_unformulated
-from derive.question.windows import Pooled, may_be_pooling, places, pooling_module
+from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
+from derive.question.requests.request import besides
+from derive.question.requests.slots import beside_windows, refuse_requests, refuse_words
+from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
+from derive.question.words.lexicon import named
+from derive.question.words.prose import BREAK, Prose, prose_of
+from derive.question.words.reading import question_formulas
 from derive.records import dataclass
 from derive.statement import KEYS as STATED
 from derive.statement import Statement, with_layer, with_statement
@@ -89,8 +89,8 @@ def _refuse_other_windows(found: Module, told: Module | None, question: Question
 
 def _told(question: Question) -> Module | None:
     """The module that rows read whole from all sentences; None where they do not."""
-    from derive.question.sentences.reading import told_module
-    from derive.question.sentences.telling import Unread
+    from derive.question.emitted.module import told_module
+    from derive.question.told.telling import Unread
 
     try:
         return told_module(question.card, question.prose)
@@ -151,8 +151,8 @@ def layer_written(question: Question) -> Module:
 
 def refuse_unread(question: Question, module: Module, words: bool = True) -> None:
     """Raise :class:`CardError` for words that no row reads: in what is asked, and behind the layer's formulas."""
-    from derive.question.sentences.answered import refuse_unread_requests
-    from derive.question.sentences.beside import refuse_unread_words
+    from derive.question.emitted.answered import refuse_unread_requests
+    from derive.question.emitted.beside import refuse_unread_words
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose
@@ -175,7 +175,7 @@ def _names_a_network(pooled: Pooled, prose: Prose) -> bool:
     named = pooled.words.about("pooling") or pooled.words.about("whole")
     if "layer" in pooled.card.front_matter or not named or pooled.equations:
         return False
-    from derive.question.chain import Chain
+    from derive.question.parts.chain import Chain
 
     chain = Chain(prose)
     return chain.asked and len(chain.parts) > 1 and any("pool" in part.name for part in chain.parts)

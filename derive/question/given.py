@@ -22,17 +22,25 @@ from derive.notation.formulas import Formula
 from derive.notation.rules import RULES, SPELLINGS, rewritten
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, latex_of, name_of
-from derive.question.applied import with_named
-from derive.question.claims import facts_of, with_numbers
-from derive.question.geometry import raise_problems, window_geometry
-from derive.question.layer import Fields, fields_of
-from derive.question.naming import letters_of, mentions, ranks_said, roles_of, rows_said, sizes_said, softmax_said
-from derive.question.prose import Prose, prose_of
-from derive.question.reading import question_formulas, read_parts
-from derive.question.request import AskingInWords, request
-from derive.question.stated import Reader
-from derive.question.windows import is_extreme, name_of_op, tie_rule_of
-from derive.question.wording import Words, words_of
+from derive.question.letters.applied import with_named
+from derive.question.letters.claims import facts_of, with_numbers
+from derive.question.letters.naming import (
+    letters_of,
+    mentions,
+    ranks_said,
+    roles_of,
+    rows_said,
+    sizes_said,
+    softmax_said,
+)
+from derive.question.requests.request import AskingInWords, request
+from derive.question.windows.geometry import raise_problems, window_geometry
+from derive.question.windows.pooling import is_extreme, name_of_op, tie_rule_of
+from derive.question.windows.stated import Reader
+from derive.question.windows.wording import Words, words_of
+from derive.question.windows.written import Fields, fields_of
+from derive.question.words.prose import Prose, prose_of
+from derive.question.words.reading import question_formulas, read_parts
 from derive.records import dataclass
 from derive.specify.applied import refuse_two_readings
 from derive.specify.bias_columns import with_biases

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
-from derive.expr import Add, Entry, Expr, Fn, Idx, Mul, Node, Num, Partial, Pow, Reduce, SetApp, SetOf, walk
-from derive.layers.intervals import Interval, intervals
+from derive.expr import Add, Entry, Expr, Fn, Mul, Node, Partial, Pow, walk
 from derive.module import Module
-from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
-from derive.notation.rules import LETTERS, RULES, rewritten
-from derive.notation.rules.kinds import Said, equates, kind_of
+from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
-from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
-from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
-from derive.question.applied import with_named, with_softmax
-from derive.question.around import placed_parts
-from derive.question.chain import Chain
-from derive.question.claims import (
+from derive.notation.rules.trees import with_trees
+from derive.notation.symbols import Kind, SymbolTable
+from derive.question.letters.claims import (
     Doubts,
-    computes_nothing,
     facts_of,
     of_the_layer,
     refuse_parts,
@@ -38,284 +28,34 @@ from derive.question.claims import (
     with_numbers,
     without_claims,
 )
-from derive.question.defining import defined_in_words
-from derive.question.excepted import refuse_held, refuse_turned
-from derive.question.geometry import window_geometry
-from derive.question.lexicon import named
-from derive.question.naming import (
-    Mention,
-    bare_letters,
-    letters_of,
-    mentions,
-    ranks_said,
-    roles_of,
-    rows_said,
-    sizes_said,
-    softmax_said,
-    with_shapes_said,
-    with_usual_parameters,
-)
-from derive.question.parts import continued_parts, refuse_linear, stated_parts
-from derive.question.prose import Prose, prose_of
-from derive.question.reading import (
-    Read,
-    declares,
-    one_equation,
-    question_formulas,
-    read_parts,
-    with_cases_said,
-)
-from derive.question.request import AskingInWords, differentiated_in_words, twice
-from derive.question.shown import shown
-from derive.question.slots import Place, called, refuse_called, refuse_open, refuse_requests
-from derive.question.stacked import with_rows
-from derive.question.stated import Reader
-from derive.question.unaccounted import (
-    is_aside,
+from derive.question.letters.naming import Mention, letters_of, mentions, roles_of, with_usual_parameters
+from derive.question.parts.chain import Chain
+from derive.question.parts.shown import shown
+from derive.question.parts.unaccounted import (
     refuse_objective,
     refuse_other_labels,
     refuse_other_output,
     refuse_unaccounted,
 )
-from derive.question.windows import refuse_other_pooling, tie_rule_of
-from derive.question.wording import Words, words_of
-from derive.receptive_field import ReceptiveField, WindowAxis
+from derive.question.requests.excepted import refuse_held, refuse_turned
+from derive.question.requests.request import AskingInWords, differentiated_in_words, twice
+from derive.question.requests.slots import Place, called, refuse_called, refuse_open, refuse_requests
+from derive.question.windows.pooling import tie_rule_of
+from derive.question.windows.stated import Reader
+from derive.question.windows.wording import words_of
+from derive.question.windows.written import Fields, fields_of, refuse_other_stride
+from derive.question.words.prose import Prose
+from derive.question.words.reading import Read, question_formulas
+from derive.question.written import read_layer
 from derive.records import dataclass
 from derive.specify.applied import refuse_two_readings
-from derive.specify.bias_columns import with_biases
-from derive.specify.definitions import Definition, Definitions, definitions, inlined
+from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
-from derive.specify.places import place
 from derive.specify.roles import Role, roles_said
-from derive.specify.sizes import counts
 from derive.specify.stated import KINDS, formulas_of, output_of
 from derive.specify.wanted import Wanted, derivatives
 from derive.statement import Statement
-
-
-@dataclass(frozen=True)
-class Written:
-    """The formulas of a question without those of parts that only words name; ``counted`` are letters of sizes."""
-
-    formulas: list[Formula]
-    read: Read
-    prose: Prose
-    counted: list[str]
-
-
-_TOPICS = {
-    "dual": "a dual problem", "em": "the EM algorithm", "posterior": "a posterior",
-    "estimate": "an estimate from samples", "bound": "a bound", "expectation": "an expectation",
-    "closed": "a closed-form solution",
-}  # fmt: skip
-_CHOICES = re.compile(r"(?m)^\s*(?:[-*]\s*)?\(?[A-E]\)\s")  # (a), (b), (c) are parts of a question
-
-
-def refuse_other_topics(card: Card, prose: Prose) -> None:
-    """Raise :class:`UnsupportedError` for a question whose words say that it is not about a layer."""
-    if str(card.front_matter.get("type", "")).startswith("multiple") or len(_CHOICES.findall(card.question)) > 2:
-        raise UnsupportedError("a question with answers to choose from; only derivations are covered")
-    for span in named(prose.text, "topic"):
-        kind = span.concept.partition(".")[2]
-        if kind in _TOPICS and not named(prose.text, "topic.layer"):
-            quoted = prose.plain.quote(span.start, span.stop)
-            raise UnsupportedError(Problem(f"“{quoted}”: the question is about {_TOPICS[kind]}, not about a layer's "
-                                           "messages", line=prose.plain.line(span.start)))
-        if kind == "recurrent" and not named(prose.text, "topic.steps"):
-            raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: recursions are not covered",
-                                           line=prose.plain.line(span.start)))
-
-
-def read_written(card: Card, stated: Iterable[Formula] = ()) -> Written:
-    """The formulas of a question and of its front matter; functions that are applied by name are written out.
-
-    Raises :class:`UnsupportedError` where the words say that it is not about a layer.
-    """
-    written = rewritten(question_formulas(card), LETTERS)
-    prose = prose_of(card.question, card.question_line, written)
-    refuse_other_topics(card, prose)
-    written = with_rows(with_trees(with_shapes_said(with_cases_said(written, prose), prose)), prose)
-    written += with_trees(defined_in_words(replace(prose, formulas=tuple(written)), written))
-    prose = replace(prose, formulas=tuple(written))
-    found = with_named(rewritten(with_softmax([*written, *stated], prose), RULES), prose)
-    read_ = _read_all(found, prose)
-    spoken = {name_of(c) for m in mentions(prose, bare_letters) if m.before or m.after for c in m.letters}
-    counted = counts(read_.nodes, spoken)
-    return Written(found, _read_all(found, prose, counted) if counted else read_, prose, counted)
-
-
-def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[Read, Prose, list[Mention]]:
-    """The formulas of a question, its prose, and what the letters are of parts that only words name.
-
-    Raises as :func:`read_written`.
-    """
-    own = read_written(card, stated)
-    read_, prose, found = own.read, own.prose, own.formulas
-    if any(equates(formula) and not computes_nothing(formula) for formula, _ in read_.failures):
-        return read_, prose, []
-    derived = any(isinstance(n, Partial) for _, node in read_.nodes for n in walk(node))
-    defined = definitions(without_claims(read_.nodes, prose), read_.table)
-    new, letters = stated_parts(prose, found, defined, doubts)
-    if not new and defined.tensors:
-        new, letters = continued_parts(prose, found, defined, read_.table, doubts)
-    if not new:
-        new, letters = placed_parts(prose, found, defined, read_.table, doubts)
-    if not new and not derived:
-        refuse_linear(prose, defined)
-    if new:
-        read_ = _read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted)
-    return read_, prose, letters
-
-
-def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = ()) -> Read:
-    """The formulas under the letters that all of them declare; ``counted`` are sizes."""
-    said = dict.fromkeys((*sizes_said(prose), *map(latex_of, counted)))
-    sizes = [Symbol(name_of(latex), latex, Kind.SIZE) for latex in said]
-    table = gather(found, SymbolTable(tuple(sizes)), ranks_said(prose), rows_said(prose), softmax_said(prose))
-    nodes: list[tuple[Formula, Node]] = []
-    failures: list[tuple[Formula, DeriveError]] = []
-    for formula in found:
-        for part, result in read_parts(formula, table):
-            node = result if isinstance(result, Node) else _read_in_part(part, table)
-            if node is not None:
-                nodes.append((part, node))
-            elif isinstance(result, DeriveError) and not declares(part):
-                failures.append((part, result))
-    renamed, table = with_biases((node for _, node in nodes), table)
-    return Read(tuple(zip((part for part, _ in nodes), renamed, strict=True)), tuple(failures), table, {})
-
-
-def _read_in_part(formula: Formula, table: SymbolTable) -> Node | None:
-    """Of ∂y/∂x = (not read), the derivative; of y = (not read) = value, the definition; else nothing."""
-    parts = statements(formula.tree or ())
-    runs = sides(parts[0]) if parts else []
-    if len(runs) < 2 or not one_equation(formula) or not all(runs):
-        return None
-    found = [_or_none(formula, run, table) for run in runs]
-    head, last = found[0], found[-1]
-    if head is not None and any(isinstance(n, Partial) for n in walk(head)):
-        return head
-    if len(runs) > 2 and isinstance(head, Entry) and isinstance(last, Expr) and None in found[1:-1]:
-        return _or_none(formula, (*runs[0], equals(runs[0][-1]), *runs[-1]), table)
-    return None
-
-
-def _or_none(formula: Formula, items: Run, table: SymbolTable) -> Node | None:
-    try:
-        return read_formula(replace(formula, tree=items), table)
-    except DeriveError:
-        return None
-
-
-def refuse_other_stride(card: Card, words: Words, used: Sequence[Definition]) -> None:
-    """Raise :class:`CardError` where the words or the front matter give another stride than the formula."""
-    written = [(definition, found) for definition in used if (found := _strides(definition))]
-    if len(written) != 1:
-        return
-    definition, strides = written[0]
-    said = [(f.value, f"“{f.quote}”", f.line) for f in words.about("stride") if isinstance(f.value, tuple)]
-    given = card.front_matter.get("stride")
-    if isinstance(given, int) and not isinstance(given, bool):
-        said.append(((given,), f"`stride: {given}`", card.key_line("stride") or 1))
-    for value, quoted, line in said:
-        wanted = set(value) if len(value) == 1 else None
-        if (wanted is not None and wanted != set(strides)) or (wanted is None and value != strides):
-            times = "×".join(map(str, strides))
-            raise CardError(Problem(f"{quoted} contradicts the formula ({place(definition.formula)}), which has stride "
-                                    f"{times}; change one of them", card.path, line))
-
-
-def _strides(definition: Definition) -> tuple[int, ...]:
-    """2, 2 of y_{kl} = … x_{2k+p, 2l+q} …: the coefficients of the output's indices beside an index that runs."""
-    outputs = [i for i in definition.entry.indices if isinstance(i, Idx)]
-    for entry in walk(definition.value):
-        if isinstance(entry, Entry):
-            found = [s for term in entry.indices if (s := _stride(term, outputs)) is not None]
-            if found:
-                return tuple(found)
-    return ()
-
-
-def _stride(term: Expr, outputs: list[Idx]) -> int | None:
-    if not isinstance(term, Add):
-        return None
-    moving = [t for t in term.terms if any(i in walk(t) for i in outputs)]
-    running = [t for t in term.terms if t not in moving and any(isinstance(n, Idx) for n in walk(t))]
-    if len(moving) != 1 or not running:
-        return None
-    if any(isinstance(t, Mul) and isinstance(t.factors[0], Num) and t.factors[0].value < -1 for t in running):
-        return None  # i − 2j: a transposed convolution of stride 2, or a dilated one
-    match moving[0]:
-        case Idx():
-            return 1
-        case Mul((Num(value), Idx())):
-            return int(value) if value.denominator == 1 else None
-    return None
-
-
-Fields = tuple[tuple[str, ReceptiveField], ...]
-
-
-def fields_of(card: Card, words: Words, used: Sequence[Definition],
-              found: Definitions) -> tuple[Fields, tuple[str, ...]]:
-    """The receptive field of each window set, and how it was read.
-
-    Raises :class:`CardError` where a window's size is missing or contradictory.
-    """
-    sets = {node.name: (node, d) for d in used for node in walk(d.value) if isinstance(node, SetApp) and node.args}
-    if not sets:
-        return (), ()
-    if len(sets) > 1:
-        names = " and ".join(f"`{name}`" for name in sets)
-        raise CardError(f"two kinds of windows, {names}: write their ranges into the formulas instead")
-    refuse_other_pooling(card, words)
-    (name, (applied, definition)), = sets.items()
-    _refuse_contradiction(words, used)
-    reader = Reader(card, words, len(applied.args), definition.formula.line)
-    field, _ = window_geometry(reader, _spelt(applied, found), place(definition.formula))
-    _refuse_other_count(words, definition, name, field)
-    return ((name, field),), tuple(reader.readings)
-
-
-def _spelt(applied: SetApp, found: Definitions) -> tuple[Interval, ...] | None:
-    """The window of Ω(k, l) = {…}."""
-    for claim in found.sets:
-        left, right = claim.terms[0], claim.terms[1]
-        if isinstance(left, SetApp) and left.name == applied.name and isinstance(right, SetOf):
-            return intervals(right, left.args)[1]
-    return None
-
-
-def _refuse_contradiction(words: Words, used: Sequence[Definition]) -> None:
-    """«max pooling» over a formula without a maximum."""
-    ops = {node.op for d in used for node in walk(d.value) if isinstance(node, Reduce)}
-    for found in words.about("pooling"):
-        text = words.plain.text
-        for end in "?!;¶":
-            text = text.replace(end, ".")
-        sentences = [s for s in text.split(".") if found.quote.lower() in s]
-        aside = bool(sentences) and all(map(is_aside, sentences))
-        if found.value in ("max", "min") and found.value not in ops and not aside:
-            where = place(used[-1].formula)
-            raise CardError(Problem(f"“{found.quote}” contradicts the formula ({where}), which has no \\{found.value}; "
-                                    "change one of them", line=found.line))
-
-
-def _refuse_other_count(words: Words, definition: Definition, name: str, field: ReceptiveField) -> None:
-    """Raise :class:`CardError` where an average over windows of n entries is written as 1/m of their sum."""
-    value = definition.value
-    if not (isinstance(value, Mul) and isinstance(field.axes[0], WindowAxis) and any(
-            f.value in ("average", "mean", "avg") for f in words.about("pooling"))):
-        return
-    sums = [f for f in value.factors if isinstance(f, Reduce) and f.op == "sum" and any(
-        isinstance(n, SetApp) and n.name == name for n in walk(f.binder))]
-    numbers = [f.value for f in value.factors if isinstance(f, Num)]
-    count = math.prod(field.kernel_size)
-    if len(sums) == 1 and numbers and math.prod(numbers, start=Fraction(1)) != Fraction(1, count):
-        raise CardError(Problem(f"{place(definition.formula)}: the average over {count} entries is 1/{count} of their "
-                                "sum; change the factor, the window or the name", line=definition.formula.line))
-
 
 _LATER: Any = None  # a pass gives it
 

@@ -15,13 +15,13 @@ from derive.module import ROLES, Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, equates, kind_of
 from derive.notation.symbols import latex_of, split_label
-from derive.question.chain import Chain
-from derive.question.claims import computes_nothing, is_claimed, without_claims
-from derive.question.layer import read_written
-from derive.question.prose import Prose, prose_of
-from derive.question.reading import Read, question_formulas
-from derive.question.recognised import Part
-from derive.question.windows import Pooled
+from derive.question.letters.claims import computes_nothing, is_claimed, without_claims
+from derive.question.parts.chain import Chain
+from derive.question.parts.recognised import Part
+from derive.question.windows.pooling import Pooled
+from derive.question.words.prose import Prose, prose_of
+from derive.question.words.reading import Read, question_formulas
+from derive.question.written import read_written
 from derive.specify.definitions import statements
 from derive.specify.writing import statement_of
 from derive.statement import KEYS, MARK, SINGLE, Open, Source, Statement

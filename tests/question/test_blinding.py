@@ -15,7 +15,7 @@ from derive.errors import DeriveError
 from derive.formulas import formulas
 from derive.module import Module
 from derive.question import lexicon, module_of
-from derive.question.prose import Prose, prose_of
+from derive.question.words.prose import Prose, prose_of
 from tests.bank import CARDS
 
 EVERY = 8  # with --every-card all of them

@@ -8,9 +8,9 @@ from derive.card import Card
 from derive.notation import write
 from derive.notation.rules import LETTERS, rewritten
 from derive.question import module_of
-from derive.question.defining import defined_in_words
-from derive.question.prose import prose_of
-from derive.question.reading import question_formulas
+from derive.question.letters.defining import defined_in_words
+from derive.question.words.prose import prose_of
+from derive.question.words.reading import question_formulas
 
 SOFTMAX, LINEAR = r"and $L = -\sum_k t_k \log p_k$", r"$a = W x + b$"
 DEFINED = [

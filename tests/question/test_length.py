@@ -7,7 +7,7 @@ import pytest
 import derive
 from derive.errors import CardError
 from derive.question import module_of
-from derive.question.reading import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
+from derive.question.words.reading import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 
 ASKED = r"Let $y_k = \max(0, \sum_j W_{kj} x_j)$. Derive the backward message with respect to $x$."
 LONG = 300_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from derive.question.prose import prose_of
+from derive.question.words.prose import prose_of
 
 MARKS = [
     ("(a) Derive one. (b) Derive two. (c) Why?", ["(a)", "(b)", "(c)"]),

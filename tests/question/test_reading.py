@@ -7,7 +7,7 @@ import pytest
 from derive.card import Card
 from derive.expr import Node, Rel
 from derive.layers.forward import window_form
-from derive.question.reading import Read, read_formulas
+from derive.question.words.reading import Read, read_formulas
 
 
 def read_question(question: str) -> Read:

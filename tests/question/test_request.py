@@ -10,7 +10,7 @@ from derive.expr import Entry, Idx
 from derive.module import Module
 from derive.notation import symbols, write
 from derive.question import module_of
-from derive.question.request import Spoken
+from derive.question.requests.request import Spoken
 
 CASES = r"""
 derive the backward message and the parameter message. | vjp parameters

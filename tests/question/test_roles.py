@@ -11,8 +11,8 @@ from derive.errors import CardError
 from derive.formulas import formulas
 from derive.notation import gather
 from derive.question import module_of
-from derive.question.naming import letters_of, mentions, roles_of, sizes_said
-from derive.question.prose import prose_of
+from derive.question.letters.naming import letters_of, mentions, roles_of, sizes_said
+from derive.question.words.prose import prose_of
 from derive.specify.roles import Role
 from tests.bank import solved
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from derive.question.prose import plain_text
-from derive.question.wording import words_of
+from derive.question.windows.wording import words_of
+from derive.question.words.prose import plain_text
 
 CASES = r"""
 (Figure 1 shows a 2x2 max pooling with stride 2). | kernel_size 2,2 | stride 2

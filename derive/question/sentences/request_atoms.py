@@ -9,7 +9,7 @@ from derive.notation import tree as tr
 from derive.notation.rules.kinds import Said, is_bounded
 from derive.notation.rules.trees import called, letter, sides, statements
 from derive.notation.symbols import name_of
-from derive.question.naming import bare_letters
+from derive.question.letters.naming import bare_letters
 from derive.question.sentences.tokens import Token, orders
 
 DERIVED = re.compile(r"\s*d\s*(?P<letter>\\?[A-Za-z]+(?:_\{?\w+\}?)?)\s*")

@@ -10,8 +10,8 @@ from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.trees import sides, statements
 from derive.notation.tree import Scripted, has, inside, is_token
-from derive.question.naming import bare_letters, written_letters
-from derive.question.prose import BREAK, GAP, Prose
+from derive.question.letters.naming import bare_letters, written_letters
+from derive.question.words.prose import BREAK, GAP, Prose
 from derive.records import dataclass
 
 _TOKEN = re.compile(r"(?:component|element|entry|coordinate)[ -]?wise\b|"

@@ -10,12 +10,13 @@ import pytest
 
 from derive.card import Card
 from derive.notation.rules import LETTERS, rewritten
-from derive.question.prose import prose_of
-from derive.question.reading import question_formulas
 from derive.question.sentences import grammar
-from derive.question.sentences.meaning import Say, meaning
-from derive.question.sentences.telling import Unread
+from derive.question.sentences.actions import Say
+from derive.question.sentences.meaning import meaning
 from derive.question.sentences.tokens import Sentence, sentences
+from derive.question.told.telling import Unread
+from derive.question.words.prose import prose_of
+from derive.question.words.reading import question_formulas
 
 _CARD = "---\nid: a\ncourse: c\n---\n\n# Question\n{}\n\n## Related Concepts\n- Backpropagation\n"
 

@@ -9,11 +9,11 @@ import pytest
 
 from derive.card import Card
 from derive.notation.rules import LETTERS, rewritten
-from derive.question.prose import prose_of
-from derive.question.reading import question_formulas
+from derive.question.emitted.module import told_statement
 from derive.question.sentences import grammar
-from derive.question.sentences.reading import told_statement
-from derive.question.sentences.telling import Unread
+from derive.question.told.telling import Unread
+from derive.question.words.prose import prose_of
+from derive.question.words.reading import question_formulas
 from derive.statement import Statement
 
 # A description, and behind the arrow the formulas in their order; lines belong together up to a blank one.

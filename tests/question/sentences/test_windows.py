@@ -7,11 +7,11 @@ import pytest
 from derive.card import Card
 from derive.errors import CardError
 from derive.question import module_of
-from derive.question.prose import prose_of
-from derive.question.reading import question_formulas
-from derive.question.sentences.emitted import Emitted
-from derive.question.sentences.reading import told_statement
-from derive.question.sentences.telling import Unread
+from derive.question.emitted.module import told_statement
+from derive.question.emitted.statement import Emitted
+from derive.question.told.telling import Unread
+from derive.question.words.prose import prose_of
+from derive.question.words.reading import question_formulas
 
 # A description, and behind the arrow what becomes of a window: its size, stride, padding, dilation, the input's size.
 READ = r"""

@@ -1,0 +1,127 @@
+"""What a question asks for, held against what its layer's module answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from derive.errors import CardError, Problem, UnsupportedError
+from derive.expr import Entry
+from derive.module import Module
+from derive.notation.rules.kinds import Said
+from derive.notation.symbols import name_of
+from derive.question.emitted.asked import derivative_parts
+from derive.question.sentences.actions import Say
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.meaning import meaning
+from derive.question.sentences.request_atoms import arguments, head
+from derive.question.sentences.tokens import Sentence, Token, asks, sentences
+from derive.question.told.telling import Unread
+from derive.question.words.prose import Prose
+
+_TROUBLE = words_of("en", "CHANGES_REQUEST")
+_DERIVED = frozenset("""asks_back bare derivs grads grads_input gradsdefined gradsin gradsof innerof jacobianof messages
+    messages_jacobian messages_vjp messagesin messagesof named noungrads outputof ownderivative ownjacobian primes
+    """.split())
+
+
+def refuse_unread_requests(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` for a request that the rows do not read whole, or that the module does not answer."""
+    asked = False
+    for tokens in sentences(prose):
+        line, first, last = prose.plain.line(tokens[0].start), tokens[0], tokens[-1]
+        asked = asked or _shows(tokens)
+        if not asks(tokens):
+            continue
+        quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
+        try:
+            said = meaning(tokens)
+        except Unread:
+            values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in tokens)
+            if not values and not {t.text for t in tokens} & _TROUBLE:
+                asked = True
+                continue  # what else stands there is accounted for where requests are read
+            raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
+                                    "wanted, or `derive` in the front matter", line=line, key="derive")) from None
+        for wrong in _unanswered(said, module):
+            raise CardError(Problem(f"“{quoted}”: {wrong}", line=line, key="derive"))
+        asked = asked or any(item.kind in _DERIVED for item in items(said))
+    if not asked:
+        raise UnsupportedError(Problem("the question asks for no message or derivative; write e.g. “Derive the "
+                                       "backward message.”", line=prose.plain.first_line, key="derive"))
+
+
+def _shows(tokens: Sentence) -> bool:
+    """«Show that f' = …», «how do you back-propagate through it?»: what is shown is asked for."""
+    words = {t.text for t in tokens}
+    primed = any(t.formulas and (t.said is Said.GRADIENT or "'" in t.formula.latex) for t in tokens)
+    return (bool(words & {"show", "prove", "insert"}) and primed) or bool(
+        words & {"backpropagate", "propagate", "insert", "backpropagated", "propagated"})
+
+
+def _unanswered(said: Any, module: Module) -> Iterator[str]:
+    for item in items(said):
+        match item.kind:
+            case "ownderivative" | "ownjacobian":
+                yield from _of(item[0] if isinstance(item[0], Token) else None, module)
+            case "gradsof" | "jacobianof" | "outputof" | "grads" | "gradsin":
+                yield from _of(item[1] if isinstance(item[1], Token) else None, module)
+                for said_ in item[0] if isinstance(item[0], tuple) else (item[0],):
+                    if said_.kind == "wrtsome" and said_[0].kind == "input" and len(module.equations) > 1:
+                        yield "the derivative by what goes into one layer of several is asked for"
+                for letter in _letters(item[0]):
+                    if not _answered(letter, module):
+                        yield f"the derivative by `{letter}` is asked for, and the layer does not answer it"
+            case "innerof":
+                yield "the derivative of what is inside the layer is asked for"
+            case "derivs":
+                for token in item[0]:
+                    _, below = derivative_parts(token.formula.latex)
+                    if below is not None and not _answered(below, module):
+                        yield f"the derivative by `{below}` is asked for, and the layer does not answer it"
+            case "messages":
+                kinds = {k.kind for k in (item[0] if isinstance(item[0], tuple) else (item[0],))}
+                if "parameters" in kinds and "parameters" not in module.asked and module.parameters:
+                    yield "the parameter messages are asked for"
+
+
+def _of(token: Token | None, module: Module) -> Iterator[str]:
+    """Asked is the derivative of the output, or of the loss behind it: not that of another quantity of the layer."""
+    if token is None or (letter := head(token)) is None:
+        return
+    name = name_of(letter)
+    inner = name in module.defined and name != module.output
+    of_output = name not in module.defined and any(a in module.defined for a in arguments(token))
+    if of_output or inner and not any(isinstance(w.of, Entry) and w.of.tensor == name for w in module.wanted):
+        yield f"the derivative of `{token.formula.latex.strip()}` is asked for, which is not the output"
+
+
+def _answered(letter: str, module: Module) -> bool:
+    name = name_of(letter)
+    if any(w.wrt.tensor == name for w in module.wanted if isinstance(w.wrt, Entry)):
+        return True
+    if name not in {*module.given, *module.defined}:
+        return True  # other letters are the old reader's to judge
+    if module.wanted:
+        return False
+    kinds = {"jacobian", "vjp"} & set(module.asked) if name in module.inputs else {"parameters"} & set(module.asked)
+    return bool(kinds) or name in module.defined
+
+
+def _letters(wanted: Any) -> Iterator[str]:
+    for said in wanted if isinstance(wanted, tuple) else (wanted,):
+        if isinstance(said, Say) and said.kind in ("wrtletter", "wrtletters"):
+            yield from said[0].letters
+
+
+def items(said: Any) -> Iterator[Say]:
+    """All that a sentence says, one by one."""
+    if isinstance(said, tuple):
+        for item in said:
+            yield from items(item)
+    elif isinstance(said, Say):
+        if said.kind in ("asks", "asks2", "both_ask"):
+            for item in said.of:
+                yield from items(item)
+        else:
+            yield said

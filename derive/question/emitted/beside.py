@@ -1,0 +1,82 @@
+"""What stands behind the formulas of a layer must be understood: it may name letters, and change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from derive.errors import CardError, Problem
+from derive.question.emitted.answered import items
+from derive.question.sentences.actions import ACTIONS
+from derive.question.sentences.atoms import ATOMS
+from derive.question.sentences.grammar import Parse, words_of
+from derive.question.sentences.meaning import ROWS
+from derive.question.sentences.runs import RUNS
+from derive.question.sentences.tokens import Sentence, Token, asks, sentences
+from derive.question.words.lexicon import named
+from derive.question.words.prose import Prose
+
+_HARMLESS = frozenset({"skip", "besides", "given"})
+_TROUBLE = words_of("en", "CHANGES")
+_CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
+
+
+def refuse_unread_words(prose: Prose) -> None:
+    """Raise :class:`CardError` for words behind the layer's first formula or name that the rows do not read whole."""
+    started = False
+    written = any(t.kind == "formula" and t.equates for tokens in sentences(prose) for t in tokens)
+    for tokens in sentences(prose):
+        first = next((n for n, t in enumerate(tokens) if t.kind == "formula" and t.equates), None)
+        names = bool(named(_text(tokens, prose), "part"))
+        behind: Sequence[Token] = () if asks(tokens) else tokens[first + 1 :] if first is not None else (
+            tokens if started else ())
+        behind = _stripped(behind)
+        if behind and not (_reads(behind, "beside" if first is None else "behind") or _joins(behind, prose)) and not (
+                first is None and _says_nothing(behind)) and (not written or _changes(behind)):
+            raise _unread(behind, prose)
+        for n, token in enumerate(tokens[:first] if first is not None else ()):
+            attends = token.text == "causal" and "attention" in (t.text for t in tokens[n : n + 3])
+            if attends or token.text in _CHANGES:
+                raise _unread((token,), prose)
+        started = started or first is not None or (names and not asks(tokens))
+
+
+def _changes(tokens: Sequence[Token]) -> bool:
+    """A word stands in it that changes what is computed, or an entry is given a number."""
+    return any(t.text in _TROUBLE or (t.formulas and t.sets) for t in tokens)
+
+
+def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:
+    quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+    return CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is computed, write it "
+                             "into the formulas; if not, leave it out or put it in front of them",
+                             line=prose.plain.line(tokens[0].start)))
+
+
+def _text(tokens: Sequence[Token], prose: Prose) -> str:
+    return prose.text[tokens[0].start : tokens[-1].start + max(1, len(tokens[-1].text))]
+
+
+def _stripped(tokens: Sequence[Token]) -> Sentence:
+    """Without commas in front, and the brackets of a sentence in brackets."""
+    found = list(tokens)
+    while found and found[0].text in (",", ")", ":"):
+        del found[0]
+    if found and found[0].text == "(" and not any(t.text == ")" for t in found):
+        del found[0]
+    return tuple(found)
+
+
+def _joins(tokens: Sentence, prose: Prose) -> bool:
+    """The words name a layer of the catalogue: then it is held against the formulas where parts are read."""
+    text = _text(tokens, prose)
+    return bool(named(text, "part")) and bool(named(text, "join", "defines"))
+
+
+def _says_nothing(tokens: Sentence) -> bool:
+    """The sentence is read whole, and computes nothing."""
+    return any(all(a.kind in _HARMLESS for a in items(said))
+               for said in Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("sentence"))
+
+
+def _reads(tokens: Sentence, name: str) -> bool:
+    return bool(Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole(name))

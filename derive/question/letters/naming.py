@@ -1,0 +1,413 @@
+"""Which letters a prose speaks of, and what they are: «the weights $W$ and the bias $b$», «$t$ is the target»."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from derive.card import Card
+from derive.errors import CardError, DeriveError, Problem
+from derive.formulas import SPELT
+from derive.notation import read_formula
+from derive.notation.formulas import Formula
+from derive.notation.rules.columns import roles
+from derive.notation.rules.kinds import equates
+from derive.notation.rules.lists import collected
+from derive.notation.rules.trees import letter, sides, statements
+from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon, name_of
+from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, names_in, normal, unwrap
+from derive.notation.vocabulary import kind
+from derive.question.words.lexicon import begins, ends, is_near, named, only, up_to
+from derive.question.words.prose import GAP, Gap, Prose
+from derive.records import dataclass
+from derive.specify.roles import Role, roles_given, tensor_of
+
+_LAST = re.compile(r"\band\b|\bor\b|\bits (?=[a-z])|\bthe (?=[a-z ]*$)|\ba (?=[a-z]{2})")
+_PAUSES = str.maketrans(",&()", "    ")
+_STOPS = ".?!;¶∎"
+_FAR = 500  # characters that a noun may stand before its letter
+_LONGEST_LIST = 50  # letters of one list
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Letters with the words in front of them and those that say what they are, and where."""
+
+    letters: tuple[str, ...]
+    before: str
+    after: str
+    said: str
+    formula: Formula
+
+
+def mentions(prose: Prose, called: Callable[[Formula], tuple[str, ...]]) -> Iterator[Mention]:
+    """The places where the prose names letters; ``called`` says which a formula names."""
+    before, start = "", 0
+    for n, gap in enumerate(prose.gaps):
+        if not (n and _shares_noun(prose, prose.gaps[n - 1], gap, before)):
+            before = _noun(prose, gap)
+            start = gap.start - len(before)
+        found = called(gap.formula)
+        if found:
+            after = _predicate(prose, n)
+            said = prose.text[slice(*after)].strip() if after else ""
+            stop = after[1] if after and said else gap.start + 1
+            yield Mention(found, before.strip(), said, prose.said(start, stop), gap.formula)
+    for formula in prose.formulas:
+        for own, words in roles(formula.tree or ()):
+            said = f"is {words.text.strip(' ()')}"
+            yield Mention((latex_of(own.text),), "", said, said, formula)
+
+
+def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
+    """The noun in front of $w$ goes on for the $v$ of «weights $w$, $v$»."""
+    between = prose.text[previous.start + 1 : gap.start]
+    several = any(span.stop == len(noun.rstrip()) for span in named(noun, "naming.several"))
+    bare = r"\in\mathbb" not in previous.formula.latex.replace(" ", "")
+    return _joins(between) and not equates(previous.formula) and ("and" in between or bare or several)
+
+
+def _joins(between: str) -> bool:
+    """«, and the»: nothing but what joins letters of a list."""
+    words = between.translate(_PAUSES)
+    return only(words, 0, len(words), "naming.and", "naming.article")
+
+
+def _lists(between: str) -> bool:
+    """«, and the output gate»: also up to three words of their own."""
+    rest = between.strip().removeprefix(",")
+    words = [w for w in rest.split() if not named(w, "naming.and", "naming.article")]
+    plain = all(word.replace("-", "").replace("_", "").isalnum() for word in words)
+    return len(words) <= 3 and plain and not named(rest, "naming.apart")
+
+
+@lru_cache(maxsize=1024)  # several passes ask what a letter is
+def _predicate(prose: Prose, n: int) -> tuple[int, int] | None:
+    """Where it is said what the list is in which gap n stands: «$W$ and the bias $b$ are trainable»."""
+    for joins, verb in ((_joins, "naming.is"), (_lists, "naming.are")):
+        last = _end_of_list(prose, n, joins)
+        between = [prose.text[a.start + 1 : b.start] for a, b in itertools.pairwise(prose.gaps[n : last + 1])]
+        ands = [at for at, words in enumerate(between) if {"and", "a"} & {*words.translate(_PAUSES).split()}]
+        if ands and ands[-1] < len(between) - 1:
+            continue  # «$x \in \mathbb{R}^n$, and $W$, $b$ are trainable»: of W and b
+        at = prose.gaps[last].start + 1
+        if last > n and _said(prose.text, at, "naming.one"):
+            continue  # «$W \in \mathbb{R}^{m \times n}$, and $t$ is a target»: of t alone
+        found = _said(prose.text, at, verb)
+        if found and prose.text[slice(*found)].strip() and not _of_the_next(prose.text, at, found):
+            return found
+    return _noun_alone(prose, n)
+
+
+def _end_of_list(prose: Prose, n: int, joins: Callable[[str], bool]) -> int:
+    last, most = n, min(len(prose.gaps), n + _LONGEST_LIST)
+    while last + 1 < most and joins(prose.text[prose.gaps[last].start + 1 : prose.gaps[last + 1].start]):
+        last += 1
+    return last
+
+
+def _said(text: str, at: int, verb: str) -> tuple[int, int] | None:
+    """What follows a verb, both at this place: «, here also is trainable»; or an apposition, «, the bias»."""
+    stop = min((n for n in (text.find(sign, at) for sign in _STOPS) if n >= 0), default=len(text))
+    words = text[at:stop]
+    begins = {span.start: span for span in named(words, "naming")}
+    first = len(words) - len(words.lstrip(" ").removeprefix("("))
+    if verb == "naming.is" and words[:1] == " " and first in begins:
+        behind = begins.get(begins[first].stop + 1, begins[first]) if begins[first].of("naming.also") else begins[first]
+        if begins[first].of("naming.article") or behind.of("naming.fixed"):
+            return at + first, stop
+    n = len(words) - len(words.lstrip(" ,)"))
+    while n in begins and begins[n].of("naming.also"):
+        n = begins[n].stop + 1
+    if verb == "naming.is" and words[n : n + 2] in ("- ", "– ", ": "):
+        return at + n + 2, stop
+    verbs = [s for s in named(words, verb) if s.start == n and words[s.stop : s.stop + 1] == " "]
+    return (at + verbs[0].stop + 1, stop) if verbs else None
+
+
+def _of_the_next(text: str, at: int, said: tuple[int, int]) -> bool:
+    """«from $x$ a filter $w$ computes»: without a verb or a preposition, what is said is said of w."""
+    apposed = not text[at : said[0]].strip(" (") and not named(text[slice(*said)], "naming.further")
+    return apposed and text[said[1] : said[1] + 1] == GAP
+
+
+def _noun_alone(prose: Prose, n: int) -> tuple[int, int] | None:
+    """What is said behind letters whose verb stands with those before: «and $c$, $b$ bias vectors»."""
+    at = prose.gaps[_end_of_list(prose, n, _joins)].start + 1
+    stop = min((n for n in (prose.text.find(sign, at) for sign in _STOPS) if n >= 0), default=len(prose.text))
+    noun = next(iter(named(prose.text[at:stop], "naming.noun")), None)
+    if noun is None or len(prose.text[at : at + noun.start].split()) > 3 or prose.text[at : at + 1] != " ":
+        return None
+    start, here = prose.sentence(prose.gaps[n].start)[0], prose.gaps[n].start
+    verbs = [s for g in prose.gaps[:n] if g.start >= start and (s := _said(prose.text, g.start + 1, "naming.verb"))]
+    return (at + 1, stop) if any("and" in prose.text[s[0] : here].split() for s in verbs) else None
+
+
+@lru_cache(maxsize=1024)
+def _noun(prose: Prose, gap: Gap) -> str:
+    """The words between the last pause and the formula: «a trainable bias »."""
+    start = max(gap.start - _FAR, *(prose.text.rfind(sign, 0, gap.start) + 1 for sign in _STOPS + ":,()"))
+    listed = prose.text[: max(0, start - 1)]
+    plural = next((s for s in named(listed[-_FAR:], "naming.several") if s.stop == len(listed[-_FAR:])), None)
+    if plural is not None and prose.text[start - 1 : gap.start].strip() == ",":
+        return f"{listed[len(listed[:-_FAR]) + plural.start :]} "  # «two inputs, $x$ and $y$»
+    last = _LAST.split(prose.text[max(0, start) : gap.start])[-1]
+    return last if len(last) <= 70 else last[-70:].partition(" ")[2]
+
+
+def bare_letters(formula: Formula) -> tuple[str, ...]:
+    r"""The letters, as LaTeX without weight, that a formula merely lists: x and t of $\mathbf{x}, t$, w of $w_j$."""
+    found = [_bare(part) for part in _listed(formula)]
+    return tuple(name for name in found if name) if all(found) else ()
+
+
+def _bare(part: Items) -> str | None:
+    item = normal(part[0]) if len(part) == 1 else None
+    base = base_of(item) if item is not None else None
+    plain = not isinstance(item, Scripted) or not (item.sups or item.primes)
+    return latex_of(base.text) if plain and is_token(base, "NAME") and "^" not in base.text else None
+
+
+def written_letters(formula: Formula) -> tuple[str, ...]:
+    r"""The letters that a formula merely lists, with their labels: W_1 of $W_1 \in \mathbb{R}^{m}$."""
+    found = [_labelled(normal(part[0])) if len(part) == 1 else None for part in _listed(formula)]
+    return tuple(name for name in found if name) if all(found) else ()
+
+
+def lettered(formula: Formula) -> tuple[str, ...]:
+    r"""The letters that a formula merely lists, as they are written: W_h and b_h of $W_h, b_h$."""
+    parts = _listed(formula) if bare_letters(formula) else []
+    return tuple(formula.part(tuple(part), False).latex.strip() for part in parts)
+
+
+def _labelled(item: Item) -> str | None:
+    base = base_of(item)
+    if not is_token(base, "NAME"):
+        return None
+    name = latex_of(base.text)
+    if not isinstance(item, Scripted):
+        return name
+    if item.sups or item.primes or len(item.subs) != 1:
+        return None
+    below = unwrap(item.subs[0])[0] if len(unwrap(item.subs[0])) == 1 else None
+    if is_token(below, "TEXT"):
+        return rf"{name}_{{\text{{{below.text.strip()}}}}}"
+    label = is_token(below, "NUMBER") or (is_token(below, "NAME") and len(below.text) == 1 and below.text.isupper())
+    return f"{name}_{below}" if label else name
+
+
+def letters_of(formula: Formula, table: SymbolTable) -> tuple[str, ...]:
+    """The tensors and sizes that a formula merely names: W and b of $W, b$ and of $W \\in \\mathbb{R}^n$."""
+    parts = _listed(formula)
+    found = [name for part in parts if (name := _named(formula, part, table)) is not None]
+    return tuple(dict.fromkeys(found)) if len(found) == len(parts) else ()
+
+
+def _named(formula: Formula, part: Items, table: SymbolTable) -> str | None:
+    known = lexicon(table).get(letter(part[0]) or "") if len(part) == 1 else None
+    if known is not None and known.kind in (Kind.TENSOR, Kind.SIZE):
+        return known.name
+    try:
+        return tensor_of(read_formula(replace(formula, tree=tuple(part)), table), table)
+    except DeriveError:
+        return None
+
+
+def _listed(formula: Formula) -> list[Items]:
+    r"""W and b of $W, b$, of $\{W, b\}$, of $\theta = (W, b)$ and of $W, b \in \mathbb{R}$."""
+    tree = formula.tree or ()
+    if members := collected(tree):
+        return [(member,) for member in members]
+    left = list(itertools.takewhile(lambda item: not is_token(item, "IN", "REL", "COLON", "QUAD", "DOTS"), tree))
+    inner = left[0].items if len(left) == 1 and is_group(left[0], "LPAREN", "LSET") else left
+    parts: list[list[Item]] = [[]]
+    for item in inner:
+        if is_token(item, "COMMA") or kind(item) == "AND":
+            parts.append([])
+        else:
+            parts[-1].append(item)
+    return [tuple(part) for part in parts if part]
+
+
+_RANKS = {"rank.matrix": 2, "rank.vector": 1, "rank.scalar": 0}
+_SINGLE = ("role.constant", "rank.scalar")
+_NUMBERED = re.compile(r"\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?(?:\s*,\s*\\?[A-Za-z]+\s*_\s*\{?\d\}?)*\s*(?:(?:>|\\geq?).*)?")
+
+
+_HAS_SHAPE = re.compile(  # «$X$ has shape $(N, D)$», «$W$ is a matrix of size $m \\times n$», «`b` is `(H,)`»
+    rf"{GAP}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){GAP})*\s*,?\s*"
+    rf"(?:(?:(?:is|are|has|have|with|of|an?|the|array|matrix|tensor|batch)\s+)*(?:dimensions?|size|shape)\s+|(?:is|are)\s+)(?={GAP})"
+)
+_SHAPED = re.compile(rf"\ban?\s+(?={GAP}\s+(?:matrix|array|tensor)\s+({GAP}))")  # «an $N \\times D$ matrix $X$»
+_LISTED = re.compile(r"\(?\s*(\w+(?:\s*(?:,|\\times)\s*\w+)*)\s*,?\s*\)?")
+
+
+def with_shapes_said(written: Sequence[Formula], prose: Prose) -> list[Formula]:
+    r"""The formulas, with $X \in \mathbb{R}^{N \times D}$ in place of the $(N, D)$ that words call the shape of X.
+
+    Raises :class:`CardError` for a shape spelt as programs do of which it is not clear what has it.
+    """
+    gaps, found = {gap.start: gap for gap in prose.gaps}, list(written)
+    places = {m.end(): range(m.start(), m.end()) for m in prose.matches(_HAS_SHAPE)}
+    places |= {m.end(): range(*m.span(1)) for m in prose.matches(_SHAPED)}
+    for gap in prose.gaps:
+        place, own = gap.formula, [gaps[at] for at in reversed(places.get(gap.start, ())) if at in gaps]
+        own = [*itertools.takewhile(lambda g: _is_whole(g, prose), own)]
+        shape = _LISTED.fullmatch(place.latex.strip())
+        code = SPELT.match(prose.plain.source, prose.plain.origin[gap.start])
+        if own and shape is not None and re.search(r"[,(]|\\times", place.latex):
+            sizes = r" \times ".join(re.split(r"\s*(?:,|\\times)\s*", shape[1]))
+            stated = [replace(place, latex=rf"{f.latex} \in \mathbb{{R}}^{{{sizes}}}", tree=None)
+                      for f in (g.formula for g in own)]
+            found = [new for f in found for new in (stated if f == place else (f,))]
+        elif code and code["shape"] and not named(prose.text[slice(*prose.sentence(gap.start))], "request.gradient"):
+            raise CardError(Problem(f"`{place.latex}`: of what is this the shape? Write it as in "
+                                    r"`X \in \mathbb{R}^{N \times D}`", line=place.line, key="shapes"))
+    return found
+
+
+def _is_whole(gap: Gap, prose: Prose) -> bool:
+    """A letter without indices: $W_1$, `W_x` in code, but not $a_{cij}$."""
+    code = SPELT.match(prose.plain.source, prose.plain.origin[gap.start])
+    if code:
+        return code["letter"] is not None
+    names = () if equates(gap.formula) else written_letters(gap.formula)
+    return len(names) == 1 and name_of(names[0]) == name_of(gap.formula.latex.strip())
+
+
+def rows_said(prose: Prose) -> bool:
+    """Whether the words call vectors rows, or spell shapes as programs do, where a vector is added to each row."""
+    spelt = any(found["shape"] for found in SPELT.finditer(prose.plain.source))
+    return spelt or bool(named(prose.text, "rank.rows"))
+
+
+def softmax_said(prose: Prose) -> str:
+    """«rows» or «columns», of what a softmax is taken by the sentences that name it; empty where they say neither."""
+    here = {prose.sentence(span.start) for span in named(prose.text, "part.softmax")}
+    along = [span for span in named(prose.text, "along") if prose.sentence(span.start) in here]
+    found = {span.concept.partition(".")[2] for span in along}
+    return found.pop() if len(found) == 1 else ""
+
+
+
+
+def ranks_said(prose: Prose) -> dict[str, int]:
+    """name ↦ number of axes."""
+    ranks: dict[str, int] = {}
+    for mention in mentions(prose, bare_letters):
+        for text in (up_to(mention.after, "preposition.by", "preposition.of"), mention.before):
+            rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
+            if rank is not None:
+                for latex in mention.letters:
+                    ranks.setdefault(name_of(latex), rank)
+                break
+        if named(f"{mention.before} {mention.after}", *_SINGLE) and _NUMBERED.fullmatch(mention.formula.latex):
+            ranks |= dict.fromkeys(map(name_of, mention.letters), 0)
+    return ranks
+
+
+_LETTER = re.compile(r"\s*(\\?[A-Za-z]+(?:_\{?\\?[A-Za-z]+\}?)?)\s*")
+_SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
+
+
+def sizes_said(prose: Prose) -> Iterator[str]:
+    """The LaTeX of letters that are sizes: «$n$ is the number of samples», «$K$ classes», «$N \\times p$»."""
+    computed = {head for f in prose.formulas for part in statements(f.tree or ()) if (head := _computed(part))}
+    for gap in prose.gaps:
+        latex = gap.formula.latex
+        sizes = latex.split(r"\times") if _SHAPE.fullmatch(latex) else ()
+        yield from (size.strip() for size in sizes if size.strip().isalpha())
+        letter = _LETTER.fullmatch(latex)
+        if letter is None or name_of(letter[1]) in computed:
+            continue
+        rest = prose.text[gap.start + 1 : gap.start + 80]
+        before = prose.text[max(0, gap.start - 60) : gap.start]
+        if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
+                before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
+            yield letter[1]
+
+
+def _computed(part: Items) -> str | None:
+    """S of S = Q K^⊤; nothing of N = 10."""
+    runs = sides(part)
+    plain = len(runs) > 1 and len(runs[0]) == 1 and any(True for run in runs[1:] for _ in names_in(run))
+    head = letter(base_of(runs[0][0])) if plain else None
+    return name_of(head) if head else None
+
+
+_KINDS = ("sized.kind", "sized.number", "sized.dimension", "sized.of_what")
+
+
+def _is_size(words: str) -> bool:
+    """«, is the total number of samples»"""
+    verb = next((s for s in named(words, "sized.is") if not words[: s.start].strip(" ,")), None)
+    return verb is not None and any(verb.stop <= s.start and is_near(words[verb.stop : s.start], 3)
+                                    for s in named(words, *_KINDS))
+
+
+_NOUNS = {"parameters": "role.parameter", "constants": "role.constant", "inputs": "role.input"}
+_POSITIVE = re.compile(r">|\\(?:gt|geq?)(?![a-z])")
+def roles_of(letters: Iterable[str], found: Iterable[Mention], card: Card, table: SymbolTable) -> dict[str, Role]:
+    """The role of each letter: as the front matter says, else as the words do; an input where nothing does.
+
+    Raises :class:`CardError` for a letter of the front matter that the layer does not have.
+    """
+    letters = tuple(letters)
+    roles = {name: Role("inputs") for name in letters}
+    strong: dict[str, Role] = {}
+    stated = roles_given(card.front_matter, card.header.lines, letters, table, card.path)
+    for mention in found:
+        role = _role(mention)
+        for name in mention.letters:
+            if name in roles and role is not None and (not roles[name].said or _strong(mention)):
+                roles[name] = Role(role, mention.said)
+                other = strong.setdefault(name, roles[name]) if _strong(mention) else roles[name]
+                if other.role != role and name not in stated:
+                    raise CardError(Problem(f"`{name}` is one of the {other.role} ({other.said}) and of the {role} "
+                                            f"({mention.said}); keep one", line=mention.formula.line, key=role))
+    roles.update(stated)
+    return roles
+
+
+def _strong(mention: Mention) -> bool:
+    """Said to be fixed or trained: that wins over «weight» or «input»."""
+    return any(named(text, "role.fixed", "role.trained") for text in (mention.before, mention.after))
+
+
+def _role(mention: Mention) -> str | None:
+    """As the words behind the letter say, else those in front of it; the noun next to the letter decides."""
+    again = [s.stop for s in named(mention.after, "slot.then_it")]  # «is shared by all units and it is a parameter»
+    said = up_to(mention.after[max(again, default=0) :], "preposition.by", "preposition.at")
+    if ends(mention.before, "excepted.roles"):
+        return None  # «all but $W$ are parameters»
+    for text, whole, behind in ((said, mention.after, True), (mention.before, mention.before, False)):
+        if named(text, "role.fixed") or ("threshold" in text and _POSITIVE.search(mention.formula.latex)):
+            return "constants"  # a neuron's threshold, which is learnt, has either sign
+        if any(span.start < len(text) for span in named(whole, "role.trained")):
+            return "parameters"
+        nouns = [(span.start, role) for role, noun in _NOUNS.items() for span in named(text, noun)]
+        if nouns:
+            return (min if behind else max)(nouns)[1]
+    return None
+
+
+_USUAL = frozenset("W U w b theta Theta".split())
+
+
+def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
+    """The roles where parameter messages are asked for and no word says of which letters: weights W, U, w, biases b, θ;
+    where inputs are called so, all that nothing is said of.
+
+    Raises :class:`CardError` where there are none, or nothing else.
+    """
+    bare = {name for name, role in roles.items() if not role.said}
+    known = any(role.said and role.role == "inputs" for role in roles.values())
+    usual = bare if known else {name for name in bare if name.partition("_")[0] in _USUAL}
+    if not usual or usual == {*roles}:
+        raise CardError(Problem("the parameter messages are asked for, and no letter is said to be a parameter: list "
+                                "them under `parameters` in the front matter", key="parameters"))
+    said = "nothing else is said of it, and parameter messages are asked for"
+    return {name: Role("parameters", said) if name in usual else role for name, role in roles.items()}

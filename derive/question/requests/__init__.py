@@ -1,0 +1,1 @@
+"""What a question asks for, and what its words except from it."""

@@ -1,0 +1,442 @@
+"""Places of a question at which every word counts: an unknown one there leaves open what is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from derive.errors import CardError, Problem
+from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
+from derive.notation.tree import has
+from derive.question.letters.naming import Mention, written_letters
+from derive.question.requests.excepted import excepted
+from derive.question.requests.of_what import tails, told, unknown_nouns
+from derive.question.requests.request import discussed, is_primed, requested
+from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
+from derive.question.words.prose import BREAK, GAP, Gap, Prose
+from derive.specify.roles import Role
+
+_ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
+_LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
+_PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ASIDE = re.compile(r"\([^()]*\)")
+_ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
+                   r"((?:(?!\s*(?:,|\band\b|\bas well as\b))[^.;?!¶])+)")
+_PAUSES = str.maketrans(",()", "   ")
+Place = tuple[int, int]
+
+
+_OF_FORMULAS = ("statistic", "sign", "ties")  # families that say nothing of a part, or of a loss
+_ELSEWHERE = (*_OF_FORMULAS, "quantity", "geometry", "point", "topic", "fact", "claim", "chosen")
+
+
+@lru_cache(maxsize=64)
+def _known(text: str, without: tuple[str, ...]) -> frozenset[int]:
+    """The places of a text that belong to a word of the lexicon."""
+    return frozenset(at for family in FAMILIES if family not in without for span in spans(text, family)
+                     for at in range(span.start, span.stop))
+
+
+def unknown(text: str, start: int, stop: int, without: tuple[str, ...] = ()) -> Iterator[Place]:
+    """The words between two places that are none of the lexicon's, or of families that do not count here."""
+    known = _known(text, without)
+    for word in _WORD.finditer(text, start, stop):
+        if word.start() not in known:
+            yield word.span()
+
+
+def behind_joins(prose: Prose) -> Iterator[Place]:
+    """«followed by a …»: the first word that is not small."""
+    for join in named(prose.text, "join.through"):
+        _, stop = prose.sentence(join.start)
+        for word in _WORD.finditer(prose.text, join.stop, min(stop, join.stop + 60)):
+            if not {*prose.text[join.stop : word.start()]}.isdisjoint("∎,;:("):
+                break
+            if any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
+                continue
+            yield from unknown(prose.text, *word.span())
+            if any(s.start <= word.start() < s.stop for s in spans(prose.text, "change")) and not any(
+                    s.start <= word.start() < s.stop for s in spans(prose.text, "part")):
+                yield word.span()
+            break
+
+
+def losses(prose: Prose) -> Iterator[Place]:
+    """«trained with the … loss», «the loss is the … distance»: words that are not known, where no formula follows."""
+    heads = named(prose.text, "head.loss", "head.measure")
+    for by in named(prose.text, "training"):
+        head = next((h for h in heads if by.stop <= h.start < prose.sentence(by.start)[1]), None)
+        if head is not None and len(prose.text[by.stop : head.start].split()) <= 4:
+            yield from _without_formula(prose, by.stop, head.stop, _ELSEWHERE)
+    for head in heads:
+        verb = next((s for s in named(prose.text, "naming.one") if prose.text[head.stop : s.start] == " "), None)
+        if verb is not None and not begins(prose.text, verb.stop, "slot.compared"):
+            yield from _without_formula(prose, verb.stop, prose.sentence(head.start)[1], _OF_FORMULAS)
+
+
+def _without_formula(prose: Prose, start: int, stop: int, without: tuple[str, ...]) -> Iterator[Place]:
+    """The words that are not known between two places, unless their sentence goes on with a formula or followed one."""
+    for word in unknown(prose.text, start, stop, without):
+        if not _has_formula(prose, word):
+            again = (m.span() for m in _WORD.finditer(prose.text) if m[0] == prose.text[slice(*word)])
+            yield from () if any(_has_formula(prose, place) for place in again) else (word,)
+
+
+def _has_formula(prose: Prose, word: Place) -> bool:
+    """«the focal loss $ℓ = …$», «$ℓ = …$ is the focal loss»."""
+    start, stop = prose.sentence(word[0])
+    here = [g for g in prose.gaps if start <= g.start < stop and equates(g.formula)]
+    return prose.text[stop - 1] == BREAK or any(g.start > word[0] or only(
+        prose.text, g.start + 1, word[0], "naming", "small") for g in here)
+
+
+def before_parts(prose: Prose, computed: Callable[[str], bool]) -> Iterator[Place]:
+    """«is … the squared error»: the word in front of the article of a part's name that no formula ``computed``."""
+    for part in named(prose.text, "part"):
+        if computed(part.concept.partition(".")[2]):
+            continue
+        start, _ = prose.sentence(part.start)
+        for word in reversed([*_WORD.finditer(prose.text, max(start, part.start - 40), part.start)]):
+            if not {*prose.text[word.end() : part.start]}.isdisjoint(",;:()∎"):
+                break
+            if not any(s.start <= word.start() < s.stop for s in spans(prose.text, "small")):
+                if named(prose.text[word.end() : part.start], "naming.article"):
+                    yield from unknown(prose.text, *word.span())
+                break
+
+
+def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
+    """The words of the sentences that name the parts of a network: up to the last part, and what is listed behind."""
+    pooled = any("pool" in prose.text[a:b] for a, b in parts)
+    without = tuple(family for family in _ELSEWHERE if family != "geometry" or not pooled)
+    for start, stop in sorted({prose.sentence(a) for a, _ in parts}):
+        here = [(a, b) for a, b in parts if start <= a < stop]
+        whole = named(prose.text[start:stop], "join") or ":" in prose.text[start : here[0][0]]
+        first, last = start if whole else here[0][0], here[-1][1]
+        listed_before = _LISTED_BEFORE.search(prose.text, start, here[0][0])
+        if listed_before:
+            yield from unknown(prose.text, *listed_before.span(1), without)
+        subject = max((first + s.stop for s in named(prose.text[first : here[0][0]], "naming.is", "naming.has",
+                                                         "join.list")),
+                      default=first)  # «the last stage of a classifier is …»
+        yield from unknown(prose.text, first, subject)
+        goes_on = {prose.text.rfind(" ", 0, s.start) for s in named(prose.text, "join.through")}  # «the sum passes …»
+        yield from (place for place in unknown(prose.text, subject, last, without)
+                    if place[1] not in goes_on or [*unknown(prose.text, *place)])
+        for listed in re.finditer(r"(?:,|\band\b|\bwith\b|\bby\b|[+→]|\ba\b)((?:\s+[\w-]+)+)", prose.text[last:stop]):
+            for word in _WORD.finditer(prose.text, last + listed.start(1), last + listed.end(1)):
+                yield from unknown(prose.text, *word.span(), without)
+
+
+_NUMBER = re.compile(r"([^\W\d_]{2,})\s+(?:of\s+|=\s*)?\d")  # «with a … of 1»
+
+
+def beside_windows(prose: Prose, names: Iterable[Place]) -> Iterator[Place]:
+    """«with weights», «a … of 1», «a causal arrangement of the windows»: more than these ``names`` of poolings."""
+    text, names = prose.text, [*names]
+    nouns = [s for s in named(text, "geometry.pool", "geometry.window") if not discussed(text, s.start)
+             and not any(a <= s.start < b for a, b in names)]
+    here = {prose.sentence(s.start) for s in nouns}
+    for start, stop in here:
+        for number in _NUMBER.finditer(text, start, stop):
+            yield from unknown(text, *number.span(1))
+    taken = {at for s in named(text, "part", "geometry", "aside") for at in range(s.start, s.stop)}
+    for span in named(text, "request.trained"):
+        sentence = prose.sentence(span.start)
+        said = text[max(0, span.start - 20) : span.start]
+        if sentence in here and span.start not in taken and not named(said, "not") and not requested(text, span.start):
+            yield span.start, span.stop
+    for noun in nouns:
+        words = [*_WORD.finditer(text, prose.sentence(noun.start)[0], noun.start)]
+        last = next((w for w in reversed(words) if not only(text, *w.span(), "small", "geometry.adjective")), None)
+        if last is not None and only(text, last.end(), noun.start, "small", "geometry.adjective"):
+            yield from (place for place in unknown(text, *last.span()) if not any(a <= place[0] < b for a, b in names))
+
+
+def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]) -> Iterator[tuple[str, Place]]:
+    """«the … $w$» and «$w$ is a …», of letters ``without`` a role: the noun."""
+    without = {*without}
+    places = {id(gap.formula): gap.start for gap in prose.gaps}
+    for mention in said:
+        at = places.get(id(mention.formula))
+        if at is None or not without & {*mention.letters}:
+            continue
+        name = next(name for name in mention.letters if name in without)
+        before = [*_WORD.finditer(prose.text, max(0, at - len(mention.before) - 2), at)]
+        verb = len(before) == 1 and prose.text[: before[0].start()].rstrip().endswith("∎")  # «$b$ fuses $u$»
+        if before and not verb and not prose.text[before[-1].end() : at].strip(" (") and mention.before:
+            yield from ((name, place) for word in _phrase(before) for place in unknown(prose.text, *word))
+        behind = re.match(r"\s+([^\W\d_]{2,})", prose.text[at + 1 : at + 40])
+        if behind and only(mention.before, 0, len(mention.before), "naming.also", "naming.apart"):
+            yield from ((name, p) for p in unknown(prose.text, at + 1 + behind.start(1), at + 1 + behind.end(1)))
+        after = prose.text.find(mention.after, at) if mention.after else -1
+        for word in _WORD.finditer(prose.text, after, after + len(mention.after)) if after >= 0 else ():
+            between = prose.text[after : word.start()]
+            if not {*between}.isdisjoint(",(∎") or named(between, "slot.apart"):
+                break
+            if not _PARTICIPLE.match(prose.text, word.start()):
+                yield from ((name, place) for place in unknown(prose.text, *word.span()))
+
+
+def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
+    """The last word; with it those in front of it, back to an article or a preposition, where it is «output» or so."""
+    for n, word in enumerate(reversed(words)):
+        if word[0] in _ENDS_PHRASE or (n and not named(words[-1][0], "letter", "role")):
+            return
+        yield word.span()
+
+
+def refuse_requests(prose: Prose) -> None:
+    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
+    refuse_words(prose, behind_joins(prose))
+    refuse_words(prose, losses(prose))
+    unread = _unread(prose)
+    for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
+        raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
+                                "derivatives that are wanted, or `derive` in the front matter",
+                                line=prose.plain.line(start)))
+
+
+def _unread(prose: Prose) -> list[Place]:
+    """The sentences of which rows do not settle what they ask for."""
+    from derive.question.sentences.meaning import is_settled
+    from derive.question.sentences.tokens import in_english, sentences
+
+    if not in_english(prose.text):
+        return [(0, len(prose.text))]
+    return [(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))) for tokens in sentences(prose)
+            if not is_settled(tokens)]
+
+
+def refuse_open(prose: Prose, computed: Callable[[str], bool]) -> None:
+    """Raise :class:`CardError` where a word that is not known stands before a part that no formula ``computed``."""
+    refuse_words(prose, before_parts(prose, computed))
+
+
+def called(prose: Prose, said: Iterable[Mention], roles: Mapping[str, Role], parts: Sequence[Mention]
+           ) -> Iterator[tuple[str, Place]]:
+    """The letters that only a word which is not known says what they are, and the word."""
+    of_parts = {m.said for m in parts}
+    bare = [name for name, role in roles.items() if not role.said or role.said in of_parts]
+    seen: set[str] = set()
+    for name, place in beside_letters(prose, said, bare):
+        if name not in seen:
+            seen.add(name)
+            yield name, place
+
+
+def refuse_called(prose: Prose, letters: Iterable[tuple[str, Place]]) -> None:
+    """Raise :class:`CardError` for letters of which the role matters, and a word that is not known says it."""
+    for name, place in letters:
+        quoted = prose.plain.quote(*place)
+        raise CardError(Problem(f"`{name}` is called “{quoted}”, and the word is not known: is it an input, a "
+                                "parameter or a constant? Say so, or list it under `inputs`, `parameters` or "
+                                "`constants` in the front matter", line=prose.plain.line(place[0]), key="inputs"))
+
+
+def refuse_words(prose: Prose, places: Iterable[Place]) -> None:
+    """Raise :class:`CardError` for the first of these words."""
+    for start, stop in places:
+        quoted = prose.plain.quote(start, stop)
+        raise CardError(Problem(f"“{quoted}” is not understood here: write the formula of what it names, or say in "
+                                "the front matter what is meant", line=prose.plain.line(start)))
+
+
+def in_requests(prose: Prose) -> Iterator[Place]:
+    """The words beside what is asked for that are not known."""
+    before = {verb: prose.text[: verb.start].rstrip().rsplit(" ", 1)[-1] for verb in named(prose.text, "ask.verb")}
+    verbs = [verb for verb, word in before.items()  # «its hidden state», not «(a) Derive»
+             if not word.isalpha() or not named(word, "small.article", "naming.article")]
+    verbs = [verb for verb in verbs if not _is_hint(prose, verb.start)]
+    asked = frozenset(prose.sentence(verb.start) for verb in verbs)
+    for verb in verbs:
+        yield from _behind_verb(prose, verb)
+    yield from excepted(prose)
+    yield from unknown_nouns(prose, asked)
+    yield from tails(prose, asked)
+    for places in (_before_letters, _around_nouns, _of_others, _of_letters, _behind_kinds, _by_what, _listed):
+        yield from places(prose, asked)
+
+
+Sentences = frozenset[Place]  # that ask
+
+
+def _is_hint(prose: Prose, at: int) -> bool:
+    """The sentence around a place opens with «Hint:»."""
+    start, _ = prose.sentence(at)
+    first = _WORD.search(prose.text, start)
+    return first is not None and bool(named(first[0], "slot.hint"))
+
+
+def _behind_verb(prose: Prose, verb: Span) -> Iterator[Place]:
+    """«derive the backward and … messages»"""
+    _, stop = prose.sentence(verb.start)
+    for word in _WORD.finditer(prose.text, verb.stop, min(stop, verb.stop + 50)):
+        if not only(prose.text, verb.stop, word.start(), "slot.verb"):
+            break
+        if begins(prose.text, word.end(), "slot.ends") or not prose.text[word.end() :].strip():
+            yield from unknown(prose.text, *word.span())
+
+
+def _last_word(prose: Prose, start: int, at: int) -> re.Match[str] | None:
+    """The word right in front of a place."""
+    words = [*_WORD.finditer(prose.text, start, at)]
+    return words[-1] if words and not prose.text[words[-1].end() : at].strip() else None
+
+
+def _listed_words(prose: Prose, start: int, at: int) -> Iterator[re.Match[str]]:
+    """The words in front of a place back to an article, those of a list: «the forward, backward and … messages»."""
+    words = [w for w in _WORD.finditer(prose.text, start, at) if not named(w[0], "between.and")]
+    for word in reversed(words):
+        if not only(prose.text, word.end(), at, "between.and") or named(word[0], "naming.article"):
+            break
+        yield word
+        at = word.start()
+
+
+def _before_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the gradients for the … $W$»"""
+    for gap in (g for g in prose.gaps if prose.sentence(g.start) in asked):
+        start, _ = prose.sentence(gap.start)
+        word = _last_word(prose, start, gap.start)
+        words = [*_WORD.finditer(prose.text, start, gap.start)][-9:]
+        if word and named(prose.text[words[0].start() : gap.start], "derivative", "message") and not _calls(
+                prose, word.start(), gap.start):
+            yield from unknown(prose.text, *word.span())
+
+
+def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the … gradient», «the gradients of the …», «the gradient of the … of the weights»"""
+    for noun in named(prose.text, "derivative"):
+        start, stop = sentence = prose.sentence(noun.start)
+        kinds = ("request.jacobian", "request.gradient", "request.message")
+        if sentence not in asked and not named(prose.text[noun.start : noun.stop], *kinds):
+            continue  # «an RNN updates its state»
+        for word in _listed_words(prose, start, noun.start):
+            yield from unknown(prose.text, *word.span())
+        for word in _WORD.finditer(prose.text, noun.stop, stop if sentence in asked else noun.stop):
+            if only(prose.text, noun.stop, word.start(), "slot.small") or begins(
+                    prose.text[:stop], word.end(), "slot.said_of"):
+                yield from unknown(prose.text, *word.span())
+
+
+def _of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the negative gradient», «the inverse of the Jacobian», «the derivative of $\\log y$»: not the plain one."""
+    nouns = named(prose.text, "request.jacobian", "request.gradient", "request.message")
+    for noun in (n for n in nouns if prose.sentence(n.start) in asked and requested(prose.text, n.start)):
+        start, _ = prose.sentence(noun.start)
+        for other in named(prose.text[start : noun.start], "slot.modifies"):
+            if only(prose.text, start + other.stop, noun.start, "naming.article", "between.of"):
+                yield start + other.start, start + other.stop
+        gap = next((g for g in prose.gaps if g.start >= noun.stop), None)
+        if gap is not None and only(prose.text, noun.stop, gap.start, "between.of", "naming.article") and (
+                kind_of(gap.formula) is Said.VALUE and has(gap.formula.tree or (), "PLUS", "MINUS", "FN")):
+            yield gap.start, gap.start + 1
+
+
+def _of_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«the … of $x$»"""
+    for start, stop in asked:
+        for word in _WORD.finditer(prose.text, start, stop):
+            if begins(prose.text, word.end(), "slot.of_letter"):
+                yield from unknown(prose.text, *word.span())
+
+
+def _behind_kinds(prose: Prose, _: Sentences) -> Iterator[Place]:
+    """«the backward …»"""
+    for kind in named(prose.text, "message"):
+        word = next(_WORD.finditer(prose.text, kind.stop, prose.sentence(kind.start)[1]), None)
+        if word and prose.text[kind.stop : word.start()].isspace():
+            yield from unknown(prose.text, *word.span())
+
+
+def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
+    """«with respect to the …», where that is no noun of a letter"""
+    for by in named(prose.text, "wrt"):
+        start, stop = prose.sentence(by.start)
+        if (start, stop) not in asked and not named(prose.text[start:stop], "derivative") or _is_hint(
+                prose, start) or told(prose.text[start : by.start]):
+            continue  # «squared error is sensitive to outliers»
+        for word in _WORD.finditer(prose.text, by.stop, stop):
+            between = prose.text[by.stop : word.start()]
+            if not {*between}.isdisjoint("∎(:") or len(between.split()) > 6 or named(between, "naming.is"):
+                break
+            letter = prose.text.find(GAP, word.end(), stop)
+            noun = letter > 0 and only(prose.text, word.end(), letter, "letter")  # «the synaptic weight $w$»
+            if not noun and (letter < 0 or not _calls(prose, word.start(), letter)):
+                yield from unknown(prose.text, *word.span())
+        for gap in (g for g in prose.gaps if by.stop <= g.start < stop):
+            yield from _joined_to(prose, gap.start + 1, stop)
+
+
+def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
+    """«derive ∂L/∂W, $dx$ and the …»: each item of the list behind the verb is understood."""
+    gaps = {gap.start: gap for gap in prose.gaps}
+    computed = {name for g in prose.gaps if equates(g.formula) for name in written_letters(g.formula)[:1]}
+    for items in _lists(prose):
+        of_noun = False  # «the local gradients $δ_2$ and $δ_1$», «with respect to $W$ and $b$»
+        for start, stop in items:
+            words = prose.text[start:stop]
+            if GAP not in words and not named(words, "ask", "request", "derivative", "message", "claim", "wrt"):
+                other = [s for s in named(words, "topic") if not s.of("topic.second", "topic.layer")]
+                yield from ((start + s.start, start + s.stop) for s in other)
+                yield from (p for p in unknown(prose.text, start, stop) if not prose.text.endswith("ly", *p))
+            gap = gaps.get(start + words.find(GAP))
+            alone = gap is not None and only(words.replace(GAP, " "), 0, len(words), "naming.also")
+            if gap is not None and alone and not of_noun and not _understood(gap, computed):
+                yield gap.start, gap.start + 1
+            of_noun = of_noun or bool(named(words, "preposition", "wrt") or GAP in words and named(words, "derivative"))
+
+
+def _lists(prose: Prose) -> Iterator[list[Place]]:
+    """The items behind each verb of asking, up to a clause; none where nothing is asked that a layer has."""
+    text = _ASIDE.sub(lambda m: " " * len(m[0]), prose.text)
+    asks = (requested(text, s.start) for s in named(text, "derivative", "message"))
+    if not any(asks) and not any(is_derived(gap.formula.tree or ()) for gap in prose.gaps):
+        return
+    clauses = [s.start for s in named(prose.text, "slot.list_ends", "slot.written_in", "upstream.given")]
+    for verb in named(text, "ask.verb"):
+        start, stop = prose.sentence(verb.start)
+        if _opens(text[start : verb.start]) and not text.startswith("how", verb.start):
+            stop = min([stop, *(at for at in clauses if at >= verb.stop)])
+            yield [item.span(1) for item in _ITEM.finditer(text, verb.stop, stop)]
+
+
+def _opens(before: str) -> bool:
+    """A verb behind these words of its sentence asks: «…, derive», «(a) Derive», «and find», not «the new state»."""
+    before = before.rstrip()
+    return not before or before[-1] in ",:)]∎" or bool(ends(before, "naming.and", "slot.before_verb"))
+
+
+def _understood(gap: Gap, computed: Collection[str]) -> bool:
+    """A derivative, f', an equation, a range, a shape; a letter that some formula computes."""
+    kind = kind_of(gap.formula)
+    if is_primed(gap.formula):
+        return True
+    if kind is Said.LETTERS:
+        return {*written_letters(gap.formula)} <= {*computed}
+    return kind not in (Said.VALUE, Said.UNREADABLE)
+
+
+def _joined_to(prose: Prose, at: int, stop: int) -> Iterator[Place]:
+    """«with respect to $W$ and the …», where no letter follows."""
+    for word in _WORD.finditer(prose.text, at, stop):
+        before = prose.text[at : word.start()].translate(_PAUSES)
+        if not only(before, 0, len(before), "naming.and", "naming.article"):
+            return
+        if named(before, "naming.and") and GAP not in prose.text[word.end() : word.end() + 30]:
+            yield from unknown(prose.text, *word.span())
+
+
+def _calls(prose: Prose, start: int, at: int) -> bool:
+    """The words from a place are a noun of the letter behind them: «by the cut points $θ$, the directions $ω$»."""
+    by = max((s.stop for s in named(prose.text, "wrt") if s.stop <= start), default=-1)
+    before = prose.text[max(by, prose.text.rfind(GAP, 0, start) + 1) : start]
+    derived = next((g for g in prose.gaps if g.start == at and "\\partial" in g.formula.latex), None)
+    noun = prose.text[start:at].rstrip(" ,") if derived else prose.text[start:at]
+    listed = before.translate(_PAUSES)
+    return by >= prose.sentence(start)[0] and len(noun.split()) <= 3 and "," not in noun and not named(
+        noun, "naming.and", "request") and (only(listed, 0, len(listed), "naming.and", "naming.article", "small")
+                                            or len(listed.split()) <= 3 and not named(listed, "naming.and"))

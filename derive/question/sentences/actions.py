@@ -1,0 +1,71 @@
+"""What rows make of what they read: an action's name and what it was given, or a value of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from derive.question.sentences import request_atoms
+from derive.question.sentences.tokens import Token
+from derive.records import dataclass
+
+
+@dataclass(frozen=True)
+class Say:
+    """What a row makes: its action's name, and what it was given."""
+
+    kind: str
+    of: tuple[Any, ...] = ()
+
+    def __getitem__(self, n: int) -> Any:
+        return self.of[n] if n < len(self.of) else None
+
+
+class Actions(dict[str, Callable[..., Any]]):
+    """The few that make something of their own; every other action is what it says."""
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        return lambda *of: Say(name, of)
+
+
+def flat(*values: Any) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for value in values:
+        if value is not None:
+            found += flat(*value) if isinstance(value, tuple) else [value]
+    return tuple(found)
+
+
+def _case(one: Token, other: Token) -> Say | None:
+    return Say("case", (one, other)) if request_atoms.complementary(one, other) else None
+
+
+def extents(said: Any) -> tuple[str, ...]:
+    """The numbers of a size, one an axis."""
+    if isinstance(said, tuple):
+        return said
+    return tuple(said.of) if isinstance(said, Say) else tuple(getattr(said, "text", str(said)).split("×"))
+
+
+def _agree(one: Any, other: Any) -> Any:
+    return one if extents(one) == extents(other) else None
+
+
+def _counted(field: Say, count: str) -> Say | None:
+    return field if field[1] == count else None
+
+
+def _taps(field: Say) -> Say:
+    return Say("opts", (("weights", field[0]), ("length", field[1])))
+
+
+def _pad(cells: Any, side: str | None = None, fill: str | None = None) -> Say:
+    """Cells around the input: on which side, how many, what is in them."""
+    where = side if side in ("left", "right") else "both"
+    known = (("padding", (where, *(extents(cells) if cells != "none" else ()))),)
+    return Say("opts", (*known, ("fill", fill)) if fill else known)
+
+
+ACTIONS = Actions(asks=lambda *of: Say("asks", (flat(*of),)), case=_case, one=lambda value: value, many=flat,
+                  both=flat, agree=_agree, counted=_counted, pad=_pad, taps=_taps,
+                  never=lambda *_: None, say=lambda name: Say(name))

@@ -1,0 +1,1 @@
+"""What sentences say, one after the other, as values of a network."""

@@ -1,0 +1,1 @@
+"""Windows as words, formulas and front matter say them, weighed against each other."""

@@ -1,0 +1,486 @@
+"""The module of a pooling: formula, words and front matter weighed against each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import Any
+
+from derive.card import Card
+from derive.errors import CardError, DeriveError, Problem, UnsupportedError
+from derive.expr import Add, Entry, Extremum, Fn, Idx, Mul, Node, Reduce, Rel, SetApp, eq, transform, walk
+from derive.layers import EXTREMA, POOLINGS, check_tie_rule, find, forward_of, layer
+from derive.layers.catalogue import Pooling
+from derive.layers.forward import COVERED, WindowForm, is_forward, set_axes, window_form
+from derive.layers.naming import module_over, with_loss
+from derive.module import TIE_RULES, Module
+from derive.notation import read
+from derive.notation.formulas import Formula
+from derive.notation.rules.kinds import Said, equates, kind_of
+from derive.notation.rules.trees import sides, statements
+from derive.notation.symbols import SymbolTable, latex_of
+from derive.notation.tree import Scripted
+from derive.question.requests.request import Asked, asked, asked_by_statement, discussed
+from derive.question.windows.geometry import adaptive_geometry, geometry, input_size, raise_problems, window_geometry
+from derive.question.windows.stated import Reader, Sizes, options, rank_of
+from derive.question.windows.wording import Words, words_of
+from derive.question.words.lexicon import named, only
+from derive.question.words.prose import PlainText, prose_of
+from derive.question.words.reading import Read, read_formulas
+from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
+from derive.records import dataclass
+from derive.specify.definitions import statements as claims_of
+from derive.specify.places import place
+from derive.specify.wanted import partials
+
+
+@dataclass(frozen=True)
+class Named:
+    """The pooling that a card names, and where."""
+
+    spec: Pooling
+    source: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A question that may be on a pooling: its formulas, and what its words say of windows."""
+
+    card: Card
+    read: Read
+    words: Words
+
+    @classmethod
+    def of(cls, card: Card) -> Pooled:
+        read_ = read_formulas(card)
+        return cls(card, read_, words_of(card.question, card.question_line, read_.known))
+
+    @cached_property
+    def equations(self) -> list[tuple[Formula, Rel]]:
+        """Every y_K = value of the question; a chain y = a = b gives one for each value."""
+        return [(formula, equation) for formula, relation in self.relations if set(relation.ops) == {"="}
+                for value in relation.terms[1:] if is_forward(equation := eq(relation.terms[0], value))]
+
+    @cached_property
+    def relations(self) -> list[tuple[Formula, Rel]]:
+        """Every relation of the question, also those of one formula: y_K = value, 0 ≤ k < n, or with Ω(K) = {…}."""
+        return [(formula, part) for formula, node in self.read.nodes for part in claims_of(node)
+                if isinstance(part, Rel)]
+
+    @cached_property
+    def unread(self) -> tuple[Problem, ...]:
+        return tuple(p for _, error in self.read.failures for p in error.problems)
+
+    @cached_property
+    def by_key(self) -> Named | None:
+        """The pooling of the front matter's ``layer``."""
+        name, line = self.card.front_matter.get("layer"), self.card.key_line("layer")
+        if name is None:
+            return None
+        try:
+            spec = find(str(name))
+        except CardError as error:
+            raise error.located(self.card.path, line) from None
+        return Named(spec, f"line {line}: `layer: {name}`", line) if isinstance(spec, Pooling) else None
+
+    @cached_property
+    def catalogued(self) -> Named | None:
+        """The pooling whose formula the question takes for granted, or which its front matter names.
+
+        None for the maximum and the minimum over windows, which have ways of being written
+        of their own, for layers without windows, and where a formula says what the layer is.
+        """
+        if "layer" in self.card.front_matter:
+            return None if self.by_key is None or self.by_key.spec in EXTREMA else self.by_key
+        if self.equations or any(_computes(formula) for formula, _ in self.read.failures):
+            return None
+        found = _spoken(self.words.plain)
+        if len({n.spec.name for n in found}) != 1 or found[0].spec in EXTREMA:
+            return None
+        self.refuse_more(found[0].spec)
+        return found[0]
+
+    @property
+    def is_extreme(self) -> bool:
+        """It is on the maximum or minimum of one input over its windows, and nothing else."""
+        if "layer" in self.card.front_matter:
+            return self.by_key is not None
+        equations = [equation for _, equation in self.equations]
+        if not equations:
+            return bool(self.words.about("pooling"))
+        return len({equation.terms[0] for equation in equations}) == 1 and all(map(is_extreme, equations))
+
+    def refuse_more(self, spec: Pooling) -> None:
+        """Raise :class:`UnsupportedError` for another layer that the words name."""
+        for other in self.words.about("other layer")[:1]:
+            raise UnsupportedError(Problem(f"“{other.quote}”: the question is about more than {spec.words}; "
+                                           "add the forward formula", self.card.path, other.line))
+
+    def wanted(self, form: WindowForm, table: SymbolTable) -> Asked:
+        """What is asked of windows of this form."""
+        return asked_by_statement(self.card) or asked(form, table, partials(self.read.nodes), self.words.plain,
+                                                      not self.equations, self.read.failures)
+
+
+_OF_WINDOWS = re.compile(r"(?i)max|min|pool|sampl|erosi|dilat")  # one of these stands in each question on a pooling
+
+
+def may_be_pooling(card: Card) -> bool:
+    return _OF_WINDOWS.search(card.question) is not None
+
+
+def pooling_module(pooled: Pooled) -> Module | None:
+    """The pooling that a question names or writes; None for any other layer."""
+    if pooled.catalogued is not None:
+        return _by_catalogue(pooled, pooled.catalogued)
+    return _by_formula(pooled) if pooled.is_extreme else None
+
+
+# --- a maximum or a minimum over windows ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forward:
+    """The forward formula as a window, its letters, and where its window is given."""
+
+    form: WindowForm
+    table: SymbolTable
+    source: str
+    reading: str
+    line: int | None = None
+
+
+def _by_formula(pooled: Pooled) -> Module:
+    """The maximum or minimum over windows; raises as :func:`derive.question.module_of`."""
+    forward = _written(pooled) if pooled.equations else _recalled(pooled)
+    form = forward.form
+    wanted = pooled.wanted(form, forward.table)
+    refuse_other_pooling(pooled.card, pooled.words)
+    reader = Reader(pooled.card, pooled.words, form.rank, forward.line, pooled.unread)
+    tie_rule = tie_rule_of(reader)
+    source = forward.table.named(form.source)
+    declared = tuple(n for n in (source.sizes if source else ()) if isinstance(n, int))
+    field, size = window_geometry(reader, form.axes, forward.source, declared if len(declared) == form.rank else ())
+    return module_over(form, with_loss(forward.table, wanted.loss), field, tie_rule=tie_rule, name=name_of_op(form.op),
+                       key=pooled.card.id, input_size=size, asked=wanted.messages, parts=wanted.parts,
+                       readings=(forward.reading, *reader.readings, *wanted.readings))
+
+
+def _written(pooled: Pooled) -> Forward:
+    """The question's own formula; raises :class:`CardError` where the words or the front matter name another one."""
+    unread = [p for formula, error in pooled.read.failures if formula.display for p in error.problems]
+    if unread:
+        raise CardError(*unread)
+    equations = pooled.equations
+    outputs = {equation.terms[0] for _, equation in equations}
+    if len(outputs) > 1:
+        names = " and ".join(sorted({f"`{e.tensor}`" for e in outputs if isinstance(e, Entry)}))
+        raise UnsupportedError(Problem(f"the question defines {names}; layers of several formulas are not covered yet",
+                                       line=equations[-1][0].line))
+    definitions = [(f, relation) for f, relation in pooled.relations if isinstance(relation.terms[0], SetApp)]
+    form, spelt = _one_form(equations, definitions)
+    source, named_, pooling = place(equations[0][0]), pooled.by_key, pooled.words.about("pooling")
+    contrary = f" contradicts the formula ({source}), which has \\{form.op}; change one of them"
+    if named_ is not None and op_of(named_.spec) != form.op:
+        raise CardError(named_.source + contrary)
+    if named_ is None and pooling and all(found.value != form.op for found in pooling):
+        raise CardError(Problem(f"“{pooling[0].quote}” (line {pooling[0].line}){contrary}", line=pooling[0].line))
+    return Forward(form, pooled.read.table, place(spelt), f"layer ({source})", spelt.line)
+
+
+def _one_form(
+    equations: list[tuple[Formula, Rel]], definitions: list[tuple[Formula, Rel]]
+) -> tuple[WindowForm, Formula]:
+    """The one window that all the equations give, and the formula that spells it out, if any does."""
+    forms: list[tuple[Formula, WindowForm]] = []
+    for formula, equation in equations:
+        try:
+            forms.append((formula, window_form(equation)))
+        except DeriveError as error:
+            raise error.located(None, formula.line) from None
+    first = forms[0][1]
+    for formula, definition in definitions:
+        axes = set_axes(definition, first)
+        if axes is not None:
+            forms.append((formula, replace(first, axes=axes)))
+    spelt = next((item for item in forms if item[1].axes is not None), forms[0])
+    for formula, form in forms:
+        same = (form.op, form.source) == (first.op, first.source)
+        if not same or (form.axes is not None and form.axes != spelt[1].axes):
+            message = f"two formulas for `{first.output.tensor}` that differ ({place(forms[0][0])}); keep one"
+            raise CardError(Problem(message, None, formula.line))
+    name = next((form.set_name for _, form in forms if form.set_name), None)
+    return replace(spelt[1], set_name=name), spelt[0]
+
+
+def _recalled(pooled: Pooled) -> Forward:
+    """The catalogue's formula for what the words name, in the letters of the card where it has some."""
+    named_, pooling, read_ = pooled.by_key, pooled.words.about("pooling"), pooled.read
+    if named_ is None and not pooling:
+        problems = [p for formula, error in read_.failures
+                    if r"\max" in formula.latex or r"\min" in formula.latex for p in error.problems]
+        if problems:
+            raise CardError(*problems)
+        raise UnsupportedError(f"the question has no forward formula and names no layer that is covered; {COVERED}")
+    unread = [p for formula, error in read_.failures if equates(formula) for p in error.problems]
+    if unread:
+        raise CardError(*unread)
+    for formula, node in read_.nodes:  # a formula that says how the layer computes, and is not understood as such
+        if isinstance(node, Rel) and any(
+                isinstance(p, (Reduce, Extremum)) and p.op in ("max", "min") for p in walk(node)):
+            raise UnsupportedError(Problem(f"the formula ({place(formula)}) is not covered; {COVERED}",
+                                           line=formula.line))
+    kinds = {found.value for found in pooling}
+    spec = named_.spec if named_ else next((s for s in EXTREMA if {op_of(s)} == kinds), None)
+    if spec is None:
+        quoted = ", ".join(f"“{f.quote}” (line {f.line})" for f in pooling)
+        raise UnsupportedError(f"{quoted}: which layer is meant, or how it computes, is not said or not covered; "
+                               f"{COVERED}")
+    pooled.refuse_more(spec)
+    origin = named_.source if named_ else str(pooling[0])
+    form, table = _in_the_cards_letters(spec, pooled.card, pooled.words, read_)
+    return Forward(form, table, origin, f"layer: {spec.words} ({origin})")
+
+
+def _in_the_cards_letters(spec: Pooling, card: Card, words: Words, read_: Read) -> tuple[WindowForm, SymbolTable]:
+    for _, derivative in partials(read_.nodes):
+        output, source = _plain(derivative.of), _plain(derivative.wrt)
+        if output and source and len(output.indices) == len(source.indices) and output.tensor != source.tensor:
+            return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
+    form, table = forward_of(spec, rank_of(card, words))
+    letters = _of_losses(card, read_)
+    if letters is None:
+        return form, table
+    output, source = letters
+    if output.indices:
+        return WindowForm(op_of(spec), output, source.tensor, None, None), read_.table
+    own = {form.output.tensor: output.tensor, form.source: source.tensor}
+    symbols = tuple(replace(s, name=own[s.name], latex=latex_of(own[s.name])) if s.name in own else s
+                    for s in table.symbols)
+    return replace(form, output=Entry(output.tensor, form.output.indices), source=source.tensor), replace(
+        table, symbols=symbols)
+
+
+def _of_losses(card: Card, read_: Read) -> tuple[Entry, Entry] | None:
+    r"""Y and X of «given $\partial L/\partial Y$, derive $\partial L/\partial X$»; None where it is not so clear."""
+    prose = prose_of(card.question, card.question_line, (f for f, _ in read_.nodes))
+    losses = [(f, d.wrt) for f, d in partials(read_.nodes) if isinstance(d.of, Entry) and not d.of.indices
+              and isinstance(d.wrt, Entry)]
+    places = {(g.formula.line, g.formula.column): g.start for g in prose.gaps}
+    given = {wrt for f, wrt in losses if any(
+        only(prose.text, s.stop, places.get((f.line, f.column), -1), "small", "letter.loss", "request")
+        for s in named(prose.text, "upstream"))}
+    asked_ = {wrt for _, wrt in losses} - given
+    if len(given) != 1 or len(asked_) != 1:
+        return None
+    (output,), (source,) = given, asked_
+    return (output, source) if len(output.indices) == len(source.indices) else None
+
+
+def _plain(node: Node) -> Entry | None:
+    """The node if it is an entry at index letters."""
+    plain = isinstance(node, Entry) and node.indices and all(isinstance(i, Idx) for i in node.indices)
+    return node if plain and isinstance(node, Entry) else None
+
+
+def is_extreme(equation: Rel) -> bool:
+    """y_K = the maximum or minimum of one input over a window."""
+    output, value = equation.terms
+    assert isinstance(output, Entry)
+    if isinstance(value, Extremum):
+        try:
+            window_form(equation)
+        except DeriveError:
+            return False
+        return True
+    if not isinstance(value, Reduce) or value.op not in ("max", "min"):
+        return False
+    body = value.body
+    while isinstance(body, Reduce) and body.op == value.op:  # one maximum after the other
+        body = body.body
+    return isinstance(body, Entry) and 0 < len(output.indices) == len(body.indices)
+
+
+def op_of(spec: Pooling) -> str:
+    return forward_of(spec, 2)[0].op
+
+
+def name_of_op(op: str) -> str | None:
+    """The catalogue's name of the maximum or the minimum over windows."""
+    return next((spec.name for spec in EXTREMA if op_of(spec) == op), None)
+
+
+_TIE_RULES = tuple(f"ties.{rule}" for rule in TIE_RULES)
+
+
+def refuse_other_pooling(card: Card, words: Words) -> None:
+    """Raise :class:`UnsupportedError` for windows of a kind that is none of the catalogue's."""
+    for found in words.about("unpooling")[:1]:
+        raise UnsupportedError(Problem(f"“{found.quote}”: unpooling, fractional and region pooling are not covered; "
+                                       "write the forward formula", card.path, found.line))
+
+
+def tie_rule_of(reader: Reader) -> str:
+    """The front matter's tie rule, else what the words say of ties, else the first maximiser."""
+    if "tie_rule" not in reader.card.front_matter:
+        return _tie_rule_said(reader)
+    try:
+        rule = check_tie_rule(reader.card.front_matter["tie_rule"])
+    except CardError as error:
+        reader.refuse(error.problems[0].message, reader.card.key_line("tie_rule"))
+        return "first"
+    reader.readings.append(f"tie rule `{rule}` (line {reader.card.key_line('tie_rule')})")
+    return rule
+
+
+def _tie_rule_said(reader: Reader) -> str:
+    """«At ties the gradient is split evenly»; a rule that is none of ours is refused."""
+    prose = prose_of(reader.card.question, reader.card.question_line, ())
+    for tie in named(prose.text, "ties.of"):
+        start, stop = prose.sentence(tie.start)
+        said = {span.concept.partition(".")[2] for span in named(prose.text[start:stop], *_TIE_RULES, "ties.other")}
+        if not said or discussed(prose.text, tie.start) or named(prose.text[start:stop], "ties.none"):
+            continue
+        if len(said) > 1 or "other" in said:
+            reader.refuse(f"“{prose.plain.quote(start, stop)}”: which input takes the gradient at a tie? Add "
+                          "`tie_rule: first`, `last` or `split` to the front matter", prose.plain.line(tie.start))
+            continue
+        reader.readings.append(f"tie rule `{(rule := said.pop())}` ({prose.said(start, stop)})")
+        return rule
+    return "first"
+
+
+# --- the other poolings of the catalogue ------------------------------------------------------------------------------
+
+
+def _computes(formula: Formula) -> bool:
+    """f_{kl}(x) = …, though it could not be read."""
+    return kind_of(formula) is Said.DEFINITION and any(
+        isinstance(item, Scripted) and item.subs for item in sides(statements(formula.tree or ())[0])[0])
+
+
+def _spoken(plain: PlainText) -> list[Named]:
+    """Every name or alias of a layer in the words, the longest at each place."""
+    found: list[Named] = []
+    for match in _pattern().finditer(plain.text):
+        line = plain.line(match.start())
+        spec = _names()[re.sub(r"\bl\d+_", "lp_", re.sub(r"[\s-]+", "_", _stem(match[0])))]
+        found.append(Named(spec, f"line {line}: “{plain.quote(*match.span())}”", line))
+    return found
+
+
+def places(text: str) -> Iterator[tuple[int, int]]:
+    """Where a text in lower case names a layer of the catalogue."""
+    yield from (match.span() for match in _pattern().finditer(text))
+
+
+def _stem(text: str) -> str:
+    return re.sub(r"pool(?:ing|er|ed|s)?\d?d?$", "pool", text)
+
+
+@cache
+def _names() -> dict[str, Pooling]:
+    """Every name, alias and phrase without its ending -ing: ``average_pool``, ``log_sum_exp_pool``."""
+    return {re.sub(r"[\s-]+", "_", _stem(name.lower())): spec
+            for spec in POOLINGS for name in (spec.name, *spec.aliases, spec.words)}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    longest = sorted(_names(), key=len, reverse=True)
+    patterns = (n.replace("_", r"[_\s-]").replace("lp", r"l(?:p|\d+)") for n in longest)
+    return re.compile(rf"\b(?:{'|'.join(patterns)})(?:ing|er|ed|s)?\b")
+
+
+def _by_catalogue(pooled: Pooled, named_: Named) -> Module | None:
+    """The catalogue's module; None where a formula of the card says in other letters what is computed.
+
+    Raises :class:`CardError` where the formula is that of another layer.
+    """
+    card, spec, equations = pooled.card, named_.spec, pooled.equations
+    refuse_other_pooling(card, pooled.words)
+    reader = Reader(card, pooled.words, _rank(pooled), None, pooled.unread)
+    field, size = _sizes_of(reader, spec)
+    given = options(reader, spec)
+    rule = tie_rule_of(reader) if "tie_rule" in card.front_matter or spec in EXTREMA else None
+    raise_problems(reader)
+    try:
+        module = layer(spec.name, **_arguments(field, reader.rank), input_size=size, tie_rule=rule, **given)
+    except CardError as error:
+        raise error.located(card.path, named_.line) from None
+    if equations and not any(_is_own(formula, module) for formula, _ in equations):
+        formula, ours = equations[-1][0], _operations(module.equations[0])
+        if all(_operations(equation) != ours for _, equation in equations):
+            raise CardError(Problem(f"{named_.source} contradicts the formula ({place(formula)}): {spec.words} is made "
+                                    f"of {', '.join(sorted(ours))}; change one of them", line=formula.line))
+        return None
+    output, _ = module.definition(module.output)
+    wanted = pooled.wanted(WindowForm("", output, module.inputs[0], None, None), module.table)
+    return replace(module, key=card.id, asked=wanted.messages,
+                   readings=(f"layer: {spec.words} ({named_.source})", *reader.readings, *wanted.readings))
+
+
+def _rank(pooled: Pooled) -> int:
+    """How many axes the input has: as the formula has it, else as the sizes or the words do; else two."""
+    for _, equation in pooled.equations:
+        ranks = {len(n.indices) for n in walk(equation.terms[1]) if isinstance(n, Entry) and n.indices}
+        if len(ranks) == 1:
+            return ranks.pop()
+    return rank_of(pooled.card, pooled.words)
+
+
+def _sizes_of(reader: Reader, spec: Pooling) -> tuple[ReceptiveField | None, Sizes | None]:
+    if spec.form == "adaptive":
+        return adaptive_geometry(reader)
+    if spec.form == "window":
+        return geometry(reader, None, "")
+    for what in ("kernel_size", "stride", "padding"):
+        for found in reader.words.about(what)[:1]:
+            reader.refuse(f"“{found.quote}”: {spec.words} takes the whole input and has no {what.replace('_', ' ')}; "
+                          "leave it out, or leave out “global”", found.line)
+    size = input_size(reader, ())
+    if size is not None:
+        reader.readings.append(f"input of size {'×'.join(map(str, size.value))} ({size.source})")
+    return None, None if size is None else size.value
+
+
+def _arguments(field: ReceptiveField | None, rank: int) -> dict[str, Any]:
+    """The geometry as :func:`derive.layer` takes it."""
+    if field is None:
+        return {"dims": rank}
+    axes = field.axes
+    if isinstance(axes[0], AdaptiveAxis):
+        return {"output_size": [a.outputs for a in axes if isinstance(a, AdaptiveAxis)]}
+    windows = [a for a in axes if isinstance(a, WindowAxis)]
+    return {"kernel_size": field.kernel_size, "stride": field.stride, "dilation": field.dilation,
+            "padding": [(a.padding, a.padding_after) for a in windows], "ceil_mode": windows[0].ceil_mode}
+
+
+def _is_own(formula: Formula, module: Module) -> bool:
+    """The formula is the module's own, letter by letter but for the order of terms, factors and arguments."""
+    try:
+        return _ordered(read(formula.latex, module.table)) is _ordered(module.equations[0])
+    except DeriveError:
+        return False
+
+
+def _ordered(node: Node) -> Node:
+    """The node with the parts of its sums, products, maxima and minima in one order."""
+    def rule(part: Node) -> Node | None:
+        if isinstance(part, Add):
+            return Add(tuple(sorted(part.terms, key=repr)))
+        if isinstance(part, Extremum):
+            return Extremum(part.op, tuple(sorted(part.args, key=repr)))
+        return Mul(tuple(sorted(part.factors, key=repr))) if isinstance(part, Mul) else None
+
+    return transform(node, rule)
+
+
+def _operations(equation: Rel) -> frozenset[str]:
+    """The reductions and functions of a formula; a sum alone is no average."""
+    value = equation.terms[1]
+    found = {n.op for n in walk(value) if isinstance(n, Reduce)} | {n.name for n in walk(value) if isinstance(n, Fn)}
+    return frozenset(found - {"sum"} | {"average"} if found == {"sum"} and not isinstance(value, Reduce) else found)

@@ -1,0 +1,241 @@
+"""A question's prose without its markup: each character knows where it stood, each inline formula is a gap."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+
+from derive.formulas import SPELT
+from derive.notation.formulas import Formula
+from derive.notation.rules.trees import with_trees
+from derive.question.words.lexicon import begins, named
+from derive.records import dataclass
+
+
+def one_of(*phrases: str) -> re.Pattern[str]:
+    """Any of the phrases, each a pattern over text in lower case."""
+    return re.compile("|".join(phrases))
+
+
+GAP = "∎"  # stands for a formula that is no plain number
+BREAK = "¶"  # stands for a blank line or a displayed formula
+_TOKEN = re.compile(
+    r"""(?P<code>```.*?```|~~~.*?~~~|<!--(?:(?!<!--).)*?-->)
+      | (?P<display>\$\$.*?\$\$|\\\[(?:(?!\\\[).)*?\\\]
+          |\\begin\{(?P<env>equation|align|gather)\*?\}(?:(?!\\begin\{(?P=env)).)*?\\end\{(?P=env)\*?\})
+      | (?P<inline>\$(?!\s*\$)[^$]+\$|\\\((?:(?!\\\().)*?\\\))
+      | (?P<spelt>""" + re.sub(r"\(\?P<\w+>", "(?:", SPELT.pattern) + r""")
+      | (?P<blank>\r?\n[ \t]*\r?\n\s*)
+      | (?P<space>\s+)
+      | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\[\]]*\]\])
+      | (?P<letters>[a-z0-9]+)
+      | (?P<char>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_NUMERIC = re.compile(r"(?!.*\\(?:max|min|frac|sum|partial|in\b))[^_^&]*\d[^_^&]*", re.DOTALL)
+_SIZES = re.compile(r"(?:\$|\\\()\s*\(?\w+(?:\s*(?:\\times|,|\\cdot)\s*\w+)*\s*\)?\s*(?:\$|\\\))")  # K, K \times K
+_ARROW = re.compile(r"(?:\$|\\\()\s*\\(?:to|[Ll]?(?:ong)?[Rr]ightarrow)\s*(?:\$|\\\))")  # linear layer $\to$ ELU
+_MATH = re.compile(
+    r"(?P<times>\\times|\\cdot)|(?P<drop>\\text|\\mathrm|[{}$]|\\[()!])|(?P<space>\\[,;: ]|~|\s+)|(?P<char>.)",
+    re.DOTALL,
+)
+_PLAIN = {"‐": "-", "‑": "-", "–": "-", "—": "-", "’": "'", "∗": "*", "✕": "×", "╳": "×",
+          "|": ":"}  # fmt: skip
+
+_MARKS = "abcdefghi123456789"  # of the parts of a question
+_MARK = re.compile(r"(?:^|[.?!;:,¶\n∎])\s*[*-]*(\([a-i1-9]\)|[a-i1-9]\)|[1-9]\.)(?=[*\s])")
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """``text`` in lower case; ``origin[n]`` is where its character n stands in ``source``."""
+
+    source: str
+    first_line: int
+    text: str
+    origin: tuple[int, ...]
+
+    def quote(self, start: int, stop: int) -> str:
+        """The source behind text[start:stop], on one line."""
+        first, last = self.origin[start], self.origin[stop - 1] + 1
+        if self.text[stop - 1] == GAP and (whole := _TOKEN.match(self.source, last - 1)):
+            last = whole.end()
+        if self.source.count("$", first, last) % 2:  # a formula is quoted with both its signs
+            before = self.source[first - 1 : first] == "$"
+            first, last = (first - 1, last) if before else (first, last + (self.source[last : last + 1] == "$"))
+        return " ".join(self.source[first:last].replace("**", " ").replace("`", " ").replace("|", " ").split())
+
+    def line(self, start: int) -> int:
+        """The line of text[start] in the file."""
+        return self.first_line + self.source.count("\n", 0, self.origin[start])
+
+    def place(self, formula: Formula) -> int:
+        """Where the formula begins in the source."""
+        return self._starts[formula.line - self.first_line] + formula.column
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(n for n, char in enumerate(self.source, 1) if char == "\n")]
+
+    def part(self, place: int) -> str:
+        """(a), 2.: the mark of the part of the question in which a place of the source lies; one follows the other."""
+        found, before = "", 0
+        for mark in _MARK.finditer(self.text, 0, bisect_left(self.origin, place)):
+            number = _MARKS.find(mark[1].strip("().")) % 9 + 1
+            if number in (1, before + 1):
+                found, before = mark[1], number
+        return found
+
+
+def plain_text(
+    source: str, first_line: int = 1, known: Mapping[str, int] | None = None, *, gaps: bool = False
+) -> PlainText:
+    """The prose of a Markdown text; formulas that hold no size become a gap (with ``gaps`` all do).
+
+    ``known`` are sizes that the text calls by a letter: $K \\times K$ then reads as 2 × 2.
+    """
+    pieces: list[tuple[str, int]] = []
+    for found in _TOKEN.finditer(source):
+        kind, at = found.lastgroup or "", found.start()
+        if found["display"] or found["code"] or kind == "blank":
+            pieces.append((BREAK, at))
+        elif kind == "inline":
+            joins = _ARROW.fullmatch(found[0]) is not None
+            pieces += [("→" if joins else GAP, at)] if gaps else _inline(found[0], at, known or {})
+        elif kind == "spelt":
+            pieces.append((GAP, at))
+        elif kind == "space":
+            pieces.append((" ", at))
+        elif kind == "letters":
+            pieces += zip(found[0], range(at, found.end()), strict=True)
+        elif kind == "char":
+            pieces.append((_PLAIN.get(found[0], found[0]).lower()[:1], at))
+    return PlainText(source, first_line, "".join(c for c, _ in pieces), tuple(at for _, at in pieces))
+
+
+def _inline(formula: str, start: int, known: Mapping[str, int]) -> list[tuple[str, int]]:
+    letters = re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula) if _SIZES.fullmatch(formula) else []
+    if not _NUMERIC.fullmatch(formula) and not (letters and all(c in known for c in letters)):
+        return [(GAP, start)]
+    pieces = []
+    for found in _MATH.finditer(formula):
+        at = start + found.start()
+        if found.lastgroup == "times":
+            pieces.append(("×", at))
+        elif found.lastgroup == "space":
+            pieces.append((" ", at))
+        elif found.lastgroup == "char":
+            char = str(known[found[0]]) if letters and found[0] in known else found[0].lower()[:1]
+            pieces += [(c, at) for c in char]
+    return pieces
+
+
+_ABBREVIATION = re.compile(
+    r"\b(?:w\.\s?r\.\s?t|e\.\s?g|i\.\s?e|s\.\s?t|resp|cf|eq|fig|no|vs|tzn|tj|např)\.|(?<=\d)\.(?=\d)"
+    r"|(?<=[,:¶] \d)\.(?= )"  # 1. a linear layer, 2. PReLU
+)
+
+
+_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]+")
+
+
+def _in_one(text: str, plain: PlainText) -> str:
+    """The text with the items of a list behind «Derive» or «Derive the following:» as those of one sentence."""
+    chars, last, carried = list(text), 0, False
+    for mark in _ITEM.finditer(plain.source):
+        start, stop = (bisect_left(plain.origin, at) for at in mark.span())
+        before = "".join(chars[:start]).rstrip(f" {BREAK}")
+        carried = BREAK not in before[last:] if carried else _asks(before)
+        if carried and not begins(text, stop, "ask"):
+            end = len(before) - (before[-1:] in tuple(".;"))
+            chars[end:stop] = [",", *" " * (stop - end - 1)] if stop > end else []
+        last = stop
+    return "".join(chars)
+
+
+_LEAD = re.compile(r"\s*(?:down\s+)?(?:(?:the\s+)?(?:expressions?|formulas?|equations?)\s+(?:for|of)\s*)?"
+                   r"(?:the\s+)?:?\s*")
+
+
+def _asks(before: str) -> bool:
+    """A list behind these words is what is asked for."""
+    lead = re.split(r"[.?!;¶]", before.removesuffix("."))[-1]
+    verb = max((s.stop for s in named(lead, "ask.verb")), default=None)
+    whole = before.endswith(":") or lead.endswith("following")
+    return verb is not None and (whole or _LEAD.fullmatch(lead, verb) is not None)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A formula within the prose, at ``start`` of its text."""
+
+    formula: Formula
+    start: int
+
+
+@dataclass(frozen=True)
+class Prose:
+    """The prose in lower case, a gap for each inline formula, a break for each displayed one."""
+
+    plain: PlainText
+    formulas: tuple[Formula, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The text without the full stops of abbreviations."""
+        return _in_one(_ABBREVIATION.sub(lambda m: m[0].replace(".", " "), self.plain.text), self.plain)
+
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """The inline formulas in their order."""
+        places = {self.plain.place(f): f for f in self.formulas}
+        found = []
+        for start, char in enumerate(self.text):
+            if char == GAP and (formula := self._at(self.plain.origin[start], places)) is not None:
+                found.append(Gap(formula, start))
+        return tuple(found)
+
+    def displayed(self, start: int) -> tuple[Formula, ...]:
+        """The formulas of a display that stands at a break of the text."""
+        origin, plain = self.plain.origin, self.plain
+        stop = origin[start + 1] if start + 1 < len(origin) else len(plain.source)
+        return tuple(f for f in self.formulas if f.display and origin[start] <= plain.place(f) < stop)
+
+    def source_at(self, start: int) -> str:
+        """The character as it stands in the source."""
+        return self.plain.source[self.plain.origin[start]]
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        return (0, *(n for n, char in enumerate(self.text, 1) if char in ".?!;¶"), len(self.text))
+
+    def sentence(self, start: int) -> tuple[int, int]:
+        """Where the sentence around a place begins and ends."""
+        n = bisect_right(self.ends, start)
+        return self.ends[n - 1], self.ends[min(n, len(self.ends) - 1)]
+
+    def said(self, start: int, stop: int) -> str:
+        """The place and the words: line 12: “the bias $b$”."""
+        while start < stop - 1 and self.text[start].isspace():
+            start += 1
+        return f"line {self.plain.line(start)}: “{self.plain.quote(start, stop)}”"
+
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        yield from pattern.finditer(self.text)
+
+    @staticmethod
+    def _at(origin: int, places: dict[int, Formula]) -> Formula | None:
+        """The formula that begins behind the sign $ or \\( at this place of the source."""
+        return next((places[at] for at in range(origin, origin + 8) if at in places), None)
+
+
+def prose_of(source: str, first_line: int, formulas: Iterable[Formula]) -> Prose:
+    """The prose of a Markdown text and the formulas that stand in it."""
+    return Prose(_with_gaps(source, first_line), tuple(with_trees(formulas)))
+
+
+@lru_cache(maxsize=16)
+def _with_gaps(source: str, first_line: int) -> PlainText:
+    return plain_text(source, first_line, gaps=True)

@@ -11,6 +11,8 @@ from derive.card import Card
 from derive.check.answered import Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, solution
+from derive.check.examples import Numbers, at_numbers, told
+from derive.check.letters import numeric
 from derive.check.mistakes import follows
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.texts import answer_of
@@ -74,19 +76,22 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     beside = Beside(text, first, found.items, (*messages.module.parameters, *messages.module.constants))
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
-    for number, item in enumerate(found.items):
+    numbers: Numbers = {}
+    for number, item in enumerate(place.item for place in beside.places):
         if item.kind is Kind_.DEFINITION:
             definitions.append(Definition(item.formula.line, item.formula.latex))
         elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
             checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
+        elif item.kind is Kind_.CONDITION and item.node is not None:
+            numbers = told(item.node, numbers, judge.module)
         elif item.kind is Kind_.CLAIM:
             own = alike if item.square else judge
-            verdict, mistake, line = _claimed(item, beside.readings(number), own), "", None
+            verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers), "", None
             if verdict.verdict == Verdict.REFUTED:
                 line = _cause(item, [w for w, _ in wrong], own)
                 mistake = own.mistake(item.written or item.link, item.cond) if line is None else ""
                 wrong.append((item, line is not None))
-            elif verdict.verdict in RIGHT:
+            elif verdict.verdict in RIGHT and not verdict.single:
                 right.append(item)
             checks.append(_judged(item, verdict, mistake, line))
     unread = any(c.verdict == Verdict.NOT_READ for c in checks)
@@ -122,10 +127,15 @@ def _asked(module: Module, messages: Messages, held: Sequence[Item], unread: boo
                  for a, status in found.items())
 
 
-def _claimed(item: Item, readings: Readings, judge: Judge) -> Found:
+def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> Found:
     """What holds where the text says that it holds; what fails wherever the text may mean it is refuted."""
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
+    if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
+        at = at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
+        if at is not None:
+            doubt = readings.here if at.verdict == Verdict.REFUTED else ""
+            return Found(Verdict.NOT_READ, f"it is not so at the numbers before it: {doubt}") if doubt else at
     found = judge(item.link, readings.first)
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.square) if item.square else found

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from derive.check.claims import ARROW, Item, Kind_
 from derive.check.kinks import compared
+from derive.check.letters import numeric
 from derive.expr import Cond, Entry, Fn, Idx, Rel, free_indices, joined, walk
 from derive.question.sentences.grammar import grammar, words_of
 from derive.records import dataclass
@@ -45,6 +47,7 @@ class Readings:
     others: tuple[Cond, ...] = ()
     doubt: str = ""
     denied: str = ""
+    here: str = ""  # the doubt of its own sentence
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,24 @@ class Beside:
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
         plain = _MARKUP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
         self.blank = _FORMULA.sub(_hidden, plain)
-        self.places = [self._place(item) for item in items]
         self.ends = [m.end() for m in _END.finditer(self.blank)]
+        self.places = [self._meant(self._place(item)) for item in items]
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
         line = min(max(formula.line - self.first, 0), len(self._starts) - 1)
         start = self._starts[line] + formula.column
         return _Place(item, start, start + len(formula.latex))
+
+    def _meant(self, place: _Place) -> _Place:
+        """«where 1 - t s = 0»: an equation of a number or a letter that such a word introduces is a condition."""
+        item = place.item
+        if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
+                numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
+            return place
+        words = _WORD.findall(self.blank[self._sentence(place.start)[0]:place.start])
+        told = words and words[-1].lower() in _words("CLAIM_WHERE") - {"with", "let"}
+        return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
 
     def _sentence(self, at: int) -> tuple[int, int]:
         place = bisect_right(self.ends, at)
@@ -88,7 +101,8 @@ class Beside:
         if self._has_cases(own):
             known |= _words("CLAIM_REGION")
         unknown = next((w for w in words if w not in known), "")
-        doubt = f"“{unknown}” beside it may say where it holds" if unknown else self._doubt(own, start, stop)
+        unsure = f"“{unknown}” beside it may say where it holds" if unknown else ""
+        doubt = unsure or self._doubt(own, start, stop)
         others = self._elsewhere(own, stop)
         told = [c for c in (own.item.cond, attached) if c is not None]
         letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
@@ -97,7 +111,7 @@ class Beside:
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
-                        self._denied(own, start, stop))
+                        self._denied(own, start, stop), unsure)
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""

@@ -8,7 +8,18 @@ from dataclasses import replace
 from enum import StrEnum
 
 from derive.axes import with_axes
-from derive.check.letters import Letters, defines_function, own_letters, shaped, spared, squared, told, upstream
+from derive.check.letters import (
+    Letters,
+    arrives,
+    defines_function,
+    numeric,
+    own_letters,
+    shaped,
+    spared,
+    squared,
+    told,
+    upstream,
+)
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -185,9 +196,11 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
 
 
 def _restricts(node: Rel, letters: Letters) -> bool:
-    """i = j, a = 1, x_k = 0, w = v: what an equation of what is free says is a supposition."""
-    head = node.terms[0]
-    free = isinstance(head, Entry) and head.tensor in letters.module.given
+    """i = j, a = 1, x_k = 0, w = v, δ_y = (1, 2): what an equation of what is free says is a supposition."""
+    head, module = node.terms[0], letters.module
+    free = isinstance(head, Entry) and head.tensor in module.given
+    if arrives(head, module) is not None and numeric(node.terms[-1]):
+        return True
     return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr)
 
 

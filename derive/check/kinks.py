@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from derive.axes import stands
 from derive.errors import DeriveError
 from derive.expr import (
+    HOLDS,
+    ZERO,
     Add,
-    Bracket,
-    Cases,
+    Arg,
     Cond,
     Entry,
     Expr,
@@ -24,13 +27,18 @@ from derive.expr import (
     Partial,
     Reduce,
     Rel,
+    Star,
+    Tuple,
     free_indices,
+    is_bound,
+    subst,
     walk,
 )
 from derive.numeric.arithmetic import decimal_of
 from derive.numeric.point import NoCase, TwoCases, Undefined
 from derive.verify.points.claims import Refuted
 from derive.verify.points.draw import Draws, Pool
+from derive.verify.points.facts import Facts
 from derive.verify.points.point import Point
 from derive.verify.scope import Scope
 
@@ -51,20 +59,37 @@ def compared(node: Node) -> Iterator[Rel]:
 
 
 def of_values(rel: Rel) -> bool:
-    return any(isinstance(n, (Entry, Fn)) for n in walk(rel))
+    """Not i = j, not (i, j) = argmax x, not k < 5."""
+    return not any(isinstance(t, (Idx, Tuple, Star, Arg)) for t in rel.terms) and any(
+        isinstance(n, (Entry, Fn)) for n in walk(rel))
 
 
 def numbers(node: Cond) -> set[Fraction]:
-    """The numbers that conditions, brackets and extrema of a claim hold."""
-    places = [n for n in walk(node) if isinstance(n, (Bracket, Cases, Extremum)) or n in [*compared(node)] or
-              isinstance(n, Reduce) and n.op in ("max", "min") or isinstance(n, Fn) and n.name in ("abs", "sign")]
-    return {abs(n.value) for p in places for n in walk(p) if isinstance(n, Num)}
+    """The numbers with which a claim compares values, in conditions and extrema."""
+    places = [n for n in walk(node) if isinstance(n, Extremum) or isinstance(n, Reduce) and n.op in ("max", "min") or
+              isinstance(n, Fn) and n.name in ("abs", "sign")]
+    return {abs(n.value) for p in (*places, *filter(of_values, compared(node))) for n in walk(p) if isinstance(n, Num)}
 
 
-def far(node: Cond, known: set[Fraction]) -> bool:
-    """An index is compared with a number beyond the sizes that are tried."""
-    return any(isinstance(n, Num) and abs(n.value) >= _INDICES_UP_TO and abs(n.value) not in known
-               for rel in compared(node) if not of_values(rel) for n in walk(rel))
+def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
+    """An index is compared with a number, not a known one, and at the sizes tried it never lies on one of its sides."""
+    for rel in compared(node):
+        if not of_values(rel) and any(isinstance(n, Num) and abs(n.value) >= _INDICES_UP_TO and (
+                abs(n.value) not in known) for n in walk(rel)):
+            for a, op, b in zip(rel.terms, rel.ops, rel.terms[1:], strict=False):
+                if any(isinstance(n, Num) for n in (*walk(a), *walk(b))) and not _crossed(a, op, b, node, scope):
+                    return True
+    return False
+
+
+def _crossed(left: Expr, op: str, right: Expr, node: Cond, scope: Scope) -> bool:
+    seen = set()
+    for point, at, (first, second) in _both(left, right, node, scope.points(), scope):
+        with suppress(*_PASSED):
+            seen.add(bool(HOLDS[op](first(point, at), second(point, at))))
+            if len(seen) > 1:
+                return True
+    return not seen
 
 
 def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:
@@ -74,11 +99,16 @@ def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:
     values = tuple(scope.kind.number(n) for n in tried)
     pool = Pool(dict.fromkeys(("any", "positive", "unit", "small", "near"), values))
     draws = Draws(scope.module, scope.kind, scope.sizes, pool, scope.free)
+    return refuted(node, map(draws.point, range(_BETWEEN)), scope)
+
+
+def refuted(node: Cond, points: Iterable[Point], scope: Scope) -> str | None:
+    """The first of the points at which the claim fails; a side may have no value."""
     claims = scope.compiler.claims(node)
     try:
-        for number in range(_BETWEEN):
+        for point in points:
             for claim in claims:
-                claim.holds(draws.point(number), set(), tied=True)
+                claim.holds(point, set(), tied=True)
     except Refuted as refuted:
         return str(refuted)
     except DeriveError:
@@ -86,39 +116,82 @@ def between(node: Cond, scope: Scope, named: set[Fraction]) -> str | None:
     return None
 
 
-def unmet(node: Rel, scope: Scope) -> str:
-    """A boundary of the claim's conditions on which no point was tried; "" where all were met."""
+def boundaries(node: Rel, scope: Scope) -> tuple[Point, ...] | None:
+    """A point on the boundary of each condition of the claim; None where one was not found."""
+    found: list[Point] = []
     for rel in compared(node):
-        if of_values(rel) and not all(_met(a, b, scope) for a, b in zip(rel.terms, rel.terms[1:], strict=False)):
-            return "no point was tried on the boundary of one of its conditions"
-    return ""
+        if of_values(rel):
+            for a, b in itertools.pairwise(rel.terms):
+                if (point := _on(a, b, node, scope)) is None:
+                    return None
+                found.append(point)
+    return tuple(dict.fromkeys(p for p in found if p not in scope.tied))
 
 
-def _met(left: Node, right: Node, scope: Scope) -> bool:
+def _on(left: Node, right: Node, node: Cond, scope: Scope) -> Point | None:
     if not isinstance(left, Expr) or not isinstance(right, Expr):
-        return False
-    gap = Add((left, right))
-    params = tuple(sorted((i for i in free_indices(gap) if isinstance(i, Idx)), key=lambda i: i.name))
+        return None
+    tied = (*scope.tied, *(scope.draws.point(n, ties=True) for n in range(_MORE)))
+    for moved in (False, True):
+        for point, at, (first, second) in _both(left, right, node, tied[:_INDICES_UP_TO] if moved else tied, scope):
+            def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
+                return first(p, at) - second(p, at)
+
+            for trial in _moved(point, gap, scope) if moved else (point,):
+                with suppress(*_PASSED):
+                    if scope.compiler.same(first(trial, at), second(trial, at)):
+                        return trial
+    return None
+
+
+def _both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
+          scope: Scope) -> Iterator[tuple[Point, Any, tuple[Any, ...]]]:
+    """Two terms inside a claim as functions, at each point and each value of their indices."""
+    stars = dict.fromkeys(n.at for n in (*walk(left), *walk(right)) if isinstance(n, Star))
+    sure = {i for at in stars for i in at}
+    loose = {i for i in free_indices(Add((left, right))) - sure if not stands(i, left, right)}
+    entries = [n for n in walk(node) if isinstance(n, Entry)]
+    places = [Entry(scope.module.output, at) for at in stars] + [  # where the indices of stars run, and others
+        found for i in loose if (found := next((e for e in entries if i in e.indices), None)) is not None]
+    gap = Add((left, right, *places))
+    names: dict[Node, Node] = {i: Idx(f"$b{n}") for n, i in enumerate(free_indices(gap)) if is_bound(i)}
     try:
-        claim, = scope.compiler.claims(Rel((left, right), ("=",)))
-        first, second = (scope.compiler.function(claim.variables, side) for side in (left, right))
-    except (DeriveError, ValueError):
-        return False
-    if {*claim.variables} != {*params}:
-        return False
-    for point in (*scope.tied, *(scope.draws.point(n, ties=True) for n in range(_MORE))):
-        try:
-            if any(scope.compiler.same(first(point, at), second(point, at)) for at in claim.assignments(point)):
-                return True
-        except _PASSED:
-            continue
-    return False
+        claim, = scope.compiler.claims(subst(Rel((gap, ZERO), ("=",)), names))
+        sides = tuple(scope.compiler.function(claim.variables, subst(side, names)) for side in (left, right))
+        for point in points:
+            yield from ((point, at, sides) for at in claim.assignments(point))
+    except (DeriveError, ValueError, LookupError):
+        return
 
 
-def outside(node: Rel, whole: Cond, scope: Scope) -> tuple[str, bool] | None:
+def _moved(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[Point]:
+    """The point with one of its numbers such that a gap that is affine in it is closed."""
+    facts = Facts.of(scope.module, scope.kind)
+    for name, at in [(name, at) for name, values in point.given.items() for at in values] + [
+            (name, ()) for name in point.free]:
+        with suppress(*_PASSED):
+            own = gap(point)
+            slope = gap(_with(point, name, at, 1)) - own
+            found = _with(point, name, at, -scope.kind.quotient(own, slope))
+            if facts.hold(found):
+                yield found
+
+
+def _with(point: Point, name: str, at: Any, change: Any) -> Point:
+    given, free = {n: dict(values) for n, values in point.given.items()}, dict(point.free)
+    if name in free:
+        free[name] += change
+    else:
+        given[name][at] += change
+    shapes = {n: point.shapes[n] for n in given}
+    found = Point(point.module, point.kind, given, shapes, free)
+    return found.with_upstream(point.values[f"delta_{point.module.output}"])
+
+
+def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = ()) -> tuple[str, bool] | None:
     """(where the right side is none of the generalised derivatives, whether the layer is smooth at all such places).
 
-    ``whole``: the equation with its condition.
+    ``whole``: the equation with its condition; ``further``: points beside the tied ones.
     """
     of, value = _slope(node.terms[0]), node.terms[1]
     if of is None or not isinstance(value, Expr):
@@ -127,8 +200,9 @@ def outside(node: Rel, whole: Cond, scope: Scope) -> tuple[str, bool] | None:
     own = scope.compiler.function(claim.variables, value)
     sure = scope.module.elementwise  # a few of many tied entries may win at none of the points around
     found: str | None = None
-    for number in range(_MORE if scope.tied else 0):
-        point = scope.tied[number] if number < len(scope.tied) else scope.draws.point(number, ties=True)
+    known = (*scope.tied, *further)
+    for number in range(max(_MORE, len(known)) if known else 0):
+        point = known[number] if number < len(known) else scope.draws.point(number, ties=True)
         around = list(_around(point, random.Random(number)))
         for at in claim.assignments(point):
             named = dict(zip(claim.variables, at, strict=True))
@@ -147,7 +221,7 @@ def outside(node: Rel, whole: Cond, scope: Scope) -> tuple[str, bool] | None:
             found = f"for {point.describe()}: {taken:.6g}, and {slopes} around it"
             if not sure or high - low > close:
                 return found, False
-        if found is None and number >= len(scope.tied):
+        if found is None and number >= len(known):
             return None
     return (found, True) if found else None
 

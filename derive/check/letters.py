@@ -104,6 +104,21 @@ class Letters:
             self.loose[head.tensor] = link
 
 
+def numeric(value: Node) -> bool:
+    """Whether no letter stands in it."""
+    return not any(isinstance(n, (Entry, Idx, Size, Partial)) for n in walk(value))
+
+
+def arrives(head: Node, module: Module) -> Entry | None:
+    """δ_y for δ_y and ∂L/∂y of an output that is no loss: a solution may suppose it."""
+    if module.output in _LOSSES:
+        return None
+    if isinstance(head, Partial) and isinstance(head.of, Entry) and head.of.tensor in {*_LOSSES, LOSS} and (
+            isinstance(head.wrt, Entry) and head.wrt.tensor == module.output):
+        return Entry(f"delta_{module.output}", head.wrt.indices)
+    return head if isinstance(head, Entry) and head.tensor == f"delta_{module.output}" else None
+
+
 def _of_function(node: Node, module: Module) -> bool:
     """σ'(u) = …, about the number u alone."""
     head = node.terms[0] if isinstance(node, Rel) else None
@@ -242,7 +257,7 @@ def spared(sized: Module, module: Module, text: str) -> Module:
 
 def squared(module: Module) -> Module:
     """The layer with all its axes of one length."""
-    names = [s.name for s in module.table.of_kind(Kind.SIZE)]
+    names = [n for s in module.table.symbols for n in s.sizes if isinstance(n, str)]
 
     def one(node: _N) -> _N:
         return transform(node, lambda n: Size(names[0]) if isinstance(n, Size) else None, Size)

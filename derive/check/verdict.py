@@ -46,7 +46,7 @@ from derive.numeric.point import Definitions, NoCase, TwoCases, Undefined
 from derive.numeric.statements import componentwise
 from derive.records import dataclass
 from derive.sheet import Math
-from derive.verify.check import fresh
+from derive.verify.check import PLACES, fresh
 from derive.verify.points.claims import Refuted
 from derive.verify.points.draw import thresholds
 from derive.verify.points.point import LOSS
@@ -66,11 +66,12 @@ _VALUE = "value of f"
 
 @dataclass(frozen=True)
 class Found:
-    """A verdict, its reason where it is open, and a counterexample."""
+    """A verdict, its reason where it is open, and a counterexample; ``single``: it is about some numbers alone."""
 
     verdict: str
     reason: str = ""
     counterexample: str | None = None
+    single: bool = False
 
     @property
     def holds(self) -> bool:
@@ -180,7 +181,7 @@ class Judge:
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
-        return _held(claim, node, scope, found.verdict, found.evidence)
+        return _held(claim, node, scope, found.verdict, found.evidence.replace(PLACES, scope.places()))
 
 
 def _within(node: Node, scope: Scope) -> str | None:
@@ -268,18 +269,22 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
     windows = {a for _, f in scope.module.fields for axis in f.axes
                for a in (getattr(axis, "kernel_size", 0), getattr(axis, "stride", 0))}
     known = own | {Fraction(n - d) for n in windows for d in (0, 1)}
-    if kinks.far(node, known if scope.module.fields else set()):
+    if kinks.far(node, known if scope.module.fields else set(), scope):
         return Found(Verdict.NOT_READ, "it compares an index with a number that the sizes tried may not reach")
     if found == Verdict.TESTED and (numbers := kinks.numbers(node) - own - {0, 1}):
         if (against := kinks.between(node, scope, numbers | own)) is not None:
             return Found(Verdict.REFUTED, "", against)
         return Found(Verdict.NOT_READ, "it has a threshold of its own and could not be proved")
-    if (unmet := kinks.unmet(claim, scope)):
-        return Found(Verdict.NOT_READ, unmet)
+    further = kinks.boundaries(claim, scope)
+    if further is None:
+        return Found(Verdict.NOT_READ, "no point was tried on the boundary of one of its conditions")
+    if (against := kinks.refuted(node, further, scope)) is not None:
+        return Found(Verdict.NOT_READ, f"undecided {against}") if any(w in against for w in _UNDECIDED) else Found(
+            Verdict.REFUTED, "", against)
     if not kinks.handled(claim) and any(isinstance(claim.terms[0], kind) for kind in (Partial, Fn)) and _has_cases(
             (claim, *scope.module.equations, *(f.body for f in scope.module.functions))):
         return Found(Verdict.NOT_READ, "its value at a kink was not looked at")
-    if (beyond := kinks.outside(claim, node, scope)) is not None:
+    if (beyond := kinks.outside(claim, node, scope, further)) is not None:
         what, smooth = beyond
         if smooth:
             return Found(Verdict.REFUTED, "", what)

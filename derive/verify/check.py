@@ -16,14 +16,14 @@ from derive.verify.provers.cases import Proofs
 from derive.verify.report import ENOUGH, Check, Verdict, remembered
 from derive.verify.scope import Scope
 
-_PLACES = "{places}"  # in an evidence, where the sizes of the points stand
+PLACES = "{places}"  # in an evidence, where the sizes of the points stand
 
 
 def checked(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
     """Refuted, not read, tested, or proved where every prover of a kind shows it."""
     key = scope.key(node), printed.general, printed.ties
     found = remembered(key, partial(fresh, printed, node, scope, proofs))
-    evidence = found.evidence.replace(_PLACES, scope.places())
+    evidence = found.evidence.replace(PLACES, scope.places())
     return replace(found, name=printed.name, latex=printed.latex, evidence=evidence)
 
 
@@ -38,7 +38,7 @@ def fresh(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs])
     try:
         trial = Trial(node, scope, printed.ties)
         if of_indices(node) and trial.everywhere():
-            return verdict(Verdict.PROVED, f"for all indices at sizes{_PLACES}", points=trial.said)
+            return verdict(Verdict.PROVED, f"for all indices at sizes{PLACES}", points=trial.said)
         if printed.general:
             for other in scope.companions:
                 Trial(node, other).run(1)
@@ -55,7 +55,7 @@ def fresh(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs])
         return verdict(Verdict.REFUTED, "a counterexample", f"{trial.missing} never holds")
     if trial.said < ENOUGH:
         return verdict(Verdict.NOT_READ, f"only {trial.said} points say anything about it")
-    evidence = f"at {trial.said} points{_PLACES}"
+    evidence = f"at {trial.said} points{PLACES}"
     if printed.ties:
         evidence += f", every tie pattern among them: {len(scope.patterns)}"
     if scope.unreached:

@@ -1,0 +1,147 @@
+"""Worked examples: what a solution computes at the numbers that it gives the letters."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from derive.axes import axes
+from derive.check.letters import arrives
+from derive.check.verdict import Found
+from derive.errors import DeriveError
+from derive.expr import Cond, Entry, Matrix, Node, Num, Partial, Rel, conditions, items, transform, walk
+from derive.module import Module
+from derive.notation.symbols import SymbolTable
+from derive.numeric.arithmetic import DECIMAL, EXACT, decimal_of, precision
+from derive.numeric.point import Definitions, Index, NoCase, TwoCases, Undefined
+from derive.numeric.statements import componentwise
+from derive.verify.points.claims import shown
+from derive.verify.points.point import LOSS, Point, shape_of
+from derive.verify.report import Verdict
+from derive.verify.scope import Scope, localised
+
+Numbers = Mapping[str, Mapping[Index, Fraction]]
+_DIGITS = 2  # with fewer, a number that is printed is taken at its word
+_SLACK = 5  # units of the last digit by which rounded numbers on the way may be off
+_ROUNDED = Fraction(1, 10**40)  # what the arithmetic itself may be off
+_DECIMALS = re.compile(r"\d[.](\d+)")
+_FAILS = (DeriveError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
+
+
+def told(node: Cond, known: Numbers, module: Module) -> Numbers:
+    """The numbers of the letters after a supposition x = (1, 2), x_1 = x_2 = 1; of two of one entry the later."""
+    found = dict(known)
+    for part in conditions(node):
+        heads = part.terms[:-1] if isinstance(part, Rel) and {*part.ops} == {"="} else ()
+        value = part.terms[-1] if isinstance(part, Rel) else part
+        for head in (arrives(h, module) or h for h in heads):
+            if not isinstance(head, Entry):
+                continue
+            try:
+                entries = dict(_entries(head, value, module))
+            except ValueError:
+                found.pop(head.tensor, None)
+                continue
+            found[head.tensor] = {**(found.get(head.tensor, {}) if head.indices else {}), **entries}
+    return found
+
+
+def _entries(head: Entry, value: Node, module: Module) -> Iterator[tuple[Index, Fraction]]:
+    symbol = module.table.named(head.tensor.removeprefix("delta_"))
+    rank = len(symbol.axes) if symbol is not None else 0
+    if head.indices:
+        if not all(isinstance(i, Num) for i in head.indices):
+            raise ValueError(value)
+        yield tuple(int(i.value) for i in head.indices if isinstance(i, Num)), _number(value)
+        return
+    rows = value.rows if isinstance(value, Matrix) else (items(value),)
+    if rank == 1:
+        rows = (tuple(e for row in rows for e in row),)
+    starts = [axes(module).origin(head.tensor, d) for d in range(rank)]
+    if rank > 2 or rank == 0 and (len(rows), len(rows[0])) != (1, 1):
+        raise ValueError(value)
+    for (r, row), c in itertools.product(enumerate(rows), range(len(rows[0]))):
+        yield tuple(i + s for i, s in zip((r, c)[2 - rank:], starts, strict=True)), _number(row[c])
+
+
+def _number(value: Node) -> Fraction:
+    if not isinstance(value, Num):
+        raise ValueError(value)
+    return value.value
+
+
+def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:
+    """What an equation of numbers is at those of the letters, None where not all have one."""
+    whole = componentwise(localised(transform(link, _message, Partial), module), table)
+    if not known or not isinstance(whole, Cond) or not {*module.given} <= known.keys():
+        return None
+    scope = Scope(module, table, (whole,), Definitions({}, {}, {}))
+    kind = EXACT if scope.kind is EXACT else DECIMAL
+    upstream = f"delta_{module.output}"
+    try:
+        with precision():
+            point = _point(known, upstream, module, kind)
+            if upstream not in point.values and any(_of_loss(n) for n in walk(whole)):
+                return None
+            compiler = replace(scope.compiler, kind=kind)
+            said = [claim.sides(point, at, set()) for claim in compiler.claims(whole)
+                    for at in claim.assignments(point)]
+            return _compared([s for s in said if s is not None], point, latex)
+    except (*_FAILS, Undefined, NoCase, TwoCases):
+        return None
+
+
+def _message(node: Node) -> Node | None:
+    """δ_x for ∂L/∂x"""
+    if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
+        return Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)
+    return None
+
+
+def _of_loss(node: Node) -> bool:
+    return isinstance(node, Entry) and (node.tensor.startswith("delta_") or node.tensor == LOSS)
+
+
+def _point(known: Numbers, upstream: str, module: Module, kind: Any) -> Point:
+    values = {name: {at: kind.number(n) for at, n in entries.items()} for name, entries in known.items()}
+    shapes = {name: shape_of(v) for name, v in values.items()}
+    point = Point(module, kind, {name: values[name] for name in module.given}, shapes, {})
+    output = point.values[module.output]
+    if upstream in values and values[upstream].keys() == output.keys():
+        return point.with_upstream(values[upstream])
+    return point.with_upstream({(): kind.number(1)}) if {*output} == {()} else point
+
+
+def _compared(sides: Iterable[tuple[Any, ...]], point: Point, latex: str) -> Found | None:
+    """Equal, equal to the digits that are printed, or different by more than rounding on the way explains."""
+    digits = max((len(m[1]) for m in _DECIMALS.finditer(latex)), default=0)
+    unit, seen = Fraction(1, 10**digits), False
+    near = unit * Fraction(51, 100) if digits >= _DIGITS else Fraction(0)
+    far = unit * _SLACK if digits else Fraction(0) if point.kind is EXACT else Fraction(1, 2)
+    verdict, doubt = Verdict.PROVED, ""
+    for left, right in sides:
+        if left is Undefined or right is Undefined:
+            return None
+        for a, b in zip(_flat(left), _flat(right), strict=True):
+            gap, seen = Fraction(decimal_of(a)) - Fraction(decimal_of(b)), True
+            if abs(gap) > max(far, near, _ROUNDED):
+                return Found(Verdict.REFUTED, "", f"for {point.describe()}: {shown(a)} and {shown(b)} differ")
+            if abs(gap) > max(near, _ROUNDED):
+                doubt = "rounded numbers on the way may explain the difference"
+            elif abs(gap) > _ROUNDED:
+                verdict = Verdict.TESTED
+    if doubt:
+        return Found(Verdict.NOT_READ, doubt)
+    return Found(verdict, "at the numbers of the example", single=True) if seen else None
+
+
+def _flat(side: Any) -> Iterator[Any]:
+    if isinstance(side, tuple):
+        for part in side:
+            yield from _flat(part)
+    else:
+        yield side

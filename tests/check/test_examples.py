@@ -1,0 +1,45 @@
+"""Worked examples: what is computed at the numbers that a solution gives; conditions that are equations."""
+
+import pytest
+
+import derive
+
+LINEAR = (r"A layer computes $y = W x + b$ with $W \in \mathbb{R}^{K \times n}$, $x \in \mathbb{R}^n$. "
+          "Derive the backward message and the parameter messages.")
+NEURON = r"A neuron computes $s = w x + b$ and $y = \tanh(s)$. Derive the backward message."
+HINGE = (r"The loss is $\ell = \max(0, m - D)$ with $D = \sum_i (u_i - v_i)^2$ and the constant $m > 0$. "
+         r"Derive $\frac{\partial \ell}{\partial u_i}$.")
+NUMBERS = (r"Let $x = \begin{pmatrix} 2 & 3 \end{pmatrix}$, $W = \begin{pmatrix} 1 & 0 \\ 2 & -1 \end{pmatrix}$, "
+           r"$b = \begin{pmatrix} 1 & 1 \end{pmatrix}$ and $\delta_y = \begin{pmatrix} 1 & 2 \end{pmatrix}$." "\n\n")
+SAID = [
+    (LINEAR, NUMBERS + r"$y = \begin{pmatrix} 3 & 2 \end{pmatrix}$", "proved"),
+    (LINEAR, NUMBERS + r"$y = \begin{pmatrix} 3 & 3 \end{pmatrix}$", "refuted"),
+    (LINEAR, NUMBERS + r"$\delta_x = \begin{pmatrix} 5 & -2 \end{pmatrix}$", "proved"),
+    (LINEAR, NUMBERS + r"$\delta_x = \begin{pmatrix} 5 & 2 \end{pmatrix}$", "refuted"),
+    (LINEAR, NUMBERS.replace(r"\delta_y", r"\frac{\partial L}{\partial y}") +
+     r"$\frac{\partial L}{\partial b} = \begin{pmatrix} 1 & 2 \end{pmatrix}$", "proved"),
+    (LINEAR, NUMBERS.partition(" and ")[0] + ".\n\n" + r"$\delta_b = \begin{pmatrix} 1 & 2 \end{pmatrix}$", "not read"),
+    (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.7616$", "tested"),
+    (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.7617$", "not read"),  # rounded on the way?
+    (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.85$", "refuted"),
+    (NEURON, "Let $w = 1$, $x = 2$ and $b = -2$.\n\n$y = 0$", "proved"),
+    (NEURON, "Let $w = 1$, $x = 2$ and $b = -2$. Let $x = 3$.\n\n$y = 0$", "refuted"),
+    (HINGE, r"$\frac{\partial \ell}{\partial D} = -[D < m]$. The slope jumps where $m - D = 0$.", "proved"),
+    (HINGE, r"$\frac{\partial \ell}{\partial D} = [D < m]$. The slope jumps where $m - D = 0$.", "refuted"),
+    (HINGE, r"$\frac{\partial \ell}{\partial D} = -[D < m] + 5 [D = m]$", "off ties"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "text", "verdict"), SAID)
+def test_numbers_and_boundaries(question: str, text: str, verdict: str) -> None:
+    card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{question}\n")
+    found, = derive.check(card, text=text).checks
+    assert found.verdict == verdict, found
+
+
+def test_one_number_is_no_answer() -> None:
+    """What holds at the numbers of an example does not give the derivative that is asked for."""
+    card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{NEURON}\n")
+    report = derive.check(card, text=r"Let $w = 1$, $x = 2$, $b = -2$. Then $\frac{\partial y}{\partial x} = 1$.")
+    assert report.ok
+    assert report.missing

@@ -2,4 +2,5 @@
 
 from derive.cli import main
 
-main(prog_name="derive")
+if __name__ == "__main__":  # a process of a pool imports this file, too
+    main(prog_name="derive")

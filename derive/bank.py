@@ -19,11 +19,12 @@ OUTPUT = Path("output")  # where finished sheets go unless the user says otherwi
 
 @dataclass(frozen=True)
 class Job:
-    """A card to solve; its files are called ``stem``."""
+    """A card to solve; its files are called ``stem``; ``inside``: it was found in a folder."""
 
     path: Path
     card: Card
     stem: str
+    inside: bool = False
 
 
 def jobs(paths: Iterable[Path], output: Path) -> tuple[list[Job], list[DeriveError], list[str]]:
@@ -50,7 +51,7 @@ def jobs(paths: Iterable[Path], output: Path) -> tuple[list[Job], list[DeriveErr
                 continue
             try:
                 card = Card.read(file)
-                found[place] = Job(file, card, card.stem)
+                found[place] = Job(file, card, card.stem, inside)
             except DeriveError as error:
                 errors.append(error)
     return [*_without_duplicates(list(found.values()), errors)], errors, notes

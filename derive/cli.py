@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
 # a command is a function of its name in that module; it is imported when it is called
 _COMMANDS = {
     "solve": "derive.commands.solve",
-    "show": "derive.commands.solve",
+    "show": "derive.commands.show",
     "read": "derive.commands.read",
     "check": "derive.commands.check",
     "evaluate": "derive.commands.evaluate",
@@ -32,6 +33,13 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(_COMMANDS[cmd_name]), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # as shells expect it, and nothing is half written
+            click.echo(err=True)
+            sys.exit(130)
 
 
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -66,6 +74,7 @@ def main() -> None:
       2  the input is wrong: a card, a value, an option
       3  the input is valid, and not covered
       4  an outside tool or a template failed
+    130  interrupted
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

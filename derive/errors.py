@@ -38,6 +38,9 @@ class DeriveError(Exception):
         self.problems = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
         super().__init__("\n".join(map(str, self.problems)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.problems  # one process tells another
+
     def with_problems(self, problems: Iterable[Problem]) -> Self:
         """The same error with other problems."""
         return type(self)(*problems)
@@ -71,6 +74,10 @@ class UnsupportedError(DeriveError):
     exit_code = 3
 
 
+class LimitError(UnsupportedError):
+    """The input asks for more work than a card may: time, memory, terms."""
+
+
 class VerificationError(DeriveError):
     """An equation was refuted or could not be read back; nothing is written."""
 
@@ -81,6 +88,11 @@ class RenderError(DeriveError):
     """A template or an outside tool failed."""
 
     exit_code = 4
+
+
+def unexpected(error: Exception) -> DeriveError:
+    """A fault of the program's own as one line."""
+    return DeriveError(f"unexpected {type(error).__name__}: {' '.join(str(error).split())} (--debug shows where)")
 
 
 def did_you_mean(given: str, names: Sequence[str], likeness: float = 0.5, otherwise: str = "there are") -> str:

@@ -109,6 +109,7 @@ def _comments_that_end(lines: list[str]) -> set[int]:
 
 
 MAX_DEPTH = 20
+MAX_HEADER = 20_000  # characters of front matter
 
 
 @dataclass(frozen=True)
@@ -208,4 +209,8 @@ def front_matter(lines: list[str], file: str | None = None) -> FrontMatter:
     end = header_end(lines, file)
     if not end:
         raise CardError(Problem("there is no front matter; begin the card with `---`, `id: …`, `---`", file, 1))
-    return read_yaml("".join(lines[1 : end - 1]), 2, file)
+    text = "".join(lines[1 : end - 1])
+    if len(text) > MAX_HEADER:
+        message = f"a front matter of {len(text):,} characters, and at most {MAX_HEADER:,} are read"
+        raise CardError(Problem(message, file, 1))
+    return read_yaml(text, 2, file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -10,6 +11,7 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -67,7 +69,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     monkeypatch.setitem(sys.modules, "derive.solve", fake_solve)
     monkeypatch.setitem(sys.modules, "derive.render", fake_render)
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(derive.cli.main, ["solve", *arguments])
+    here = ("--timeout", "0", "-j", "1", "--no-cache")  # in this process, where the stand-ins are
+    return lambda *arguments: CliRunner().invoke(derive.cli.main, ["solve", *here, *arguments])
 
 
 def write(path: str, card_id: str, solution: str = "") -> Path:
@@ -107,7 +110,8 @@ def test_a_folder_one_wrong_card_does_not_stop_the_others(run: Run) -> None:
     assert result.exit_code == 2
     assert [line.split(":")[0] for line in result.stdout.splitlines()] == ["good", "fine", "deep"]
     assert "q.md:9: `stride: 0` is not a positive integer\n" in result.stderr
-    assert "README.md: skipped, not a card" in result.stderr
+    assert "README.md" not in result.stderr and "README.md: skipped, not a card" in run("bank", "-v").stderr
+    assert re.search(r"^solved +3\nopen +1 .*\nout of scope +1 .*\n\Z", result.stderr, re.MULTILINE)
     assert sorted(p.stem for p in Path("output").glob("*.md")) == ["deep", "fine", "good"]
 
 
@@ -131,6 +135,56 @@ def test_exit_codes_the_worst_of_all(run: Run, cards: list[str], code: int) -> N
     assert not Path("output").exists() or "good" in cards
 
 
+def test_in_a_folder_what_is_no_derivation_is_counted_not_listed(run: Run) -> None:
+    write("bank/a.md", "good")
+    write("bank/b.md", "uncovered")
+    result = run("bank")
+    assert (result.exit_code, result.stdout.count("\n")) == (3, 1)
+    assert "not about a layer" not in result.stderr and "out of scope  1" in result.stderr
+    assert "bank/b.md: not about a layer\n" in run("bank", "-v").stderr
+    write("bank/b.md", "uncovered\ntype: definition")
+    assert run("bank").exit_code == 0 and run("bank/b.md").exit_code == 3
+
+
+@pytest.mark.parametrize("form", ["json", "md", "html", "xml"])
+def test_a_report_says_what_became_of_each_card(run: Run, form: str) -> None:
+    for name in ("good", "wrong", "uncovered", "refuted"):
+        write(f"bank/{name}.md", name)
+    assert run("bank", "--report", f"report.{form}").exit_code == 1
+    text = Path(f"report.{form}").read_text("utf-8")
+    assert all(word in text for word in ("good", "wrong", "out of scope", "a formula was refuted"))
+    if form == "json":
+        found = json.loads(text)
+        assert found["counts"] == {"solved": 1, "open": 1, "refused": 0, "out of scope": 1, "failed": 1}
+        assert [card["state"] for card in found["cards"]] == ["solved", "failed", "out of scope", "open"]
+    if form == "xml":
+        suite = ElementTree.fromstring(text)
+        assert [suite.attrib[key] for key in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "1"]
+
+
+def test_a_report_in_another_format_is_refused_before_the_work(run: Run) -> None:
+    write("a.md", "q1")
+    assert run("a.md", "--report", "a.txt").exit_code == 2 and not Path("output").exists()
+
+
+def test_a_dry_run_writes_nothing_and_says_what_it_would(run: Run) -> None:
+    before = write("a.md", "q1").read_bytes()
+    assert "; a.md (would change); " in run("a.md", "--in-place", "--dry-run").stdout
+    assert "; output/q1.md (new), output/q1.tex (new); " in run("a.md", "--dry-run").stdout
+    assert Path("a.md").read_bytes() == before and not Path("output").exists()
+    assert run("a.md").exit_code == 0 and "output/q1.md (no change)" in run("a.md", "--dry-run").stdout
+
+
+def test_an_interrupt_is_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    write("a.md", "q1")
+    monkeypatch.setattr(sys.modules["derive.solve"], "solve", interrupted)
+    result = run("a.md")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "\n") and not Path("output").exists()
+
+
 def test_an_equation_that_fails_is_said_with_its_card(run: Run) -> None:
     result = run(str(write("a.md", "sheet")))
     assert result.exit_code == 1 and not Path("output").exists()
@@ -140,7 +194,7 @@ def test_an_equation_that_fails_is_said_with_its_card(run: Run) -> None:
 def test_a_bug_is_one_line_without_debug(run: Run) -> None:
     write("a.md", "broken")
     result = run("a.md")
-    assert result.stderr == "unexpected ZeroDivisionError: a bug (--debug shows where)\n"
+    assert result.stderr == "a.md: unexpected ZeroDivisionError: a bug (--debug shows where)\n"
     assert isinstance(run("a.md", "--debug").exception, ZeroDivisionError)
 
 

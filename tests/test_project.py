@@ -30,7 +30,7 @@ STAGES = (
     ("exposition", "render"),
     ("solve", "reading"),
     ("testing", "check", "evaluation", "handout", "new"),
-    ("bank",),
+    ("bank", "pool", "cache"),
     ("commands",),
     ("cli",),
 )

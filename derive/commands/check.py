@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from derive.commands.running import debug_option, printable, reported, worst
-from derive.errors import CardError, known
+from derive.commands.running import debug_option, jobs_option, printable, reported, timeout_option, worst
+from derive.errors import CardError, DeriveError, known
+from derive.pool import Limits, results
 
 FORMATS = ("text", "json", "csv", "sarif")
 
+if TYPE_CHECKING:
+    from derive.check.report import Report
 
 @click.command(no_args_is_help=True, short_help="Check solutions and answers, equation by equation.")
 @click.argument("paths", metavar="CARD|DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -21,8 +25,11 @@ FORMATS = ("text", "json", "csv", "sarif")
 @click.option("--format", "written", default="text", show_default=True, metavar="|".join(FORMATS),
               help="How it is printed.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for an equation that is not read, and for what is missing.")
+@jobs_option
+@timeout_option
 @debug_option
-def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, strict: bool, debug: bool) -> None:
+def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, strict: bool, jobs: int, limits: Limits,
+          debug: bool) -> None:  # fmt: skip
     """Check each equation of the cards' Solution: proved, tested, refuted with a counterexample, or not read.
 
     \b
@@ -34,14 +41,15 @@ def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, stri
     codes: list[int] = []
     with reported(codes, debug):
         known("format", written, FORMATS)
-        from derive.check import check as checked
-        from derive.check.report import Report
+        pairs = [*_pairs(paths, answers)]
+        reports = map(_report, pairs) if debug else results(_report, pairs, limits, jobs)
         from derive.check.tables import lines, table
 
         found: list[Report] = []
-        for card, answer in _pairs(paths, answers):
+        for _, report in zip(pairs, reports, strict=True):
             with reported(codes, debug):
-                report = checked(card, answer=answer)
+                if isinstance(report, DeriveError):
+                    raise report
                 found.append(report)
                 if written == "text":
                     for line in lines(report):
@@ -50,6 +58,15 @@ def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, stri
         if written != "text":
             click.echo(table(found, written), nl=False)
     sys.exit(worst(codes))
+
+
+def _report(pair: tuple[Path, Path | None]) -> Report:
+    from derive.check import check as checked
+
+    try:
+        return checked(pair[0], answer=pair[1])
+    except DeriveError as error:
+        raise error.located(str(pair[1] or pair[0])) from None
 
 
 def _pairs(paths: tuple[Path, ...], answers: tuple[Path, ...]) -> Iterator[tuple[Path, Path | None]]:

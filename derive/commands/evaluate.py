@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from derive.commands.running import debug_option, ended
+from derive.commands.running import bounded, debug_option, ended, timeout_option
 from derive.errors import CardError, DeriveError, known
+from derive.pool import Limits
 
 
 @click.command(no_args_is_help=True, short_help="Evaluate a card's layer at given numbers.")
@@ -17,9 +18,10 @@ from derive.errors import CardError, DeriveError, known
 @click.option("--random", "seed", type=int, metavar="SEED", help="Draw the numbers instead.")
 @click.option("--format", "written", metavar="json|md|html", help="Write this on the output, not tables.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
+@timeout_option
 @debug_option
 def evaluate(card: Path, values: Path | None, seed: int | None, written: str | None, tie_rule: str | None,
-             debug: bool) -> None:  # fmt: skip
+             limits: Limits, debug: bool) -> None:  # fmt: skip
     """Evaluate a card's layer: output, selected entries, Jacobian and messages at given numbers.
 
     The file holds an array for each input, parameter and constant, by its letter; `upstream`, or
@@ -42,16 +44,18 @@ def evaluate(card: Path, values: Path | None, seed: int | None, written: str | N
             known("format", written, tuple(FORMATS))
         if (values is None) == (seed is None):
             raise CardError("give the numbers with --values FILE, or draw them with --random SEED: one of the two")
-        _evaluate(card, values, seed, written, tie_rule)
+        task = (card, values, seed, written, tie_rule)
+        click.echo(_evaluated(task) if debug else bounded(_evaluated, task, limits), nl=False)
 
 
-def _evaluate(card: Path, values: Path | None, seed: int | None, written: str | None, tie_rule: str | None) -> None:
+def _evaluated(task: tuple[Path, Path | None, int | None, str | None, str | None]) -> str:
     from derive.evaluation import evaluate as at
     from derive.evaluation.draw import draw
     from derive.evaluation.formats import FORMATS, for_terminal
     from derive.evaluation.values import read_values
     from derive.solve import solve
 
+    card, values, seed, written, tie_rule = task
     given = read_values(values) if values is not None else None
     solution = solve(card, tie_rule=tie_rule)
     try:
@@ -59,8 +63,10 @@ def _evaluate(card: Path, values: Path | None, seed: int | None, written: str | 
     except DeriveError as error:
         raise error.located(str(values) if values is not None else str(card)) from None
     if written is not None:
-        click.echo(FORMATS[written](found), nl=False)
-        return
+        return FORMATS[written](found)
     from rich.console import Console
 
-    Console(highlight=False).print(for_terminal(found))
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(for_terminal(found))
+    return captured.get()

@@ -103,12 +103,12 @@ def _items(cards: list[Card], mode: str, codes: list[int], debug: bool) -> list[
     from derive.render.prose import blocks
 
     items = []
-    with progress(len(cards) if mode != "space" else 1) as advance:
+    with progress(len(cards) if mode != "space" else 1) as at:
         for card in cards:
+            at(card.id)
             with reported(codes, debug):
                 question(card, blocks)
                 items.append(Item(card) if mode == "space" else _solved(card))
-            advance()
     return items
 
 

@@ -11,8 +11,10 @@ import click
 
 from derive.bank import Job, unchanged, write_all
 from derive.card import Card
-from derive.commands.running import debug_option, printable, reported, worst
-from derive.errors import known
+from derive.commands.running import bounded, debug_option, printable, reported, timeout_option, worst
+from derive.errors import DeriveError, known
+from derive.pool import Limits
+from derive.statement import Statement, written_into
 
 FORMATS = ("yaml", "json")
 
@@ -22,8 +24,9 @@ FORMATS = ("yaml", "json")
 @click.option("--write", "writing", is_flag=True, help="Write it into the card's front matter.")
 @click.option("--format", "form", default="yaml", show_default=True, metavar="yaml|json",
               help="As front matter, or for programs.")
+@timeout_option
 @debug_option
-def read(path: Path, writing: bool, form: str, debug: bool) -> None:
+def read(path: Path, writing: bool, form: str, limits: Limits, debug: bool) -> None:
     """Print what a card's question says, formally, as front matter ready to paste; where each item was read on stderr.
 
     What is undecided is listed on stderr as open, with the choices it has, and the exit code is 2: the lines printed
@@ -38,16 +41,19 @@ def read(path: Path, writing: bool, form: str, debug: bool) -> None:
     codes: list[int] = []
     with reported(codes, debug):
         known("format", form, FORMATS)
-        codes.append(_read(path, writing, form))
+        codes.append(_read(path, writing, form, Limits(0) if debug else limits))
     sys.exit(worst(codes))
 
 
-def _read(path: Path, writing: bool, form: str) -> int:
+def _statement(path: Path) -> tuple[Statement, DeriveError | None]:
     from derive.reading import statement_read
-    from derive.statement import written_into
 
+    return statement_read(Card.read(path))
+
+
+def _read(path: Path, writing: bool, form: str, limits: Limits) -> int:
     card = Card.read(path)
-    statement, error = statement_read(card)
+    statement, error = bounded(_statement, path, limits)
     if form == "json":
         click.echo(json.dumps(_as_json(statement), ensure_ascii=False, indent=2))
     else:

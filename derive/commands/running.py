@@ -9,10 +9,15 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError, unexpected
+from derive.pool import Limits, processors, results
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 # what a run of several cards exits with: a refuted equation before a broken tool, a wrong card, an uncovered one
 _WORST_FIRST = (1, 4, 2, 3, 0)
@@ -39,8 +44,7 @@ def reported(codes: list[int], debug: bool) -> Iterator[None]:
     except Exception as error:
         if debug:
             raise
-        text = " ".join(str(error).split())
-        click.echo(printable(f"unexpected {type(error).__name__}: {text} (--debug shows where)"), err=True)
+        click.echo(printable(str(unexpected(error))), err=True)
         codes.append(1)
 
 
@@ -67,19 +71,44 @@ def detail_option(command: Callable[..., None]) -> Callable[..., None]:
                         help="The answer alone, with its derivation and an example, or all there is.")(command)
 
 
+def jobs_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option("-j", "--jobs", type=click.IntRange(1), default=processors, metavar="N",
+                        help="Cards in work at once. [default: the processors]")(command)
+
+
+def timeout_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option("--timeout", "limits", default=Limits.seconds, show_default=True, metavar="SECONDS",
+                        callback=_limits, help="Processor time for a card; 0: no limit.")(command)
+
+
+def _limits(_: click.Context, __: click.Parameter, seconds: float) -> Limits:
+    if not 0 <= seconds < 1e6:
+        raise CardError(f"`--timeout {seconds:g}` is no number of seconds such as 10")
+    return Limits(seconds)
+
+
+def bounded(work: Callable[[T], R], task: T, limits: Limits) -> R:
+    """The work on one card within the limits."""
+    (found,) = results(work, [task], limits)
+    if isinstance(found, DeriveError):
+        raise found
+    return found
+
+
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar on stderr for several cards, where stderr is a terminal."""
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+    """A bar on stderr for several cards, where stderr is a terminal; it names the card in work."""
     if total < 2 or not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda _: None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     bar = Progress(console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
     with bar:
-        task = bar.add_task("cards", total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task("cards", total=total + 1)
+        yield lambda name: bar.update(task, advance=1, description=escape(printable(name)))
 
 
 def watch(look: Callable[[], Iterable[Path]], act: Callable[[list[Path]], Iterable[Path]]) -> None:

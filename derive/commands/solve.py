@@ -1,23 +1,33 @@
-"""``derive solve`` and ``derive show``: the sheets of cards and folders as files, and the solution in the terminal."""
+"""``derive solve``: the sheets of cards and folders as files."""
 
 from __future__ import annotations
 
-import gc
 import sys
-import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from derive.bank import OUTPUT, Job, files_in, jobs, keep_hand_written, unchanged, write_all
-from derive.card import Card
-from derive.commands.running import debug_option, detail_option, progress, reported, watch, worst
+from derive.bank import OUTPUT, Job, files_in, keep_hand_written, unchanged, write_all
+from derive.bank import jobs as cards_in
+from derive.commands.report import OPEN, SOLVED, Ledger, Outcome, form_of, state, table, written
+from derive.commands.running import (
+    debug_option,
+    detail_option,
+    jobs_option,
+    progress,
+    reported,
+    timeout_option,
+    watch,
+    worst,
+)
+from derive.commands.sheets import Sheets, Task, made, warm
 from derive.commands.stated import stated
 from derive.errors import CardError, DeriveError, Problem, known
+from derive.pool import Limits
 from derive.records import dataclass
 from derive.sheet import rank
-from derive.statement import Statement
 
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")
@@ -29,6 +39,7 @@ from derive.statement import Statement
 @detail_option
 @click.option("--in-place", is_flag=True, help="Write the solution into the card itself; other formats on request.")
 @click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
+@click.option("--dry-run", is_flag=True, help="Say which files would be written, and write none.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
 @click.option("--watch", "watching", is_flag=True, help="Solve a card again whenever it is saved, until Ctrl-C.")
@@ -39,119 +50,159 @@ from derive.statement import Statement
 @click.option("--parameters", metavar="W,b", help="Letters that are trained.")
 @click.option("--constants", metavar="t,…", help="Letters that are fixed, such as targets.")
 @click.option("--derive", "request", metavar="forward,backward,…", help="What is asked for.")
+@jobs_option
+@timeout_option
+@click.option("--no-cache", is_flag=True, help="Make every sheet anew, and keep none for the next time.")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
+              help="What became of each card: .json, .md, .html, or .xml (JUnit's).")
+@click.option("-v", "--verbose", is_flag=True, help="Name the files of a folder that are out of scope, or no cards.")
 @debug_option
 def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: str, in_place: bool, force: bool,
-          tie_rule: str | None, code: bool | None, watching: bool, source: str | None, formulas: tuple[str, ...],
-          inputs: str | None, parameters: str | None, constants: str | None, request: str | None,
+          dry_run: bool, tie_rule: str | None, code: bool | None, watching: bool, source: str | None,
+          formulas: tuple[str, ...], inputs: str | None, parameters: str | None, constants: str | None,
+          request: str | None, jobs: int, limits: Limits, no_cache: bool, report: Path | None, verbose: bool,
           debug: bool) -> None:  # fmt: skip
     """Solve cards: derive, verify every equation as printed, and write the sheets.
 
     A folder is searched for cards, with its folders. One card that cannot be solved does not stop
-    the others.
+    the others. Each card has a process of its own, which ends at --timeout or at 1 GB; what was made of a card
+    is kept, and made again only where the card, an option or this program has changed.
+
+    Of a folder, cards that are no derivations are counted, and listed with -v; where their `type` says something else
+    than `derivation`, they leave the exit code as it is. Of several exit codes 1 goes before 4, 2 and 3.
 
     \b
     Examples:
       derive solve cards/max_pooling_backward.md
-      derive solve cards --format md,tex -o sheets
+      derive solve cards --format md,tex -o sheets --report report.html
       derive solve cards/max_pooling_backward.md --in-place --force
+      derive solve cards --in-place --dry-run
       derive solve cards --watch
       derive solve cards/mish.md --statement mish.yaml
       derive solve --formula 'y_k = \\max(s_k, a s_k)' --parameters a
     """
-    gc.set_threshold(1_000_000, 20, 20)  # start-up makes many objects that stay: visiting them again is waste
-    codes: list[int] = []
-    with reported(codes, debug):
+    ledger = Ledger(verbose, debug)
+    with reported(ledger.codes, debug):
         _check(detail, tie_rule)
+        form = None if report is None else form_of(report)
         outside = stated(source, formulas, {"inputs": inputs, "parameters": parameters, "constants": constants,
                                             "derive": request})
         if outside is not None and not paths:
-            _show(outside, detail, tie_rule, code)
-            sys.exit(worst(codes))
+            from derive.commands.show import show_one
+
+            show_one(Task("", "", (), detail, tie_rule, code, outside), Limits(0) if debug else limits)
+            sys.exit(0)
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
-        run = _Run(paths, output, _formats(formats, in_place), detail, in_place, force, tie_rule, code, debug, outside)
+        task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside)
+        run = _Run(paths, output, task, in_place, force, dry_run, jobs, limits, not no_cache, debug, ledger)
         if watching:
+            warm(limits)
             watch(lambda: files_in(paths, output), run.again)
-            codes.clear()  # what was wrong has been said, and may be mended
+            ledger.codes.clear()  # what was wrong has been said, and may be mended
         else:
-            codes += run.all()
-    gc.freeze()  # nor does leaving visit them once more to free what goes with the process
-    sys.exit(worst(codes))
+            run.all()
+        if report is not None and form is not None:
+            write_all({report: written(ledger.outcomes, form)})
+    sys.exit(worst(ledger.codes))
 
 
 @dataclass(frozen=True)
 class _Run:
-    """The options of a run."""
+    """The options of a run; ``task`` is what is to be done with each card."""
 
     paths: tuple[Path, ...]
     output: Path
-    formats: tuple[str, ...]
-    detail: str
+    task: Task
     in_place: bool
     force: bool
-    tie_rule: str | None
-    code: bool | None
+    dry_run: bool
+    jobs: int
+    limits: Limits
+    cached: bool
     debug: bool
-    outside: Statement | None = None
+    ledger: Ledger
 
-    def all(self) -> list[int]:
-        """Solve every card; the exit codes of what went wrong."""
-        found, errors, notes = jobs(self.paths, self.output)
-        for note in notes:
+    def all(self) -> None:
+        """Solve every card."""
+        found, errors, notes = cards_in(self.paths, self.output)
+        for note in notes if self.ledger.verbose or not found and not errors else ():
             click.echo(note, err=True)
-        return self.solve(found, errors)
+        self.solve(found, errors)
+        outcomes = self.ledger.outcomes
+        for line in table(outcomes) if len(outcomes) > 1 and any(path.is_dir() for path in self.paths) else ():
+            click.echo(line, err=True)
 
     def again(self, changed: list[Path]) -> Iterable[Path]:
         """Solve the cards among the changed files; those that were themselves written."""
         names = {str(file) for file in changed}
-        found, errors, _ = jobs(self.paths, self.output)
+        found, errors, _ = cards_in(self.paths, self.output)
         here = [job for job in found if str(job.path) in names]
         self.solve(here, [e for e in errors if any(p.file in names for p in e.problems)])
         return [job.path for job in here] if self.in_place else []
 
-    def solve(self, found: list[Job], errors: list[DeriveError]) -> list[int]:
-        codes: list[int] = []
+    def solve(self, found: list[Job], errors: list[DeriveError]) -> None:
         for error in errors:
-            with reported(codes, self.debug):
-                raise error
-        with progress(len(found)) as advance:
+            file = next((p.file for p in error.problems if p.file), "")
+            self.ledger.failed(error, file, Path(file).stem)
+        kept = {job.path: why for job in found if (why := self._kept(job)) is not None}
+        tasks = [replace(self.task, text=job.card.text, path=str(job.path)) for job in found if job.path not in kept]
+        results = made(tasks, self.limits, self.jobs, self.cached, self.debug)
+        with progress(len(found)) as at:
             for job in found:
-                with reported(codes, self.debug):
-                    click.echo(self.one(job))
-                advance()
-        return codes
+                at(job.card.id)
+                try:
+                    self.ledger.solved(self._written(job, kept[job.path] if job.path in kept else next(results)))
+                except DeriveError as error:
+                    told = self._hinted(job, error) if len(found) == 1 else error
+                    self.ledger.failed(told, str(job.path), job.card.id, job)
 
-    def one(self, job: Job) -> str:
-        """The summary line of a card whose files have been written."""
-        from derive.render import files, render
-        from derive.solve import solve as solve_card
-        from derive.verify.report import Verdict
-
-        start = time.perf_counter()
-        card = job.card
-        targets = {f: job.path if self.in_place and f == "md" else self.output / f"{job.stem}.{f}"
-                   for f in self.formats}  # fmt: skip
-        if "md" in targets and not self.force:
-            keep_hand_written(targets["md"], job)
+    def _kept(self, job: Job) -> DeriveError | None:
+        """Why the card's sheet may not be written."""
+        target = self._targets(job).get("md")
         try:
-            solution = solve_card(card, statement=self.outside, tie_rule=self.tie_rule, code=self.code)
-        except CardError as error:
-            if all((p.line or 0) < card.question_line for p in error.problems):
-                raise
-            hint = f"`derive read {job.path}` lists what is understood; what is open may be written in the front matter"
-            raise CardError(*error.problems, Problem(hint, str(job.path))) from error
-        try:
-            contents = {path: render(solution, f, self.detail) for f, path in targets.items()}
+            if target is not None and not self.force:
+                keep_hand_written(target, job)
         except DeriveError as error:
-            raise error.located(str(job.path), card.question_line) from error
-        beside = {path.parent / name: figure for f, path in targets.items()
-                  for name, figure in files(solution, f, self.detail).items()}  # fmt: skip
+            return error
+        return None
+
+    def _targets(self, job: Job) -> dict[str, Path]:
+        return {f: job.path if self.in_place and f == "md" else self.output / f"{job.stem}.{f}"
+                for f in self.task.formats}  # fmt: skip
+
+    def _hinted(self, job: Job, error: DeriveError) -> DeriveError:
+        if state(error) != OPEN:
+            return error
+        hint = f"`derive read {job.path}` lists what is understood; what is open may be written in the front matter"
+        return error.with_problems((*error.problems, Problem(hint, str(job.path))))
+
+    def _written(self, job: Job, result: Sheets | DeriveError) -> Outcome:
+        """What became of a card whose files have been written."""
+        if isinstance(result, DeriveError):
+            raise result
+        targets = self._targets(job)
+        contents = {(targets[f].parent / name if name else targets[f]): data
+                    for f, files in result.files.items() for name, data in files.items()}  # fmt: skip
         unchanged(job)
-        write_all(contents | beside)
-        report = solution.report
-        counts = ", ".join(f"{len(report.equations(v))} {v}" for v in (Verdict.PROVED, Verdict.TESTED))
-        written = ", ".join(map(str, targets.values()))
-        return f"{card.id}: {solution.derived}; {counts}; {written}; {time.perf_counter() - start:.1f} s"
+        if not self.dry_run:
+            write_all(contents)
+        names = [str(path) if not self.dry_run else f"{path} {_change(path, contents[path])}"
+                 for path in targets.values()]  # fmt: skip
+        line = (f"{job.card.id}: {result.derived}; {result.proved} proved, {result.tested} tested; {', '.join(names)}; "
+                + (f"{result.seconds:.1f} s" if result.seconds else "from the cache"))
+        files = () if self.dry_run else tuple(map(str, contents))
+        return Outcome(str(job.path), job.card.id, SOLVED, (line,), files, result.proved, result.tested,
+                       result.seconds)
+
+
+def _change(path: Path, data: str | bytes) -> str:
+    """What writing would do to a file."""
+    try:
+        before = path.read_bytes()
+    except OSError:
+        return "(new)"
+    return "(no change)" if before == (data.encode() if isinstance(data, str) else data) else "(would change)"
 
 
 def _formats(given: str | None, in_place: bool) -> tuple[str, ...]:
@@ -171,70 +222,3 @@ def _check(detail: str, tie_rule: str | None) -> None:
     rank(detail)
     if tie_rule is not None:
         known("tie rule", tie_rule, TIE_RULES)
-
-
-@click.command(no_args_is_help=True, short_help="Show solutions in the terminal.")
-@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
-@detail_option
-@click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
-@click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
-@click.option("--watch", "watching", is_flag=True, help="Show a card again whenever it is saved, until Ctrl-C.")
-@debug_option
-def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, code: bool | None, watching: bool,
-         debug: bool) -> None:  # fmt: skip
-    """Show solutions in the terminal, every equation verified, with formulas in Unicode.
-
-    \b
-    Examples:
-      derive show cards/max_pooling_backward.md
-      derive show cards --detail short | less -R
-      derive show cards/max_pooling_backward.md --watch
-    """
-    codes: list[int] = []
-    with reported(codes, debug):
-        rank(detail)
-        if watching:
-            watch(lambda: files_in(paths, OUTPUT),
-                  lambda changed: _again(paths, changed, detail, tie_rule, code, debug))
-        else:
-            codes += _all(paths, None, detail, tie_rule, code, debug)
-    sys.exit(worst(codes))
-
-
-def _again(paths: tuple[Path, ...], changed: list[Path], detail: str, tie_rule: str | None, code: bool | None,
-           debug: bool) -> Iterable[Path]:  # fmt: skip
-    if sys.stdout.isatty():
-        click.clear()
-    _all(paths, changed, detail, tie_rule, code, debug)
-    return ()
-
-
-def _all(paths: tuple[Path, ...], only: list[Path] | None, detail: str, tie_rule: str | None, code: bool | None,
-         debug: bool) -> list[int]:  # fmt: skip
-    codes: list[int] = []
-    found, errors, notes = jobs(paths, OUTPUT)
-    names = None if only is None else {str(file) for file in only}
-    for note in notes if only is None else ():
-        click.echo(note, err=True)
-    for error in errors:
-        if names is None or any(p.file in names for p in error.problems):
-            with reported(codes, debug):
-                raise error
-    for job in found:
-        if names is None or str(job.path) in names:
-            with reported(codes, debug):
-                _one(job, detail, tie_rule, code)
-    return codes
-
-
-def _one(job: Job, detail: str, tie_rule: str | None, code: bool | None) -> None:
-    _show(job.card, detail, tie_rule, code)
-
-
-def _show(layer: Card | Statement, detail: str, tie_rule: str | None, code: bool | None) -> None:
-    from rich.console import Console
-
-    from derive.render.terminal import render
-    from derive.solve import solve
-
-    Console(highlight=False).print(render(solve(layer, tie_rule=tie_rule, code=code), detail))

@@ -1,0 +1,141 @@
+"""The sheets of one card, made apart from the files: what a process of a pool does, and what a cache keeps."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from derive import errors
+from derive.cache import Cache, hashed
+from derive.card import Card
+from derive.errors import CardError, DeriveError, Problem
+from derive.pool import Limits, results
+from derive.records import dataclass
+from derive.statement import Statement
+
+# what is known of a card once and for all; a tool may work, a limit be enough, the next time
+_LASTING = ("CardError", "OpenError", "UnsupportedError", "VerificationError")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A card, and all else that its sheets depend on."""
+
+    text: str
+    path: str
+    formats: tuple[str, ...]
+    detail: str
+    tie_rule: str | None = None
+    code: bool | None = None
+    statement: Statement | None = None
+
+    @property
+    def key(self) -> str:
+        said = None if self.statement is None else (self.statement.values, self.statement.origin)
+        tool = (_engine(), os.environ.get("SOURCE_DATE_EPOCH")) if "pdf" in self.formats else None
+        return hashed(self.text, self.path, self.formats, self.detail, self.tie_rule, self.code, said, tool)
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """What was derived, how many equations were proved and tested, and each format's files; the sheet's name is ""."""
+
+    derived: str
+    proved: int
+    tested: int
+    files: Mapping[str, Mapping[str, str | bytes]]
+    seconds: float = 0.0  # that it took; 0 of what was there
+
+
+def sheets(task: Task) -> Sheets:
+    """Solve the card and render its sheets; raises :class:`DeriveError` with the place in its file."""
+    from derive.render import files, render
+    from derive.solve import solve
+    from derive.verify.report import Verdict
+
+    gc.set_threshold(1_000_000, 20, 20)  # start-up makes many objects that stay: visiting them again is waste
+    start = time.perf_counter()
+    card = Card.parse(task.text, task.path)
+    try:
+        solution = solve(card, statement=task.statement, tie_rule=task.tie_rule, code=task.code)
+    except CardError as error:
+        if all((p.line or 0) < card.question_line for p in error.problems):
+            raise
+        raise errors.OpenError(*error.problems) from error
+    try:
+        made = {f: {"": render(solution, f, task.detail), **files(solution, f, task.detail)} for f in task.formats}
+    except DeriveError as error:
+        raise error.located(task.path, card.question_line) from error
+    proved, tested = (len(solution.report.equations(v)) for v in (Verdict.PROVED, Verdict.TESTED))
+    return Sheets(solution.derived, proved, tested, made, time.perf_counter() - start)
+
+
+def made(tasks: Sequence[Task], limits: Limits, jobs: int, cached: bool = True,
+         debug: bool = False) -> Iterator[Sheets | DeriveError]:  # fmt: skip
+    """The sheets of each card, in order; what was made before is looked up.  ``debug``: here, and errors are raised."""
+    if debug:
+        yield from map(sheets, tasks)
+        return
+    cache = Cache() if cached else None
+    keys = [task.key if cache else "" for task in tasks]
+    there = [cache is not None and cache.has(key) for key in keys]
+    new = results(sheets, [task for task, known in zip(tasks, there, strict=True) if not known], limits, jobs)
+    for task, key, known in zip(tasks, keys, there, strict=True):
+        found = cache.get(key) if cache and known else None
+        if found is not None:
+            yield from_json(found)
+            continue
+        (result,) = results(sheets, [task], limits) if known else (next(new),)
+        kept = as_json(result)
+        if cache and kept is not None:
+            cache.put(key, kept)
+        yield result
+    if cache:
+        cache.close()
+
+
+def warm(limits: Limits) -> None:
+    """Import here what every card needs, so that each process has it from the start."""
+    if not limits.seconds:
+        return
+    from derive.render import render
+    from derive.solve import solve
+
+    render(solve(formula=r"y_k = \max(0, x_k)"), "md")
+
+
+def as_json(made: Sheets | DeriveError) -> Any:
+    """What a cache keeps of them; None of what may end otherwise the next time."""
+    if isinstance(made, DeriveError):
+        name = type(made).__name__
+        return {"error": name, "problems": [asdict(p) for p in made.problems]} if name in _LASTING else None
+    files = {f: {name: _packed(data) for name, data in some.items()} for f, some in made.files.items()}
+    return {"derived": made.derived, "proved": made.proved, "tested": made.tested, "files": files}
+
+
+def from_json(found: Any) -> Sheets | DeriveError:
+    """The inverse of :func:`as_json`."""
+    if "error" in found:
+        error: DeriveError = getattr(errors, found["error"])(*(Problem(**p) for p in found["problems"]))
+        return error
+    files = {f: {name: _unpacked(data) for name, data in some.items()} for f, some in found["files"].items()}
+    return Sheets(found["derived"], found["proved"], found["tested"], files)
+
+
+def _packed(data: str | bytes) -> Any:
+    return data if isinstance(data, str) else [base64.b64encode(data).decode("ascii")]
+
+
+def _unpacked(data: Any) -> str | bytes:
+    return data if isinstance(data, str) else base64.b64decode(data[0])
+
+
+def _engine() -> str | None:
+    from derive.render.pdf import engine
+
+    return engine()

@@ -24,6 +24,7 @@ else:
 
 def _frozen(cls: type[Any]) -> type[Any]:
     own = dict(vars(cls))
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else the library looks for a signature, and reads Python's own text
     made = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)  # the fields alone
     fields = dataclasses.fields(made)
     methods: dict[str, Any] = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeGuard
 
+from derive.records import dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Token:
     """``type`` is its class in vocabulary.py; ``text`` the canonical text (a NAME's ASCII name).
 
@@ -24,7 +26,7 @@ class Token:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """``bracket`` is the opening terminal: LBRACE (invisible), LPAREN, LBRACK, LSET, LFLOOR, LCEIL or LBAR."""
 
@@ -34,7 +36,7 @@ class Group:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scripted:
     """base_{sub}^{sup}′; more than one sub or sup is an error for the elaboration to report."""
 
@@ -46,7 +48,7 @@ class Scripted:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Command:
     """A command with arguments: FRAC (two), SQRT and BRACE (one); RANGE has letters, a first and a last value."""
 
@@ -56,7 +58,7 @@ class Command:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Env:
     """``\\begin{name} … \\end{name}``; AMP and CR stand among the items."""
 

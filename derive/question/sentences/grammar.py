@@ -22,7 +22,8 @@ from typing import Any
 from derive.question.sentences.tokens import Token
 from derive.records import dataclass
 
-_PIECE = re.compile(r"\{(\w+)([+*]?)(?::(\w+))?\}|([A-Z_]+)(\*?)(?!\w)|([\[\]()|])|([^\s\[\]{}()|]+)")
+_TOKEN = re.compile(r"\{[^}]*\}|[\[\]()|]|[^\s\[\]{}()|]+")
+_NAMED = re.compile(r"\{(\w+)([+*]?)(?::(\w+))?\}|([A-Z_]+)(\*?)")
 Env = tuple[tuple[str, Any], ...]
 Runs = Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]
 
@@ -108,43 +109,49 @@ def words_of(language: str, name: str) -> frozenset[str]:
 @cache
 def vocabulary(language: str) -> frozenset[str]:
     """All words of the rows but those of what is not about a layer."""
-    def words(pieces: tuple[Any, ...]) -> Iterator[str]:
+    found: set[str] = set()
+
+    def gather(pieces: tuple[Any, ...]) -> None:
         for piece in pieces:
             if isinstance(piece, Word):
-                yield from piece.choices
+                found.update(piece.choices)
             elif isinstance(piece, Choice):
                 for way in piece.ways:
-                    yield from words(way)
+                    gather(way)
 
-    return frozenset(word for name, rows in grammar(language).items() if name != "STORY"
-                     for row in rows for word in words(row.pieces))
+    for name, rows in grammar(language).items():
+        for row in rows if name != "STORY" else ():
+            gather(row.pieces)
+    return frozenset(found)
 
 
 @cache
-def _word(words: str) -> Word:
-    return Word(frozenset(words.split("/")))
+def _piece(token: str) -> Word | Ref:
+    """What is written without brackets; rows share most of it."""
+    named = _NAMED.fullmatch(token)
+    if named is None:
+        return Word(frozenset(token.split("/")))
+    name, several, bound, upper, star = named.groups()
+    if upper:
+        return Ref(upper, "", False, bool(star))
+    return Ref(name, "" if several == "*" else bound or name, several == "+", several == "*")
 
 
 def _pieces(pattern: str) -> tuple[Any, ...]:
     stack: list[list[list[Any]]] = [[[]]]
     kinds: list[str] = []
-    for match in _PIECE.finditer(pattern):
-        name, several, bound, upper, star, bracket, words = match.groups()
-        if bracket in ("[", "("):
+    for token in _TOKEN.findall(pattern):
+        if token in "[(":
             stack.append([[]])
-            kinds.append(bracket)
-        elif bracket == "|":
+            kinds.append(token)
+        elif token == "|":
             stack[-1].append([])
-        elif bracket:
+        elif token in "])":
             ways = [tuple(way) for way in stack.pop()]
             ways += [()] if kinds.pop() == "[" else []
             stack[-1][-1].append(Choice(tuple(ways)))
-        elif name:
-            stack[-1][-1].append(Ref(name, "" if several == "*" else bound or name, several == "+", several == "*"))
-        elif upper:
-            stack[-1][-1].append(Ref(upper, "", False, bool(star)))
         else:
-            stack[-1][-1].append(_word(words))
+            stack[-1][-1].append(_piece(token))
     return tuple(stack[0][0]) if len(stack[0]) == 1 else (Choice(tuple(tuple(way) for way in stack[0])),)
 
 
@@ -152,18 +159,18 @@ class Rows:
     """A language's rows, and with what each of their names may begin; those that may be nothing are ``empty``."""
 
     def __init__(self, rows: Grammar, kinds: Mapping[str, frozenset[str]]) -> None:
-        self.rows, self.empty = rows, _empty(rows)
-        self.begins = _begins(rows, self.empty, kinds)
+        self.rows, empty = rows, _empty(rows)
+        self._leads = {name: [(row, *_leads(row.pieces, empty)) for row in own] for name, own in rows.items()}
+        self.begins = _begins({name: [lead for _, _, leads in own for lead in leads]
+                               for name, own in self._leads.items()}, empty, kinds)
         self.fitting = lru_cache(maxsize=20_000)(self._fitting)
-        self._of = cache(lambda name: tuple((row, self._first(row)) for row in self.rows[name]))
+        self._of = cache(lambda name: tuple((row, self._first(e, leads)) for row, e, leads in self._leads[name]))
 
     def _fitting(self, name: str, kind: str, text: str) -> tuple[Row, ...]:
         """The rows of a name that may begin with a token of this kind and text."""
         return tuple(row for row, first in self._of(name) if first.fits(kind, text))
 
-    def _first(self, row: Row) -> First:
-        leads: list[Word | Ref] = []
-        empty = _led(row.pieces, self.empty, leads)
+    def _first(self, empty: bool, leads: list[Word | Ref]) -> First:
         words = (piece.choices if isinstance(piece, Word) else self.begins[piece.name].words for piece in leads)
         kinds = (self.begins[piece.name].kinds for piece in leads if isinstance(piece, Ref))
         return First(frozenset().union(*words), frozenset().union(*kinds), empty)
@@ -178,12 +185,16 @@ def indexed(language: str, atoms: tuple[tuple[str, frozenset[str]], ...]) -> Row
 def _empty(rows: Grammar) -> frozenset[str]:
     """The names of which a run may be nothing: the fewest that fit all rows."""
     found: set[str] = set()
-    while True:
-        more = {name for name, own in rows.items()
-                if name not in found and any(_led(row.pieces, found, []) for row in own)}
-        if not more:
-            return frozenset(found)
+    able = {name: kept for name, own in rows.items() if (kept := [row for row in own if _led(row.pieces, rows, [])])}
+    while more := {name for name, own in able.items()
+                   if name not in found and any(_led(row.pieces, found, []) for row in own)}:
         found |= more
+    return frozenset(found)
+
+
+def _leads(pieces: tuple[Any, ...], empty: Collection[str]) -> tuple[bool, list[Word | Ref]]:
+    leads: list[Word | Ref] = []
+    return _led(pieces, empty, leads), leads
 
 
 def _led(pieces: tuple[Any, ...], empty: Collection[str], leads: list[Word | Ref]) -> bool:
@@ -200,14 +211,12 @@ def _led(pieces: tuple[Any, ...], empty: Collection[str], leads: list[Word | Ref
     return True
 
 
-def _begins(rows: Grammar, empty: frozenset[str], kinds: Mapping[str, frozenset[str]]) -> dict[str, First]:
+def _begins(rows: Mapping[str, Sequence[Word | Ref]], empty: frozenset[str],
+            kinds: Mapping[str, frozenset[str]]) -> dict[str, First]:
     """With what each name may begin: the words and kinds of all names that may stand first in it."""
     words: dict[str, set[str]] = {name: set() for name in (*rows, *kinds)}
     names: dict[str, set[str]] = {name: set() for name in (*rows, *kinds)}
-    for name, own in rows.items():
-        leads: list[Word | Ref] = []
-        for row in own:
-            _led(row.pieces, empty, leads)
+    for name, leads in rows.items():
         for piece in leads:
             words[name].update(piece.choices) if isinstance(piece, Word) else names[name].add(piece.name)
     found = {}

@@ -21,6 +21,7 @@ from derive.verify.example import Parsed, displayed, example
 from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
+from derive.verify.provers.smt import Own
 from derive.verify.report import Check, Report, Verdict, remembered
 from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
@@ -47,7 +48,8 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
 def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Tables | None = None) -> Iterator[Check]:
     """One check after another, of what could be read."""
     module, scopes = messages.module, scopes_of(parsed, messages, tables)
-    able = {name: cache(partial(proofs, scope)) for name, scope in scopes.items()}
+    z3 = Own()
+    able = {name: cache(partial(proofs, scope, z3)) for name, scope in scopes.items()}
     for math, node in parsed:
         found = _checked(math, node, scopes, module, able)
         claims = not math.definition or math.scope.startswith("entries")

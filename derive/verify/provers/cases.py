@@ -49,19 +49,23 @@ class Proof:
 Proofs = tuple[Proof, ...]
 
 
-def proofs(scope: Scope) -> Proofs:
-    """By Z3 in all cases; by ring identities alone where the forward formula has no cases."""
+def proofs(scope: Scope, own: Own | None = None) -> Proofs:
+    """By Z3 in all cases; by ring identities alone where the forward formula has no cases.
+
+    ``own`` is Z3's context for all that lives and is used together, as the scopes of a sheet: each takes long to make.
+    """
+    own = own or Own()
     if scope.window is not None:
         n = scope.window.window.n
-        found = ByCases(scope, scope.draws.sizes[0])
+        found = ByCases(scope, scope.draws.sizes[0], own)
         return (_proof(_FEW, f"by Z3 for all windows of {n} entries", found),) if n <= PROVABLE else ()
     if scope.windows and scope.windows[0].whole:
         sizes = over_windows(scope.module, one_more=1) if scope.windows[0].window.n <= PROVABLE else None
         if sizes is None:
             return ()
         shape = "×".join(map(str, sizes.shapes[scope.module.inputs[0]]))
-        return (_proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes)),)
-    provers = tuple(ByCases(scope, sizes) for sizes in scope.sizes[:PROVED_AT])
+        return (_proof(_FEW, f"by Z3 for all inputs of size {shape}", ByCases(scope, sizes, own)),)
+    provers = tuple(ByCases(scope, sizes, own) for sizes in scope.sizes[:PROVED_AT])
     if provers[0].pieces is None:
         return ()
     words = "by Z3 for {}, in all cases" if provers[0].pieces.pieces else "by ring identity for {}"
@@ -87,9 +91,8 @@ def _places(sizes: Iterable[Sizes]) -> str:
 class ByCases:
     """Proves statements of a scope at one choice of sizes: no model of the negation, whatever the region."""
 
-    def __init__(self, scope: Scope, sizes: Sizes) -> None:
-        self.scope, self.sizes = scope, sizes
-        self._own = Own()
+    def __init__(self, scope: Scope, sizes: Sizes, own: Own) -> None:
+        self.scope, self.sizes, self._own = scope, sizes, own
         self._sound = 0  # axioms that are known to have a model
         self._spare = _SPARE[0]
         self._known: dict[Node, bool] = {}

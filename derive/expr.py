@@ -565,8 +565,12 @@ def _rewritten(node: Any, rule: Callable[[Node], Node | None], wanted: frozenset
     if isinstance(node, BINDING):
         binder, body = open_binder(node)
         cond = None if binder.cond is None else _rewritten(binder.cond, rule, wanted)
-        binder, body = Binder(binder.variables, binder.lower, binder.upper, cond), _rewritten(body, rule, wanted)
-        new = SetOf(binder, body) if isinstance(node, SetOf) else type(node)(node.op, binder, body)
+        inside = _rewritten(body, rule, wanted)
+        if inside is body and cond is binder.cond:
+            new = node
+        else:
+            binder = Binder(binder.variables, binder.lower, binder.upper, cond)
+            new = SetOf(binder, inside) if isinstance(node, SetOf) else type(node)(node.op, binder, inside)
     else:
         new = rebuild(node, lambda child: _rewritten(child, rule, wanted))
     return (rule(new) if not wanted or type(new) in wanted else None) or new

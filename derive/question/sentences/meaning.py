@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from derive.notation.rules.kinds import Said
@@ -32,12 +33,18 @@ def says(said: Any, kind: str) -> bool:
 
 def meanings(tokens: Sentence) -> list[Any]:
     """All that a sentence may say; raises :class:`Unread` where the rows do not read all of it."""
-    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
-    found = list(dict.fromkeys(parse.whole("sentence")))
+    found, furthest = _read(tokens, tuple((f.tree, f.origin) for token in tokens for f in token.formulas))
     if not found:
-        read, rest = (" ".join(map(str, part)) for part in (tokens[: parse.furthest], tokens[parse.furthest :]))
+        read, rest = (" ".join(map(str, part)) for part in (tokens[:furthest], tokens[furthest:]))
         raise Unread(f"{read} <<>> {rest}")
-    return [one for one in found if says(one, "own")] or found  # «a leaky ReLU, f(z) = …» is one thing
+    return [one for one in found if says(one, "own")] or [*found]  # «a leaky ReLU, f(z) = …» is one thing
+
+
+@lru_cache(maxsize=256)
+def _read(tokens: Sentence, _: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
+    """What the rows make of a sentence and of its formulas' trees, by which they do not compare; how far they go."""
+    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
+    return tuple(dict.fromkeys(parse.whole("sentence"))), parse.furthest
 
 
 _SETTLED = frozenset("asks messages messages_jacobian messages_vjp messages_forward besides skip given case".split())

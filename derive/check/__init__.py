@@ -10,7 +10,7 @@ from derive.calculus.messages import Messages
 from derive.card import Card
 from derive.check.answered import Given, answers, asked
 from derive.check.beside import Beside, Readings
-from derive.check.claims import Item, Kind_, solution
+from derive.check.claims import Item, Kind_, Reading, solution
 from derive.check.examples import Numbers, at_numbers, told
 from derive.check.letters import numeric
 from derive.check.mistakes import follows
@@ -20,12 +20,11 @@ from derive.check.verdict import Found, Judge
 from derive.errors import DeriveError
 from derive.module import Module
 from derive.notation import write
-from derive.notation.symbols import SymbolTable
 from derive.verify.report import Verdict
 
 __all__ = ["Answered", "Judged", "Points", "Report", "check"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
-_judges: dict[tuple[Module, SymbolTable], Judge] = {}
+_judges: dict[Reading, Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
 
 
@@ -72,7 +71,7 @@ def _derived(module: Module) -> tuple[Module, Messages]:
 def _report(text: str, first: int, card: Card, module: Module, path: str | None, marked: bool) -> Report:
     layer, messages = _derived(module)
     found = solution(text, first, card.question, layer)
-    judge, alike = _judge(found.module, found.table, messages), _judge(found.square, found.square_table, messages)
+    judge = _judge(found.reading, messages)
     beside = Beside(text, first, found.items, (*messages.module.parameters, *messages.module.constants))
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
@@ -85,7 +84,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
         elif item.kind is Kind_.CONDITION and item.node is not None:
             numbers = told(item.node, numbers, judge.module)
         elif item.kind is Kind_.CLAIM:
-            own = alike if item.square else judge
+            own = judge if item.reading is None else _judge(item.reading, messages)
             verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers), "", None
             if verdict.verdict == Verdict.REFUTED:
                 line = _cause(item, [w for w, _ in wrong], own)
@@ -100,14 +99,13 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     return Report(tuple(checks), tuple(definitions), _asked(module, messages, held, unread), mark, path)
 
 
-def _judge(module: Module, table: SymbolTable, messages: Messages) -> Judge:
+def _judge(reading: Reading, messages: Messages) -> Judge:
     """What judges equations of this layer: answers to one question have most of them in common."""
-    key = module, table
-    if key not in _judges:
+    if reading not in _judges:
         while len(_judges) >= _MOST:
             del _judges[next(iter(_judges))]
-        _judges[key] = Judge(module, messages, table)
-    return _judges[key]
+        _judges[reading] = Judge(reading.module, messages, reading.table, reading.window, reading.definitions)
+    return _judges[reading]
 
 
 def _points(card: Card, held: Sequence[Item], wrong: Sequence[Item], unread: bool, module: Module) -> Points | None:
@@ -138,8 +136,9 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
             return Found(Verdict.NOT_READ, f"it is not so at the numbers before it: {doubt}") if doubt else at
     found = judge(item.link, readings.first)
     if found.verdict != Verdict.REFUTED:
-        return Found(Verdict.NOT_READ, item.square) if item.square else found
-    doubt = item.doubt or readings.doubt or ("it may be a supposition" if item.supposes else "")
+        return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found
+    unsure = item.reason if item.reading is not None and item.reading.unsure else ""
+    doubt = unsure or item.doubt or readings.doubt or ("it may be a supposition" if item.supposes else "")
     for cond in readings.others:
         doubt = doubt or judge.saved(item.link, cond)
     return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}") if doubt else found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
 from derive.axes import with_axes
+from derive.calculus.one_window import Windowed, windowed
 from derive.check.letters import (
     Letters,
     arrives,
@@ -34,7 +35,10 @@ from derive.expr import (
     Num,
     Partial,
     Rel,
+    SetApp,
+    SetOf,
     Size,
+    conditions,
     free_indices,
     joined,
     subst,
@@ -46,11 +50,14 @@ from derive.notation import gather
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
 from derive.notation.rules.kinds import Said, kind_of
-from derive.notation.symbols import SymbolTable
+from derive.notation.symbols import Kind, SymbolTable
 from derive.question.words.reading import read_parts
 from derive.records import dataclass
+from derive.sheet import Math
 from derive.statement import MOST_FORMULAS
 from derive.verify.check import unbound
+from derive.verify.report import Verdict
+from derive.verify.windows import check_listing
 
 _SHAPES = "state the shapes|state shapes"
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
@@ -72,6 +79,21 @@ class Kind_(StrEnum):
 
 
 @dataclass(frozen=True)
+class Reading:
+    """The letters in which formulas are read, and the layer that they are about.
+
+    ``unsure``: what holds of them is accepted, and what fails is not read; ``refutes``: the other way round.
+    """
+
+    module: Module
+    table: SymbolTable
+    unsure: bool = False
+    refutes: bool = False
+    window: Windowed | None = None
+    definitions: tuple[Node, ...] = ()  # of sets and letters of one window
+
+
+@dataclass(frozen=True)
 class Item:
     """A formula, or one link ``head = value`` of a chain, and where it says that it holds (``cond``)."""
 
@@ -82,7 +104,7 @@ class Item:
     cond: Cond | None = None
     doubt: str = ""  # why it is not refuted where it fails
     written: Rel | None = None  # the link with all its indices, where one of them says nothing
-    square: str = ""  # why it is read only where all axes are equally long
+    reading: Reading | None = None  # another one than that of the solution, for the ``reason``
 
     @property
     def link(self) -> Rel:
@@ -104,10 +126,7 @@ class Solution:
     """The formulas in order, and the layer with the letters that the solution defines."""
 
     items: tuple[Item, ...]
-    module: Module
-    table: SymbolTable
-    square: Module  # the layer with all its axes of one length, and its letters
-    square_table: SymbolTable
+    reading: Reading
 
 
 def solution(text: str, first: int, question: str, module: Module) -> Solution:
@@ -127,27 +146,65 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
         for _, node in read_parts(formula, letters.table):
             if not isinstance(node, DeriveError):
                 told(node, letters)
-    letters.module = spared(with_axes(letters.module, spare=False), module, text)
+    extents = replace(letters, module=with_axes(letters.module, spare=False), own={**letters.own},
+                      loose={**letters.loose}, sizes={})
+    letters.module = spared(extents.module, module, text)
     shaped(letters)
     written = rewritten([*asked, *found])
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)]
     table = letters.table = gather(written, gather(defining, letters.module.table))
-    items = [item for formula in written if formula.line > 0 for part, node in read_parts(formula, table)
-             for item in _items(part, node, letters)]
+    groups = _groups(written, letters)
+    for reasons, other, reading in _others(letters, extents):
+        if any(_unread(item, reasons) for group in groups for item in group) and _lists(groups, reading.window):
+            other.table = gather(written, other.module.table)
+            again = _groups(written, other)
+            defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node)
+            reading = replace(reading, module=other.module, table=other.table, definitions=defined)
+            groups = [_better(group, read, reasons, reading) for group, read in zip(groups, again, strict=True)]
+    items = (item for group in groups for item in group)
+    return Solution(tuple(i for i in items if not _DELTA.fullmatch(i.formula.latex)), Reading(letters.module, table))
+
+
+def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
+    """The items of each formula of the solution."""
+    return [[item for part, node in read_parts(formula, letters.table) for item in _items(part, node, letters)]
+            for formula in written if formula.line > 0]
+
+
+def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str], Letters, Reading]]:
+    """In what else formulas may be read, and the reasons for which it is tried.
+
+    With all axes equally long: wrong there, an equation is wrong.  With letters for extents, with those of one window.
+    """
     square = squared(letters.module)
-    alike = replace(letters, module=square)
-    alike.table = gather(written, square.table)
-    return Solution(tuple(_reread(item, alike) for item in items if not _DELTA.fullmatch(item.formula.latex)),
-                    letters.module, table, square, alike.table)
+    yield re.compile(_SHAPES), replace(letters, module=square), Reading(square, square.table, refutes=True)
+    names = "|".join(s.name for s in extents.module.table.of_kind(Kind.SIZE))
+    plain = Reading(extents.module, extents.module.table, unsure=True)
+    yield re.compile(f"^nothing says what `(?:{names})` is$"), extents, plain
+    for w in windowed(letters.module):
+        one = w.window.module
+        yield re.compile(f"^nothing (?:says what|tells)|{_SHAPES}"), Letters(one), replace(plain, window=w)
 
 
-def _reread(item: Item, alike: Letters) -> Item:
-    """What shapes forbid, read where all axes are equally long: wrong there, it is wrong."""
-    if item.kind is not Kind_.UNREAD or not re.search(_SHAPES, item.reason):
-        return item
-    read = [i for part, node in read_parts(item.formula, alike.table) for i in _items(part, node, alike)]
-    first = read[0] if len(read) == 1 else item
-    return replace(first, square=item.reason) if first.kind is Kind_.CLAIM else item
+def _lists(groups: Sequence[Sequence[Item]], w: Windowed | None) -> bool:
+    """Where z_1, z_2, … are told, they are the entries of one window."""
+    told = [] if w is None else [item.link for group in groups for item in group if item.kind is Kind_.DEFINITION
+                                 and isinstance(item.node, Rel) and isinstance(head := item.link.terms[0], Entry)
+                                 and head.tensor == w.window.entries]
+    return w is None or not told or check_listing(Math("", told[0], ""), joined(told), w).verdict == Verdict.PROVED
+
+
+def _unread(item: Item, reasons: re.Pattern[str]) -> bool:
+    return item.kind is Kind_.UNREAD and reasons.search(item.reason) is not None
+
+
+def _better(group: list[Item], again: list[Item], reasons: re.Pattern[str], reading: Reading) -> list[Item]:
+    """What is not read, as it is read in another way."""
+    if len(group) == 1 and _unread(group[0], reasons) and not any(i.kind is Kind_.UNREAD for i in again):
+        return [replace(i, reason=group[0].reason, reading=reading) for i in again]
+    pairs = zip(group, again, strict=True) if len(group) == len(again) else ((i, i) for i in group)
+    return [replace(new, reason=old.reason, reading=reading)
+            if _unread(old, reasons) and new.kind is Kind_.CLAIM else old for old, new in pairs]
 
 
 def _implied(formula: Formula) -> Iterator[Formula]:
@@ -190,15 +247,35 @@ def _items(formula: Formula, node: Node | DeriveError, letters: Letters) -> Iter
     if not equations:
         yield from (Item(formula, Kind_.CONDITION, own_letters(p, letters)) for p in others)
         return
-    cond = joined([*([cond] if cond is not None else []), *others]) if others or cond is not None else None
+    said = [own_letters(c, letters) for c in (*conditions(cond), *others)]
+    known = [part for c in said for part in _known(c, letters)]
+    missing = "" if known == said else letters.unknown(joined(said))
     for equation in equations:
-        yield from _links(formula, equation, None if cond is None else own_letters(cond, letters), letters)
+        for item in _links(formula, equation, joined(known) if known else None, letters):
+            yield replace(item, doubt=item.doubt or f"nothing says what `{missing}` is" if missing else item.doubt)
+
+
+def _known(cond: Cond, letters: Letters) -> Iterator[Cond]:
+    """Of t = 2, …, T - 1 that t is at least 2, where nothing says what T is."""
+    unknown = letters.unknown(cond)
+    if not unknown or not isinstance(cond, Rel) or any(isinstance(n, Entry) for n in walk(cond)):
+        yield cond
+        return
+    for a, op, b in zip(cond.terms, cond.ops, cond.terms[1:], strict=False):
+        pair = Rel((a, b), (op,))
+        if not letters.unknown(pair):
+            yield pair
 
 
 def _restricts(node: Rel, letters: Letters) -> bool:
-    """i = j, a = 1, x_k = 0, w = v, δ_y = (1, 2): what an equation of what is free says is a supposition."""
+    """i = j, a = 1, x_k = 0, w = v, δ_y = (1, 2): what an equation of what is free says is a supposition.
+
+    n = ⌊m/2⌋ is none.
+    """
     head, module = node.terms[0], letters.module
     free = isinstance(head, Entry) and head.tensor in module.given
+    if isinstance(head, Size) and any(isinstance(n, Fn) and n.name == "floor" for n in walk(node.terms[-1])):
+        return False
     if arrives(head, module) is not None and numeric(node.terms[-1]):
         return True
     return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr)
@@ -207,10 +284,17 @@ def _restricts(node: Rel, letters: Letters) -> bool:
 def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters) -> Iterator[Item]:
     head = equation.terms[0]
     for term in equation.terms[1:]:
+        if isinstance(head, SetApp) and isinstance(term, SetOf) and not letters.unknown(term):
+            letters.own[head.name] = Rel((head, term), ("=",))
+            yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
+            continue
         link = own_letters(Rel((head, term), ("=",)), letters)
         if cond is None and (letters.defines(link) or defines_function(link, letters)):
             if isinstance(link.terms[0], Entry):
                 letters.define(link)
+            yield Item(formula, Kind_.DEFINITION, link)
+            continue
+        if _entry_named(link, letters):
             yield Item(formula, Kind_.DEFINITION, link)
             continue
         bound, doubt = upstream(link, formula.latex, letters)
@@ -224,6 +308,13 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             yield Item(formula, Kind_.CLAIM, subst(bound, first), "", cond, doubt, bound)
         else:
             yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt)
+
+
+def _entry_named(link: Rel, letters: Letters) -> bool:
+    """z_1 = x_{2k,2l}: one entry of a new letter."""
+    head, value = link.terms
+    return isinstance(head, Entry) and not letters.known(head.tensor) and bool(head.indices) and all(
+        isinstance(i, Num) for i in head.indices) and not letters.unknown(value) and isinstance(value, Entry)
 
 
 def _repeated(index: Idx, node: Expr) -> bool:

@@ -15,6 +15,7 @@ from derive.expr import (
     Binder,
     Bracket,
     Cond,
+    Directional,
     Entry,
     Expr,
     Fn,
@@ -24,6 +25,7 @@ from derive.expr import (
     Partial,
     Reduce,
     Rel,
+    SetApp,
     Size,
     add,
     free_indices,
@@ -76,12 +78,14 @@ class Letters:
         module = self.module
         sizes = {*self.sizes} | {s for symbol in self.table.symbols for s in symbol.sizes if isinstance(s, str)} | {
             n.name for e in module.equations for n in walk(e) if isinstance(n, Size)}
+        sets = {*self.own, *(name for name, _ in module.fields)}
         arguments = {a.tensor for n in walk(node) if isinstance(n, Fn) and module.function(n.name.rstrip("'"))
                      for a in n.args if isinstance(a, Entry)} if _of_function(node, module) else set()
+        arguments |= {n.direction for n in walk(node) if isinstance(n, Directional)}
         for n in walk(node):
             if isinstance(n, Entry) and not self.known(n.tensor) and n.tensor not in arguments:
                 return n.tensor
-            if isinstance(n, Size) and n.name not in sizes:
+            if isinstance(n, Size) and n.name not in sizes or isinstance(n, SetApp) and n.name not in sets:
                 return n.name
         return ""
 
@@ -230,6 +234,8 @@ def _whole(variable: Idx, low: Expr | None, high: Expr | None, body: Expr, lette
     slots = [(e.tensor, d) for e in entries for d, i in enumerate(e.indices) if i is variable]
     moved = any(i is not variable and variable in free_indices(i) for e in entries for i in e.indices)
     if not isinstance(low, Num) or low.value not in (0, 1) or high is None or not slots or moved:
+        return False
+    if isinstance(high, Num) and any(e.tensor in letters.loose for e in entries):
         return False
     extent = add(high, Num(1)) if low.value == 0 else high
     size = next((s for t, d in slots if (s := found.size(t, d)) is not None), None)

@@ -10,6 +10,7 @@ from itertools import islice
 
 from derive.axes import axes
 from derive.calculus.messages import Messages
+from derive.calculus.one_window import Windowed
 from derive.check import kinks
 from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
@@ -19,6 +20,7 @@ from derive.expr import (
     Bracket,
     Cases,
     Cond,
+    Directional,
     Entry,
     Extremum,
     Fn,
@@ -30,6 +32,8 @@ from derive.expr import (
     Partial,
     Reduce,
     Rel,
+    SetApp,
+    Subdifferential,
     add,
     conditions,
     eq,
@@ -53,7 +57,7 @@ from derive.verify.points.point import LOSS
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.report import Verdict
-from derive.verify.scope import Scope, localised
+from derive.verify.scope import Scope, gather, localised
 
 # refutations that a range or a domain left unsaid may explain
 _UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
@@ -85,6 +89,8 @@ class Judge:
     module: Module
     messages: Messages
     table: SymbolTable
+    window: Windowed | None = None  # of which the layer is one
+    defined: tuple[Node, ...] = ()  # sets that the text defines
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
     _mistakes: dict[tuple[Rel, Cond | None], str] = field(default_factory=dict)
     _scopes: dict[Hashable, Scope] = field(default_factory=dict)
@@ -133,7 +139,7 @@ class Judge:
     def _scope(self, node: Node) -> Scope:
         """The points at which a statement is tried: the same for all that name no further number and letter."""
         module = shrunk(self.module, (node,))
-        found = Scope(module, self.table, (node,), self.definitions)
+        found = Scope(module, self.table, (node,), self.definitions, self.window)
         key = found.kind, thresholds((node,)), found.free, module is self.module
         return self._scopes.setdefault(key, found)
 
@@ -152,7 +158,9 @@ class Judge:
 
     @cached_property
     def definitions(self) -> Definitions:
-        """Stars of the layer."""
+        """Stars of the layer, or the sets of one window."""
+        if self.window is not None:
+            return gather(self.defined, self.module)
         module = self.messages.module
         stars = {name: (arg, place, module.parameters_of(arg))
                  for name, (arg, place) in self.messages.star_definitions.items()}
@@ -169,7 +177,9 @@ class Judge:
             return Found(Verdict.NOT_READ, "it is no equation of entries")
         node: Cond = whole
         scope = self._scope(node)
-        found = fresh(Math("", node, "equation"), node, scope, partial(self._provers, scope))
+        ties = any(isinstance(n, (Subdifferential, Directional, SetApp)) for n in walk(node))
+        printed = Math("", node, "equation", ties=ties and self.window is not None)
+        found = fresh(printed, node, scope, partial(self._provers, scope))
         if found.verdict == Verdict.REFUTED:
             told = found.counterexample or ""
             if "out of range" in told and (wide := _padded(link, self.module)) is not link:

@@ -300,7 +300,9 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
         bound, doubt = upstream(link, formula.latex, letters)
         loose = [i for i in free_indices(bound.terms[1]) - free_indices(bound.terms[0]) if isinstance(i, Idx)]
         if (name := letters.unknown(bound) or (letters.unknown(cond) if cond is not None else "")):
-            yield Item(formula, Kind_.UNREAD, None, f"nothing says what `{name}` is")
+            single = isinstance(head, Entry) and loose and not any(isinstance(n, Entry) for n in walk(link.terms[1]))
+            yield Item(formula, Kind_.CONDITION) if single else Item(  # the term p = l
+                formula, Kind_.UNREAD, None, f"nothing says what `{name}` is")
         elif unbound(bound) and (not loose or any(_repeated(i, bound.terms[1]) for i in loose)):
             yield Item(formula, Kind_.UNREAD, None, f"{unbound(bound)} is free on the right and absent on the left")
         elif loose:

@@ -288,9 +288,9 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
     further = kinks.boundaries(claim, scope)
     if further is None:
         return Found(Verdict.NOT_READ, "no point was tried on the boundary of one of its conditions")
-    if (against := kinks.refuted(node, further, scope)) is not None:
-        return Found(Verdict.NOT_READ, f"undecided {against}") if any(w in against for w in _UNDECIDED) else Found(
-            Verdict.REFUTED, "", against)
+    against = kinks.refuted(node, further, scope)
+    if against is not None and not any(words in against for words in _UNDECIDED):
+        return Found(Verdict.REFUTED, "", against)
     if not kinks.handled(claim) and any(isinstance(claim.terms[0], kind) for kind in (Partial, Fn)) and _has_cases(
             (claim, *scope.module.equations, *(f.body for f in scope.module.functions))):
         return Found(Verdict.NOT_READ, "its value at a kink was not looked at")

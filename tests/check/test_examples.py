@@ -43,3 +43,24 @@ def test_one_number_is_no_answer() -> None:
     report = derive.check(card, text=r"Let $w = 1$, $x = 2$, $b = -2$. Then $\frac{\partial y}{\partial x} = 1$.")
     assert report.ok
     assert report.missing
+
+
+GATES = (r"A gated unit computes $f_k = \sigma(\sum_j W_{f,kj} x_j)$, $g_k = \tanh(\sum_j W_{g,kj} x_j)$ and $y_k = f_k g_k$ "
+         r"with $\sigma(u) = \frac{1}{1 + e^{-u}}$ and trainable $W_f$, $W_g$. Derive the parameter messages.")
+POOL = (r"A max pooling layer with $2 \times 2$ windows and stride 2 computes "
+        r"$f_{kl} = \max_{(i,j) \in \Omega(k,l)} x_{ij}$. Derive the backward message.")
+WINDOW = (r"Let $z_1 = x_{2k,2l}$, $z_2 = x_{2k,2l+1}$, $z_3 = x_{2k+1,2l}$, $z_4 = x_{2k+1,2l+1}$. Then "
+          r"$f = \max(z_1, z_2, z_3, z_4)$ and $\frac{\partial f}{\partial z_q} = ")
+OTHERS = [
+    (GATES, r"$\delta_{W_f,kj} = \delta_{f,k} f_k (1 - f_k) x_j$", ["proved"]),
+    (GATES, r"$\delta_{W_f,kj} = \delta_{f,k} g_k (1 - g_k) x_j$", ["refuted"]),
+    (POOL, WINDOW + r"[z_q > \max_{r \ne q} z_r]$.", ["proved", "proved"]),
+    (POOL, WINDOW + r"[z_q < \max_{r \ne q} z_r]$.", ["proved", "not read"]),
+    (POOL, WINDOW.replace("2k+1,2l}", "2k+2,2l}") + r"[z_q > \max_{r \ne q} z_r]$.", ["not read", "not read"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "text", "verdicts"), OTHERS)
+def test_letters_of_letters_and_of_one_window(question: str, text: str, verdicts: list[str]) -> None:
+    card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{question}\n")
+    assert [c.verdict for c in derive.check(card, text=text).checks] == verdicts

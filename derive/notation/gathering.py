@@ -238,8 +238,8 @@ class _Gathering(Ranks):
         head = tr.scripted(first[0]) if len(first) == 1 else None
         inner = tr.label_of(head.subs[0][0]) if head is not None and head.subs and len(head.subs[0]) == 1 else None
         if head is not None and inner is not None and f"{head.base}_{inner}" in self.words:
-            rest = split_runs(list(o.sub)[2:], None) if others else []
-            return o.name, f"{head.base}_{inner}", rest  # \delta_{W_o,kl}
+            runs = split_runs(list(o.sub)[2:], None) if others else []
+            return o.name, f"{head.base}_{inner}", runs  # \delta_{W_o,kl}
         if head is not None and not others and head.subs and not head.sups:
             return o.name, tr.label_of(head.base), split_runs(head.subs[0], None)  # \delta_{f_{kl}}
         label = tr.label_of(first[0]) if head is not None else None

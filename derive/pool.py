@@ -27,6 +27,7 @@ R = TypeVar("R")
 _STAGES = {"question": "reading the question", "calculus": "the derivation", "symbolic": "the derivation by SymPy",
            "exposition": "writing the sheet", "verify": "checking the sheet", "listing": "the listing",
            "render": "rendering", "check": "checking the solution", "evaluation": "the evaluation"}  # fmt: skip
+_TASKS = 25  # of a process, which remembers much of each: then a new one takes its place
 _OVER = 64  # the exit status of a process that has used up its time, above it the number of its stage
 _CHANGE = "write fewer or smaller terms, windows and layers, or fewer steps at once"
 
@@ -171,9 +172,9 @@ def _in_a_pool(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, jobs:
     context: Any = multiprocessing.get_context()
     if "forkserver" in multiprocessing.get_all_start_methods():  # a process that has ended is replaced at once
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([work.__module__])
+        context.set_forkserver_preload(["derive.warm", work.__module__])
     wall = limits.seconds if limits.seconds and sys.platform == "win32" else None
-    pool = ProcessPool(jobs, context=context)
+    pool = ProcessPool(jobs, max_tasks=_TASKS, context=context)
     try:
         waiting = deque(pool.schedule(_limited, (work, task, limits), timeout=wall) for task in tasks)
         while waiting:

@@ -99,16 +99,6 @@ def made(tasks: Sequence[Task], limits: Limits, jobs: int, cached: bool = True,
         cache.close()
 
 
-def warm(limits: Limits) -> None:
-    """Import here what every card needs, so that each process has it from the start."""
-    if not limits.seconds:
-        return
-    from derive.render import render
-    from derive.solve import solve
-
-    render(solve(formula=r"y_k = \max(0, x_k)"), "md")
-
-
 def as_json(made: Sheets | DeriveError) -> Any:
     """What a cache keeps of them; None of what may end otherwise the next time."""
     if isinstance(made, DeriveError):

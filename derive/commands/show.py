@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ import click
 from derive.bank import OUTPUT, files_in, jobs
 from derive.card import Card
 from derive.commands.running import bounded, debug_option, detail_option, reported, timeout_option, watch, worst
-from derive.commands.sheets import Task, warm
+from derive.commands.sheets import Task
 from derive.pool import Limits
 from derive.sheet import rank
 
@@ -41,7 +42,8 @@ def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, code: bool 
         rank(detail)
         bounds = Limits(0) if debug else limits
         if watching:
-            warm(bounds)
+            if limits.seconds:
+                import_module("derive.warm")
             watch(lambda: files_in(paths, OUTPUT), lambda changed: _again(paths, changed, task, bounds, debug))
         else:
             codes += _all(paths, None, task, bounds, debug)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -22,7 +23,7 @@ from derive.commands.running import (
     watch,
     worst,
 )
-from derive.commands.sheets import Sheets, Task, made, warm
+from derive.commands.sheets import Sheets, Task, made
 from derive.commands.stated import stated
 from derive.errors import CardError, DeriveError, Problem, known
 from derive.pool import Limits
@@ -97,7 +98,8 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
         task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside)
         run = _Run(paths, output, task, in_place, force, dry_run, jobs, limits, not no_cache, debug, ledger)
         if watching:
-            warm(limits)
+            if limits.seconds:
+                import_module("derive.warm")
             watch(lambda: files_in(paths, output), run.again)
             ledger.codes.clear()  # what was wrong has been said, and may be mended
         else:

@@ -30,8 +30,7 @@ def text_of(path: str | os.PathLike[str], what: str = "a card") -> str:
     """The text of a file; raises :class:`CardError` where it cannot be read, is larger than 1 MB or is not UTF-8."""
     name = os.fspath(path)
     try:
-        if stat.S_ISFIFO(os.stat(path).st_mode):
-            raise OSError(0, "it is a pipe")  # opening it would wait for a writer
+        refuse_streams(path)
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
             size = os.fstat(file.fileno()).st_size
@@ -47,6 +46,13 @@ def text_of(path: str | os.PathLike[str], what: str = "a card") -> str:
         raise CardError(
             Problem(f"byte 0x{data[error.start]:02x} is not UTF-8; save the {what.split()[-1]} as UTF-8", name, line)
         ) from None
+
+
+def refuse_streams(path: str | os.PathLike[str]) -> None:
+    """Raise OSError for a pipe or a device: opening it would wait for a writer, and reading it may never end."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(0, "it is a pipe" if stat.S_ISFIFO(mode) else "it is a device")
 
 
 @dataclass(frozen=True)

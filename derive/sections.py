@@ -135,7 +135,8 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
 
     try:
         depth = 0
-        for token in yaml.scan(text, yaml.SafeLoader):
+        quick = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml, where there is one
+        for token in yaml.scan(text, quick if as_written else yaml.SafeLoader):
             depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
             depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
             if depth > MAX_DEPTH:
@@ -143,7 +144,7 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
             if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
                 mark = token.start_mark
                 raise problem("YAML tags, anchors and aliases are not read; write the value itself", mark.line)
-        loader = (yaml.BaseLoader if as_written else yaml.SafeLoader)(text)
+        loader = (quick if as_written else yaml.SafeLoader)(text)
         try:
             node = loader.get_single_node()
             if node is None:

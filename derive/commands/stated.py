@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from derive.card import refuse_streams
 from derive.errors import CardError, Problem
 from derive.statement import MOST_CHARACTERS, Statement
 
@@ -40,6 +41,8 @@ def _parted(text: str) -> tuple[str, ...]:
 def _read(source: str) -> Statement:
     name = "standard input" if source == "-" else source
     try:
+        if source != "-":
+            refuse_streams(source)
         with sys.stdin.buffer if source == "-" else Path(source).open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
         text = data.decode("utf-8-sig")

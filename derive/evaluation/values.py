@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.axes import Slot, axes
+from derive.card import refuse_streams
 from derive.errors import CardError, Problem
 from derive.expr import Num
 from derive.module import Module
@@ -24,7 +25,7 @@ from derive.sections import read_yaml
 
 Array = NDArray[np.float64]
 _NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|\.inf|inf|infinity)|\.?nan", re.IGNORECASE)
-MAX_YAML = 1_000_000
+MAX_YAML = 200_000  # as it is read slowly; more numbers stand in JSON or `.npz`
 MAX_BYTES = 200_000_000
 
 
@@ -41,6 +42,7 @@ def read_values(path: Path) -> dict[str, Array]:
         raise CardError(Problem(f"the values are in an unknown format `{path.suffix}`; there are {kinds}", name))
     limit = MAX_YAML if path.suffix.lower() in (".yaml", ".yml") else MAX_BYTES
     try:
+        refuse_streams(path)
         size = path.stat().st_size
         if size > limit:
             raise CardError(Problem(f"{size:,} bytes; a file of values has at most {limit:,} here", name))
@@ -75,10 +77,13 @@ def _numbers(value: Any) -> Any:
 
 
 def _json(path: Path) -> Mapping[str, Any]:
+    text = path.read_text("utf-8-sig")
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(text, object_pairs_hook=_once, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise CardError(Problem(f"the file of values is not JSON: {error.msg}", str(path), error.lineno)) from None
+    except ValueError as error:  # a number of thousands of digits, too
+        raise CardError(Problem(f"the file of values cannot be read: {error}", str(path))) from None
     except RecursionError:
         raise CardError(Problem("lists in lists are too deep", str(path))) from None
     if not isinstance(found, dict):
@@ -86,16 +91,48 @@ def _json(path: Path) -> Mapping[str, Any]:
     return found
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key `{name}` is written twice; keep one")
+        found[name] = value
+    return found
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"`{text}` is too large for a number; write `Infinity` where that is meant")
+    return number
+
+
 def _npz(path: Path) -> Mapping[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > MAX_BYTES:
-            raise CardError(Problem(f"{size:,} bytes unpacked; values have at most {MAX_BYTES:,}", str(path)))
+            _refuse_false_sizes(archive)
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # whatever a file that is none does to its readers
         raise CardError(Problem(f"is no `.npz` of numbers: {' '.join(str(error).split())}", str(path))) from None
+
+
+def _refuse_false_sizes(archive: zipfile.ZipFile) -> None:
+    """Raise ValueError where arrays are too large, or hold other than their headers say: that would be allocated."""
+    entries = archive.infolist()
+    size = sum(entry.file_size for entry in entries)
+    if size > MAX_BYTES:
+        raise ValueError(f"{size:,} bytes unpacked; values have at most {MAX_BYTES:,}")
+    if len({entry.filename for entry in entries}) < len(entries):
+        raise ValueError("two arrays of one name")
+    for entry in entries:
+        with archive.open(entry) as file:
+            if not entry.filename.endswith(".npy") or np.lib.format.read_magic(file) != (1, 0):
+                continue
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            if math.prod(shape) * dtype.itemsize != entry.file_size - file.tell() and not dtype.hasobject:
+                raise ValueError(f"`{entry.filename}` says that its shape is {shape}, and holds other than that")
 
 
 def _array(name: str, value: Any, file: str) -> Array:

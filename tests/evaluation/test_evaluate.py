@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import zipfile
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
@@ -209,6 +211,9 @@ FILES = [
     ("a.json", b'{"x": [1,}', "a.json:1: the file of values is not JSON"),
     ("a.json", b"[1]", "the file of values is not a mapping"),
     ("a.json", b"[" * 100_000, "too deep"),
+    ("a.json", b'{"x": [1], "x": [2]}', "the key `x` is written twice"),
+    ("a.json", b'{"x": [1e999]}', "`1e999` is too large for a number"),
+    ("a.json", b'{"x": [' + b"9" * 5000 + b"]}", "the file of values cannot be read: "),
     ("a.npz", b"PK nothing", "is no `.npz` of numbers"),
 ]
 
@@ -219,6 +224,21 @@ def test_a_file_that_holds_no_numbers(tmp_path: Path, name: str, content: bytes,
     with pytest.raises(CardError) as raised:
         read_values(tmp_path / name)
     assert message in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("header", ["{'descr': '<f8', 'fortran_order': False, 'shape': (99999, 99999)}", "(" * 500, "{'descr': ',',"])
+def test_an_npz_that_says_other_than_it_holds_is_refused_before_it_is_read(tmp_path: Path, header: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        text = f"{header:<501}\n".encode()
+        archive.writestr("x.npy", b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + bytes(8))
+    with pytest.raises(CardError, match="is no `.npz` of numbers"):
+        read_values(tmp_path / "a.npz")
+
+
+def test_a_pipe_of_values_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    with pytest.raises(CardError, match="it is a pipe"):
+        read_values(tmp_path / "a.json")
 
 
 def test_a_pickle_in_an_npz_is_not_opened(tmp_path: Path) -> None:

@@ -125,8 +125,11 @@ def entrywise(parts: list[ex.Expr]) -> ex.Expr:
     return kept[0] if len(kept) == 1 else ex.Fn(HADAMARD, tuple(kept))
 
 
-def matrix_form(before: ex.Node, value: ex.Expr, module: Module) -> ex.Rel | None:
-    """The statement before = value of whole vectors and matrices; None where it has none or it says no more."""
+def matrix_form(before: ex.Node, value: ex.Expr, module: Module, entrywise: bool = False) -> ex.Rel | None:
+    """The statement before = value of whole vectors and matrices; None where it has none.
+
+    Nor where all goes entry by entry, unless ``entrywise``, or the card writes vectors.
+    """
     ends = (before.of, before.wrt) if isinstance(before, ex.Partial) else (before,)
     entries = [e for e in ends if isinstance(e, ex.Entry)]
     axes = tuple(i for e in entries for i in e.indices if isinstance(i, ex.Idx))
@@ -140,7 +143,7 @@ def matrix_form(before: ex.Node, value: ex.Expr, module: Module) -> ex.Rel | Non
         return None
     head = ex.Partial(whole[0], whole[1]) if isinstance(before, ex.Partial) else whole[0]
     matrix = isinstance(found, ex.Entry) and len(ends) == len(axes) == 2  # ∂y/∂x = W
-    if not (matrix or (module.table.vectors and axes) or _says_more(found, module)) or not any(
+    if not (matrix or ((module.table.vectors or entrywise) and axes) or _says_more(found, module)) or not any(
             isinstance(n, ex.Entry) for n in ex.walk(found)):
         return None
     if module.table.rows:

@@ -276,4 +276,4 @@ def squared(module: Module) -> Module:
 
 
 def _with(table: SymbolTable, symbols: Iterable[Symbol]) -> SymbolTable:
-    return SymbolTable(tuple(symbols), table.stars, table.vectors, table.rows, table.softmax, table.open)
+    return replace(table, symbols=tuple(symbols))

@@ -9,6 +9,7 @@ from typing import cast
 from derive.calculus.dependence import reached
 from derive.calculus.derivation import Step
 from derive.calculus.form import simplified
+from derive.calculus.matrix_form import matrix_form
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import windowed
 from derive.calculus.ranges import entry_ranges
@@ -178,6 +179,13 @@ class Subject:
             ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, self.module).items()}
             value = simplified(value, ranges, self.module)
         return Target(self.module.output if of == LOSS else of, wrt, before, value, of == LOSS)
+
+    @cached_property
+    def in_matrices(self) -> bool:
+        """Something that is asked for is a product with a matrix: beside it all are told of whole vectors."""
+        steps = [self.messages.message(t.wrt) for t in self.targets if not self.is_scalar]
+        stated = [*((t.before, t.value) for t in self.targets), *((s.before, cast(Expr, s.after)) for s in steps)]
+        return any(matrix_form(*pair, self.module) is not None for pair in stated)
 
     def message(self, target: Target) -> Step:
         """δ_x of a target, in its own letters; of a maximum over windows the sum over those that cover an entry."""

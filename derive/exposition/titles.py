@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from derive.exposition import whole
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
+from derive.expr import Entry
 from derive.layers import spoken
+from derive.lines import WIDTH, width
+from derive.notation import write
+from derive.sheet import Math
 
 _MOST = 5  # letters that a title names
 
 
 def title(b: Builder, subject: Subject) -> str:
-    """«Linear layer and PReLU: forward, backward, parameter messages»; without names, by the layer's letters."""
+    """«Linear layer and PReLU: forward, backward, parameter messages»; without names by the formula, or the letters."""
     module = subject.module
     names = module.name.split(" → ") if module.name else module.called
-    parts = [str(spoken(name)) for name in names]
     output, *letters = (b.letter(s) for name in (module.output, *module.inputs, *module.parameters)
                         if name not in subject.held and (s := module.table.named(name)))
-    return b.say("title", parts=parts, output=output, letters=letters[:_MOST], more=len(letters) > _MOST,
-                 kinds=list(dict.fromkeys(i.kind for i in subject.items)))
+    named = [t for item in subject.items if item.kind == "named" for t in item.targets]
+    of = dict.fromkeys(b.m(Entry("loss" if t.loss else t.of, ())) for t in named)
+    wrt = dict.fromkeys(b.letter(s) for t in named if (s := module.table.named(t.wrt)))
+    kinds = list(dict.fromkeys(i.kind for i in subject.items))
+    return b.say("title", parts=[str(spoken(name)) for name in names], kinds=kinds, of=[*of], wrt=[*wrt],
+                 formula="" if names or kinds == ["named"] else formula(b, subject),
+                 output=output, letters=letters[:_MOST], more=len(letters) > _MOST)
+
+
+def formula(b: Builder, subject: Subject) -> str:
+    """The definition of a layer that is one, in a line; "" of others."""
+    definition = subject.module.equations[0]
+    form = whole.written(b, subject, definition) or Math(
+        write(definition, subject.module.table, display=False), definition, "inline")
+    if len(subject.module.equations) > 1 or width(form.latex) > WIDTH / 2 or r"\begin" in form.latex:
+        return ""
+    b.inline.append(form)
+    return f"${form.latex}$"

@@ -35,17 +35,22 @@ def stated(b: Builder, subject: Subject, name: str, before: Expr, value: Expr, b
 
 def defined(b: Builder, subject: Subject, definition: Rel) -> None:
     """A definition, in vectors and matrices where the card writes these."""
-    before, value = definition.terms
-    form = _form(b, subject, before, value) if subject.module.table.vectors else None
+    form = written(b, subject, definition)
     if form is None:
         b.math("definition", definition, definition=True)
     else:
-        b.blocks.append(replace(form, name="definition", definition=True))
+        b.blocks.append(form)
+
+
+def written(b: Builder, subject: Subject, definition: Rel) -> Math | None:
+    """A definition in vectors and matrices, where the card writes these."""
+    form = _form(b, subject, *definition.terms) if subject.module.table.vectors else None
+    return None if form is None else replace(form, name="definition", definition=True)
 
 
 def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | None:
     """The matrix form as it reads back; None where it is wider than two lines, or its shapes are not those stated."""
-    found = matrix_form(before, value, subject.module)
+    found = matrix_form(before, value, subject.module, subject.in_matrices)
     if found is None or width(write(found, b.tables[WHOLE])) > 2 * WIDTH:
         return None
     latex = write_lines(found, b.tables[WHOLE])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from derive.expr import Entry, Idx, In, Reduce, Rel, SetApp, eq, over, tuple_of
@@ -26,7 +27,7 @@ def with_loss(table: SymbolTable, loss: str | None) -> SymbolTable:
     if known is None:
         return table
     others = tuple(s for s in table.symbols if s is not known)
-    return SymbolTable((*others, Symbol("loss", known.latex, Kind.TENSOR)), table.stars)
+    return replace(table, symbols=(*others, Symbol("loss", known.latex, Kind.TENSOR)))
 
 
 def normalised(form: WindowForm, table: SymbolTable) -> tuple[Rel, str, SymbolTable]:
@@ -40,7 +41,7 @@ def normalised(form: WindowForm, table: SymbolTable) -> tuple[Rel, str, SymbolTa
     variables = tuple([Idx(c) for c in ins])
     if form.axes is not None:  # the letters that counted a window's cells are gone
         meant = {letter for s in table.symbols for letter in (*s.axes, *s.members)} | {*outs, *ins}
-        table = SymbolTable(tuple(s for s in table.symbols if s.kind is not Kind.INDEX or s.name in meant), table.stars)
+        table = replace(table, symbols=tuple(s for s in table.symbols if s.kind is not Kind.INDEX or s.name in meant))
     applied = SetApp(name, form.output.indices)
     window = over(variables, In(tuple_of(variables), applied))
     equation = eq(form.output, Reduce(form.op, window, Entry(form.source, variables)))
@@ -80,4 +81,4 @@ def _with_letters(
     window = Symbol(*named, Kind.SET, outs, ins)
     table = table.extended((output, source, message(output, table), message(source, table), window, *letters))
     stars = dict(table.stars) | dict.fromkeys(ins, outs)
-    return SymbolTable(table.symbols, tuple(stars.items()))
+    return replace(table, stars=tuple(stars.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -79,7 +79,7 @@ class SymbolTable:
         new = tuple(symbols)
         names = {s.name for s in new}
         kept = (s for s in self.symbols if s.name not in names)
-        return SymbolTable((*kept, *new), (*self.stars, *stars), self.vectors, self.rows, self.softmax, self.open)
+        return replace(self, symbols=(*kept, *new), stars=(*self.stars, *stars))
 
 
 GREEK = frozenset(

@@ -238,11 +238,12 @@ def layers_called(prose: Prose, module: Module) -> tuple[str, ...]:
     from derive.layers import activations, linear
 
     found = dict[str, None]()
-    for start, stop in itertools.pairwise(dict.fromkeys(prose.ends)):
-        words = prose.text[start:stop]
-        written = words.endswith(BREAK) or any("=" in g.formula.latex for g in prose.gaps if start <= g.start < stop)
-        if written and not named(words, "ask.verb", "aside.other", "aside.habit", "aside.elsewhere", "aside.told",
-                                     "geometry.compared"):
+    sentences = [(prose.text[start:stop], any("=" in g.formula.latex for g in prose.gaps if start <= g.start < stop))
+                 for start, stop in itertools.pairwise(dict.fromkeys(prose.ends))]
+    written = [words for words, formula in sentences if formula or (words.endswith(BREAK) and words.strip() != BREAK)]
+    for words in written or [words for words, _ in sentences]:
+        if not named(words, "ask.verb", "aside.other", "aside.habit", "aside.elsewhere", "aside.told",
+                     "geometry.compared"):
             found |= dict.fromkeys(span.concept.partition(".")[2] for span in named(words, "part"))
     names = tuple(name for name in found if name not in _NO_LAYER)
     small = {*(spec.name for spec in (*activations.LAYERS, *linear.LAYERS)), "softmax", "log_softmax"} - _WITH_WEIGHTS
@@ -251,7 +252,7 @@ def layers_called(prose: Prose, module: Module) -> tuple[str, ...]:
     return names if whole or {*names} - small else ()
 
 
-_WITH_WEIGHTS = {"maxout", "glu", "prelu"}
+_WITH_WEIGHTS = {"maxout", "glu", "prelu", "embedding", "residual"}
 _NO_LAYER = frozenset({"none", "penalty", "dropout", "identity"})
 
 

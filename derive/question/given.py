@@ -314,8 +314,8 @@ def _with_letters(statement: Statement, layer: Computed, table: SymbolTable) -> 
             raise CardError(Problem(f"`{key}: {latex}` is a letter of the layer; give one of them another",
                                     line=statement.line(key)))
         axes = tuple(i.name for i in indices if isinstance(i, Idx))
-        table = SymbolTable((*(s for s in table.symbols if s is not known and s.name != name),
-                             Symbol(name, latex, Kind.TENSOR, axes)), table.stars, table.vectors, table.rows)
+        others = (s for s in table.symbols if s is not known and s.name != name)
+        table = replace(table, symbols=(*others, Symbol(name, latex, Kind.TENSOR, axes)))
     return table
 
 

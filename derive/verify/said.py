@@ -9,8 +9,10 @@ from typing import Any
 
 from derive.axes import extent
 from derive.calculus.kinks import Jump, Kink, kinks
+from derive.calculus.matrix_form import matrix_form
 from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
 from derive.expr import Entry, Extremum, Idx, Node, Partial, Reduce, walk
+from derive.layers import spoken
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
@@ -50,6 +52,14 @@ class Said:
         return {"input": {*module.inputs}, "parameter": {*module.parameters},
                 "constant": {*module.constants, *held(module)},
                 "intermediate": {*module.defined} - {module.output}, "output": {module.output}}
+
+    @cached_property
+    def defining(self) -> set[str]:
+        """The forms in which a title may give the definition of a layer that is one; "" of others."""
+        entry, value = self.module.equations[0].terms
+        whole = matrix_form(entry, value, self.module)
+        forms = [self.module.equations[0], *([whole] if whole else [])]
+        return {"", *(formula(f, self.module) for f in forms if len(self.module.equations) == 1)}
 
     @cached_property
     def kinks(self) -> list[Kink]:
@@ -175,9 +185,14 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     module = layer.module
     known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
+    names = module.name.split(" → ") if module.name else module.called
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
     named = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
-    return [k for k in said["kinds"] if k != "named"] == asked and named <= taken
+    ends = [({formula(Entry(e.tensor, ()), module) for p in module.wanted if isinstance(e := getattr(p, end), Entry)},
+             said[end]) for end in ("of", "wrt")]
+    called = said["parts"] == [*map(spoken, names)] and said["formula"] in layer.defining
+    kinds = [k for k in said["kinds"] if k != "named"]
+    return called and named <= taken and kinds == asked and all({*given} <= wanted for wanted, given in ends)
 
 
 def _routed(layer: Said, said: Mapping[str, Any]) -> bool:

@@ -89,9 +89,11 @@ def test_a_detail_shows_more_than_the_one_before(card: str) -> None:
 
 def test_titles_say_what() -> None:
     titles = {"prelu_network": "Linear layer, PReLU and squared error: forward, backward, parameter messages",
-              "affine_layer": "Linear layer: backward, parameter messages", "huber": "Huber loss: derivatives",
+              "affine_layer": "Linear layer: backward, parameter messages", "huber": "Huber loss: derivative with respect to $y$",
               "attention_query": "The layer $o$ of $q$, $k$ and $v$: backward message",
-              "rms_norm": "The layer $y$ of $x$ and $g$: backward, parameter messages"}  # ε is held fixed
+              "rms_norm": "The layer $y$ of $x$ and $g$: backward, parameter messages",  # ε is held fixed
+              "softplus_cz": r"$y_{k} = \log(1 + e^{x_{k}})$: backward message",
+              "softmax_jacobian": "Derivatives of $p$ and $L$ with respect to $s$"}
     assert {card: composed(card).sheet.title for card in titles} == titles
 
 

@@ -58,11 +58,16 @@ def test_there_is_none_where_nothing_is_contracted_or_an_index_is_shifted() -> N
         assert forms(derive.solve(formula=layer)) == []
 
 
+def test_beside_a_product_with_a_matrix_all_are_told_of_vectors() -> None:
+    assert r"\delta_b = \delta_y" in forms(solved("affine_layer"))
+    assert any(r"\partial c}" in form and "(y - " in form for form in forms(solved("mlp_words_cz")))
+
+
 def test_rows_are_rows_and_columns_columns() -> None:
     words = [getattr(b, "text", "") for b in solved("rows_plain").sheet.answer]
-    assert any("$x$ is a row of $m$, $W$ is $m$ × $n$" in w for w in words)
+    assert any("$x$ is a row of length $m$, $W$ is $m$ × $n$" in w for w in words)
     words = [getattr(b, "text", "") for b in solved("affine_layer").sheet.answer]
-    assert any("$y$ and $b$ are columns of $K$, $x$ is a column of $n$, $W$ is $K$ × $n$" in w for w in words)
+    assert any("$y$ and $b$ are columns of length $K$, $x$ is a column of length $n$, $W$ is $K$ × $n$" in w for w in words)
 
 
 MISTAKES = [

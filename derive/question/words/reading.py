@@ -214,7 +214,7 @@ def read_formulas(card: Card) -> Read:
               and is_bounded(part.tree)]
     nodes = [(part, _ranged(part, node, ranges, table)) for part, node in nodes]
     known = constants(node for _, node in nodes)
-    table = SymbolTable(tuple(s for s in table.symbols if s.name not in known), table.stars)
+    table = replace(table, symbols=tuple(s for s in table.symbols if s.name not in known))
     return Read(tuple((f, with_sizes_known(n, known)) for f, n in nodes), tuple(failures), table, known)
 
 

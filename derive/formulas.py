@@ -48,7 +48,8 @@ class _Scanner:
         self.raw, self.first = text, first_line
         blanked = text
         for pattern in (_FENCE, _COMMENT, _CODE):
-            self.spelt = [*SPELT.finditer(blanked)]
+            if pattern is _CODE:
+                self.spelt = [*SPELT.finditer(blanked)]
             blanked = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), blanked)
         self.text = blanked
         self.line_starts = [0, *(m.end() for m in re.finditer("\n", blanked))]

@@ -26,8 +26,17 @@ class Token:
         return self.text
 
 
+class _Whole:
+    """What is no token has no name; its text is its place, which is told faster than all that stands in it."""
+
+    start: int
+
+    def __str__(self) -> str:
+        return f"_{type(self).__name__}_{self.start}"
+
+
 @dataclass(frozen=True)
-class Group:
+class Group(_Whole):
     """``bracket`` is the opening terminal: LBRACE (invisible), LPAREN, LBRACK, LSET, LFLOOR, LCEIL or LBAR."""
 
     bracket: str
@@ -37,7 +46,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Scripted:
+class Scripted(_Whole):
     """base_{sub}^{sup}′; more than one sub or sup is an error for the elaboration to report."""
 
     base: Item
@@ -49,7 +58,7 @@ class Scripted:
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(_Whole):
     """A command with arguments: FRAC (two), SQRT and BRACE (one); RANGE has letters, a first and a last value."""
 
     type: str
@@ -59,7 +68,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Env:
+class Env(_Whole):
     """``\\begin{name} … \\end{name}``; AMP and CR stand among the items."""
 
     name: str

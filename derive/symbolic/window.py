@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -119,6 +120,7 @@ class Case:
         return conjunction(self.region)
 
 
+@lru_cache(maxsize=32)
 def case_list(module: Module, n: int | None = None) -> tuple[Case, ...]:
     """The smooth cases of one window: case r is where entry r is strictly the extreme one.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 
 from derive.calculus.messages import Messages
@@ -79,8 +80,9 @@ def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module
     if math.scope in ("example", "tied"):
         return None
     if math.scope.startswith("entries"):
-        return check_listing(math, node, next(
-            w for n, w in enumerate(windowed(module)) if scope_name("entries", n) == math.scope))
+        w = next(w for n, w in enumerate(windowed(module)) if scope_name("entries", n) == math.scope)
+        return replace(remembered(("listing", node, w), partial(check_listing, math, node, w)),
+                       name=math.name, latex=math.latex)
     scope = scopes[_home(math)]
     node = componentwise(localised(node, module), scope.table)
     found = _circular(math, node, scope.module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import kinks
@@ -53,8 +54,13 @@ def _texts(sheet: Sheet) -> Iterator[str]:
 
 
 def _sentences(texts: Iterable[str]) -> set[str]:
+    return {sentence for text in texts for sentence in _parted(text)}
+
+
+@lru_cache(maxsize=1024)
+def _parted(text: str) -> tuple[str, ...]:
     """Those with a word in them, which a table's numbers have not."""
-    return {s.strip() for text in texts for s in _SENTENCE.split(text) if _WORD.search(_INLINE.sub("", s))}
+    return tuple(s.strip() for s in _SENTENCE.split(text) if _WORD.search(_INLINE.sub("", s)))
 
 
 def _formulas(sheet: Sheet, texts: Iterable[str], readings: Iterable[str]) -> list[Check]:

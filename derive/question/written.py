@@ -12,7 +12,7 @@ from derive.expr import Entry, Expr, Node, Partial, walk
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import LETTERS, RULES, rewritten
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import equates, is_derived
 from derive.notation.rules.trees import Run, equals, sides, statements, with_trees
 from derive.notation.symbols import Kind, Symbol, SymbolTable, latex_of, name_of
 from derive.question.letters.applied import with_named, with_softmax
@@ -31,6 +31,7 @@ from derive.question.letters.naming import (
 from derive.question.letters.stacked import with_rows
 from derive.question.parts.around import placed_parts
 from derive.question.parts.unwritten import continued_parts, refuse_linear, stated_parts
+from derive.question.requests.request import requested
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import Read, declares, one_equation, question_formulas, read_parts, with_cases_said
@@ -62,9 +63,12 @@ def refuse_other_topics(card: Card, prose: Prose) -> None:
     """Raise :class:`UnsupportedError` for a question whose words say that it is not about a layer."""
     if str(card.front_matter.get("type", "")).startswith("multiple") or len(_CHOICES.findall(card.question)) > 2:
         raise UnsupportedError("a question with answers to choose from; only derivations are covered")
+    derived = any(map(equates, prose.formulas)) and (  # of a formula, whatever it is an estimator of
+        any(is_derived(formula.tree or ()) for formula in prose.formulas)
+        or any(requested(prose.text, s.start) for s in named(prose.text, "derivative")))
     for span in named(prose.text, "topic"):
         kind = span.concept.partition(".")[2]
-        if kind in _TOPICS and not named(prose.text, "topic.layer"):
+        if kind in _TOPICS and not (derived and kind == "estimate") and not named(prose.text, "topic.layer"):
             quoted = prose.plain.quote(span.start, span.stop)
             raise UnsupportedError(Problem(f"“{quoted}”: the question is about {_TOPICS[kind]}, not about a layer's "
                                            "messages", line=prose.plain.line(span.start)))

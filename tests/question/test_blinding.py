@@ -14,7 +14,8 @@ from derive.card import Card
 from derive.errors import DeriveError
 from derive.formulas import formulas
 from derive.module import Module
-from derive.question import lexicon, module_of
+from derive.question import module_of
+from derive.question.words import lexicon
 from derive.question.words.prose import Prose, prose_of
 from tests.bank import CARDS
 
@@ -27,7 +28,7 @@ Said = tuple[object, ...]
 
 def test_a_lexicon_is_read_as_the_toml_that_it_is_and_has_no_phrase_twice_in_a_concept() -> None:
     for language in lexicon.LANGUAGES:
-        whole = tomllib.loads((Path(lexicon.__file__).parent / "lexicon" / f"{language}.toml").read_text("utf-8"))
+        whole = tomllib.loads((Path(lexicon.__file__).parents[1] / "lexicon" / f"{language}.toml").read_text("utf-8"))
         assert lexicon.tables(language) == {
             family: [(f"{family}.{concept}", phrase) for concept, phrases in table.items() for phrase in phrases]
             for family, table in whole.items()}

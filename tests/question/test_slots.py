@@ -240,3 +240,45 @@ def test_what_is_to_be_shown_with_a_letter_of_its_own_is_open() -> None:
     with pytest.raises(CardError, match="pre-activation"):
         read(r"A layer computes $y_k = \tanh(x_k)$. Derive $\partial L/\partial x_k$ and show that the gradient with respect "
              r"to the pre-activation is $1 - y_k^2$.")
+
+
+LAYER = r"Let $h = Wx + b$ and $y = \tanh(h)$ for a given $\partial L/\partial y$. "
+
+
+@pytest.mark.parametrize(("order", "told"), [
+    (r"Derive $\partial L/\partial W$. Relate your result to gradient clipping.", "Relate your result"),
+    (r"Derive $\partial L/\partial W$. Bonus: write each of them as an einsum.", "einsum"),
+])
+def test_an_order_behind_derivatives_by_letters_that_is_not_read_is_said_to_be_unanswered(order: str, told: str) -> None:
+    assert any(told in line and "not answered" in line for line in read(LAYER + order).readings)
+
+
+@pytest.mark.parametrize("order", [
+    r"Derive $\partial L/\partial W$ and the spectrum.", r"Derive $\partial L/\partial W$. Derive the blorp gradient of it.",
+    r"Relate the message to clipping, and derive the blorp gradient.",
+])
+def test_an_order_for_a_derivative_that_is_not_read_is_open(order: str) -> None:
+    with pytest.raises(DeriveError):
+        read(LAYER + order)
+
+
+@pytest.mark.parametrize("order", [
+    r"Tell me what is passed back, $\partial L/\partial x$, and then derive $\partial L/\partial W$.",
+    r"Derive $\partial L/\partial W$, stating carefully the range of each sum.",
+    r"In order to obtain a robust estimator, derive $\partial L/\partial W$.",
+    r"Derive $\partial L/\partial W$ at points where no component of $Wx + b$ vanishes.",
+    r"Assuming that no component of $Wx + b$ is exactly zero, derive $\partial L/\partial W$.",
+])
+def test_the_manner_of_asking_changes_nothing(order: str) -> None:
+    assert [w.wrt.tensor for w in read(LAYER + order).wanted][-1] == "W"
+
+
+def test_words_in_front_of_a_formula_do_what_it_says() -> None:
+    module = read(r"Define the norm of $u \in \mathbb{R}^d$ with gain $g$ by $$r = \sqrt{\sum_j u_j^2},$$ the layer returns "
+                  r"$$v_i = g_i \frac{u_i}{r}.$$ Derive $\partial L/\partial u_i$. It should only contain $u$ and $g$.")
+    assert module.output == "v"
+
+
+def test_an_ordinal_names_no_letter() -> None:
+    assert read(r"Let $U \in \mathbb{R}^{n\times d}$ be the matrix whose $i$-th row is $u_i^\top$, and let $R = \sum_{i=1}^n "
+                r"\log(1 + e^{-w^\top u_i})$. Compute $\nabla_w R$.").output == "R"

@@ -41,8 +41,12 @@ def refuse_unread_words(prose: Prose) -> None:
 
 
 def _changes(tokens: Sequence[Token]) -> bool:
-    """A word stands in it that changes what is computed, or an entry is given a number."""
-    return any(t.text in _TROUBLE or (t.formulas and t.sets) for t in tokens)
+    """A word stands in it that changes what is computed, or an entry is given a number.
+
+    A verb in front of an equation does what the equation says: «the layer returns $y = …$».
+    """
+    told = {n for n, t in enumerate(tokens[1:]) if t.kind == "formula" and t.equates}
+    return any((t.text in _TROUBLE and n not in told) or (t.formulas and t.sets) for n, t in enumerate(tokens))
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:

@@ -29,6 +29,7 @@ _LAST = re.compile(r"\band\b|\bor\b|\bits (?=[a-z])|\bthe (?=[a-z ]*$)|\ba (?=[a
 _PAUSES = str.maketrans(",&()", "    ")
 _STOPS = ".?!;¶∎"
 _FAR = 500  # characters that a noun may stand before its letter
+_ORDINAL = re.compile(r"-?\s?(?:th|st|nd|rd)\b")  # «the matrix whose $i$-th row is …» names no i
 _LONGEST_LIST = 50  # letters of one list
 
 
@@ -51,7 +52,7 @@ def mentions(prose: Prose, called: Callable[[Formula], tuple[str, ...]]) -> Iter
             before = _noun(prose, gap)
             start = gap.start - len(before)
         found = called(gap.formula)
-        if found:
+        if found and not _ORDINAL.match(prose.text, gap.start + 1):
             after = _predicate(prose, n)
             said = prose.text[slice(*after)].strip() if after else ""
             stop = after[1] if after and said else gap.start + 1

@@ -305,9 +305,10 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
 def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
     """«the loss $L$ is the sum of these violations», «$y$ is twice the tanh of $z$», where no formula computes it."""
     known = {*module.given, *module.defined}
+    computed = {*module.defined, *(s.name for s in module.table.of_kind(Kind.SIZE))}
     for mention in mentions(prose, bare_letters):
         letters = {*map(name_of, mention.letters)}
-        if letters <= {*module.defined} or named(mention.after, "statistic.held"):
+        if letters <= computed or named(mention.after, "statistic.held"):
             continue
         said = [s for s in named(mention.after, "statistic.mean", "statistic.of", "operation", "part", "computed.by")
                 if len(mention.after[: s.start].split()) < 5 and not s.of("part.none", "operation.none")]

@@ -11,6 +11,7 @@ from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
 from derive.notation.tree import has
 from derive.question.letters.naming import Mention, written_letters
 from derive.question.requests.excepted import excepted
+from derive.question.requests.further import further_orders
 from derive.question.requests.of_what import tails, told, unknown_nouns
 from derive.question.requests.request import discussed, is_primed, requested
 from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
@@ -200,14 +201,16 @@ def refuse_requests(prose: Prose) -> None:
 
 
 def _unread(prose: Prose) -> list[Place]:
-    """The sentences of which rows do not settle what they ask for."""
+    """The sentences of which rows do not settle what they ask for, without those that are said to be unanswered."""
     from derive.question.sentences.meaning import is_settled
     from derive.question.sentences.tokens import in_english, sentences
 
     if not in_english(prose.text):
         return [(0, len(prose.text))]
-    return [(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))) for tokens in sentences(prose)
-            if not is_settled(tokens)]
+    unanswered = {*further_orders(prose)}
+    places = [((tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))), tokens)
+              for tokens in sentences(prose)]
+    return [place for place, tokens in places if place not in unanswered and not is_settled(tokens)]
 
 
 def refuse_open(prose: Prose, computed: Callable[[str], bool]) -> None:
@@ -382,7 +385,9 @@ def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
             if GAP not in words and not named(words, "ask", "request", "derivative", "message", "claim", "wrt"):
                 other = [s for s in named(words, "topic") if not s.of("topic.second", "topic.layer")]
                 yield from ((start + s.start, start + s.stop) for s in other)
-                yield from (p for p in unknown(prose.text, start, stop) if not prose.text.endswith("ly", *p))
+                manner = re.match(r"(?:\w+ly\s+)?\w+ing\b", words)  # «stating carefully the range of each sum»
+                yield from (p for p in unknown(prose.text, start, stop) if not manner and not prose.text.endswith(
+                    "ly", *p))
             gap = gaps.get(start + words.find(GAP))
             alone = gap is not None and only(words.replace(GAP, " "), 0, len(words), "naming.also")
             if gap is not None and alone and not of_noun and not _understood(gap, computed):
@@ -407,7 +412,8 @@ def _lists(prose: Prose) -> Iterator[list[Place]]:
 def _opens(before: str) -> bool:
     """A verb behind these words of its sentence asks: «…, derive», «(a) Derive», «and find», not «the new state»."""
     before = before.rstrip()
-    return not before or before[-1] in ",:)]∎" or bool(ends(before, "naming.and", "slot.before_verb"))
+    return not before or before[-1] in ",:)]∎" or bool(
+        ends(before, "naming.and", "slot.before_verb") and not ends(before, "slot.purpose"))
 
 
 def _understood(gap: Gap, computed: Collection[str]) -> bool:

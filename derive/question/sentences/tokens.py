@@ -197,8 +197,9 @@ def asks(tokens: Sentence) -> bool:
     """An order to derive stands in it, or a question for what something is."""
     if any(t.text == "hint" for t in tokens[:2]):
         return False
+    defines = any(t.kind == "formula" and t.equates for t in tokens)  # «define the norm of $u$ by $r = …$»
     for n, token in enumerate(tokens):
-        if orders(tokens, n):
+        if orders(tokens, n) and not (defines and token.text == "define"):
             return True
         if token.text == "what" and _opens(tokens, n) and any(t.text in ("is", "are") for t in tokens[n : n + 3]):
             return True

@@ -84,6 +84,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
         elif item.kind is Kind_.CONDITION and item.node is not None:
             numbers = told(item.node, numbers, judge.module)
         elif item.kind is Kind_.CLAIM:
+            numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
             verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers), "", None
             if verdict.verdict == Verdict.REFUTED:

@@ -12,6 +12,7 @@ from derive.calculus.one_window import Windowed, windowed
 from derive.check.letters import (
     Letters,
     arrives,
+    called,
     defines_function,
     numeric,
     own_letters,
@@ -63,9 +64,13 @@ _SHAPES = "state the shapes|state shapes"
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
                     r"(?![A-Za-z])|[⇒⟹⇔∴]")
+# f(s) = s, for s > 0
+_PART = re.compile(r"\$+\s*([^$]*?)[\s,]*\$+[\s,]*(?:for|if|when|whenever|provided|and)\s+\$")
 _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|message)s?\s+\$\\delta", re.IGNORECASE)
 _DELTA = re.compile(r"\\delta_\{?\w+,?\s*\w?\}?")
 _RELATION = re.compile(r"[=<>≤≥≠∈]|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|not)(?![A-Za-z])")
+# σ(s) = … of y = σ(s) = …
+_FUNCTION = re.compile(r"[^=]+=\s*((?:\\?[A-Za-z]+)\s*\((?:\\?[A-Za-z]+)\)\s*=[^=]+)")
 _TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
 
 
@@ -117,7 +122,8 @@ class Item:
         """Not ∂y/∂x = …, δ_x = …, σ'(s) = …, y_k = w_k x_k: no supposition has such a left side."""
         head, value = self.node.terms if isinstance(self.node, Rel) else (None, None)
         told = value is not None and any(isinstance(n, Entry) for n in walk(value))
-        return not (isinstance(head, (Partial, Fn)) or isinstance(head, Entry) and (
+        slope = isinstance(head, Partial) or isinstance(head, Fn) and head.name.endswith("'")
+        return not (slope or isinstance(head, Entry) and (
             told or head.tensor.startswith("delta_")))
 
 
@@ -140,8 +146,10 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     if len(found) > MOST_FORMULAS:
         raise CardError(f"{len(found):,} formulas, and at most {MOST_FORMULAS} of a solution are checked: part it")
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
-    letters = Letters(module, kronecker, _UPSTREAM.search(f"{question}\n{text}") is not None)
-    letters.table = gather(rewritten(asked), module.table)
+    asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
+    letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
+                      parts=frozenset(m[1] for m in _PART.finditer(f"{question}\n{text}")))
+    letters.table = gather(rewritten(asked), letters.module.table)
     for formula in rewritten(asked):
         for _, node in read_parts(formula, letters.table):
             if not isinstance(node, DeriveError):
@@ -289,7 +297,8 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
             yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
             continue
         link = own_letters(Rel((head, term), ("=",)), letters)
-        if cond is None and (letters.defines(link) or defines_function(link, letters)):
+        if cond is None and (letters.defines(link) or formula.latex not in letters.parts and defines_function(
+                link, letters)):
             if isinstance(link.terms[0], Entry):
                 letters.define(link)
             yield Item(formula, Kind_.DEFINITION, link)

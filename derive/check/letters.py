@@ -35,6 +35,7 @@ from derive.expr import (
 )
 from derive.formulas import formulas
 from derive.module import Function, Module
+from derive.notation.formulas import Formula
 from derive.notation.symbols import Kind, Symbol, SymbolTable
 from derive.records import dataclass
 from derive.verify.check import unbound
@@ -53,6 +54,7 @@ class Letters:
 
     module: Module
     kronecker: bool = False  # the words say that δ is Kronecker's
+    parts: frozenset[str] = frozenset()  # what is said of functions in some cases only
     upstream: bool = False  # or that it is the gradient that comes in
     own: dict[str, Rel] = field(default_factory=dict)
     loose: dict[str, Rel] = field(default_factory=dict)  # those that are no part of the layer
@@ -130,7 +132,7 @@ def _of_function(node: Node, module: Module) -> bool:
 
 
 def told(node: Node, letters: Letters) -> None:
-    """What the question says that a letter stands for, δ = ∂L/∂y or the other way round, and its functions."""
+    """What the question says that a letter stands for, also ∂L/∂y = δ the other way round, and its functions."""
     for part in node.conds if isinstance(node, And) else (node,):
         if not isinstance(part, Rel) or part.ops != ("=",):
             continue
@@ -138,7 +140,7 @@ def told(node: Node, letters: Letters) -> None:
             continue
         for head, value in (part.terms, part.terms[::-1]):
             link = own_letters(Rel((head, value), ("=",)), letters)
-            if isinstance(value, Partial) and letters.defines(link):
+            if letters.defines(link) and (isinstance(value, Partial) or head is part.terms[0]):
                 letters.define(link)
                 break
 
@@ -153,6 +155,15 @@ def shaped(letters: Letters) -> None:
         if like is not None and own is not None and len(like.axes) == len(own.axes):
             known = known.extended((replace(own, sizes=like.sizes),))
     letters.module = replace(letters.module, table=known)
+
+
+def called(module: Module, written: Iterable[Formula]) -> Module:
+    """f(x) of f(x) = … is f, where both are numbers of the layer."""
+    symbols = {s.latex: s for s in module.table.of_kind(Kind.TENSOR) if not s.axes}
+    heads = (re.match(r"(.+?)\s*\((.+?)\)\s*&?=", f.latex) for f in written)
+    found = {symbols[m[1]].name: symbols[m[2]].name for m in heads if m and m[1] in symbols and m[2] in symbols}
+    return replace(module, table=_with(module.table, [
+        replace(s, members=(found[s.name],)) if s.name in found else s for s in module.table.symbols]))
 
 
 def defines_function(part: Rel, letters: Letters) -> bool:

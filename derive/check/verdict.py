@@ -214,6 +214,8 @@ def _padded(link: Rel, module: Module) -> Rel:
     found = axes(module)
 
     def guarded(node: Node) -> Node | None:
+        if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
+            return guarded(Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)) or node
         if not isinstance(node, Entry) or not node.tensor.startswith("delta_"):
             return None
         conds = []
@@ -223,7 +225,7 @@ def _padded(link: Rel, module: Module) -> Rel:
                 conds.append(Rel((low, index, sub(add(low, size), ONE)), ("≤", "≤")))
         return Mul((Bracket(joined(conds)), node)) if conds else None
 
-    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry)), link.ops)
+    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial)), link.ops)
 
 
 def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, Rel, Cond | None] | None:
@@ -291,7 +293,9 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
     against = kinks.refuted(node, further, scope)
     if against is not None and not any(words in against for words in _UNDECIDED):
         return Found(Verdict.REFUTED, "", against)
-    if not kinks.handled(claim) and any(isinstance(claim.terms[0], kind) for kind in (Partial, Fn)) and _has_cases(
+    head = claim.terms[0]
+    slope = isinstance(head, Partial) or isinstance(head, Fn) and head.name.endswith("'")
+    if slope and not kinks.handled(claim) and _has_cases(
             (claim, *scope.module.equations, *(f.body for f in scope.module.functions))):
         return Found(Verdict.NOT_READ, "its value at a kink was not looked at")
     if (beyond := kinks.outside(claim, node, scope, further)) is not None:

@@ -108,7 +108,7 @@ def refuse_scalars(r: Reader, found: Symbol, group: tr.Group, c: tr.Cursor, at_s
     """f(c) with a number c is f at c or f times c, unless it stands alone left of =."""
     names = [i.text for p in tr.split(group.items, "COMMA", "SEMI") for i in tr.unwrap(p) if tr.is_token(i, "NAME")]
     alone = at_start and (c.peek(1) is None or tr.is_token(c.peek(1), "REL"))
-    if len(names) > 1 or alone or any(r.words[n].axes for n in names):
+    if len(names) > 1 or alone or any(r.words[n].axes for n in names) or tuple(names) == found.members:
         return
     raise r.error(group, f"`{r.shown(group)}`: an argument of `{found.latex}` or a factor? "
                          rf"Write `\cdot` before it for a factor; a function is defined, as in "

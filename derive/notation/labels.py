@@ -110,11 +110,13 @@ class Labels:
 
     @cached_property
     def primed(self) -> set[str]:
-        """h of h' = …, where h itself is given, and o of an o'_j that is given; the prime of f'(x) is a derivative."""
+        """h of h' = … of a given h, o of a given o'_j, c of c = f c' + g; the prime of f'(x) is a derivative."""
         firsts = [tr.scripted(d.left[0]) for d in self.seen.definitions]
         plain, heads = ({str(i.base) for i in firsts if i.primes == n} for n in (0, 1))
         given = {o.name for o in self.seen.all if not o.primes} - plain - heads
-        found = {o.name for o in self.seen.all if o.primes == 1 and o.is_value and (
+        before = {d.name for d in self.seen.definitions for top in d.right for i in tr.inside(top)
+                  if isinstance(i, tr.Scripted) and i.primes == 1 and str(i.base) == d.name}
+        found = before | {o.name for o in self.seen.all if o.primes == 1 and o.is_value and (
             o.name in heads - plain or (o.at.right and (o.sub is not None and o.name not in heads or o.name in given)))}
         applied = {o.name for o in self.seen.all if o.primes and o.following is not None
                    and o.following.bracket == "LPAREN"}

@@ -86,8 +86,9 @@ class Ranks(Labels):
 
     def shown(self, name: str, written: list[Runs]) -> None:
         """The axes that a letter's subscripts show, with the letters that usually stand there."""
-        if name in {*self.words} | self.set_names | self.indices | self.functions or (
-                name in ("e", "e_q") and "e" not in self.heads and "e" not in self.unwritten):
+        unit = name in ("e", "e_q") and "e" not in self.heads and "e" not in self.unwritten and not any(
+            o.name == "e" and o.derived and o.sub for o in self.seen.all)
+        if unit or name in {*self.words} | self.set_names | self.indices | self.functions:
             return
         self.tensors.add(name)
         style = self.above.get(name) or self.above.get(name.split("_")[0], "")

@@ -25,7 +25,8 @@ class Symbol:
 
     ``axes`` names the index letters that usually stand in each place: ``("i", "j")``
     for x_{ij}, ``("k", "l")`` for f_{kl} and for Ω(k, l).  ``members`` names, for a
-    set, the letters of its elements: ``("i", "j")`` for Ω(k, l) ∋ (i, j).
+    set, the letters of its elements: ``("i", "j")`` for Ω(k, l) ∋ (i, j); for a number
+    that is written f(x), its argument.
     ``sizes`` holds, for a tensor, an extent per axis: a number or a size's name.
     ``above`` says how the first axis is written where it stands in a superscript:
     ``"i"`` for x^i, ``"(i)"`` for x^{(i)}.  ``unwritten`` counts the last axes that

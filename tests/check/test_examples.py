@@ -64,3 +64,24 @@ OTHERS = [
 def test_letters_of_letters_and_of_one_window(question: str, text: str, verdicts: list[str]) -> None:
     card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{question}\n")
     assert [c.verdict for c in derive.check(card, text=text).checks] == verdicts
+
+
+CHAIN = r"Let $p = \sigma(a) = \frac{1}{1 + e^{-a}}$. Derive $\frac{\partial p}{\partial a}$."
+OWN = r"The activation is $f(x) = x$ for $x > 0$ and $f(x) = e^x - 1$ for $x \le 0$. Derive $f'(x)$."
+SCORES = r"A layer computes $a_i = \frac{\exp(e_i)}{\sum_j \exp(e_j)}$. Derive $\frac{\partial a_i}{\partial e_j}$."
+CELL = r"The cell computes $c = f c' + i g$ and $h = o \tanh(c)$. Derive $\frac{\partial h}{\partial c'}$."
+CALLED = [
+    (CHAIN, r"$\sigma'(a) = \sigma(a) (1 - \sigma(a))$", "proved"), (CHAIN, r"$\sigma'(a) = \sigma(a)$", "refuted"),
+    (OWN, r"For $x \le 0$: $f'(x) = f(x) + 1$.", "proved"), (OWN, r"For $x \le 0$: $f'(x) = f(x)$.", "refuted"),
+    (SCORES, r"$\frac{\partial a_i}{\partial e_j} = a_i ([i = j] - a_j)$", "proved"),
+    (SCORES, r"$\frac{\partial a_i}{\partial e_j} = a_i ([i = j] - e_j)$", "refuted"),
+    (CELL, r"$\frac{\partial h}{\partial c'} = o f (1 - \tanh^2(c))$", "proved"),
+    (CELL, r"$\frac{\partial h}{\partial c'} = o f (1 - \tanh^2(c'))$", "refuted"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "text", "verdict"), CALLED)
+def test_letters_that_are_written_as_functions_numbers_and_derivatives(question: str, text: str, verdict: str) -> None:
+    card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{question}\n")
+    found, = derive.check(card, text=text).checks
+    assert found.verdict == verdict, found

@@ -1,7 +1,7 @@
 """The layer at concrete sizes in SymPy: every non-zero entry of the Jacobian, and the backward messages.
 
 The places that are compared follow from the shape of a window alone, so one
-template a shape serves all windows; its nodes are made by ``Basic.__new__``,
+template a shape serves all windows; its nodes are made as ``Basic.__new__`` does,
 since SymPy's constructors compare all pairs of a window again for every entry.
 """
 
@@ -20,10 +20,9 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from derive.collection import no_collection
 from derive.module import Module
-from derive.symbolic.window import EXTREMA, Index, WindowReduction, entry_symbol, raw, slopes
+from derive.symbolic.window import EXTREMA, Index, WindowReduction, entry_symbol, node, raw, slopes
 
 Entry = tuple[Index, Index, sympy.Expr]
-_new = sympy.Basic.__new__
 _MIRROR: dict[Any, Any] = {
     sympy.StrictGreaterThan: sympy.StrictLessThan, sympy.StrictLessThan: sympy.StrictGreaterThan,
     sympy.GreaterThan: sympy.LessThan, sympy.LessThan: sympy.GreaterThan,
@@ -82,21 +81,21 @@ class Indicators:
             for relation, others, count, reverse in comparisons:
                 bound = others(terms)
                 if count > 1:
-                    bound = raw(self.extremum, *bound)
-                conds.append(_new(relation, bound, term) if reverse else _new(relation, term, bound))
-            cond = conds[0] if len(conds) == 1 else raw(sympy.And, *conds)
-            found.append(_new(sympy.Piecewise, _new(ExprCondPair, slope, cond), _OTHERWISE))
+                    bound = raw(self.extremum, bound)
+                conds.append(node(relation, (bound, term) if reverse else (term, bound)))
+            cond = conds[0] if len(conds) == 1 else raw(sympy.And, (*conds,))
+            found.append(node(sympy.Piecewise, (node(ExprCondPair, (slope, cond)), _OTHERWISE)))
         return found
 
     def shared(self, terms: Sequence[sympy.Expr], slopes: Sequence[sympy.Expr]) -> Iterator[sympy.Expr]:
         """Rule `split`: 1/(number of maximisers) where x_t is one of them."""
         best = self.extremum(*terms, evaluate=False)
-        active = [_new(sympy.Equality, term, best) for term in terms]
-        ones = [_new(sympy.Piecewise, _new(ExprCondPair, sympy.S.One, a), _OTHERWISE) for a in active]
+        active = [node(sympy.Equality, (term, best)) for term in terms]
+        ones = [node(sympy.Piecewise, (node(ExprCondPair, (sympy.S.One, a)), _OTHERWISE)) for a in active]
         part = sympy.Pow(sympy.Add(*ones), -1)
         for a, slope in zip(active, slopes, strict=True):
             share = part if slope is sympy.S.One else slope * part
-            yield _new(sympy.Piecewise, _new(ExprCondPair, share, a), _OTHERWISE)
+            yield node(sympy.Piecewise, (node(ExprCondPair, (share, a)), _OTHERWISE))
 
 
 def sort_keys(terms: Sequence[sympy.Expr]) -> list[str]:

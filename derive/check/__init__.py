@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from derive.check.answered import Given, answers, asked
 from derive.check.beside import Beside, Readings
 from derive.check.claims import Item, Kind_, Reading, solution
 from derive.check.examples import Numbers, at_numbers, told
+from derive.check.geometries import geometries, is_open, merged
 from derive.check.letters import numeric
 from derive.check.mistakes import follows
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.texts import answer_of
 from derive.check.verdict import Found, Judge
-from derive.errors import DeriveError
+from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation import write
 from derive.verify.report import Verdict
@@ -35,12 +37,19 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
     Raises :class:`derive.errors.DeriveError` where the question is not understood, or a formula is not closed.
     """
     read = card if isinstance(card, Card) else Card.read(card)
-    module = _understood(read)
     body, first, path = (read.solution, read.solution_line or 1, read.path) if text is None else (text, 1, None)
     if answer is not None:
-        body, path = answer_of(Path(answer)), str(answer)
+        body, first, path = answer_of(Path(answer)), 1, str(answer)
+    marked = answer is not None or text is not None
     try:
-        return _report(body, first if answer is None else 1, read, module, path, answer is not None or text is not None)
+        module = _understood(read)
+    except CardError as error:
+        if not is_open(error):
+            raise
+        alike = [(words, _report(body, first, c, _understood(c), path, marked)) for words, c in geometries(read, body)]
+        return merged(alike, body)
+    try:
+        return _report(body, first, read, module, path, marked)
     except DeriveError as error:
         raise error.located(path, first) from None
 
@@ -142,7 +151,9 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
     doubt = unsure or item.doubt or readings.doubt or ("it may be a supposition" if item.supposes else "")
     for cond in readings.others:
         doubt = doubt or judge.saved(item.link, cond)
-    return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}") if doubt else found
+    if doubt:
+        return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}")
+    return replace(found, counterexample=judge.smaller(item.link, readings.first, found.counterexample or ""))
 
 
 def _cause(item: Item, wrong: Sequence[Item], judge: Judge) -> int | None:

@@ -45,7 +45,7 @@ from derive.verify.scope import Scope
 _STEP = Fraction(1, 10**12)
 _NEAR = 40  # points around each: enough to see both sides of every kink of a function of one number
 _CLOSE = Fraction(1, 10**6)
-_PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
+PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
 _BETWEEN = 60  # points at a claim's own thresholds and between them
 _MORE = 40  # points that are looked for on a boundary
 _INDICES_UP_TO = 2  # numbers with which an index is compared, below all sizes that are tried
@@ -85,7 +85,7 @@ def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
 def _crossed(left: Expr, op: str, right: Expr, node: Cond, scope: Scope) -> bool:
     seen = set()
     for point, at, (first, second) in _both(left, right, node, scope.points(), scope):
-        with suppress(*_PASSED):
+        with suppress(*PASSED):
             seen.add(bool(HOLDS[op](first(point, at), second(point, at))))
             if len(seen) > 1:
                 return True
@@ -138,7 +138,7 @@ def _on(left: Node, right: Node, node: Cond, scope: Scope) -> Point | None:
                 return first(p, at) - second(p, at)
 
             for trial in _moved(point, gap, scope) if moved else (point,):
-                with suppress(*_PASSED):
+                with suppress(*PASSED):
                     if scope.compiler.same(first(trial, at), second(trial, at)):
                         return trial
     return None
@@ -169,23 +169,25 @@ def _moved(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[
     facts = Facts.of(scope.module, scope.kind)
     for name, at in [(name, at) for name, values in point.given.items() for at in values] + [
             (name, ()) for name in point.free]:
-        with suppress(*_PASSED):
+        with suppress(*PASSED):
             own = gap(point)
-            slope = gap(_with(point, name, at, 1)) - own
-            found = _with(point, name, at, -scope.kind.quotient(own, slope))
+            slope = gap(with_number(point, name, at, 1)) - own
+            found = with_number(point, name, at, -scope.kind.quotient(own, slope))
             if facts.hold(found):
                 yield found
 
 
-def _with(point: Point, name: str, at: Any, change: Any) -> Point:
+def with_number(point: Point, name: str, at: Any, change: Any) -> Point:
+    """The point with one of its numbers changed, of the upstream gradient, too."""
     given, free = {n: dict(values) for n, values in point.given.items()}, dict(point.free)
+    back = dict(point.values[f"delta_{point.module.output}"])
     if name in free:
         free[name] += change
     else:
-        given[name][at] += change
+        (back if name == f"delta_{point.module.output}" else given[name])[at] += change
     shapes = {n: point.shapes[n] for n in given}
     found = Point(point.module, point.kind, given, shapes, free)
-    return found.with_upstream(point.values[f"delta_{point.module.output}"])
+    return found.with_upstream(back)
 
 
 def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = ()) -> tuple[str, bool] | None:
@@ -211,7 +213,7 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
                     continue
                 taken = decimal_of(own(point, at))
                 near = [decimal_of(of(p, named)) for p in around]
-            except _PASSED:
+            except PASSED:
                 continue
             low, high = min(near), max(near)
             close = decimal_of(_CLOSE) * max(1, abs(low), abs(high))
@@ -257,5 +259,5 @@ def _around(point: Point, source: random.Random) -> Iterator[Point]:
             for name, values in point.given.items()}
         try:
             yield Point(module, point.kind, given, shapes, point.free).with_upstream(point.values[upstream])
-        except _PASSED:
+        except PASSED:
             continue

@@ -14,6 +14,7 @@ from derive.calculus.one_window import Windowed
 from derive.check import kinks
 from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
+from derive.check.smaller import smallest
 from derive.errors import DeriveError
 from derive.expr import (
     ONE,
@@ -93,6 +94,7 @@ class Judge:
     defined: tuple[Node, ...] = ()  # sets that the text defines
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
     _mistakes: dict[tuple[Rel, Cond | None], str] = field(default_factory=dict)
+    _small: dict[tuple[Rel, Cond | None], str | None] = field(default_factory=dict)
     _scopes: dict[Hashable, Scope] = field(default_factory=dict)
     _proofs: dict[int, Proofs] = field(default_factory=dict)
 
@@ -113,6 +115,20 @@ class Judge:
         if (link, cond) not in self._mistakes:
             self._mistakes[link, cond] = self._likely(link, cond)
         return self._mistakes[link, cond]
+
+    def smaller(self, link: Rel, cond: Cond | None, told: str) -> str:
+        """The smallest counterexample that is found to what is refuted."""
+        key = _plain(link, cond)
+        if key not in self._small:
+            alone = of_function(*key, self.module)
+            judge = self if alone is None else Judge(alone[0], self.messages, alone[0].table)
+            link, cond = key if alone is None else alone[1:]
+            link = _of_loss(link, judge.module)
+            node = componentwise(localised(link if cond is None else Given(link, cond), judge.module), judge.table)
+            with precision():
+                found = smallest(node, judge._scope(node)) if isinstance(node, Cond) else None
+            self._small[key] = found
+        return self._small[key] or told
 
     def _likely(self, link: Rel, cond: Cond | None) -> str:
         head, value = link.terms
@@ -166,7 +182,7 @@ class Judge:
                  for name, (arg, place) in self.messages.star_definitions.items()}
         return Definitions(stars, {}, {})
 
-    def _judged(self, link: Rel, cond: Cond | None) -> Found:
+    def _judged(self, link: Rel, cond: Cond | None, padded: bool = False) -> Found:
         if (alone := of_function(link, cond, self.module)) is not None:
             module, link, cond = alone
             return Judge(module, self.messages, module.table)._judged(link, cond)
@@ -182,8 +198,8 @@ class Judge:
         found = fresh(printed, node, scope, partial(self._provers, scope))
         if found.verdict == Verdict.REFUTED:
             told = found.counterexample or ""
-            if "out of range" in told and (wide := _padded(link, self.module)) is not link:
-                return self._judged(wide, cond)
+            if "out of range" in told and not padded and (wide := _padded(link, self.module)) is not link:
+                return self._judged(wide, cond, padded=True)
             if "out of range" in told and (against := _within(node, scope)) is not None:
                 return Found(Verdict.REFUTED, "", against)
             if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):

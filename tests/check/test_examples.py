@@ -85,3 +85,29 @@ def test_letters_that_are_written_as_functions_numbers_and_derivatives(question:
     card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{question}\n")
     found, = derive.check(card, text=text).checks
     assert found.verdict == verdict, found
+
+
+POOLING = (r"Average pooling computes $f_{kl} = \frac{1}{|\Omega(k,l)|} \sum_{(i,j) \in \Omega(k,l)} x_{ij}$. "
+           "Derive the backward message.")
+OPEN = [
+    (r"$\frac{\partial f_{kl}}{\partial x_{ij}} = \frac{1}{|\Omega(k,l)|} [(i,j) \in \Omega(k,l)]$", "proved"),
+    (r"$\frac{\partial f_{kl}}{\partial x_{ij}} = \frac{1}{4} [(i,j) \in \Omega(k,l)]$", "refuted"),
+    (r"For $2 \times 2$ windows: $\frac{\partial f_{kl}}{\partial x_{ij}} = \frac{1}{4} [(i,j) \in \Omega(k,l)]$",
+     "not read"),
+    (r"$\frac{\partial f_{kl}}{\partial x_{ij}} = x_{ij} [(i,j) \in \Omega(k,l)]$", "refuted"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict"), OPEN)
+def test_a_pooling_without_a_geometry_is_judged_over_several(text: str, verdict: str) -> None:
+    card = derive.Card.parse(f"---\nid: example\n---\n\n# Question\n{POOLING}\n")
+    found, = derive.check(card, text=text).checks
+    assert found.verdict == verdict, found
+
+
+def test_counterexamples_are_small() -> None:
+    card = derive.Card.parse("---\nid: example\n---\n\n# Question\nLet $y_k = \\max(s_k, a s_k)$ with trainable $a$. "
+                             "Derive the backward message.\n")
+    found, = derive.check(card, text=r"$\frac{\partial y_k}{\partial s_k} = [s_k > 0] + a [s_k \le 0]$").checks
+    assert str(found.counterexample).endswith("a = 8: 8 and 1 differ")
+    assert "s = [1, 1]" in str(found.counterexample)

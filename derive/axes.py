@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import derive.expr as ex
 from derive.affine import Affine
-from derive.errors import CardError
+from derive.errors import CardError, LimitError
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable, message
 from derive.records import dataclass
@@ -267,6 +267,8 @@ def with_axes(module: Module, spare: bool = True) -> Module:
     named = dict(found.sizes)
     unknown = [c for c in dict.fromkeys(found.classes.values()) if c not in named]
     letters = unused(module.table, _LETTERS, len(unknown))
+    if len(letters) < len(unknown):
+        raise LimitError("more axes than there are letters for their sizes: state the shapes")
     named |= {c: ex.Size(letter) for c, letter in zip(unknown, letters, strict=True)}
     new = [Symbol(letter, letter, Kind.SIZE) for letter in letters]
     entries = max([3, *(len(s.axes) for s in module.table.of_kind(Kind.TENSOR))])

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from derive.errors import CardError, Problem
+from derive.limits import MOST_BYTES
 from derive.records import dataclass
 from derive.sections import FrontMatter, Heading, bare, front_matter, header_end, headings, is_rule, lines_of
 
-MAX_BYTES = 1_000_000
 _MARK = re.compile(r"<!-- derive: generated ([0-9a-f]{16}) -->")
 _WORTH = r"[(\[]\s*(\d{1,4})\s*(?:p|pts?|points?|b|body|bodů|bod)\.?\s*[)\]]"
 _POINTS = re.compile(_WORTH, re.IGNORECASE)
@@ -32,13 +32,13 @@ def text_of(path: str | os.PathLike[str], what: str = "a card") -> str:
     try:
         refuse_streams(path)
         with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(MOST_BYTES + 1)
             size = os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise CardError(Problem(f"cannot be read: {reason}", name)) from None
-    if len(data) > MAX_BYTES:
-        raise CardError(Problem(f"{max(size, len(data)):,} bytes; {what} has at most {MAX_BYTES:,}", name))
+    if len(data) > MOST_BYTES:
+        raise CardError(Problem(f"{max(size, len(data)):,} bytes; {what} has at most {MOST_BYTES:,}", name))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

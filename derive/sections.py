@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from derive.errors import CardError, Problem
+from derive.limits import MOST_DEPTH, MOST_IN_A_HEADER
 from derive.records import dataclass
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")  # str.splitlines would also split at U+2028 and \f
@@ -108,8 +109,6 @@ def _comments_that_end(lines: list[str]) -> set[int]:
     return found
 
 
-MAX_DEPTH = 20
-MAX_HEADER = 20_000  # characters of front matter
 
 
 @dataclass(frozen=True)
@@ -119,6 +118,9 @@ class FrontMatter:
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, str] = field(default_factory=dict)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str = "the front matter",
@@ -139,8 +141,10 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
         for token in yaml.scan(text, quick if as_written else yaml.SafeLoader):
             depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
             depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
-            if depth > MAX_DEPTH:
-                raise problem(f"lists in lists deeper than {MAX_DEPTH} are not read", token.start_mark.line)
+            if depth > MOST_DEPTH:
+                raise problem(f"lists in lists deeper than {MOST_DEPTH} are not read", token.start_mark.line)
+            if isinstance(token, yaml.ScalarToken) and _HALF.search(token.value):
+                raise problem("half of a character stands there; write the whole", token.start_mark.line)
             if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
                 mark = token.start_mark
                 raise problem("YAML tags, anchors and aliases are not read; write the value itself", mark.line)
@@ -211,7 +215,7 @@ def front_matter(lines: list[str], file: str | None = None) -> FrontMatter:
     if not end:
         raise CardError(Problem("there is no front matter; begin the card with `---`, `id: …`, `---`", file, 1))
     text = "".join(lines[1 : end - 1])
-    if len(text) > MAX_HEADER:
-        message = f"a front matter of {len(text):,} characters, and at most {MAX_HEADER:,} are read"
+    if len(text) > MOST_IN_A_HEADER:
+        message = f"a front matter of {len(text):,} characters, and at most {MOST_IN_A_HEADER:,} are read"
         raise CardError(Problem(message, file, 1))
     return read_yaml(text, 2, file)

@@ -12,7 +12,7 @@ from derive.card import Card
 from derive.collection import no_collection
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Node
-from derive.layers.refused import refuse_even_medians, refuse_large_windows
+from derive.layers.refused import refuse_even_medians, refuse_large_windows, refuse_long_sums
 from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Sheet
@@ -157,6 +157,7 @@ def solve(card: Card | Module | Statement | str | Path | None = None, *, formula
     listed = _code_of(read) if code is None else code
     try:
         refuse_even_medians(module)
+        refuse_long_sums(module)
         for _, field in module.fields:
             refuse_large_windows(field)
         return _solved(read, module, listed)

@@ -14,13 +14,11 @@ from typing import Any
 
 from derive.card import Card
 from derive.errors import CardError, Problem
+from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 from derive.records import dataclass
 from derive.sections import FrontMatter, header_end, lines_of, read_yaml
 
 # What is read is compared formula by formula and word by word: more than any question has is refused at once.
-MOST_CHARACTERS = 20_000
-MOST_FORMULAS = 400
-MOST_IN_A_FORMULA = 5_000
 
 FORMULAS = ("forward", "functions", "shapes", "ranges", "facts")
 LETTERS = ("inputs", "parameters", "constants")

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from derive.card import MAX_BYTES, Card
+from derive.card import Card
 from derive.errors import CardError
+from derive.limits import MOST_BYTES
 
 SAMPLE = Path(__file__).parent.parent / "cards" / "max_pooling_backward.md"
 BODY = "One line.\n\n## A heading\n\n$$\na = b\n$$\n"
@@ -158,7 +159,7 @@ def test_every_problem_is_one_line(text: str, lines: list[str]) -> None:
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
-    cases = {"large.md": b"x" * (MAX_BYTES + 1), "latin.md": b"---\nid: \xe9\n---\n"}
+    cases = {"large.md": b"x" * (MOST_BYTES + 1), "latin.md": b"---\nid: \xe9\n---\n"}
     for name, data in cases.items():
         (tmp_path / name).write_bytes(data)
     for name, part in (

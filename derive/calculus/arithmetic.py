@@ -99,6 +99,7 @@ def fact_folds(fact: ex.Rel, simplify: Callable[[ex.Expr], ex.Expr]) -> Iterable
 
 
 _MOST_TERMS = 64
+_MOST_FACTORS = 8  # that are sums of a product which is tried multiplied out, or of a definition that is read back
 
 
 class Arithmetic:
@@ -106,7 +107,8 @@ class Arithmetic:
 
     def __init__(self, module: Module, ranges: dict[ex.Idx, Range], folds: tuple[Fold, ...],
                  known: dict[object, ex.Expr]) -> None:
-        self.module, self.ranges, self.folds, self.known = module, ranges, folds, known
+        self.module, self.ranges, self.known = module, ranges, known
+        self.folds = tuple(f for f in folds if len(f.pattern) <= _MOST_FACTORS)
         self.done: dict[ex.Expr, ex.Expr] = {}
 
     # --- sums of terms ------------------------------------------------------
@@ -216,9 +218,10 @@ class Arithmetic:
         return whole
 
     def expansions(self, whole: Monomial) -> Iterable[ex.Expr]:
-        sums = [a for a in _sums(whole) if self.meets(a, [b for b in whole.powers if b is not a])]
-        if len(whole.powers) == 1:
+        sums = _sums(whole)
+        if len(whole.powers) == 1 or len(sums) > _MOST_FACTORS:
             return
+        sums = [a for a in sums if self.meets(a, [b for b in whole.powers if b is not a])]
         choices = [(s,) for s in sums] + ([tuple(sums)] if len(sums) > 1 else [])
         for chosen in choices:
             terms = self.multiplied(whole, chosen)

@@ -13,7 +13,9 @@ from derive.calculus.dependence import between, entry_of, reached, tensors_in, u
 from derive.calculus.form import polished, simplified
 from derive.calculus.ranges import entry_ranges, ranged
 from derive.calculus.rules import RULES, rule_for
+from derive.errors import LimitError
 from derive.expr import ONE, ZERO, Entry, Expr, Fn, Mul, Node, Partial, Pow, Reduce, add, eq, mul, subst, transform
+from derive.limits import MOST_SIGNS
 from derive.module import Function, Module
 from derive.notation.symbols import Kind, Symbol
 from derive.records import dataclass
@@ -145,7 +147,11 @@ def _form(before: Node, premises: tuple[Step, ...], module: Module) -> Node:
     """Deltas contracted, definitions folded back, common factors in front."""
     entries = (before,) if isinstance(before, Entry) else (before.of, before.wrt) if isinstance(before, Partial) else ()
     ranges = {i: r for e in entries if isinstance(e, Entry) for i, r in entry_ranges(e, module).items()}
-    return simplified(cast(Expr, premises[-1].after), ranges, module)
+    found = cast(Expr, premises[-1].after)
+    if size(found) > MOST_SIGNS:
+        raise LimitError(f"a derivative of {size(found):,} signs, and at most {MOST_SIGNS:,} are simplified: define "
+                         "parts of the formula by letters of their own")
+    return simplified(found, ranges, module)
 
 
 def slope(function: Function, place: int, module: Module) -> Expr:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
+from math import prod
 
 import derive.expr as ex
 from derive.calculus.algebra import monomial
@@ -26,6 +27,7 @@ Axes = tuple[ex.Idx, ...]
 _ONES = ex.Fn(ONES, ())
 _IDENTITY = ex.Fn(DIAGONAL, (_ONES,))
 _MOST = 6  # terms of a sum that are multiplied out
+_MOST_PRODUCTS = 256  # that come of it
 
 
 class Formless(Exception):
@@ -183,6 +185,18 @@ _OPPOSITE = {"<": "≥", "≤": ">", ">": "≤", "≥": "<"}
 @dataclass(frozen=True)
 class Recogniser:
     module: Module
+    known: dict[object, Whole | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, of: object, found: Callable[[], Whole]) -> Whole:
+        """What was found before, if only that there is no form: parts of deep terms are met again and again."""
+        if of not in self.known:
+            self.known[of] = None
+            with suppress(Formless):
+                self.known[of] = found()
+        whole = self.known[of]
+        if whole is None:
+            raise Formless
+        return whole
 
     def value(self, node: ex.Expr) -> Whole:
         """The array that a value is over its free indices.
@@ -193,7 +207,7 @@ class Recogniser:
         if len(free) > 2:
             raise Formless
         try:
-            return self._value(node)
+            return self.once(node, lambda: self._value(node))
         except Formless:
             if free:
                 raise
@@ -289,19 +303,23 @@ class Recogniser:
     def contracted(self, factors: tuple[ex.Expr, ...], bound: Axes) -> Whole:
         """Σ over the bound indices of a product: as it stands, sums in it taken out or multiplied out; the shortest."""
         factors = tuple(chain(*(f.factors if isinstance(f, ex.Mul) else (f,) for f in factors)))
+        return self.once((factors, bound), lambda: self.shortest(factors, bound))
+
+    def shortest(self, factors: tuple[ex.Expr, ...], bound: Axes) -> Whole:
         options = [*self.options(factors, bound)]
         if not options:
             raise Formless
         return min(reversed(options), key=lambda w: _length(w.expr))
 
     def options(self, factors: tuple[ex.Expr, ...], bound: Axes) -> Iterable[Whole]:
+        few = prod(len(f.terms) for f in factors if isinstance(f, ex.Add)) <= _MOST_PRODUCTS
         for n, f in enumerate(factors):
             before, behind = factors[:n], factors[n + 1:]
             with suppress(Formless):
                 if isinstance(f, ex.Reduce) and f.op == "sum" and f.binder.cond is None and (bound or behind or before):
                     binder, body = ex.open_binder(f)
                     yield self.contracted((*before, body, *behind), (*bound, *self.bound(binder, body)))
-                elif isinstance(f, ex.Add) and len(f.terms) <= _MOST and (
+                elif few and isinstance(f, ex.Add) and len(f.terms) <= _MOST and (
                         bound or len(set(map(ex.free_indices, f.terms))) > 1):
                     yield self.total([self.contracted((*before, t, *behind), bound) for t in f.terms])
                 else:

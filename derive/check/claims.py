@@ -46,6 +46,7 @@ from derive.expr import (
     walk,
 )
 from derive.formulas import formulas
+from derive.limits import MOST_FORMULAS
 from derive.module import Module
 from derive.notation import gather
 from derive.notation.formulas import Formula
@@ -55,7 +56,6 @@ from derive.notation.symbols import Kind, SymbolTable
 from derive.question.words.reading import read_parts
 from derive.records import dataclass
 from derive.sheet import Math
-from derive.statement import MOST_FORMULAS
 from derive.verify.check import unbound
 from derive.verify.report import Verdict
 from derive.verify.windows import check_listing

@@ -10,7 +10,8 @@ from typing import Any
 
 from derive.card import refuse_streams
 from derive.errors import CardError, Problem
-from derive.statement import MOST_CHARACTERS, Statement
+from derive.limits import MOST_CHARACTERS
+from derive.statement import Statement
 
 _MOST_BYTES = 8 * MOST_CHARACTERS
 

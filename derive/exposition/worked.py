@@ -231,7 +231,7 @@ def _off_kinks(subject: Subject, point: Point, compiled: Compiled) -> list[Resul
         return []
     numbers = [v for r in found for v in r.values.values()]
     fine = any(isinstance(v, Fraction) and v.denominator > _FINEST for v in numbers)
-    return found if not fine and all(v == 0 or 1 / _LARGEST < abs(float(v)) < _LARGEST for v in numbers) else []
+    return found if not fine and all(v == 0 or 1 / _LARGEST < abs(v) < _LARGEST for v in numbers) else []
 
 
 def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:

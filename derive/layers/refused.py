@@ -1,12 +1,13 @@
-"""Windows that are refused: a median of an even number of entries, and what is too large for a sheet."""
+"""What is refused of a formula: a median of an even number of entries, windows and sums too large for a sheet."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from derive.errors import CardError, UnsupportedError
-from derive.expr import Entry, In, Reduce, SetApp, walk
+from derive.errors import CardError, LimitError, UnsupportedError
+from derive.expr import Entry, In, Node, Num, Reduce, SetApp, walk
+from derive.limits import MOST_IN_A_WINDOW, MOST_TERMS
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
 from derive.reductions import is_middle
@@ -58,7 +59,6 @@ def _even(field: ReceptiveField | None, shape: Sequence[int]) -> bool:
                for k in range(axis.output_size(n)))
 
 
-MOST_ENTRIES = 256
 _TESTED = "each equation is tested at every entry of several windows, which takes too long"
 
 
@@ -66,10 +66,32 @@ def refuse_large_windows(field: ReceptiveField) -> None:
     """Raise :class:`UnsupportedError` where Π K, or d (K − 1) + 1, s or p along an axis, is above 256."""
     axes = [axis for axis in field.axes if isinstance(axis, WindowAxis)]
     entries = math.prod(axis.kernel_size for axis in axes)
-    if entries > MOST_ENTRIES:
-        raise UnsupportedError(f"a window of {entries:,} entries: a sheet has at most {MOST_ENTRIES}, for {_TESTED}")
+    if entries > MOST_IN_A_WINDOW:
+        raise UnsupportedError(f"a window of {entries:,} entries: a sheet has at most {MOST_IN_A_WINDOW}, "
+                               f"for {_TESTED}")
     for axis in axes:
         widest = max(axis.span, axis.stride, axis.padding, axis.padding_after)
-        if widest > MOST_ENTRIES:
+        if widest > MOST_IN_A_WINDOW:
             raise UnsupportedError(f"a kernel, stride or padding that spans {widest:,} cells: a sheet has at most "
-                                   f"{MOST_ENTRIES}, for {_TESTED}")
+                                   f"{MOST_IN_A_WINDOW}, for {_TESTED}")
+
+
+_NAMES = {"prod": "product", "max": "maximum", "min": "minimum"}
+
+
+def refuse_long_sums(module: Module) -> None:
+    """Raise :class:`LimitError` where sums or products between numbers have more terms than are calculated with."""
+    for equation in module.equations:
+        _counted(equation, 1)
+
+
+def _counted(node: Node, times: int) -> None:
+    if isinstance(node, Reduce):
+        limits = zip(node.binder.lower, node.binder.upper, strict=True)
+        times *= math.prod(max(1, int(high.value - low.value) + 1) for low, high in limits
+                           if isinstance(low, Num) and isinstance(high, Num))
+        if times > MOST_TERMS:
+            raise LimitError(f"a {_NAMES.get(node.op, node.op)} of {times:,} terms: at most {MOST_TERMS:,} are calculated with; write a "
+                             "letter for its limit")
+    for child in node.children():
+        _counted(child, times)

@@ -11,6 +11,7 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
 from derive.expr import And, Entry, Expr, Idx, Node, Num, Reduce, Rel, SetApp, Size, subst, walk
 from derive.formulas import formulas
+from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 from derive.notation import gather, read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
@@ -21,7 +22,6 @@ from derive.notation.tree import Env, Item, Scripted, Token, has, is_token, name
 from derive.notation.vocabulary import opens_range
 from derive.question.words.prose import GAP, Gap, Prose
 from derive.records import dataclass
-from derive.statement import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 
 _IF = rf"(?:,?\s*(?:if|for|when(?:ever)?|where|pro|pokud|když|je-li|jestliže)\s+(?:all\s+)?(?P<cond>{GAP}))"
 _ELSE = r"(?:,?\s*(?:otherwise|else|elsewhere|jinak))"

@@ -14,6 +14,7 @@ from derive.axes import Axes, axes
 from derive.errors import CardError, DeriveError, UnsupportedError
 from derive.expr import Node, Num, Reduce, walk
 from derive.layers.refused import has_even_median
+from derive.limits import MOST_ENTRIES
 from derive.module import Module
 from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate
@@ -203,13 +204,11 @@ def _in_range(module: Module, sizes: Sizes) -> None:
         return
 
 
-_MOST = 100_000  # entries of a tensor
-
-
 def cells(places: Axes, name: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The indices of a tensor's entries, counted from 0 or 1 as the formula has it."""
-    if math.prod(shape) > _MOST:
-        raise UnsupportedError(f"`{name}` has {math.prod(shape)} entries, and at most {_MOST} are calculated with")
+    if math.prod(shape) > MOST_ENTRIES:
+        raise UnsupportedError(f"`{name}` has {math.prod(shape)} entries, and at most {MOST_ENTRIES} are calculated "
+                               "with")
     starts = [places.origin(name, d) for d in range(len(shape))]
     return list(itertools.product(*(range(o, o + n) for o, n in zip(starts, shape, strict=True))))
 

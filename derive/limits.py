@@ -1,0 +1,17 @@
+"""How much a card may ask for, the same on every machine: beyond it one line says what is too much.
+
+Processor time and memory are limited by the command line alone, for a process that it can end (:mod:`derive.pool`).
+"""
+
+from __future__ import annotations
+
+MOST_BYTES = 1_000_000  # of a card
+MOST_IN_A_HEADER = 20_000  # characters of front matter
+MOST_DEPTH = 20  # lists in lists
+MOST_CHARACTERS = 20_000  # of a question, of a statement
+MOST_FORMULAS = 400
+MOST_IN_A_FORMULA = 5_000  # characters
+MOST_IN_A_WINDOW = 256  # entries
+MOST_ENTRIES = 100_000  # of a tensor
+MOST_TERMS = 10_000  # of a sum or product whose limits are numbers, with those that it stands in
+MOST_SIGNS = 6_000  # of a derivative before it is simplified; those of the cards have two hundred

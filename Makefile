@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARD := cards/max_pooling_backward.md
 
-.PHONY: sheet gallery words test check bench clean
+.PHONY: sheet gallery words test fuzz check bench clean
 
 sheet: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD)
@@ -21,6 +21,10 @@ words: $(VENV)/.installed
 
 test: check
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# thousands of cards that nobody would write, each in a process of its own
+fuzz: $(VENV)/.installed-dev
+	DERIVE_FUZZ=2000 $(BIN)/python -m pytest tests/test_fuzz.py
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

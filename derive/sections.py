@@ -168,7 +168,7 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
-        formula = "\\" in text.split("\n")[line] or "escape" in str(error.problem)
+        formula = "\\" in "".join(text.split("\n")[line : line + 1]) or "escape" in str(error.problem)
         hint = "; write a formula in single quotes, `- '…'`" if formula else ""
         raise problem(f"{what} is not YAML: {error.problem}{hint}", line) from None
     except (yaml.YAMLError, RecursionError) as error:

@@ -91,7 +91,8 @@ def _counted(node: Node, times: int) -> None:
         times *= math.prod(max(1, int(high.value - low.value) + 1) for low, high in limits
                            if isinstance(low, Num) and isinstance(high, Num))
         if times > MOST_TERMS:
-            raise LimitError(f"a {_NAMES.get(node.op, node.op)} of {times:,} terms: at most {MOST_TERMS:,} are calculated with; write a "
-                             "letter for its limit")
+            what = _NAMES.get(node.op, node.op)
+            raise LimitError(f"a {what} of {times:,} terms: at most {MOST_TERMS:,} are calculated with; write a letter "
+                             "for its limit")
     for child in node.children():
         _counted(child, times)

@@ -1,0 +1,84 @@
+"""Cards that nobody would write: whatever a card says, it is read, or refused in words, and nothing else comes out.
+
+``make fuzz`` tries thousands, and solves what is read, each in a process that ends at its limits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from derive.card import Card
+from derive.commands.sheets import Task, sheets
+from derive.errors import DeriveError, LimitError
+from derive.pool import Limits, results
+from derive.question import module_of
+from tests.bank import SAMPLES
+
+LONG = int(os.environ.get("DERIVE_FUZZ", "0"))  # cards of each test; 0 for the short run
+_SETTINGS = settings(max_examples=LONG or 40, derandomize=not LONG, deadline=None, database=None,
+                     suppress_health_check=[*HealthCheck])
+_TOKEN = re.compile(r"\\[a-zA-Z]+|\w+|\s+|.", re.DOTALL)
+_TEXTS = [path.read_text("utf-8") for path in SAMPLES]
+_TOKENS = sorted({token for text in _TEXTS for token in _TOKEN.findall(text)}
+                 | {r"x^{1000}", r"\sum_{k=1}^{99999999}", "²", "∂", "\x00", "\ud800", "\u202e", "}", "{", r"\begin{cases}"})
+
+
+@st.composite
+def mutants(draw: st.DrawFn) -> str:
+    """A sample card in which a few tokens are left out, written twice, exchanged or other ones."""
+    tokens = _TOKEN.findall(draw(st.sampled_from(_TEXTS)))
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(tokens) - 1))
+        other = draw(st.integers(0, len(tokens) - 1))
+        match draw(st.sampled_from(["deleted", "twice", "exchanged", "another", "added"])):
+            case "deleted":
+                tokens[at] = ""
+            case "twice":
+                tokens[at] *= 2
+            case "exchanged":
+                tokens[at], tokens[other] = tokens[other], tokens[at]
+            case "another":
+                tokens[at] = draw(st.sampled_from(_TOKENS))
+            case "added":
+                tokens[at] += draw(st.sampled_from(_TOKENS))
+    return "".join(tokens)
+
+
+def read(text: str) -> bool:
+    """Whether a card is read; what is no error of ours fails the test."""
+    try:
+        module_of(Card.parse(text, "fuzz.md"))
+    except DeriveError as error:
+        assert error.problems and all(str(problem).strip() for problem in error.problems)
+        return False
+    return True
+
+
+@_SETTINGS
+@given(mutants())
+def test_a_card_with_other_tokens_is_read_or_refused(text: str) -> None:
+    if read(text) and LONG:
+        (made,) = results(sheets, [Task(text, "fuzz.md", ("md", "tex", "html"), "full")], Limits())
+        assert not isinstance(made, DeriveError) or type(made) is not DeriveError, f"{made}\n{text}"
+        assert not isinstance(made, LimitError), f"{made}\n{text}"
+
+
+@_SETTINGS
+@given(st.lists(st.sampled_from(_TOKENS), max_size=25).map("".join))
+@example("x²_i")
+@example(r"\frac{}{}")
+@example(r"\begin{cases} x & \text{if } \end{cases}")
+def test_formulas_of_any_tokens_are_read_or_refused(formula: str) -> None:
+    read(f"---\nid: fuzz\n---\n# Question\nConsider the layer $$ y_i = {formula} $$ Derive the backward message.\n")
+
+
+@_SETTINGS
+@given(st.binary(max_size=300) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "surrogatepass")))
+def test_any_bytes_are_a_card_or_refused(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    read(text)
+    read(f"---\nid: fuzz\n{text}\n---\n# Question\n{text}\n")

@@ -1,0 +1,66 @@
+"""Formulas that are short and ask for too much: one line, at once."""
+
+from __future__ import annotations
+
+import pytest
+
+import derive
+from derive.errors import CardError, LimitError
+from derive.limits import MOST_IN_A_HEADER, MOST_TERMS
+from derive.solve import stated
+from derive.statement import Statement
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        (r"y_i = x_i \sum_{k=1}^{100000000} k^2", "a sum of 100,000,000 terms: "),
+        (r"y_i = x_i \prod_{k=1}^{100000000} k", "a product of 100,000,000 terms: "),
+        (r"y = \sum_{a=1}^{30} \sum_{b=1}^{30} \sum_{c=1}^{30} x_a x_b x_c", "a sum of 27,000 terms: "),
+        ("y_i = " + "".join(f"(x_i + {k})" for k in range(1, 60)), "a derivative of "),
+    ],
+)
+def test_what_is_too_much_is_said_without_trying(formula: str, said: str) -> None:
+    with pytest.raises(LimitError, match=said):
+        derive.solve(formula=formula)
+
+
+@pytest.mark.parametrize("formula", ["y_i = x_i^{999999999}", "y_i = 9^{9^{9^9}} x_i", "y_i = x_i^{9^{9^9}}"])
+def test_exponents_are_small(formula: str) -> None:
+    with pytest.raises(CardError, match="an exponent beyond 1000"):
+        stated(Statement(), formula)
+
+
+def test_the_largest_exponent_has_a_sheet() -> None:
+    assert derive.solve(formula="y_i = x_i^{1000}").report.ok
+
+
+def test_more_axes_than_letters() -> None:
+    layers = [rf"h^{{({n})}}_i = \sum_j W^{{({n})}}_{{ij}} {f'h^{{({n - 1})}}_j' if n > 1 else 'x_j'}" for n in range(1, 60)]
+    with pytest.raises(LimitError, match="more axes than there are letters"):
+        derive.solve(formula=layers)
+
+
+def test_deep_terms_are_recognised_as_matrices_once() -> None:
+    """Each part was looked at anew for every way to its place: thirty functions in each other never ended."""
+    nested = "x_i"
+    for _ in range(16):
+        nested = rf"\tanh({nested})"
+    assert derive.solve(formula=f"y_i = {nested}").report.ok
+
+
+def test_a_long_front_matter_is_refused() -> None:
+    card = "---\nid: a\n" + "".join(f"key{n}: v\n" for n in range(MOST_IN_A_HEADER // 8)) + "---\n# Question\nQ\n"
+    with pytest.raises(CardError, match="characters, and at most 20,000 are read"):
+        derive.Card.parse(card)
+
+
+def test_half_a_character_is_refused_where_it_stands() -> None:
+    with pytest.raises(CardError, match="line 2: half of a character"):
+        derive.Card.parse('---\nid: "a\\ud800"\n---\n# Question\nQ\n')
+
+
+def test_sums_of_the_largest_size_are_read() -> None:
+    from derive.layers.refused import refuse_long_sums
+
+    refuse_long_sums(stated(Statement(), rf"y_i = x_i \sum_{{k=1}}^{{{MOST_TERMS}}} k"))

@@ -98,7 +98,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers), "", None
             if verdict.verdict == Verdict.REFUTED:
                 line = _cause(item, [w for w, _ in wrong], own)
-                mistake = own.mistake(item.written or item.link, item.cond) if line is None else ""
+                mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, item.cond)
                 wrong.append((item, line is not None))
             elif verdict.verdict in RIGHT and not verdict.single:
                 right.append(item)
@@ -148,7 +148,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found
     unsure = item.reason if item.reading is not None and item.reading.unsure else ""
-    doubt = unsure or item.doubt or readings.doubt or ("it may be a supposition" if item.supposes else "")
+    doubt = unsure or (item.otherwise if readings.defines else "") or item.doubt or readings.doubt or (
+        "it may be a supposition" if item.supposes else "")
     for cond in readings.others:
         doubt = doubt or judge.saved(item.link, cond)
     if doubt:

@@ -48,6 +48,7 @@ class Readings:
     doubt: str = ""
     denied: str = ""
     here: str = ""  # the doubt of its own sentence
+    defines: bool = False  # a word in front of it says so
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,13 @@ class Beside:
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
                 numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
             return place
-        words = _WORD.findall(self.blank[self._sentence(place.start)[0]:place.start])
-        told = words and words[-1].lower() in _words("CLAIM_WHERE") - {"with", "let"}
+        told = self._last(place) in _words("CLAIM_WHERE") - {"with", "let"}
         return replace(place, item=replace(item, kind=Kind_.CONDITION)) if told else place
+
+    def _last(self, place: _Place) -> str:
+        """The word in front of a formula."""
+        words = _WORD.findall(self.blank[self._sentence(place.start)[0]:place.start])
+        return words[-1].lower() if words else ""
 
     def _sentence(self, at: int) -> tuple[int, int]:
         place = bisect_right(self.ends, at)
@@ -111,7 +116,7 @@ class Beside:
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
-                        self._denied(own, start, stop), unsure)
+                        self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"))
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""

@@ -110,12 +110,17 @@ class Item:
     doubt: str = ""  # why it is not refuted where it fails
     written: Rel | None = None  # the link with all its indices, where one of them says nothing
     reading: Reading | None = None  # another one than that of the solution, for the ``reason``
+    again: int | None = None  # the line in which its letter is defined otherwise
 
     @property
     def link(self) -> Rel:
         """The equation that a claim is."""
         assert isinstance(self.node, Rel)
         return self.node
+
+    @property
+    def otherwise(self) -> str:
+        return "" if self.again is None else f"its letter is defined otherwise in line {self.again}"
 
     @property
     def supposes(self) -> bool:
@@ -301,8 +306,11 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
                 link, letters)):
             if isinstance(link.terms[0], Entry):
                 letters.define(link)
+                letters.told[link.terms[0].tensor] = formula
             yield Item(formula, Kind_.DEFINITION, link)
             continue
+        first = letters.told.get(head.tensor) if isinstance(head, Entry) and term is equation.terms[1] else None
+        again = None if first is None or first is formula else first.line
         if _entry_named(link, letters):
             yield Item(formula, Kind_.DEFINITION, link)
             continue
@@ -315,10 +323,10 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
         elif unbound(bound) and (not loose or any(_repeated(i, bound.terms[1]) for i in loose)):
             yield Item(formula, Kind_.UNREAD, None, f"{unbound(bound)} is free on the right and absent on the left")
         elif loose:
-            first: dict[Node, Node] = {i: letters.first(i, bound) for i in loose}
-            yield Item(formula, Kind_.CLAIM, subst(bound, first), "", cond, doubt, bound)
+            zero: dict[Node, Node] = {i: letters.first(i, bound) for i in loose}
+            yield Item(formula, Kind_.CLAIM, subst(bound, zero), "", cond, doubt, bound, again=again)
         else:
-            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt)
+            yield Item(formula, Kind_.CLAIM, bound, "", cond, doubt, again=again)
 
 
 def _entry_named(link: Rel, letters: Letters) -> bool:

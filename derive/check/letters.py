@@ -58,6 +58,7 @@ class Letters:
     upstream: bool = False  # or that it is the gradient that comes in
     own: dict[str, Rel] = field(default_factory=dict)
     loose: dict[str, Rel] = field(default_factory=dict)  # those that are no part of the layer
+    told: dict[str, Formula] = field(default_factory=dict)  # where the solution defines them
     sizes: dict[str, Expr] = field(default_factory=dict)  # further names of extents
 
     def __post_init__(self) -> None:

@@ -11,8 +11,9 @@ from functools import cache
 from derive.check.claims import ARROW, Item, Kind_
 from derive.check.kinks import compared
 from derive.check.letters import numeric
+from derive.check.worded import condition, phrase, rows
 from derive.expr import Cond, Entry, Fn, Idx, Rel, free_indices, joined, walk
-from derive.question.sentences.grammar import grammar, words_of
+from derive.question.sentences.grammar import words_of
 from derive.records import dataclass
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -35,8 +36,11 @@ def _words(name: str) -> frozenset[str]:
 @cache
 def _rows(name: str) -> re.Pattern[str]:
     """The phrases of a name: off ties."""
-    rows = (" ".join(f"(?:{'|'.join(sorted(p.choices))})" for p in row.pieces) for row in grammar("en")[name])
-    return re.compile(r"\b(?:" + "|".join(row.replace(" ", r"\s+") for row in rows) + r")\b", re.IGNORECASE)
+    return re.compile(rows(name), re.IGNORECASE)
+
+
+def _words_in(text: str) -> list[str]:
+    return [w.lower() for w in _WORD.findall(_rows("CLAIM_PHRASE").sub(" ", text)) if len(w) > 1]
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,13 @@ class Beside:
         """What the text says of the equation with this number."""
         own = self.places[number]
         start, stop = self._sentence(own.start)
-        words = [w.lower() for w in _WORD.findall(_rows("CLAIM_PHRASE").sub(" ", self.blank[start:stop])) if len(w) > 1]
+        words = _words_in(self.blank[start:stop])
         here = [p for p in self.places if start <= p.start < stop]
         attached = self._attached(own, here, start, stop)
+        worded, spans = self._worded(own, here) if attached is None and own.item.cond is None else (None, ())
+        if worded is not None:
+            words = _words_in(self._without(spans, start, stop))
+        attached = attached or worded
         known = _words("CLAIM_PLAIN") | _LEADS
         if attached is not None:
             known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
@@ -107,7 +115,7 @@ class Beside:
             known |= _words("CLAIM_REGION")
         unknown = next((w for w in words if w not in known), "")
         unsure = f"“{unknown}” beside it may say where it holds" if unknown else ""
-        doubt = unsure or self._doubt(own, start, stop)
+        doubt = unsure or self._doubt(own, start, stop, spans)
         others = self._elsewhere(own, stop)
         told = [c for c in (own.item.cond, attached) if c is not None]
         letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
@@ -125,7 +133,38 @@ class Beside:
         clause = before + _CLAUSE.split(after.lstrip("$\0"), maxsplit=1)[0].split("\0")[0]
         return next((w for w in _WORD.findall(clause) if w.lower() in _words("CLAIM_DENIES")), "")
 
-    def _doubt(self, own: _Place, start: int, stop: int) -> str:
+    def _worded(self, own: _Place, here: Sequence[_Place]) -> tuple[Cond | None, tuple[tuple[int, int], ...]]:
+        """The condition that words give it, and where the words of this kind stand; «it» needs an input before it."""
+        spans, mine = list[tuple[int, int]](), None
+        for p in self.places:
+            if p.item.kind is Kind_.CLAIM and isinstance(p.item.node, Rel) and p.item.cond is None:
+                found = self._phrase(p)
+                if found is not None and (not found["it"] or spans):
+                    spans.append(found.span())
+                    mine = found if p is own else mine
+        return (condition(mine, own.item.link), tuple(spans)) if mine is not None else (None, ())
+
+    def _phrase(self, own: _Place) -> re.Match[str] | None:
+        """Behind it, else before it and behind what stands before: «If …, EQ», «EQ if …»."""
+        start, stop = self._sentence(own.start)
+        around = [p for p in self.places if start <= p.start < stop]
+        after = min((p.start for p in around if p.start >= own.stop), default=stop)
+        before = max((p.stop for p in around if p.stop <= own.start), default=start)
+        behind = re.compile(r"[\s$\0,]*").match(self.blank, own.stop, after)
+        found = phrase().match(self.blank, behind.end() if behind else own.stop, after)
+        if found is None:
+            found = next(phrase().finditer(self.blank, before, own.start), None)
+            if found is not None and before > start and not self.blank[before:found.start()].strip("$\0 \n"):
+                return None  # it belongs to the equation before
+        return found
+
+    def _without(self, spans: Iterable[tuple[int, int]], start: int, stop: int) -> str:
+        text = self.blank
+        for a, b in spans:
+            text = text[:a] + " " * (b - a) + text[b:]
+        return text[start:stop]
+
+    def _doubt(self, own: _Place, start: int, stop: int, spans: Iterable[tuple[int, int]] = ()) -> str:
         """What stands in its sentence unread, or a supposition in words before it."""
         for p in self.places:
             if start <= p.start < stop and p.item.kind is Kind_.UNREAD and p.item.formula is not own.item.formula and (
@@ -137,7 +176,7 @@ class Beside:
             opens |= _words("CLAIM_REGION")
         for end in (*self.ends, len(self.blank)):
             if at < start:
-                before = _rows("CLAIM_PHRASE").sub(" ", self.blank[at:end])
+                before = _rows("CLAIM_PHRASE").sub(" ", self._without(spans, at, end))
                 word = next((w for w in _WORD.findall(before) if w.lower() in opens), "")
                 told = any(at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
                 if word and not told:

@@ -139,3 +139,30 @@ def test_what_stands_beside_an_equation_is_heeded(name: str, text: str, wanted: 
     assert len(found) == len(wanted)
     for verdict, want in zip(found, wanted, strict=True):
         assert verdict not in {"r": ("refuted",), "w": ("proved", "tested")}.get(want, ())
+
+
+LEAKY = r"Leaky ReLU: $y_i = \max(0, x_i) + 0.1 \min(0, x_i)$. Derive the backward message."
+ONE, TENTH = r"$\frac{\partial y_i}{\partial x_i} = 1$", r"$\frac{\partial y_i}{\partial x_i} = 0.1$"
+WORDED = [
+    (f"If the input is positive, the derivative is {ONE}; if it is negative, it is {TENTH}.", ["proved", "proved"]),
+    (f"If the input is positive, the derivative is {TENTH}; if it is negative, it is {ONE}.", ["refuted", "refuted"]),
+    (f"We get {ONE} for positive inputs and {TENTH} for negative inputs.", ["proved", "proved"]),
+    (f"We get {TENTH} for positive inputs and {ONE} for negative inputs.", ["refuted", "refuted"]),
+    (f"For positive inputs the layer is the identity. Hence {ONE}.", ["not read"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdicts"), WORDED)
+def test_signs_in_words_are_conditions(text: str, verdicts: list[str]) -> None:
+    card = derive.Card.parse(f"---\nid: leaky\n---\n\n# Question\n{LEAKY}\n")
+    assert [c.verdict for c in derive.check(card, text=text).checks] == verdicts
+
+
+@pytest.mark.parametrize(("text", "verdict"), [
+    ("The sum is $s = w x + b$. Below, $s = w x$.", "refuted"), ("Let $s = w x + b$. Now let $s = w x$.", "not read")])
+def test_a_letter_defined_twice_differently_is_said(text: str, verdict: str) -> None:
+    card = derive.Card.parse("---\nid: twice\n---\n\n# Question\nA layer computes $y = \\tanh(w x + b)$. Derive the "
+                             "backward message.\n")
+    found, = derive.check(card, text=text).checks
+    assert found.verdict == verdict
+    assert "defined otherwise in line 1" in f"{found.reason} {found.mistake}"

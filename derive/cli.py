@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -35,6 +36,7 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes of a pool end, too
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:  # as shells expect it, and nothing is half written

@@ -173,6 +173,7 @@ def _in_a_pool(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, jobs:
     if "forkserver" in multiprocessing.get_all_start_methods():  # a process that has ended is replaced at once
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["derive.warm", work.__module__])
+        _start_quietly()
     wall = limits.seconds if limits.seconds and sys.platform == "win32" else None
     pool = ProcessPool(jobs, max_tasks=_TASKS, context=context)
     try:
@@ -182,6 +183,21 @@ def _in_a_pool(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, jobs:
     finally:
         pool.stop()
         pool.join()
+
+
+def _start_quietly() -> None:
+    """Start the process that others are forked from: an interrupt, and what is said of it, is this one's alone."""
+    from multiprocessing import forkserver
+
+    before, said, nowhere = signal.signal(signal.SIGINT, signal.SIG_IGN), os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        forkserver.ensure_running()
+    finally:
+        os.dup2(said, 2)
+        os.close(said)
+        os.close(nowhere)
+        signal.signal(signal.SIGINT, before)
 
 
 def _result(future: Any, limits: Limits) -> Any:

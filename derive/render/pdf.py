@@ -25,6 +25,7 @@ _SECONDS = 60
 _OPTIONS = ("-interaction=nonstopmode", "-halt-on-error", "-file-line-error", "-no-shell-escape")
 _AGAIN = re.compile(r"Rerun to get|Rerun LaTeX|There were undefined references|Label\(s\) may have changed")
 _ERROR = re.compile(rf"^(?:\./)?{_JOB}\.tex:\d+: .*|^! .*", re.M)
+_PROGRAMS = re.compile(r"\\(?:directlua|latelua|luaexec|luadirect|pdfobj|pdfextension)(?![a-zA-Z@])")
 _OVERFULL = re.compile(r"^Overfull \\[hv]box .*", re.M)
 
 
@@ -71,6 +72,9 @@ def compile_latex(source: str, program: str | None = None, seconds: float = _SEC
     The document reads and writes inside its own temporary folder only. Raises
     :class:`RenderError` with TeX's first error, past the time limit, or without a TeX.
     """
+    found = _PROGRAMS.search(source)
+    if found is not None:
+        raise RenderError(f"`{found[0]}` is refused: a document that is compiled runs no programs and embeds no files")
     program = program or engine()
     if program is None:
         raise RenderError(

@@ -298,16 +298,10 @@ for path in sys.argv[1:]:
     except derive.DeriveError:
         pass
 """
-FOLDER = """
-import pathlib, sys
-from derive.cli import main
-main(["solve", *sys.argv[1:], "--no-cache", "--timeout", "0", "--format", "md,tex,html", "-o", r"%s"],
-     standalone_mode=False)
-"""
 
 
 def bank_rows() -> Iterator[Row]:
-    """Many cards in one process, here and as the code was before; 100 cards in three formats by two processes."""
+    """Many cards in one process, here and as the code was before; 100 cards in three formats by two processes, and again."""
     with tempfile.TemporaryDirectory() as folder:
         before = Path(folder) / "before"
         archive = subprocess.run(["git", "archive", BASELINE], cwd=ROOT, capture_output=True, check=False)
@@ -320,8 +314,12 @@ def bank_rows() -> Iterator[Row]:
             yield Row("every twelfth card of a layer's formula", ours, theirs, f"commit {BASELINE}", budget_ratio=0.6)
         cards = sorted(map(str, CARDS))
         hundred = [p for p in cards[::max(1, len(cards) // 120)] if solves(p)][:100]
-        halves = [spent("-c", FOLDER % folder, *hundred[n::2]) for n in (0, 1)]
-        yield Row("100 cards, md + tex + html, two cores", max(halves), budget_seconds=10.0)
+        run = [sys.executable, "-m", "derive", "solve", *hundred, "-j", "2", "--format", "md,tex,html", "-o", folder]
+        for work, budget in (("100 cards, md + tex + html, -j 2, waited", 10.0), ("the same, unchanged", 1.0)):
+            start = time.perf_counter()  # what the processes of a pool take is nobody's but theirs
+            subprocess.run(run, cwd=ROOT, env=os.environ | {"XDG_CACHE_HOME": folder}, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, check=False)
+            yield Row(work, time.perf_counter() - start, budget_seconds=budget)
 
 
 def solves(path: str) -> bool:

@@ -197,6 +197,8 @@ class TestPdf:
             (r"\undefinedmacro", "Undefined control sequence"),
             (r"\input{/etc/passwd}", "etc/passwd"),
             (r"\input{|ls}", "ls"),
+            (r"\directlua{os.execute('ls')}", r"`\\directlua` is refused"),
+            (r"\immediate\pdfobj stream file {/etc/passwd}", r"`\\pdfobj` is refused"),
             (r"\newread\f\openin\f=/etc/passwd \ifeof\f\errmessage{nothing to read}\fi", "nothing to read"),
         ],
     )

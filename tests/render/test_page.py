@@ -203,7 +203,7 @@ def test_what_is_no_number_is_marked_and_leaves_the_rest() -> None:
 
 def test_a_page_is_itself_alone() -> None:
     made = page(CARDS[0])
-    assert "Content-Security-Policy" in made
+    assert "default-src 'none'; base-uri 'none'; form-action 'none'; " in made
     for outside in ("src=\"http", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet\""):
         assert outside not in made
 

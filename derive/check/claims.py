@@ -127,7 +127,8 @@ class Item:
         """Not ∂y/∂x = …, δ_x = …, σ'(s) = …, y_k = w_k x_k: no supposition has such a left side."""
         head, value = self.node.terms if isinstance(self.node, Rel) else (None, None)
         told = value is not None and any(isinstance(n, Entry) for n in walk(value))
-        slope = isinstance(head, Partial) or isinstance(head, Fn) and head.name.endswith("'")
+        slope = head is not None and any(isinstance(n, Partial) or isinstance(n, Fn) and n.name.endswith("'")
+                                         for n in walk(head))
         return not (slope or isinstance(head, Entry) and (
             told or head.tensor.startswith("delta_")))
 

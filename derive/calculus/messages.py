@@ -47,11 +47,14 @@ def variable(module: Module, tensor: str) -> ex.Entry:
     return ex.Entry(tensor, tuple(map(ex.Idx, letters)))
 
 
-def chained_jacobian(module: Module, wrt: str) -> Step:
-    """∂y_k/∂x_i, simplified; its premise is the derivation by rules."""
+def chained_jacobian(module: Module, wrt: str, of: str | None = None) -> Step:
+    """∂y_k/∂x_i, simplified; its premise is the derivation by rules.
+
+    ``of`` another tensor than the output: what was derived on the way to the output's is there already.
+    """
     module = with_axes(module)
-    entry, _ = module.definition(module.output)
-    return derivative(entry, variable(module, wrt), module)
+    entry, _ = module.definition(of or module.output)
+    return derivative(entry, variable(replace(module, output=of) if of else module, wrt), module)
 
 
 def chained_message(module: Module, wrt: str) -> Step:
@@ -132,9 +135,9 @@ def _staged(before: ex.Node, premises: tuple[Step, ...], module: Module) -> ex.N
 
 
 @lru_cache(maxsize=256)
-def jacobian(module: Module, wrt: str) -> Step:
+def jacobian(module: Module, wrt: str, of: str | None = None) -> Step:
     """∂y_k/∂x_i for an input, parameter or constant, simplified; of one equation that selects an entry in cases."""
-    found = chained_jacobian(module, wrt)
+    found = chained_jacobian(module, wrt, of)
     selects = len(module.equations) == 1 and _is_selection(found.after, module)
     return step("cases", found.before, module, found) if selects else found
 
@@ -211,7 +214,7 @@ class Messages:
 
     given: Module
     spare: bool = True  # further index letters for bound variables, rather than primes
-    _kept: dict[tuple[str, str | None, str], Step] = field(default_factory=dict, compare=False, repr=False)
+    _kept: dict[tuple[str | None, ...], Step] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def module(self) -> Module:
@@ -225,20 +228,19 @@ class Messages:
 
     def jacobian(self, wrt: str, of: str | None = None) -> Step:
         """∂y_k/∂x_i, of the output or of any tensor that the equations define; ``wrt`` may be defined too."""
-        return self._once("jacobian", of, wrt, jacobian)
+        return self._once(("jacobian", wrt, of), lambda: jacobian(self.module.anonymous, wrt, of))
 
     def message(self, wrt: str) -> Step:
         """δ_x for an upstream gradient δ_y."""
-        return self._once("message", None, wrt, message)
+        return self._once(("message", wrt), lambda: message(self.module.anonymous, wrt))
 
     def stages(self, wrt: str) -> tuple[Step, ...]:
         """δ of each tensor between the output and ``wrt``, δ_{wrt} last, each from those before it."""
         return stages(self.module.anonymous, wrt)
 
-    def _once(self, what: str, of: str | None, wrt: str, derive: Callable[[Module, str], Step]) -> Step:
-        key, module = (what, of, wrt), self.module.anonymous
+    def _once(self, key: tuple[str | None, ...], derive: Callable[[], Step]) -> Step:
         if key not in self._kept:
-            self._kept[key] = derive(module if of is None else replace(module, output=of), wrt)
+            self._kept[key] = derive()
         return self._kept[key]
 
     @cached_property

@@ -13,12 +13,18 @@ from typing import Any
 import derive.expr as ex
 from derive.functions import known
 
+_ONE = ex.ONE.value  # the number of most, known by identity: a product of fractions takes long
+
+
+def _product(a: Fraction, b: Fraction) -> Fraction:
+    return b if a is _ONE else a if b is _ONE else a * b
+
 
 @dataclass
 class Monomial:
     """number · Π atom^exponent, the atoms in the order in which they came."""
 
-    number: Fraction = Fraction(1)
+    number: Fraction = _ONE
     powers: dict[ex.Expr, ex.Expr] = field(default_factory=dict)
 
     def times(self, atom: ex.Expr, exponent: ex.Expr) -> None:
@@ -31,7 +37,7 @@ class Monomial:
             self.powers[atom] = ex.ONE if isinstance(atom, ex.Bracket) else total
 
     def product(self, other: Monomial) -> Monomial:
-        found = Monomial(self.number * other.number, dict(self.powers))
+        found = Monomial(_product(self.number, other.number), dict(self.powers))
         for atom, exponent in other.powers.items():
             found.times(atom, exponent)
         return found
@@ -43,7 +49,7 @@ class Monomial:
     def split(self, atoms: Iterable[ex.Expr]) -> Monomial:
         """The powers of these atoms alone."""
         kept = set(atoms)
-        return Monomial(Fraction(1), {a: e for a, e in self.powers.items() if a in kept})
+        return Monomial(_ONE, {a: e for a, e in self.powers.items() if a in kept})
 
     def expr(self) -> ex.Expr:
         """Messages, plain factors, exponentials, what is below a fraction bar, sums, brackets, cases (before sums)."""
@@ -51,7 +57,8 @@ class Monomial:
             return ex.ZERO
         before_sum = any(has_sum(a) for a in self.powers if not isinstance(a, ex.Cases))
         ordered = sorted(self.powers.items(), key=lambda item: _place(item, before_sum))
-        return ex.mul(ex.Num(self.number), *(_power(a, e) for a, e in ordered))
+        number = ex.ONE if self.number is _ONE else ex.Num(self.number)
+        return ex.mul(number, *(_power(a, e) for a, e in ordered))
 
 
 def _place(item: tuple[ex.Expr, ex.Expr], before_sum: bool) -> float:
@@ -117,7 +124,7 @@ def _gather(node: ex.Expr, exponent: ex.Expr, into: Monomial) -> None:
     match node:
         case ex.Num(value) if isinstance(exponent, ex.Num) and exponent.value.denominator == 1 and (
                 value or exponent.value > 0):
-            into.number *= value ** int(exponent.value)
+            into.number = _product(into.number, value if exponent is ex.ONE else value ** int(exponent.value))
         case ex.Mul(factors) if _whole(exponent):
             for factor in factors:
                 _gather(factor, exponent, into)

@@ -123,16 +123,19 @@ def inside(item: Item) -> Iterator[Item]:
     while open_:
         top = open_.pop()
         yield top
-        open_ += [child for run in reversed(below(top)) for child in reversed(run)]
+        if runs := below(top):
+            open_ += [child for run in reversed(runs) for child in reversed(run)]
 
 
 def below(item: Item) -> tuple[tuple[Item, ...], ...]:
     """The runs of items of which an item is made."""
+    if isinstance(item, Token):  # most are
+        return ()
     if isinstance(item, (Group, Env)):
         return (item.items,)
     if isinstance(item, Scripted):
         return ((item.base,), *item.subs, *item.sups)
-    return item.arguments if isinstance(item, Command) else ()
+    return item.arguments
 
 
 _STARTS = frozenset("NAME NUMBER BIG FN IND INFTY CONV PARTIAL NABLA FRAC SQRT BRACE".split())
@@ -144,6 +147,8 @@ def starts_factor(item: Item | None) -> bool:
 
 def normal(item: Item) -> Item:
     """The item without invisible braces around a lone item: ``{z_i}^l`` is ``z_i^l``."""
+    if isinstance(item, Token):
+        return item
     while isinstance(item, Group) and item.bracket == "LBRACE" and len(item.items) == 1:
         item = item.items[0]
     if isinstance(item, Scripted) and isinstance(item.base, Group) and item.base.bracket == "LBRACE":

@@ -45,7 +45,7 @@ def evaluate(card: Path, values: Path | None, seed: int | None, written: str | N
         if (values is None) == (seed is None):
             raise CardError("give the numbers with --values FILE, or draw them with --random SEED: one of the two")
         task = (card, values, seed, written, tie_rule)
-        click.echo(_evaluated(task) if debug else bounded(_evaluated, task, limits), nl=False)
+        click.echo(bounded(_evaluated, task, Limits(0) if debug else limits), nl=False)
 
 
 def _evaluated(task: tuple[Path, Path | None, int | None, str | None, str | None]) -> str:

@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING
 import click
 
 from derive.bank import OUTPUT, jobs, write_all
-from derive.commands.running import debug_option, detail_option, printable, progress, reported, worst
+from derive.card import Card
+from derive.commands.running import (
+    bounded,
+    debug_option,
+    detail_option,
+    printable,
+    progress,
+    reported,
+    timeout_option,
+    worst,
+)
 from derive.errors import CardError, DeriveError, known
+from derive.pool import Limits
+from derive.records import dataclass
 
 if TYPE_CHECKING:
-    from derive.card import Card
     from derive.handout import Item
 
 
@@ -35,13 +46,14 @@ if TYPE_CHECKING:
 @click.option("--order", default="course", show_default=True, metavar="course|difficulty|points|id|given",
               help="The order of the cards.")
 @detail_option
+@timeout_option
 @debug_option
 def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: str, courses: tuple[str, ...],
             tags: tuple[str, ...], difficulty: str | None, order: str, detail: str,
-            debug: bool) -> None:  # fmt: skip
+            limits: Limits, debug: bool) -> None:  # fmt: skip
     """Make one document of many cards: an exam, its solutions, a key, or a guide to marking.
 
-    A card that cannot be solved keeps its own solution, with a warning.
+    A card that cannot be solved keeps its own solution, with a warning. The cards share their time: --timeout for each.
 
     \b
     Examples:
@@ -51,8 +63,7 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
     """
     codes: list[int] = []
     with reported(codes, debug):
-        from derive.handout import ORDERS, Head, Selection, bounds, document
-        from derive.handout.document import course
+        from derive.handout import ORDERS, Selection, bounds
 
         form = output.suffix.lower()
         if form not in (".tex", ".pdf"):
@@ -63,21 +74,48 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
             sys.exit(worst(codes))
         if not chosen:
             raise CardError("no card is left; ask for other tags, courses or difficulties")
-        items = _items(chosen, mode, codes, debug)
-        names = {course(item.card) for item in items}
-        head = Head(title, names.pop() if len(names) == 1 else "", date)
-        text = document(items, head, mode, by_course=order == "course", detail=detail)
+        task = _Task(tuple((card.text, card.path) for card in chosen), mode, title, date, order == "course", detail)
+        together = Limits(0 if debug else limits.seconds * len(chosen), limits.megabytes * len(chosen))
+        text, count, said, more = bounded(_document, task, together)
+        for line in said:
+            click.echo(line, err=True)
+        codes += more
         write_all({output: text if form == ".tex" else _pdf(text)})
-        click.echo(f"{output}: {_count(items, len(codes))}")
+        left_out = f"; {len(codes)} card{' is' if len(codes) == 1 else 's are'} left out" if codes else ""
+        click.echo(f"{output}: {count}{left_out}")
     sys.exit(worst(codes))
 
 
-def _count(items: list[Item], left_out: int) -> str:
-    """12 questions, 40 points (2 state none); 1 card is left out."""
+@dataclass(frozen=True)
+class _Task:
+    """The cards of a document, text and path of each, and how it is set."""
+
+    cards: tuple[tuple[str, str | None], ...]
+    mode: str
+    title: str
+    date: str
+    by_course: bool
+    detail: str
+
+
+def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
+    """(the document, what is in it, what is said of cards, exit codes of those that are left out)."""
+    from derive.handout import Head, document
+    from derive.handout.document import course
+
+    said: list[str] = []
+    codes: list[int] = []
+    items = _items([Card.parse(text, path) for text, path in task.cards], task.mode, said, codes)
+    names = {course(item.card) for item in items}
+    head = Head(task.title, names.pop() if len(names) == 1 else "", task.date)
+    return document(items, head, task.mode, by_course=task.by_course, detail=task.detail), _count(items), said, codes
+
+
+def _count(items: list[Item]) -> str:
+    """12 questions, 40 points (2 state none)."""
     none = sum(item.points is None for item in items)
     text = f"{len(items)} question{'' if len(items) == 1 else 's'}, {sum(item.points or 0 for item in items)} points"
-    text += f" ({none} state{'s' if none == 1 else ''} none)" if none else ""
-    return text + (f"; {left_out} card{' is' if left_out == 1 else 's are'} left out" if left_out else "")
+    return text + (f" ({none} state{'s' if none == 1 else ''} none)" if none else "")
 
 
 def _pdf(text: str) -> bytes:
@@ -96,7 +134,7 @@ def _cards(paths: tuple[Path, ...], codes: list[int], debug: bool) -> list[Card]
     return [job.card for job in found]
 
 
-def _items(cards: list[Card], mode: str, codes: list[int], debug: bool) -> list[Item]:
+def _items(cards: list[Card], mode: str, said: list[str], codes: list[int]) -> list[Item]:
     """The cards whose question can be typeset, with their solutions where the document needs them."""
     from derive.handout import Item
     from derive.render.dialect import question
@@ -106,13 +144,16 @@ def _items(cards: list[Card], mode: str, codes: list[int], debug: bool) -> list[
     with progress(len(cards) if mode != "space" else 1) as at:
         for card in cards:
             at(card.id)
-            with reported(codes, debug):
+            try:
                 question(card, blocks)
-                items.append(Item(card) if mode == "space" else _solved(card))
+                items.append(Item(card) if mode == "space" else _solved(card, said))
+            except DeriveError as error:
+                said.append(printable(str(error)))
+                codes.append(error.exit_code)
     return items
 
 
-def _solved(card: Card) -> Item:
+def _solved(card: Card, said: list[str]) -> Item:
     from derive.handout import Item
     from derive.render.guard import refuse_failures
     from derive.solve import solve
@@ -124,5 +165,5 @@ def _solved(card: Card) -> Item:
     except DeriveError as error:
         kept = "keeps its own solution" if card.solution.strip() else "has no solution of its own"
         reason = shorten(str(error.located(card.path)).splitlines()[0], 200, placeholder=" …")
-        click.echo(printable(f"{reason}; not solved, the card {kept}"), err=True)
+        said.append(printable(f"{reason}; not solved, the card {kept}"))
         return Item(card)

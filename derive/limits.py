@@ -14,4 +14,4 @@ MOST_IN_A_FORMULA = 5_000  # characters
 MOST_IN_A_WINDOW = 256  # entries
 MOST_ENTRIES = 100_000  # of a tensor
 MOST_TERMS = 10_000  # of a sum or product whose limits are numbers, with those that it stands in
-MOST_SIGNS = 6_000  # of a derivative before it is simplified; those of the cards have two hundred
+MOST_SIGNS = 5_000  # of a derivative before it is simplified; those of the cards have two hundred

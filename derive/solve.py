@@ -52,6 +52,19 @@ class Solution:
         found += [Entry(f"delta_{wrt}", ()) for wrt in targets if "vjp" in self.module.asked]
         return ", ".join(inline(write(node, table, display=False)) for node in found)
 
+    def __repr__(self) -> str:
+        found = self.derived if len(self.derived) < 60 else self.derived[:60] + " …"
+        return f"<Solution: {found}; {len(self.report.checks)} checks, {'ok' if self.report.ok else 'not ok'}>"
+
+    def _repr_markdown_(self) -> str:
+        """The sheet, as notebooks show it; what failed, where something did."""
+        from derive.render import render
+
+        try:
+            return str(render(self, "md"))
+        except DeriveError as error:
+            return f"{self!r}\n\n    " + str(error).replace("\n", "\n    ")
+
     @cached_property
     def numbers(self) -> Numbers:
         """The layer on arrays."""

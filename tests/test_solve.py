@@ -157,3 +157,8 @@ def test_each_step_of_the_message_is_right(geometry: tuple[tuple[int, int], ...]
         result = backward(module, (found.before, found.after), "x", upstream, {"x": x},
                           solution.derivation.star_definitions)
         np.testing.assert_allclose(result, expected, err_msg=rule)
+
+
+def test_a_solution_shows_itself_in_a_line_and_as_its_sheet_in_a_notebook(card: Solution) -> None:
+    assert repr(card).startswith("<Solution: ∂f_kl/∂x_ij, δ_x; ") and repr(card).endswith(" checks, ok>")
+    assert card._repr_markdown_() == derive.render(card, "md")

@@ -61,7 +61,7 @@ def compared(node: Node) -> Iterator[Rel]:
 def of_values(rel: Rel) -> bool:
     """Not i = j, not (i, j) = argmax x, not k < 5."""
     return not any(isinstance(t, (Idx, Tuple, Star, Arg)) for t in rel.terms) and any(
-        isinstance(n, (Entry, Fn)) for n in walk(rel))
+        isinstance(n, Entry) for n in walk(rel))
 
 
 def numbers(node: Cond) -> set[Fraction]:

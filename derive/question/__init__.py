@@ -13,9 +13,11 @@ from derive.errors import CardError, DeriveError, OpenError, Problem
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
+from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import Kind, Symbol, message, name_of
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
+from derive.question.requests.aside import set_aside
 from derive.question.requests.request import besides
 from derive.question.requests.slots import beside_windows, refuse_requests, refuse_words
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
@@ -40,7 +42,7 @@ class Question:
     @cached_property
     def prose(self) -> Prose:
         card = self.card
-        return prose_of(card.question, card.question_line, question_formulas(card))
+        return prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
 
 
 def module_of(card: Card, outside: Statement | None = None) -> Module:
@@ -57,9 +59,10 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        question = Question(card, statement)
-        module = _read(question)
-        return module if outside is None else replace(module, readings=(*module.readings, *_not_on(card, outside)))
+        asked, unanswered = set_aside(card)
+        module = _read(Question(asked, statement))
+        not_on = () if outside is None else _not_on(card, outside)
+        return replace(module, readings=(*module.readings, *unanswered, *not_on))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None

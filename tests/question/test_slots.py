@@ -248,9 +248,32 @@ LAYER = r"Let $h = Wx + b$ and $y = \tanh(h)$ for a given $\partial L/\partial y
 @pytest.mark.parametrize(("order", "told"), [
     (r"Derive $\partial L/\partial W$. Relate your result to gradient clipping.", "Relate your result"),
     (r"Derive $\partial L/\partial W$. Bonus: write each of them as an einsum.", "einsum"),
+    (r"Derive $\partial L/\partial W$. What is the rank of $\partial L/\partial W$?", "rank"),
+    (r"Derive $\partial L/\partial W$. What is the role of the factor $1/\sqrt{d}$ for the size of these gradients?", "role"),
+    ("\n\n(a) Verify that it is continuous.\n\n(b) Derive $\\partial L/\\partial W$.\n\n(c) In test mode $W$ is replaced by "
+     "its mean. Which terms disappear?", "In test mode"),
 ])
-def test_an_order_behind_derivatives_by_letters_that_is_not_read_is_said_to_be_unanswered(order: str, told: str) -> None:
-    assert any(told in line and "not answered" in line for line in read(LAYER + order).readings)
+def test_a_side_question_is_set_aside_and_said_to_be_unanswered(order: str, told: str) -> None:
+    module = read(LAYER + order)
+    assert any(told in line and line.startswith("not answered: ") for line in module.readings)
+    assert [w.wrt.tensor for w in module.wanted] == ["W"]
+
+
+def test_what_is_set_aside_keeps_the_marks_of_the_items() -> None:
+    module = read(LAYER + "\n\n1. Sketch it.\n2. Derive $\\partial L/\\partial W$.\n")
+    assert {*module.parts} == {"2."}
+
+
+@pytest.mark.parametrize("asked", [
+    "Derivatives of $y$ w.r.t. $W$, given the loss.", r"1. $\partial L/\partial W$. 2. $\partial L/\partial b$.", "Gradients on $W$ and $b$.",
+    r"Backward message $\partial L/\partial x$, parameter messages $\partial L/\partial W$ and $\partial L/\partial b$.",
+])
+def test_a_note_orders_what_it_names(asked: str) -> None:
+    layer = r"Let $h = Wx + b$ and $y = \tanh(h)$. "
+    module = read(layer + asked)
+    assert "W" in [w.wrt.tensor for w in module.wanted] or "W" in module.given and "vjp" in module.asked
+    with pytest.raises(DeriveError):
+        read(layer + "The gradient $g$ vanishes.")
 
 
 @pytest.mark.parametrize("order", [

@@ -20,6 +20,7 @@ class Rule:
 # Letters with names of their own: the words see these.
 LETTERS = (
     Rule("layers are numbered above", letters.layers),
+    Rule("dℓ/da is ∂ℓ/∂a", letters.quotients),
     Rule("dW is ∂L/∂W", letters.gradients),
     Rule("ℓ is log L, p is p(y = 1 | x)", letters.compounds),
 )

@@ -70,8 +70,8 @@ def gradients(formulas: list[Formula]) -> list[Formula]:
     r"""∂L/∂W for dW: as some dO = ∂L/∂O says, or with the loss of another ∂L/∂y of the card."""
     parts = [trees.sides(part) for part in trees.all_statements(formulas)]
     said = (above for head, *sides in parts for side in sides if (own := _differential(head)) is not None and (
-        above := _of_loss(side)) is not None and trees.spelt([own]) == trees.spelt(above[-1:]))
-    shown = (above for head, *_ in parts if (above := _of_loss(head)) is not None)
+        above := of_loss(side)) is not None and trees.spelt([own]) == trees.spelt(above[-1:]))
+    shown = (above for head, *_ in parts if (above := of_loss(head)) is not None)
     pattern = next(itertools.chain(said, shown), None)
     differentials = {trees.spelt([own]) for two in parts for run in two if (own := _differential(run)) is not None}
     if pattern is None or trees.spelt(pattern[1:2]) in differentials:  # dL = … dZ: the total differential
@@ -86,13 +86,34 @@ def gradients(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, named))
 
 
+def quotients(formulas: list[Formula]) -> list[Formula]:
+    r"""∂ℓ/∂a for dℓ/da, where no other d stands on the card."""
+    def quotient(part: trees.Run) -> trees.Run:
+        above, _, below = (part[:2], part[2:3], part[3:]) if tr.is_token(part[2], "SLASH") else ((), (), ())
+        two = _differential(above), _differential(below)
+        if two[0] is None or two[1] is None:
+            return part
+        partial = [tr.Token("PARTIAL", "partial", run[0].start, run[0].end) for run in (above, below)]
+        return (tr.Command("FRAC", ((partial[0], two[0]), (partial[1], two[1])), part[0].start, part[-1].end),)
+
+    def first(part: trees.Run) -> trees.Run:
+        head = trees.sides(part)[0]
+        own = quotient(head) if len(head) == 5 else head
+        return part if own is head else (*own, *part[len(head) :])
+
+    others = {name for part in trees.all_statements(formulas) for run in trees.sides(part)
+              if not (len(run) == 5 and quotient(run) is not run) for name in tr.names_in(run)}
+    return formulas if "d" in others else trees.changed(
+        formulas, lambda tree: trees.by_statement(tree, first))
+
+
 def _differential(run: trees.Run) -> tr.Item | None:
     """W of dW."""
     two = len(run) == 2 and trees.letter(run[0]) == "d" and tr.is_token(tr.base_of(run[1]), "NAME")
     return run[1] if two else None
 
 
-def _of_loss(run: trees.Run) -> tuple[tr.Item, tr.Item, tr.Item] | None:
+def of_loss(run: trees.Run) -> tuple[tr.Item, tr.Item, tr.Item] | None:
     """∂, L and O of ∂L/∂O, written as a fraction or with a slash."""
     if len(run) == 1 and isinstance(run[0], tr.Command) and run[0].type == "FRAC":
         run = (*tr.unwrap(run[0].arguments[0]), *tr.unwrap(run[0].arguments[1]))

@@ -17,7 +17,6 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative
 from derive.question.letters.naming import letters_of, written_letters
-from derive.question.requests.further import further_orders
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.words.lexicon import Span, ends, named, only
 from derive.question.words.prose import Gap, PlainText, Prose
@@ -89,15 +88,12 @@ def discussed(text: str, at: int) -> bool:
 
 def besides(prose: Prose) -> Iterator[str]:
     """What is asked in prose besides, and is not answered: «explain why …», «also state the complexity»."""
-    unanswered = [*further_orders(prose)]
     for start, stop in itertools.pairwise(dict.fromkeys(prose.ends)):
         words = prose.text[start:stop]
         asks = [s.start for s in named(words, "ask.explain") if _opens(words[: s.start])]
         asks += [0 for _ in named(words, "ask.prose")[:1] if named(words, "ask.verb")]
         if asks and not named(words, "ask.heeded"):
             yield f"not answered, since it asks for words or a count: {prose.said(start + min(asks), stop)}"
-        elif any(start <= order[0] < stop for order in unanswered):
-            yield f"not answered: {prose.said(start, stop)}"
 
 
 def _opens(words: str) -> bool:

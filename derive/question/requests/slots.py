@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
-from derive.notation.tree import has
+from derive.notation.rules.letters import of_loss
+from derive.notation.rules.trees import letter, sides, statements
+from derive.notation.tree import base_of, has
 from derive.question.letters.naming import Mention, written_letters
 from derive.question.requests.excepted import excepted
-from derive.question.requests.further import further_orders
 from derive.question.requests.of_what import tails, told, unknown_nouns
 from derive.question.requests.request import discussed, is_primed, requested
 from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
@@ -67,6 +68,10 @@ def behind_joins(prose: Prose) -> Iterator[Place]:
 def losses(prose: Prose) -> Iterator[Place]:
     """«trained with the … loss», «the loss is the … distance»: words that are not known, where no formula follows."""
     heads = named(prose.text, "head.loss", "head.measure")
+    parts = [part for f in prose.formulas for part in statements(f.tree or ())]
+    computed = {letter(base_of(run[0])) for part in parts if len(sides(part)) > 1 for run in sides(part)[:1] if run}
+    if any(letter(own[1]) in computed for part in parts if (own := of_loss(part)) is not None):
+        return  # of ∂L/∂a and $L = …$ the loss is written
     for by in named(prose.text, "training"):
         head = next((h for h in heads if by.stop <= h.start < prose.sentence(by.start)[1]), None)
         if head is not None and len(prose.text[by.stop : head.start].split()) <= 4:
@@ -201,16 +206,14 @@ def refuse_requests(prose: Prose) -> None:
 
 
 def _unread(prose: Prose) -> list[Place]:
-    """The sentences of which rows do not settle what they ask for, without those that are said to be unanswered."""
+    """The sentences of which rows do not settle what they ask for."""
     from derive.question.sentences.meaning import is_settled
     from derive.question.sentences.tokens import in_english, sentences
 
     if not in_english(prose.text):
         return [(0, len(prose.text))]
-    unanswered = {*further_orders(prose)}
-    places = [((tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))), tokens)
-              for tokens in sentences(prose)]
-    return [place for place, tokens in places if place not in unanswered and not is_settled(tokens)]
+    return [(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text))) for tokens in sentences(prose)
+            if not is_settled(tokens)]
 
 
 def refuse_open(prose: Prose, computed: Callable[[str], bool]) -> None:

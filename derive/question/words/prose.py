@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from derive.formulas import SPELT
@@ -238,4 +239,26 @@ def prose_of(source: str, first_line: int, formulas: Iterable[Formula]) -> Prose
 
 @lru_cache(maxsize=16)
 def _with_gaps(source: str, first_line: int) -> PlainText:
-    return plain_text(source, first_line, gaps=True)
+    return _with_orders(plain_text(source, first_line, gaps=True))
+
+
+_NOTED = re.compile(rf"(?:^|[.?!;{BREAK}])(?:\s*[*-]*(?:\([a-i1-9]\)|[a-i1-9]\)|[1-9]\.))?\s*"
+                    rf"(?P<what>(?:the\s+)?(?:(?:backward|parameter|forward)\s+)?"
+                    rf"(?:derivatives?|gradients?|jacobian|messages?)\b|{GAP})(?P<rest>[^.?!;{BREAK}]*)")
+_DERIVATIVE = re.compile(r"(?:\$|\\\()\s*(?:\\displaystyle\s*)?"
+                         r"(?:\\[dt]?frac\s*\{\s*(?:\\partial|d\b)|\\partial|\\nabla)")
+_FINITE = re.compile(r"\b(?:is|are|was|were|be|has|have|comes?|arrives?|vanish\w*|denotes?|flows?|exists?)\b")
+_WHEN = re.compile(r"\b(?:when|if|given|where|with|at)\b")
+
+
+def _with_orders(plain: PlainText) -> PlainText:
+    """A text that orders nothing, with “derive” in front of derivatives that it notes: «Gradients on $a$ and $p$.»"""
+    if named(plain.text, "ask.verb", "ask.explain"):
+        return plain
+    pieces: list[tuple[str, int]] = [*zip(plain.text, plain.origin, strict=True)]
+    for found in reversed([*_NOTED.finditer(plain.text)]):
+        at = plain.origin[found.start("what")]
+        own = found["what"] != GAP or _DERIVATIVE.match(plain.source, at)
+        if own and not _FINITE.search(_WHEN.split(found["rest"])[0]):
+            pieces[found.start("what") : found.start("what")] = [(c, at) for c in "derive "]
+    return replace(plain, text="".join(c for c, _ in pieces), origin=tuple(at for _, at in pieces))

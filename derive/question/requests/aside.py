@@ -1,0 +1,124 @@
+"""Side questions beside derivatives that letters ask for: set aside before anything is read, and not answered."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from derive.card import Card
+from derive.errors import DeriveError
+from derive.notation.rules import LETTERS, rewritten
+from derive.notation.rules.kinds import Said
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
+from derive.question.words.lexicon import named
+from derive.question.words.prose import Prose, prose_of
+from derive.question.words.reading import question_formulas
+from derive.sections import lines_of
+
+Place = tuple[int, int]
+_ORDERS = words_of("en", "SIDE_ORDER")
+_ANSWERED = words_of("en", "BACKWARD_SAID")
+_SHORT = 5  # tokens
+_MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
+_MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]")
+_MESSAGES = ("request.backward", "request.forward", "request.parameter", "request.filter", "request.everything")
+
+
+def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
+    """The card without its side questions, and what is said of them.
+
+    «What is the role of the factor?», «Verify that it is continuous.»: no layer hangs on them, where the question
+    writes formulas and asks for derivatives of letters in other sentences.
+    """
+    try:
+        prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
+    except DeriveError:
+        return card, ()
+    places = [*_side(prose)] if in_english(prose.text) else []
+    if not places:
+        return card, ()
+    question = card.question
+    for start, stop in places:
+        question = question[:start] + re.sub(r"[^\n]", " ", question[start : stop - 1]) + "." + question[stop:]
+    at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
+    text = card.text[:at] + question + card.text[at + len(question) :]
+    return replace(card, text=text), tuple(
+        f"not answered: line {card.question_line + card.question.count(chr(10), 0, start)}: "
+        f"“{' '.join(card.question[start:stop].split())}”" for start, stop in places)
+
+
+def _side(prose: Prose) -> Iterator[Place]:
+    """Where side questions stand in the source: sentences, and what else is said in an item of nothing but these."""
+    found = [one for one in sentences(prose) if one]
+    asked = [{*_derivatives(one)} if asks(one) and not _is_question(one, prose) else set() for one in found]
+    named_ = {latex for own in asked for latex in own}
+    if not named_ or not any(map(_defines, (t for one in found for t in one))):
+        return
+    side = [not own and _is_side(one, named_, prose) for one, own in zip(found, asked, strict=True)]
+    places = [_place(one, prose) for one in found]
+    for first, last in _items(prose):
+        own = [n for n, (start, _) in enumerate(places) if first <= start < last]
+        if any(side[n] for n in own) and not any(asks(found[n]) and not side[n] or any(
+                map(_defines, found[n])) or {*_derivatives(found[n])} - named_ for n in own):
+            for n in own:
+                side[n] = True
+    yield from (place for place, aside in zip(places, side, strict=True) if aside and place[0] < place[1] - 1)
+
+
+def _is_side(one: Sentence, asked: set[str], prose: Prose) -> bool:
+    """It asks for words, or orders something that is no derivative; what it differentiates is asked for elsewhere."""
+    if any(map(_defines, one)) or {*_derivatives(one)} - asked:
+        return False
+    start, stop = one[0].start, one[-1].start + max(1, len(one[-1].text))
+    words = prose.text[start:stop]
+    nouns = named(words, "derivative", "message")
+    of_role = any(named(words[noun.stop :], "slot.said_of") for noun in nouns)  # «the gradient of the weights»
+    if of_role or named(words, "wrt", *_MESSAGES) or not _ANSWERED.isdisjoint(t.text for t in one):
+        return False
+    short = any(t.formulas and t.letters for t in one) and len(one) < _SHORT  # «And $b$?»
+    return _is_question(one, prose) and not short or _opening(one) in _ORDERS
+
+
+def _defines(token: Token) -> bool:
+    return token.kind == "formula" and token.equates
+
+
+def _opening(one: Sequence[Token]) -> str:
+    """The first word that is not small: «verify» of «(b) Then verify …»."""
+    return next((t.text for t in one if t.kind == "word" and len(t.text) > 1 and t.text not in _MANNER), "")
+
+
+def _is_question(one: Sentence, prose: Prose) -> bool:
+    """It ends with a question mark, and does not ask what a derivative is."""
+    after = prose.text[one[-1].start + max(1, len(one[-1].text)) :].lstrip()
+    return after.startswith("?") and not any(
+        t.text in ("is", "are") and n + 1 < len(one) and one[n + 1].formulas and one[n + 1].said in (
+            Said.DERIVATIVE, Said.GRADIENT) and n and one[n - 1].text == "what" for n, t in enumerate(one))
+
+
+def _derivatives(one: Sentence) -> Iterator[str]:
+    for token in one:
+        for formula in token.formulas[:1]:
+            if token.said in (Said.DERIVATIVE, Said.GRADIENT):
+                yield formula.latex.replace(" ", "").strip(".,")
+
+
+def _place(one: Sentence, prose: Prose) -> Place:
+    """From its first token to the sign that ends it, in the source."""
+    last = one[-1].start + max(1, len(one[-1].text))
+    stop = next((n for n in range(last, len(prose.text)) if not prose.text[n].isspace()), len(prose.text))
+    closed = stop < len(prose.text) and prose.text[stop] in ".?!;"
+    source = prose.plain.source
+    origin = (*prose.plain.origin, len(source))
+    first = origin[one[0].start]
+    mark = _MARK.match(source, source.rfind("\n", 0, first) + 1)
+    return max(first, mark.end() if mark else 0), origin[stop] + 1 if closed else origin[last]
+
+
+def _items(prose: Prose) -> Iterator[Place]:
+    """Where the items of a list begin and end in the source."""
+    marks = [m.start() for m in _MARK.finditer(prose.plain.source)]
+    yield from itertools.pairwise((*marks, len(prose.plain.source)))

@@ -14,7 +14,28 @@ from derive.calculus.form import polished, simplified
 from derive.calculus.ranges import entry_ranges, ranged
 from derive.calculus.rules import RULES, rule_for
 from derive.errors import LimitError
-from derive.expr import ONE, ZERO, Entry, Expr, Fn, Mul, Node, Partial, Pow, Reduce, add, eq, mul, subst, transform
+from derive.expr import (
+    ONE,
+    ZERO,
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Partial,
+    Pow,
+    Reduce,
+    Rel,
+    Size,
+    add,
+    eq,
+    free_indices,
+    mul,
+    subst,
+    transform,
+    walk,
+)
 from derive.limits import MOST_SIGNS
 from derive.module import Function, Module
 from derive.notation.symbols import Kind, Symbol
@@ -257,3 +278,24 @@ def is_total(of: Expr, wrt: Entry, module: Module) -> bool:
     free = module.holding(())
     others = (t for t in tensors_in(of) if t != wrt.tensor and wrt.tensor in reached(Entry(t, ()), free))
     return all(derivative(entry_of(t, free, (wrt,)), wrt, free).after is ZERO for t in others)
+
+
+def lettered(statement: Rel) -> Rel:
+    """The statement with its indices numbered as they occur: the same for another choice of letters."""
+    free = free_indices(statement)
+    found = dict.fromkeys(n for n in walk(statement) if n in free)
+    return subst(statement, {index: Idx(f"#{number}") for number, index in enumerate(found)})
+
+
+def unlettered(statement: Rel) -> Node:
+    """The statement with tensors and sizes, too, numbered as they occur: the same for another layer like this one."""
+    numbers: dict[str, str] = {}
+
+    def number(node: Node) -> Node | None:
+        if isinstance(node, Entry) and not node.tensor.startswith("#"):
+            return Entry(numbers.setdefault(node.tensor, f"#{len(numbers)}"), node.indices)
+        if isinstance(node, Size) and not node.name.startswith("#"):
+            return Size(numbers.setdefault(node.name, f"#{len(numbers)}"))
+        return None
+
+    return transform(lettered(statement), number, Entry, Size)

@@ -34,7 +34,7 @@ class Builder:
     inline: list[Math] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     told: set[str] = field(default_factory=set)  # sentences on rules, each of which is said once
-    derived: dict[Node, Node] = field(default_factory=dict)  # a derivation, whatever its letters, to what it is of
+    derived: dict[tuple[Node, ...], Node] = field(default_factory=dict)  # a derivation in any letters, to what it is of
 
     def m(self, node: Node, scope: str = "layer") -> str:
         """A formula inside a sentence."""

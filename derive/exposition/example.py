@@ -62,6 +62,7 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
 
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4
+_MANY = 9  # letters that are given, of which a table says the numbers
 _FEW = 9  # rows of a table that stands in every sheet
 
 
@@ -78,7 +79,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
         b.heading("heading_example")
         names = (*module.given, *([f"delta_{module.output}"] if subject.backward else []))
         given = [[Result(Entry(name, ()), p.tensor(name), "given") for name in names] for p, _ in found]
-        if any(len(at) > 2 for _, values, _ in given[0] + results for at in values):
+        if len(names) > _MANY or any(len(at) > 2 for _, values, _ in given[0] + results for at in values):
             sliced(b, given[0] + results)
             return
         b.prose("example_given", upstream=bool(subject.backward))
@@ -142,9 +143,11 @@ def _rounded(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number that is whole or a fraction as it is, another one rounded."""
-    whole = isinstance(value, (int, Fraction)) or value == int(value)
-    return str(Fraction(value)).replace("-", "−") if whole else _rounded(value)
+    """A number that is whole, a fraction or of few digits as it is, another one rounded."""
+    if isinstance(value, (int, Fraction)) or value == int(value):
+        return str(Fraction(value)).replace("-", "−")
+    rounded = _rounded(value)
+    return rounded.rstrip("0") if value == float(rounded.replace("−", "-")) else rounded
 
 
 _TRIES, _BEST = 60, 3

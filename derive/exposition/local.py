@@ -8,7 +8,7 @@ from typing import cast
 
 import derive.expr as ex
 from derive.calculus.decisive import decisive
-from derive.calculus.derivation import Shown, Step, is_total, shown, slope, slope_step
+from derive.calculus.derivation import Shown, Step, is_total, lettered, shown, slope, slope_step, unlettered
 from derive.calculus.ranges import solve
 from derive.calculus.rules import bound
 from derive.exposition.builder import Builder
@@ -46,10 +46,11 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
     found = shown(step, module).renamed(letters)
     assert isinstance(found.before.wrt, ex.Entry)
     rules = list(lines(found, module, {i.name for i in ex.free_indices(found.before)}))
-    like = _again(b, found.before, found.raw, found.after) if rules else None
+    like = _like(b, found, rules)
     if like is not None:
-        b.text(" ".join(filter(None, (lead, b.say("rule_alike", like=b.m(like), of=b.m(found.before))))))
+        b.text(" ".join(filter(None, (lead, b.say("rule_alike", like=[b.m(like)], of=[b.m(found.before)])))))
         return
+    b.derived[_steps(found, rules)] = found.before
     said: dict[object, None] = {}
     sentences = [s for line in rules for s in _SENTENCE.split(_words(b, line.step, module))]
     words = [s for s in dict.fromkeys(sentences) if s not in b.told]
@@ -62,10 +63,28 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
     b.text(" ".join(filter(None, (lead, *words))))
     for line in rules:
         statement = equation(line.step.before, line.step.raw, line.step.after)
-        if line.apart and _lettered(statement) not in said and _stands_alone(line.step.before, module):
-            said[_lettered(statement)] = None
+        if line.apart and lettered(statement) not in said and _stands_alone(line.step.before, module):
+            said[lettered(statement)] = None
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
     reasoned(b, subject, "local", found.before, None, found.after if folded else found.raw, found.after)
+
+
+def alike(b: Builder, subject: Subject, step: Step,
+          letters: dict[ex.Node, ex.Node]) -> tuple[ex.Partial, ex.Partial] | None:
+    """A derivative and one that was derived before by the same rules, with the same result in other letters."""
+    found = shown(step, subject.module).renamed(letters)
+    like = _like(b, found, list(lines(found, subject.module, {i.name for i in ex.free_indices(found.before)})))
+    return None if like is None else (found.before, cast(ex.Partial, like))
+
+
+def _like(b: Builder, found: Shown, rules: list[Line]) -> ex.Node | None:
+    like = b.derived.get(_steps(found, rules)) if rules else None
+    return None if like is found.before else like
+
+
+def _steps(found: Shown, rules: list[Line]) -> tuple[ex.Node, ...]:
+    """The rules of a derivation and its result, whatever the letters."""
+    return ex.Fn(" ".join(line.step.rule for line in rules), ()), unlettered(ex.eq(found.before, found.after))
 
 
 def _folds(b: Builder, found: Shown, module: Module) -> bool:
@@ -97,31 +116,10 @@ def reasoned(b: Builder, subject: Subject, name: str, before: ex.Expr, chain: ex
         b.text(words)
 
 
-def _lettered(statement: ex.Rel) -> ex.Rel:
-    """The statement with its indices numbered as they occur: the same for another choice of letters."""
-    free = ex.free_indices(statement)
-    found = dict.fromkeys(n for n in ex.walk(statement) if n in free)
-    return ex.subst(statement, {index: ex.Idx(f"#{number}") for number, index in enumerate(found)})
-
-
 def _again(b: Builder, before: ex.Expr, raw: ex.Expr, after: ex.Expr) -> ex.Node | None:
     """What was derived before by the same formulas in other letters."""
-    like = b.derived.setdefault(_unlettered(ex.eq(before, raw, after)), before)
+    like = b.derived.setdefault((unlettered(ex.eq(before, raw, after)),), before)
     return None if like is before else like
-
-
-def _unlettered(statement: ex.Rel) -> ex.Node:
-    """The statement with tensors and sizes, too, numbered as they occur: the same for another layer like this one."""
-    numbers: dict[str, str] = {}
-
-    def number(node: ex.Node) -> ex.Node | None:
-        if isinstance(node, ex.Entry) and not node.tensor.startswith("#"):
-            return ex.Entry(numbers.setdefault(node.tensor, f"#{len(numbers)}"), node.indices)
-        if isinstance(node, ex.Size) and not node.name.startswith("#"):
-            return ex.Size(numbers.setdefault(node.name, f"#{len(numbers)}"))
-        return None
-
-    return ex.transform(_lettered(statement), number, ex.Entry, ex.Size)
 
 
 def cancelling(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.Node]) -> None:

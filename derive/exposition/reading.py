@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from derive.axes import axes, extent
 from derive.calculus.messages import upstream as upstream_of
 from derive.calculus.windows import covers, output_sizes
@@ -13,12 +15,24 @@ from derive.module import UNSAID, Function
 from derive.notation.symbols import Symbol
 from derive.sheet import Math
 
+_ROLE = re.compile(r"(input|parameter|constant) (`\w+`) (\(.*\))")
+
 
 def said(b: Builder, readings: tuple[str, ...]) -> None:
     """What was read from the card."""
     if readings:
         b.heading("heading_reading")
-        b.bullets("readings", readings=list(map(b.lettered, readings)))
+        b.bullets("readings", readings=list(map(b.lettered, together(readings))))
+
+
+def together(readings: tuple[str, ...]) -> list[str]:
+    """How each letter was read; several that were read alike stand together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for reading in readings:
+        role = _ROLE.fullmatch(reading)
+        found.setdefault((role[1], role[3]) if role else (reading, ""), []).extend([role[2]] if role else [])
+    return [f"{kind}{'s' if len(names) > 1 else ''} {', '.join(names)} {why}" if names else kind
+            for (kind, why), names in found.items()]
 
 
 def reading(b: Builder, subject: Subject) -> None:
@@ -27,8 +41,14 @@ def reading(b: Builder, subject: Subject) -> None:
     said(b, tuple(r for r in subject.module.readings if r not in unsaid))
     if not subject.module.readings:
         b.heading("heading_reading")
-    rows = [row for name, role in _roles(subject).items() if (row := _row(b, subject, name, role))]
-    b.prose("letters", facts=[b.m(f) for f in subject.module.facts], rows=rows)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, role in _roles(subject).items():
+        symbol = subject.module.table.named(name)
+        if symbol is not None:
+            letter = b.m(Entry(name, tuple(map(Idx, symbol.axes))))
+            rows.setdefault((role, _ranges(b, subject, symbol)), []).append(letter)
+    b.prose("letters", facts=[b.m(f) for f in subject.module.facts],
+            rows=[(names, *row) for row, names in rows.items()])
 
 
 def _roles(subject: Subject) -> dict[str, str]:
@@ -36,14 +56,6 @@ def _roles(subject: Subject) -> dict[str, str]:
     kinds = {"input": module.inputs, "parameter": module.parameters, "constant": (*subject.held, *module.constants),
              "intermediate": module.defined[:-1], "output": module.defined[-1:]}
     return {name: kind for kind, names in kinds.items() for name in names}
-
-
-def _row(b: Builder, subject: Subject, name: str, role: str) -> tuple[str, ...] | None:
-    symbol = subject.module.table.named(name)
-    if symbol is None:
-        return None
-    letters = tuple(Idx(a) for a in symbol.axes)
-    return b.m(Entry(name, letters)), role, _ranges(b, subject, symbol)
 
 
 def _ranges(b: Builder, subject: Subject, symbol: Symbol) -> str:

@@ -11,7 +11,7 @@ from derive.calculus.form import simplified
 from derive.calculus.messages import upstream
 from derive.calculus.ranges import entry_ranges, ranged
 from derive.exposition.builder import Builder
-from derive.exposition.local import cancelling, local, reasoned
+from derive.exposition.local import alike, cancelling, local, reasoned
 from derive.exposition.printed import equation, presented, printed, with_limits
 from derive.exposition.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, eq, mul, subst
@@ -23,9 +23,15 @@ from derive.sheet import Prose
 
 def backward(b: Builder, subject: Subject) -> None:
     """δ of each tensor from the output back to what is asked for; then each message in one formula."""
-    stages = stages_of(subject)
+    stages, alikes = stages_of(subject), list[tuple[Step, Partial]]()
     for stage in stages.values():
-        stage_of(b, subject, stage)
+        like = _alike(b, subject, stage)
+        if like is None:
+            stage_of(b, subject, stage)
+        else:
+            alikes.append((stage, like))
+    if alikes:
+        _listed(b, subject, alikes)
     several = [] if by_stages(subject) else [
         t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
         is not stages[t.wrt].after]
@@ -35,6 +41,23 @@ def backward(b: Builder, subject: Subject) -> None:
             b.heading(f"heading_{heading}", 3)
         for target in group:
             _inserted(b, subject, stages, target.wrt)
+
+
+def _alike(b: Builder, subject: Subject, stage: Step) -> Partial | None:
+    """What δ of a given letter follows like, where this stands in one definition and its derivative was derived so."""
+    users = [p for p in stage.premises[0].premises if p.after is not ZERO]
+    if len(users) != 1 or _of(stage) in subject.module.defined or not printable(users[0], subject):
+        return None
+    found = alike(b, subject, users[0], _letters(users[0], subject))
+    return None if found is None else found[1]
+
+
+def _listed(b: Builder, subject: Subject, alikes: list[tuple[Step, Partial]]) -> None:
+    """The δ that follow like others, one beside the other."""
+    b.prose("stages_alike", here=[b.m(Entry(_of(s), cast(Entry, s.before).indices)) for s, _ in alikes],
+            like=[*dict.fromkeys(b.m(p.wrt) for _, p in alikes)])
+    b.joined("stage", (equation(cast(Expr, s.before), printed(cast(Expr, s.after), s.before, subject.module))
+                       for s, _ in alikes))
 
 
 def stages_of(subject: Subject) -> dict[str, Step]:
@@ -99,8 +122,17 @@ def stage_of(b: Builder, subject: Subject, stage: Step) -> None:
     whole = len(module.equations) == 1
     here = Entry(_of(stage), target.indices)
     total = [p for p in inserted.premises if printable(p, subject)]
+    same = list[tuple[Partial, Partial]]()
     for user in total:
-        _local(b, subject, user, here, whole)
+        found = None if user.after is ZERO else alike(b, subject, user, _letters(user, subject))
+        if found is None:
+            _local(b, subject, user, here, whole)
+        else:
+            same.append(found)
+    if same:
+        lead = b.say("stage_used", here=b.m(here), used=[b.m(own.of) for own, _ in same], several=not whole)
+        likes = [*dict.fromkeys(b.m(like) for _, like in same)]
+        b.text(f"{lead} {b.say('rule_alike', like=likes, of=[b.m(own) for own, _ in same])}")
     direct = all(p in total for p in users)
     chain = add(*(_chained(p, subject) for p in users)) if direct and users else None
     after = cast(Expr, stage.after)
@@ -120,7 +152,7 @@ def _local(b: Builder, subject: Subject, user: Step, here: Entry, whole: bool) -
     if user.after is ZERO:
         cancelling(b, subject, user, letters)
         return
-    local(b, subject, user, letters, b.say("stage_used", here=b.m(here), used=used, several=not whole))
+    local(b, subject, user, letters, b.say("stage_used", here=b.m(here), used=[used], several=not whole))
 
 
 def _own(step: Step, subject: Subject) -> Entry:

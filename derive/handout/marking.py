@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, cast
 
 from derive.calculus.derivation import Step, is_silent
@@ -258,22 +259,29 @@ def _has_delta(value: Expr) -> bool:
 def _shared(asked: Sequence[Item], total: int) -> list[Share]:
     """The points shared out by weight, in whole points, or in halves where these leave one of two like items with less.
 
-    No item gets none; where there are more items than half points, neighbours share theirs.
+    No item gets none; where there are more items than half points, neighbours share theirs, and like ones where halves
+    would not do, either.
     """
     groups: list[tuple[tuple[Item, ...], int]] = [((item,), item.weight) for item in asked]
-    while len(groups) > max(1, 2 * total):
-        n = min(range(len(groups) - 1), key=lambda n: groups[n][1] + groups[n + 1][1])
+    while True:
+        weights = [weight for _, weight in groups]
+        whole, halves = ([unit * share for share in apportioned(weights, int(total / unit))] for unit in (WHOLE, HALF))
+        found = whole if total >= len(groups) and _even(groups, whole) >= _even(groups, halves) else halves
+        many = len(groups) > max(1, 2 * total)
+        pairs = [n for n, (one, other) in enumerate(pairwise(groups))
+                 if many or len({item.weight for item in (*one[0], *other[0])}) == 1]
+        if not pairs or not (many or not _even(groups, found)):
+            return [Share(group, points) for (group, _), points in zip(groups, found, strict=True)]
+        n = min(pairs, key=lambda n: groups[n][1] + groups[n + 1][1])
         (first, mine), (second, theirs) = groups[n : n + 2]
         groups[n : n + 2] = [((*first, *second), mine + theirs)]
-    weights = [weight for _, weight in groups]
-    whole, halves = ([unit * share for share in apportioned(weights, int(total / unit))] for unit in (WHOLE, HALF))
-    found = whole if total >= len(groups) and _even(weights, whole) >= _even(weights, halves) else halves
-    return [Share(group, points) for (group, _), points in zip(groups, found, strict=True)]
 
 
-def _even(weights: Sequence[int], shares: Sequence[Fraction]) -> bool:
-    """Equal weights have equal shares."""
-    return len({*zip(weights, shares, strict=True)}) == len({*weights})
+def _even(groups: Sequence[tuple[tuple[Item, ...], int]], shares: Sequence[Fraction]) -> bool:
+    """Items of equal weight have equal points, those that share theirs too."""
+    each = {(item.weight, points / len(group)) for (group, _), points in zip(groups, shares, strict=True)
+            for item in group if len({i.weight for i in group}) == 1}
+    return len(each) == len({weight for weight, _ in each})
 
 
 def apportioned(weights: Sequence[int], units: int) -> list[int]:

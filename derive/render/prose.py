@@ -212,7 +212,8 @@ def table(rows: Sequence[Sequence[str]], align: str, plain: Sequence[Sequence[st
     inner = f"\\begin{{{environment}}}{argument}{{{''.join(columns)}}}\n{body}\n\\end{{{environment}}}"
     if wide and environment == "tabular":  # many narrow columns: set smaller
         inner = f"\\fitbox{{%\n{inner}}}"
-    return f"\\begin{{tablebox}}\n{inner}\n\\end{{tablebox}}"
+    close = "[1.05]" if len(lines) > _TALL else ""  # a long one
+    return f"\\begin{{tablebox}}{close}\n{inner}\n\\end{{tablebox}}"
 
 
 def abreast(rows: Sequence[Sequence[str]], align: str) -> tuple[list[list[str]], str]:

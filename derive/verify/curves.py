@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from derive.axes import with_axes
 from derive.errors import DeriveError
@@ -19,9 +20,11 @@ from derive.verify.report import Check, Verdict
 
 GIVEN = re.compile(r"= (-?\d+(?:/\d+)?)\$")
 _KINK = re.compile(r"At (\S+) it has a kink: the slope changes from (\S+) to (\S+?)\.(?:\s|$)")
+_PLACE = re.compile(r"At (\S+) it ")
 _SPAN = re.compile(r"from (\S+) to (\S+) the function goes from (\S+) to (\S+?)\.(?:\s|$)")
 _ROUNDED, _DRAWN = 0.02, 0.02  # in parts of a number that is told, and in cells of the picture
 _GAP = 0.1  # of a graph, around a kink
+_JUMP = 1e-2  # a larger change of the value from one side to the other
 _CHORD = 0.4  # of the rise between two points: how far from their line the graph may be
 _PLACES, _KINKS, _BESIDE = 9, 5, 1e-5  # how exactly places are known, those of kinks, and what is close to one
 Ends = tuple[float, float]  # before and after a place
@@ -29,8 +32,11 @@ Scale = Callable[[float], float]
 Beside = Callable[[float], tuple[Ends, Ends]]  # the values and the derivatives
 
 
-def curves(figure: Figure, module: Module) -> list[Check]:
-    """The checks of a picture of y(s) and y'(s) at the values in its caption; none where these cannot be computed."""
+def curves(figure: Figure, module: Module, said: Mapping[str, Any] | None = None) -> list[Check]:
+    """The checks of a picture of y(s) and y'(s) at the values in its caption; none where these cannot be computed.
+
+    ``said`` are the facts of which the caption is made.
+    """
     given = GIVEN.search(figure.caption)
     whole, letters = with_axes(module), float(Fraction(given[1])) if given else 0.0
     computed = cache(lambda s: _beside(whole, s, letters))
@@ -43,6 +49,7 @@ def curves(figure: Figure, module: Module) -> list[Check]:
     try:
         drawn = [*_graph(scene, "curve", lambda s: at(s)[0], told), *_graph(scene, "slope", lambda s: at(s)[1], told)]
         slopes = [wrong for kink in kinks if (wrong := _misread_kink(kink, at))]
+        drawn += _untold(scene, at, said)
     except (DeriveError, ArithmeticError, ValueError):
         return []
     points = sum(len(i.points) for i in scene.items if isinstance(i, Line) and i.role in ("curve", "slope"))
@@ -50,6 +57,27 @@ def curves(figure: Figure, module: Module) -> list[Check]:
     if kinks:
         found.append(_verdict("The slopes that the picture shows before and after a kink", slopes, len(kinks)))
     return found
+
+
+def _untold(scene: Scene, at: Beside, said: Mapping[str, Any] | None) -> Iterator[str]:
+    """Where the graph of the slope is broken, and the words of the picture or of its caption, or no dot, say so."""
+    lines = sorted(i.points for i in scene.items if isinstance(i, Line) and i.role == "curve")
+    marks = [i for i in scene.items if isinstance(i, Label) and i.role == "coordinate" and i.anchor == "middle"
+             and lines[0][0][0] - 1 < i.x < lines[-1][-1][0] + 0.5]
+    across = _scale([(m.x, _number(m)) for m in marks])
+    if across is None:
+        return
+    broken = [(one[-1][0] + other[0][0]) / 2 for one, other in pairwise(lines)]
+    dots = [i.x for i in scene.items if isinstance(i, Dot)]
+    if any(all(abs(x - dot) > _GAP for dot in dots) for x in broken):
+        yield "a place without a derivative has no dot"
+    places = [across(x) for x in broken]
+    jumps = [s for s in places if abs(at(s + _BESIDE)[0][1] - at(s - _BESIDE)[0][0]) > _JUMP]
+    told = [float(s) for s in _PLACE.findall(scene.description.replace("−", "-"))]
+    captions = [] if said is None else [(said["jumps"], jumps), (said["kinks"], [s for s in places if s not in jumps])]
+    for words, known in ((told, places), *captions):
+        if len(words) != len(known) or any(abs(a - b) > _ROUNDED for a, b in zip(sorted(words), known, strict=True)):
+            yield f"the words name {len(words)} places without a derivative, or of a jump, and there are {len(known)}"
 
 
 def _misread_kink(kink: Sequence[str], at: Beside) -> str | None:

@@ -34,7 +34,8 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
     for figure in sheet.figures():
         name, scene = figure.scene.name, figure.scene
         if name in ("routing", "curve"):
-            found += [*routing(scene), *numbers(scene, module)] if name == "routing" else curves(figure, module)
+            said = next((c.facts for c in sheet.claims if c.words == figure.caption), None)
+            found += [*routing(scene), *numbers(scene, module)] if name == "routing" else curves(figure, module, said)
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from derive.axes import extent
+from derive.calculus.dependence import reached
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
 from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
@@ -18,7 +19,8 @@ from derive.module import Module
 from derive.notation import write
 from derive.receptive_field import WindowAxis, window_facts
 from derive.records import dataclass
-from derive.sheet import Claim
+from derive.sheet import Claim, Math, Sheet
+from derive.verify import told
 from derive.verify.scope import Scope
 
 
@@ -33,10 +35,44 @@ class Said:
 
     module: Module
     scopes: Mapping[str, Scope]
+    sheet: Sheet
+
+    def text(self, node: Node) -> str:
+        """As it stands in a sentence."""
+        return formula(node, self.module)
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """What stands in sentences, by its text."""
+        return {f"${m.latex}$": m.expr for m in self.sheet.inline}
+
+    @cached_property
+    def answer(self) -> list[Math]:
+        """The formulas of the answer."""
+        return [block for block in self.sheet.answer if isinstance(block, Math)]
+
+    @cached_property
+    def everywhere(self) -> list[Node]:
+        """All that stands in the definitions, those of functions too, and in what is derived from them."""
+        bodies = (*self.module.equations, *(f.body for f in self.module.functions))
+        return [n for body in (*bodies, *(m.expr for m in self.sheet.formulas())) for n in walk(body)]
+
+    @property
+    def output(self) -> str:
+        return self.text(self.module.definition(self.module.output)[0])
+
+    def reached(self, tensor: str) -> frozenset[str]:
+        """All that a tensor is computed from, with itself."""
+        return reached(Entry(tensor, ()), self.module) | {tensor}
 
     def names(self, letters: list[str]) -> set[str]:
         """The tensors of letters in a sentence, with their indices or without."""
-        return {self._names[letter] for letter in letters if letter in self._names}
+        return self.named(letters) - {""}
+
+    def named(self, letters: list[str]) -> set[str]:
+        """The same, with "" for what is none."""
+        loss = self.text(Entry("loss", ()))
+        return {self._names.get(letter, "loss" if letter == loss else "") for letter in letters}
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -146,7 +182,7 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "inputs": _role("input"), "parameters": _role("parameter"), "constants": _role("constant"),
     "letters.facts": lambda layer, facts: facts == [formula(f, layer.module) for f in layer.module.facts],
     "decisive_fact.by": lambda layer, by: {*by} <= {formula(f, layer.module) for f in layer.module.facts},
-    "letters.rows": lambda layer, rows: all(layer.names([letter]) <= layer.roles[role] for letter, role, _ in rows),
+    "letters.rows": lambda layer, rows: all(layer.names(letters) <= layer.roles[role] for letters, role, _ in rows),
     "answer_forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "answer_messages.gradient": lambda layer, gradient: gradient == formula(Partial(
@@ -156,7 +192,7 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "answer_kinks.jumps": lambda layer, jumps: _jumping(layer, jumps, True),
     "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
     "answer_unanswered.why": lambda layer, why: why in layer.module.unanswered,
-    "shapes": _shape,
+    "shapes": _shape, **told.ALONE,
 }
 
 
@@ -188,11 +224,11 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     names = module.name.split(" → ") if module.name else module.called
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
     named = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
-    ends = [({formula(Entry(e.tensor, ()), module) for p in module.wanted if isinstance(e := getattr(p, end), Entry)},
-             said[end]) for end in ("of", "wrt")]
+    ends = [({e.tensor for p in module.wanted if isinstance(e := getattr(p, end), Entry)}, layer.named(said[end]))
+            for end in ("of", "wrt")]
     called = said["parts"] == [*map(spoken, names)] and said["formula"] in layer.defining
     kinds = [k for k in said["kinds"] if k != "named"]
-    return called and named <= taken and kinds == asked and all({*given} <= wanted for wanted, given in ends)
+    return called and named <= taken and kinds == asked and all(given <= wanted for wanted, given in ends)
 
 
 def _routed(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -207,7 +243,7 @@ TOGETHER: dict[str, Callable[[Said, Mapping[str, Any]], bool]] = {
     "jump": _jump, "missed": _jump, "title": _titled, "answer_derivatives": _derivatives,
     "routing_caption": _routed,
     "clarke": lambda layer, said: any(j.between for j in layer.jumps),
-    "answer_parameters": lambda layer, said: not layer.module.parameters,
+    "answer_parameters": lambda layer, said: not layer.module.parameters, **told.TOGETHER,
 }
 
 

@@ -30,7 +30,7 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     checks = [_refuted(f"The words of `{macro}` are those that were read", "read them, then run `make words`")
               for macro in unread()]
     checks += [_refuted("A sentence says what its facts say", f"“{s}”") for s in sorted(said - made)]
-    layer = Said(module, scopes)
+    layer = Said(module, scopes, sheet)
     checks += [_refuted(f"What the words say of {name} (`{claim.macro}`)", f"they say “{claim.words}”")
                for claim in claims for name in holds(claim, layer)]
     return [*_formulas(sheet, texts, module.readings), *checks,

@@ -12,7 +12,7 @@ from derive.card import Card
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Partial, Rel, Size, walk
 from derive.render import DETAILS
-from derive.sheet import SECTIONS, Heading, Math, Prose, rank
+from derive.sheet import SECTIONS, Bullets, Heading, Math, Prose, rank
 from derive.statement import Statement
 from derive.words import templates
 from tests.bank import composed
@@ -159,8 +159,11 @@ def test_wide_messages_go_by_the_gradients_of_the_tensors_between() -> None:
     assert r"W_f^\top (\delta_f \odot f \odot (\mathbf{1} - f))" in message
     details = [b for b in solution.sheet.details if isinstance(b, Heading | Prose)]
     assert not any(b.name == "joined" for b in details if isinstance(b, Heading))
-    like = r"$\partial f_{k} / \partial x_{j}$ follows by the steps of $\partial o_{k} / \partial x_{j}$"
+    like = r"and $\partial i_{k} / \partial x_{j}$ follow by the steps of $\partial o_{k} / \partial x_{j}$"
     assert any(like in b.text for b in details if isinstance(b, Prose))
+    assert any("They follow by the steps of those of $W_{o," in b.text for b in details if isinstance(b, Prose))
+    (parameters,) = [b for b in solution.sheet.closing if isinstance(b, Bullets)][:1]
+    assert any(item.startswith("parameters $W_o$, $U_o$") for item in parameters.items)
 
 
 def test_gradients_have_another_letter_beside_a_delta_of_the_card() -> None:

@@ -86,6 +86,16 @@ def test_changed_words_of_a_curve_are_refuted(name: str, old: str, new: str) -> 
     assert (Verdict.REFUTED in verdicts(wrong, module)) == (old != new)
 
 
+@pytest.mark.parametrize(("name", "facts"), [
+    ("relu_layer", {"kinks": []}), ("relu_layer", {"kinks": [], "jumps": [0.0]}), ("relu_layer", {"kinks": [0.5]}),
+    ("sigmoid_derivative", {"kinks": [0.0]}), ("relu_layer", {"kinks": [0.0, 1.0]}), ("relu_layer", {})])
+def test_a_caption_that_loses_a_kink_is_refuted(name: str, facts: dict[str, list[float]]) -> None:
+    figure, module = drawn(name)
+    said = next(c.facts for c in composed(name).sheet.claims if c.macro == "curve_caption")
+    found = {check.verdict for check in curves(figure, module, {**said, **facts})}
+    assert (Verdict.REFUTED in found) == bool(facts)
+
+
 @pytest.mark.parametrize("formula", [r"y = \operatorname{sign}(x - 0.313)", r"y = \operatorname{sign}(x)", r"y = \sqrt{|x|}",
                                      "y = e^{3 x}", "y = x^7"])
 def test_steps_steep_places_and_large_values_are_drawn_as_they_are(formula: str) -> None:

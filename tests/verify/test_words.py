@@ -27,6 +27,7 @@ from derive.words import templates, unread
 POOLING, RELU, JUMP = "cards/max_pooling_backward.md", r"y_k = \max(0, s_k)", r"y = \begin{cases} x & x > 1 \\ 0 & x \le 1 \end{cases}"
 OVERLAP, SLOPE = "cards/pooling/overlapping_max_pooling.md", r"y_k = \begin{cases} s_k & s_k > 0 \\ a s_k & s_k \le 0 \end{cases}"
 AFFINE, NORM = "cards/linear/affine_layer.md", "cards/normalisations/layer_norm_by_name.md"
+GATES = "cards/sequences/lstm_by_name.md"
 RATIO = "cards/losses/logistic_regression.md"
 SMOOTH, MISSED = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|"
 
@@ -127,8 +128,19 @@ FACTS: list[tuple[str, str, str, object]] = [
     (RELU, "answer_kinks", "alone", True), (SLOPE, "answer_kinks", "jumps", [SimpleNamespace(boundary="$s_{k} = 0$", of="$y_{k}$", **PLACE)]),
     (AFFINE, "answer_shapes", "shapes", [(("$n$", "$K$"), ["$W$"])]), (AFFINE, "answer_derivatives", "kind", "parameter"),
     (AFFINE, "answer_messages", "gradient", r"$\partial L / \partial x_{i}$"), (NORM, "answer_letters", "inputs", [r"$\gamma_{k}$"]),
-    (NORM, "answer_letters", "constants", ["$x_{k}$"]), (NORM, "letters", "rows", [("$x_{k}$", "parameter", "")]),
+    (NORM, "answer_letters", "constants", ["$x_{k}$"]), (NORM, "letters", "rows", [(["$x_{k}$"], "parameter", "")]),
     (AFFINE, "answer_parameters", "", None),
+    (NORM, "stage_used", "used", ["$x_{k}$"]), (NORM, "stage_message", "users", ["$x_{k}$"]), (NORM, "cancels", "of", "$\\mu$"),
+    (NORM, "answer_shapes", "hadamard", False), (AFFINE, "answer_shapes", "diagonal", True), (AFFINE, "answer_shapes", "rows", True),
+    (AFFINE, "answer_bracket", "bracket", r"$\mathbb{I}[i = j]$"), (POOLING, "answer_maximiser", "stars", "$k^*$"),
+    (POOLING, "answer_kinks", "tied", ["$k^*$"]), (POOLING, "windows", "ranges", [r"$k \le i \le k + 1$"]),
+    (RELU, "kink", "boundaries", ["$s_{k} = 1$"]), (RELU, "kink", "node", "$s_{k}$"), (AFFINE, "answer_derivatives", "output", "$x_{i}$"),
+    (AFFINE, "answer_messages", "staged", True), (AFFINE, "upstream", "delta", r"$\delta_{x,i}$"), (NORM, "upstream", "several", False),
+    (AFFINE, "answer_messages", "delta", r"$\delta_{x,i}$"), (AFFINE, "answer_messages", "loss", "$x$"),
+    (RATIO, "rule_elementwise", "name", "tanh"), (NORM, "rule_power", "kind", "general"), (POOLING, "here", "conditional", False),
+    (RATIO, "chain", "through", ["$x_{i}$"]), (RATIO, "chain", "direct", True), (NORM, "rule_direct", "wrt", "$x_{i}$"),
+    (GATES, "rule_alike", "like", [r"$\partial c'_{k} / \partial g_{k}$"]), (GATES, "stages_alike", "like", ["$x_{j}$"]),
+    (GATES, "stages_alike", "here", ["$x_{j}$"]),
 ]
 
 

@@ -49,7 +49,9 @@ def _alike(b: Builder, subject: Subject, stage: Step) -> Partial | None:
     if len(users) != 1 or _of(stage) in subject.module.defined or not printable(users[0], subject):
         return None
     found = alike(b, subject, users[0], _letters(users[0], subject))
-    return None if found is None else found[1]
+    like = None if found is None else found[1]
+    own = cast(Entry, like.wrt).tensor if like is not None else ""
+    return like if sum(own in subject.module.sources(t) for t in subject.module.defined) == 1 else None
 
 
 def _listed(b: Builder, subject: Subject, alikes: list[tuple[Step, Partial]]) -> None:

@@ -62,7 +62,7 @@ def _alike(layer: Said, said: Mapping[str, Any]) -> bool:
 def _alikes(layer: Said, said: Mapping[str, Any]) -> bool:
     """Each gradient is that of a letter which it follows like, but for the letters."""
     def found(texts: list[str]) -> set[ex.Node]:
-        steps = [stages(layer.module, t)[-1] for t in _tensors(layer, texts) if t in layer.module.given]
+        steps = [stages(layer.module, t)[-1] for t in _tensors(layer, texts) if t]
         return {unlettered(ex.eq(cast(ex.Expr, s.before), cast(ex.Expr, s.after))) for s in steps}
 
     return {*()} < found(said["here"]) <= found(said["like"])

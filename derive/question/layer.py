@@ -28,7 +28,14 @@ from derive.question.letters.claims import (
     with_numbers,
     without_claims,
 )
-from derive.question.letters.naming import Mention, letters_of, mentions, roles_of, with_usual_parameters
+from derive.question.letters.naming import (
+    Mention,
+    asked_as_parameters,
+    letters_of,
+    mentions,
+    roles_of,
+    with_usual_parameters,
+)
 from derive.question.parts.chain import Chain
 from derive.question.parts.shown import shown
 from derive.question.parts.unaccounted import (
@@ -178,7 +185,8 @@ def letters_named(state: State) -> State:
     """What the words call the letters."""
     table = state.layer.table
     refuse_unknown(state.layer)
-    return replace(state, mentions=(*mentions(state.prose, partial(letters_of, table=table)), *state.of_parts))
+    return replace(state, mentions=(*mentions(state.prose, partial(letters_of, table=table)), *state.of_parts,
+                                    *asked_as_parameters(state.prose, table)))
 
 
 def nothing_lacks(state: State) -> State:

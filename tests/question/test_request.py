@@ -291,3 +291,9 @@ def test_the_upstream_gradient_has_the_letter_of_the_question(upstream: str, mes
 ])
 def test_what_the_question_calls_its_formulas(question: str, names: tuple[str, ...]) -> None:
     assert read(f"{question} Derive the backward message.").called == names
+
+
+def test_letters_by_which_parameter_messages_are_asked_for_are_parameters() -> None:
+    module = read(r"Let $y = \tanh(Ax + c)$. Derive the backward message $\partial L/\partial x$ and the parameter messages "
+                  r"$\partial L/\partial A$, $\partial L/\partial c$.")
+    assert (module.inputs, module.parameters) == (("x",), ("A", "c"))

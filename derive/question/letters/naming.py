@@ -15,6 +15,7 @@ from derive.notation import read_formula
 from derive.notation.formulas import Formula
 from derive.notation.rules.columns import roles
 from derive.notation.rules.kinds import equates
+from derive.notation.rules.letters import of_loss
 from derive.notation.rules.lists import collected
 from derive.notation.rules.trees import letter, sides, statements
 from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon, name_of
@@ -30,6 +31,7 @@ _PAUSES = str.maketrans(",&()", "    ")
 _STOPS = ".?!;¶∎"
 _FAR = 500  # characters that a noun may stand before its letter
 _ORDINAL = re.compile(r"-?\s?(?:th|st|nd|rd)\b")  # «the matrix whose $i$-th row is …» names no i
+_ADJECTIVE = 12  # characters of «parameter» and a blank
 _LONGEST_LIST = 50  # letters of one list
 
 
@@ -396,6 +398,22 @@ def _role(mention: Mention) -> str | None:
 
 
 _USUAL = frozenset("W U w b theta Theta".split())
+
+
+def asked_as_parameters(prose: Prose, table: SymbolTable) -> Iterator[Mention]:
+    """W and b of «the parameter messages $\\partial L/\\partial W$ and $\\partial L/\\partial b$»."""
+    for noun in named(prose.text, "request.message", "request.gradient"):
+        before = prose.text[max(0, noun.start - _ADJECTIVE) : noun.start]
+        if not ends(before, "request.parameter"):
+            continue
+        at = noun.stop
+        for gap in (g for g in prose.gaps if g.start >= noun.stop):
+            own = of_loss(gap.formula.tree or ())
+            if own is None or not _joins(prose.text[at : gap.start]):
+                break
+            found = letters_of(gap.formula.part(own[2:], False), table)
+            yield Mention(found, "parameters", "", prose.said(noun.start, gap.start + 1), gap.formula)
+            at = gap.start + 1
 
 
 def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:

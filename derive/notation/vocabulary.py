@@ -141,7 +141,7 @@ def is_remark(item: tr.Item) -> bool:
     return isinstance(item, tr.Token) and item.type == "TEXT" and _REMARK.fullmatch(plain(item.text)) is not None
 
 
-_ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)[- ]?wise"
+_ALONG = re.compile(r"\(?(?:(?:applied |taken )?(row|column)(?:[- ]?wise| by \1)"
                     r"|(?:(?:over|of|for|to|in) )?(?:each|every) (row|column)|by (row|column)s?)\)?")
 
 

@@ -42,7 +42,7 @@ from derive.question.windows.written import Fields, fields_of
 from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import question_formulas, read_parts
 from derive.records import dataclass
-from derive.specify.applied import refuse_two_readings
+from derive.specify.applied import refuse_indexed_matrices, refuse_two_readings
 from derive.specify.bias_columns import with_biases
 from derive.specify.declared import declared_by, declares, with_own_axes
 from derive.specify.definitions import Definitions, definitions, inlined, statements
@@ -247,6 +247,7 @@ def _layer(statement: Statement, found: Definitions, table: SymbolTable, differe
     listed = {*(letter_of(t, table) for key in LETTERS for t in getattr(statement, key) or ()),
               *(s.name for s in declared_by(statement).of_kind(Kind.TENSOR))}
     refuse_two_readings([d.formula for d in layer.used], {*layer.given} - listed)
+    refuse_indexed_matrices([d.formula for d in layer.used], layer.table)
     return layer
 
 

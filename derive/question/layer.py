@@ -55,7 +55,7 @@ from derive.question.words.prose import Prose
 from derive.question.words.reading import Read, question_formulas
 from derive.question.written import read_layer
 from derive.records import dataclass
-from derive.specify.applied import refuse_two_readings
+from derive.specify.applied import refuse_indexed_matrices, refuse_two_readings
 from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
@@ -205,7 +205,9 @@ def nothing_lacks(state: State) -> State:
 
 def roles_given(state: State) -> State:
     """Inputs, parameters and constants."""
-    refuse_two_readings([d.formula for d in state.layer.used], state.layer.given)
+    formulas = [d.formula for d in state.layer.used]
+    refuse_two_readings(formulas, state.layer.given)
+    refuse_indexed_matrices(formulas, state.layer.table)
     refuse_turned(state.prose, state.card)
     return replace(state, roles=roles_of(state.layer.given, state.mentions, state.card, state.layer.table))
 

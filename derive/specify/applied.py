@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.notation.symbols import GREEK, identifier
+from derive.notation.rules.trees import all_runs, letter
+from derive.notation.symbols import GREEK, Kind, SymbolTable, identifier, is_capital
 from derive.notation.tree import Group, Items, Scripted, base_of, is_group, is_token, split, unwrap
 from derive.notation.tree import below as runs_of
 
@@ -51,6 +53,23 @@ def refuse_two_readings(formulas: Iterable[Formula], given: Iterable[str]) -> No
                 raise CardError(Problem(
                     f"`{name}(…)`: a function, or the number `{name}` times what stands in the bracket? Define the "
                     rf"function, as in `{name}(s) = \max(0, s)`, or write `\cdot` for a product", line=formula.line))
+
+
+def refuse_indexed_matrices(formulas: Iterable[Formula], table: SymbolTable) -> None:
+    r"""Raise :class:`CardError` for \sum_e g_e A_e x with a vector x: is A_e a number, or a matrix of its own?"""
+    for formula, tree in _parsed(formulas):
+        for run in all_runs(tree):
+            for item, after in itertools.pairwise(run):
+                name = letter(base_of(item)) if isinstance(item, Scripted) and not item.sups else None
+                vector = table.named(letter(after) or "") if is_token(after, "NAME") else None
+                own = table.named(name) if name is not None and is_capital(name) else None
+                unsaid = own is not None and vector is not None and vector.kind is Kind.TENSOR and not own.sizes
+                if own is not None and vector is not None and unsaid and len(own.axes) == len(vector.axes) == 1:
+                    spelt = f"{own.latex}_{{…}} {vector.latex}"
+                    raise CardError(Problem(
+                        f"`{spelt}`: are the `{own.latex}` numbers or matrices? Write the indices of their entries, as "
+                        rf"in `\sum_j {own.latex}_{{ekj}} {vector.latex}_j`, or a small letter for numbers",
+                        line=formula.line))
 
 
 def _parsed(formulas: Iterable[Formula]) -> Iterator[tuple[Formula, Items]]:

@@ -34,8 +34,7 @@ def routes(scope: Scope, messages: Messages) -> list[Check]:
     agreements = [_adjoint(scope, messages, wrt) for wrt in letters]
     told = [remembered((scope.module, scope.table.symbols, claim), partial(borders, claim, scope))
             for claim in claims(messages.module)]
-    derived = tuple(derivations)
-    return [*agreements, *told, remembered((derived, messages.module), partial(steps, derived, messages.module))]
+    return [*agreements, *told, steps(derivations, messages.module)]
 
 
 def steps(derivations: Iterable[Step], module: Module) -> Check:

@@ -124,6 +124,9 @@ def _stars(layer: Said) -> list[str]:
 def _conditional(layer: Said, said: Mapping[str, Any]) -> bool:
     at = layer.nodes.get(said["at"])
     indices = at.items if isinstance(at, ex.Tuple) else (at,) if isinstance(at, ex.Expr) else ()
+    field = layer.module.receptive_field
+    if field is None or len(indices) != len(field.axes):
+        return False
     return bool(said["conditional"]) == any(inv.conds for inv in inverses(indices, layer.module))
 
 

@@ -178,5 +178,5 @@ def test_gradients_have_another_letter_beside_a_delta_of_the_card() -> None:
 
 def test_the_answer_says_what_of_the_question_it_does_not_answer() -> None:
     said = [block.text for block in composed("parts_abc").sheet.answer if isinstance(block, Prose)]
-    assert said[-1].startswith("Not answered here, since it asks for words") and "learn slowly" in said[-1]
+    assert said[-1].startswith("Not answered here, since it asks for no derivative") and "learn slowly" in said[-1]
     assert "line" not in said[-1]

@@ -12,7 +12,7 @@ from derive.layers import POOLINGS
 from derive.layers.catalogue import Pooling
 from derive.numbers import Numbers
 from derive.numeric import gather
-from derive.symbolic import instance
+from derive.symbolic import instance, window
 
 GEOMETRY: dict[str, dict[str, Any]] = {"window": {"kernel_size": 3, "stride": 2, "ceil_mode": True}, "global": {"dims": 2},
                                        "adaptive": {"output_size": 3}}
@@ -22,13 +22,13 @@ GEOMETRY: dict[str, dict[str, Any]] = {"window": {"kernel_size": 3, "stride": 2,
 @pytest.mark.parametrize("rule", ["first", "last", "split"])
 def test_the_symbolic_jacobian_makes_as_many_nodes_for_each_window(name: str, rule: str, monkeypatch: Any) -> None:
     made = [0]
-    real = instance._new
+    real = window._make
 
     def counting(*args: Any) -> Any:
         made[0] += 1
         return real(*args)
 
-    monkeypatch.setattr(instance, "_new", counting)
+    monkeypatch.setattr(window, "_make", counting)
     layer, per_window = derive.layer(name, kernel_size=3, stride=2, tie_rule=rule), []
     for n in (9, 33, 65):
         made[0] = 0

@@ -255,7 +255,7 @@ LAYER = r"Let $h = Wx + b$ and $y = \tanh(h)$ for a given $\partial L/\partial y
 ])
 def test_a_side_question_is_set_aside_and_said_to_be_unanswered(order: str, told: str) -> None:
     module = read(LAYER + order)
-    assert any(told in line and line.startswith("not answered: ") for line in module.readings)
+    assert any(told in line and line.startswith("not answered, ") for line in module.readings)
     assert [w.wrt.tensor for w in module.wanted] == ["W"]
 
 
@@ -305,3 +305,22 @@ def test_words_in_front_of_a_formula_do_what_it_says() -> None:
 def test_an_ordinal_names_no_letter() -> None:
     assert read(r"Let $U \in \mathbb{R}^{n\times d}$ be the matrix whose $i$-th row is $u_i^\top$, and let $R = \sum_{i=1}^n "
                 r"\log(1 + e^{-w^\top u_i})$. Compute $\nabla_w R$.").output == "R"
+
+
+def test_matrices_that_an_index_numbers_are_no_numbers() -> None:
+    with pytest.raises(DeriveError, match="numbers or matrices"):
+        read(r"Let $y = \sum_{e=1}^{E} g_e\, A_e x$ with $x \in \mathbb{R}^n$. Given $\partial L/\partial y$, derive "
+             r"$\partial L/\partial x$.")
+
+
+@pytest.mark.parametrize(("words", "read_"), [
+    ("Complex cells then take the maximum over non-overlapping pairs of neighbouring cells.", False),
+    ("Such models dropped the mean subtraction.", True), ("Treat this as a layer with input $x$ and output $y$.", True),
+])
+def test_words_behind_a_formula_that_compute_more(words: str, read_: bool) -> None:
+    question = rf"Let $y_i = \sum_{{k=1}}^{{3}} w_k x_{{i+k-1}}$. {words} Derive $\partial L/\partial w_k$."
+    if read_:
+        assert read(question).output == "y"
+    else:
+        with pytest.raises(DeriveError):
+            read(question)

@@ -121,7 +121,7 @@ class _Staged(Messages):
 def test_a_derived_message_that_is_not_the_jacobian_s_is_found() -> None:
     messages = Messages(messages_of("linear").given)
     step = messages.message("x")
-    messages._kept["message", None, "x"] = replace(step, after=messages.message("b").after)
+    messages._kept["message", "x"] = replace(step, after=messages.message("b").after)
     sheet = Sheet("", (displayed(r"\delta_{x,j} = \sum_k \delta_{s,k} W_{kj}", table_of(messages)),), ())
     assert "adjointness" in failed(verify(sheet, messages))
 

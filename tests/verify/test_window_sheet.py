@@ -50,7 +50,7 @@ def test_an_altered_step_is_found(solution: derive.Solution, rule: str) -> None:
 
     good = solution.messages
     broken = Messages(good.given, good.spare)
-    for key, step in {("jacobian", None, "x"): good.jacobian("x"), ("message", None, "x"): good.message("x")}.items():
+    for key, step in {("jacobian", "x", None): good.jacobian("x"), ("message", "x"): good.message("x")}.items():
         broken._kept[key] = altered(step)
     assert "derivation" in failed(verify(solution.sheet, broken))
 

@@ -219,6 +219,7 @@ _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
                               for n in f.nodes),
     "double": lambda f: f.numbers(2, 0.5),
     "cut": lambda f: f.branches,
+    "extremum": lambda f: f.branches,
     "tied": lambda f: any(f.uses(n.tensor) > 1 for n in f.nodes if isinstance(n, Entry)),
     "restrict": lambda f: any(isinstance(n, (Cases, Bracket)) or (isinstance(n, Binder) and n.cond is not None)
                               for n in f.nodes),

@@ -45,9 +45,10 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
         question = question[:start] + re.sub(r"[^\n]", " ", question[start : stop - 1]) + "." + question[stop:]
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
     text = card.text[:at] + question + card.text[at + len(question) :]
+    said = [(card.question_line + card.question.count("\n", 0, start), " ".join(card.question[start:stop].split()))
+            for start, stop in places]
     return replace(card, text=text), tuple(
-        f"not answered: line {card.question_line + card.question.count(chr(10), 0, start)}: "
-        f"“{' '.join(card.question[start:stop].split())}”" for start, stop in places)
+        f"not answered, since it asks for no derivative: line {line}: “{words}”" for line, words in said)
 
 
 def _side(prose: Prose) -> Iterator[Place]:

@@ -23,6 +23,7 @@ _ORDERS = words_of("en", "SIDE_ORDER")
 _ANSWERED = words_of("en", "BACKWARD_SAID")
 _SHORT = 5  # tokens
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
+_WORD = re.compile(r"[a-z]+")
 _MARK = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)])[ \t]")
 _MESSAGES = ("request.backward", "request.forward", "request.parameter", "request.filter", "request.everything")
 
@@ -33,6 +34,8 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
     «What is the role of the factor?», «Verify that it is continuous.»: no layer hangs on them, where the question
     writes formulas and asks for derivatives of letters in other sentences.
     """
+    if "?" not in card.question and not any(word in _ORDERS for word in _WORD.findall(card.question.lower())):
+        return card, ()
     try:
         prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
     except DeriveError:

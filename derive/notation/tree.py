@@ -262,6 +262,12 @@ def is_derivative(item: Item) -> bool:
     return bool(unwrap(above)) and is_token(unwrap(above)[0], "PARTIAL")
 
 
+def is_half_derivative(item: Item) -> bool:
+    r"""\frac{y}{\partial x}: ∂ stands on one side of the bar alone."""
+    parts = [unwrap(part) for part in item.arguments] if isinstance(item, Command) and item.type == "FRAC" else []
+    return len({bool(part) and is_token(part[0], "PARTIAL") for part in parts}) == 2
+
+
 def label_of(item: Item | None) -> str | None:
     """The letter or word that labels a symbol: f of ``δ_{f,kl}``."""
     item = normal(item) if item is not None else None

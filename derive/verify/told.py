@@ -71,7 +71,7 @@ def _alikes(layer: Said, said: Mapping[str, Any]) -> bool:
 def _linear(layer: Said, said: Mapping[str, Any]) -> bool:
     """The definition is linear in the letter where nothing that is not stands around it; 0 where it is not there."""
     (of,), (wrt,) = _tensors(layer, said["of"]), _tensors(layer, said["wrt"])
-    return said["zero"] or _in(wrt, of, layer)
+    return bool(said["zero"]) != _in(wrt, of, layer)
 
 
 def _kinked(layer: Said, said: Mapping[str, Any]) -> bool:

@@ -324,3 +324,20 @@ def test_words_behind_a_formula_that_compute_more(words: str, read_: bool) -> No
     else:
         with pytest.raises(DeriveError):
             read(question)
+
+
+@pytest.mark.parametrize("question", [
+    r"Let $y_i = \tanh(w x_i)$. Derive $\partial y_i/\partial x_i$ and $\frac{ y_i}{\partial w}$.",
+    r"Let $y_i = \tanh(x_i)$. Note that the layer is applied twice. Derive $\partial L/\partial x_i$.",
+    r"Let $y_i = \tanh(x_i)$. Replace the tanh by a ReLU. Derive $\partial L/\partial x_i$.",
+    "Let $y = Wx$. Gradient on $W$ zero.",
+    r"Let $y = \tanh(Wx)$. Derive $\partial L/\partial x$. Show the blorp gradient for the matrix.",
+])
+def test_words_and_formulas_that_ask_for_more_or_make_another_layer_are_open(question: str) -> None:
+    with pytest.raises(DeriveError):
+        read(question)
+
+
+def test_an_order_of_another_kind_is_quoted_whole() -> None:
+    readings = read(LAYER + r"Derive $\partial L/\partial W$. Draw the graph and compare.").readings
+    assert any("Draw the graph and compare" in line for line in readings if line.startswith("not answered"))

@@ -10,7 +10,7 @@ from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse, words_of
 from derive.question.sentences.meaning import ROWS
-from derive.question.sentences.runs import RUNS
+from derive.question.sentences.runs import RUNS, makes_another
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
@@ -27,17 +27,23 @@ def refuse_unread_words(prose: Prose) -> None:
     for tokens in sentences(prose):
         first = next((n for n, t in enumerate(tokens) if t.kind == "formula" and t.equates), None)
         names = bool(named(_text(tokens, prose), "part"))
-        behind: Sequence[Token] = () if asks(tokens) else tokens[first + 1 :] if first is not None else (
+        behind: Sentence = () if asks(tokens) else tokens[first + 1 :] if first is not None else (
             tokens if started else ())
         behind = _stripped(behind)
-        if behind and not (_reads(behind, "beside" if first is None else "behind") or _joins(behind, prose)) and not (
-                first is None and _says_nothing(behind)) and (not written or _changes(behind)):
+        if behind and (not written or _changes(behind)) and not _known(behind, first is None, prose):
             raise _unread(behind, prose)
         for n, token in enumerate(tokens[:first] if first is not None else ()):
             attends = token.text == "causal" and "attention" in (t.text for t in tokens[n : n + 3])
             if attends or token.text in _CHANGES:
                 raise _unread((token,), prose)
         started = started or first is not None or (names and not asks(tokens))
+
+
+def _known(tokens: Sentence, whole: bool, prose: Prose) -> bool:
+    """The rows read it, or it makes no other layer and says nothing, or names one that is held against the formulas."""
+    if _reads(tokens, "beside" if whole else "behind"):
+        return True
+    return not makes_another(tokens) and (_joins(tokens, prose) or (whole and _says_nothing(tokens)))
 
 
 def _changes(tokens: Sequence[Token]) -> bool:

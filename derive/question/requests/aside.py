@@ -19,7 +19,7 @@ from derive.question.words.reading import question_formulas
 from derive.sections import lines_of
 
 Place = tuple[int, int]
-_ORDERS = words_of("en", "SIDE_ORDER")
+_ORDERS, _OTHERS = words_of("en", "SIDE_ORDER"), words_of("en", "OTHER_ORDER")
 _ANSWERED = words_of("en", "BACKWARD_SAID")
 _SHORT = 5  # tokens
 _MANNER = frozenset("also then now finally briefly bonus note side question remark and next please".split())
@@ -34,7 +34,7 @@ def set_aside(card: Card) -> tuple[Card, tuple[str, ...]]:
     «What is the role of the factor?», «Verify that it is continuous.»: no layer hangs on them, where the question
     writes formulas and asks for derivatives of letters in other sentences.
     """
-    if "?" not in card.question and not any(word in _ORDERS for word in _WORD.findall(card.question.lower())):
+    if "?" not in card.question and not any(word in _ORDERS | _OTHERS for word in _WORD.findall(card.question.lower())):
         return card, ()
     try:
         prose = prose_of(card.question, card.question_line, rewritten(question_formulas(card), LETTERS))
@@ -83,7 +83,9 @@ def _is_side(one: Sentence, asked: set[str], prose: Prose) -> bool:
     if of_role or named(words, "wrt", *_MESSAGES) or not _ANSWERED.isdisjoint(t.text for t in one):
         return False
     short = any(t.formulas and t.letters for t in one) and len(one) < _SHORT  # «And $b$?»
-    return _is_question(one, prose) and not short or _opening(one) in _ORDERS
+    opening = _opening(one)
+    claims = any(t.text == "that" for t in one)  # «show that the local derivative can be written …»
+    return _is_question(one, prose) and not short or opening in _ORDERS or opening in _OTHERS and (claims or not nouns)
 
 
 def _defines(token: Token) -> bool:

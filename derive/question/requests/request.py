@@ -15,7 +15,7 @@ from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import SymbolTable, name_of
-from derive.notation.tree import Scripted, is_derivative
+from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.words.lexicon import Span, ends, named, only
@@ -93,7 +93,8 @@ def besides(prose: Prose) -> Iterator[str]:
         asks = [s.start for s in named(words, "ask.explain") if _opens(words[: s.start])]
         asks += [0 for _ in named(words, "ask.prose")[:1] if named(words, "ask.verb")]
         if asks and not named(words, "ask.heeded"):
-            yield f"not answered, since it asks for words or a count: {prose.said(start + min(asks), stop)}"
+            first = start + min(asks) if named(words[: min(asks)], "ask.verb") else start  # «and compare» of an order
+            yield f"not answered, since it asks for words or a count: {prose.said(first, stop)}"
 
 
 def _opens(words: str) -> bool:
@@ -340,6 +341,9 @@ class AskingInWords(Asking):
         Raises the error of a first one that could not be read: it is asked for, or it is given.
         """
         for formula, error in failures:
+            if any(map(is_half_derivative, formula.tree or ())):
+                raise CardError(Problem(f"`{formula.latex.strip()}`: `\\partial` stands on one side of the bar alone; "
+                                        r"write `\frac{\partial y}{\partial x}`", line=formula.line, key="derive"))
             bare = formula.latex.replace(" ", "").lstrip("\\dt")
             if self.kinds and bare.startswith(r"frac{\partial^") and not equates(formula):
                 self.unanswered.append(f"not answered, since it is outside the notation: ${formula.latex.strip()}$ "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -102,6 +103,21 @@ def _geometry(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 def _hint(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """A hint says how, and changes nothing, unless a formula stands in it."""
     if not any(t.kind == "formula" and t.equates for t in tokens[at:]):
+        yield len(tokens), ""
+
+
+_ANOTHER = words_of("en", "MAKES_ANOTHER")
+
+
+def makes_another(tokens: Sequence[Token]) -> bool:
+    """The words make another layer of the one before: «it is applied twice», «replace the tanh by a ReLU»."""
+    texts = [t.text for t in tokens]
+    return not _ANOTHER.isdisjoint(texts) or ("applied", "twice") in itertools.pairwise(texts)
+
+
+def _same(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """The rest of a word of care."""
+    if not makes_another(tokens[at:]):
         yield len(tokens), ""
 
 
@@ -220,7 +236,7 @@ RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,
     "pooling": _pooling,
-    "REST_ASIDE": _aside, "REST_HINT": _hint,
+    "REST_ASIDE": _aside, "REST_HINT": _hint, "REST_SAME": _same,
     "safe": _safe, "DRAWING": _drawing,
     "free": _free,
     "story": _story,

@@ -247,7 +247,8 @@ _NOTED = re.compile(rf"(?:^|[.?!;{BREAK}])(?:\s*[*-]*(?:\([a-i1-9]\)|[a-i1-9]\)|
                     rf"(?:derivatives?|gradients?|jacobian|messages?)\b|{GAP})(?P<rest>[^.?!;{BREAK}]*)")
 _DERIVATIVE = re.compile(r"(?:\$|\\\()\s*(?:\\displaystyle\s*)?"
                          r"(?:\\[dt]?frac\s*\{\s*(?:\\partial|d\b)|\\partial|\\nabla)")
-_FINITE = re.compile(r"\b(?:is|are|was|were|be|has|have|comes?|arrives?|vanish\w*|denotes?|flows?|exists?)\b")
+_FINITE = re.compile(r"\b(?:is|are|was|were|be|has|have|comes?|arrives?|vanish\w*|denotes?|flows?|exists?"
+                     r"|zero|constant|known)\b")
 _WHEN = re.compile(r"\b(?:when|if|given|where|with|at)\b")
 
 

@@ -263,9 +263,9 @@ def is_derivative(item: Item) -> bool:
 
 
 def is_half_derivative(item: Item) -> bool:
-    r"""\frac{y}{\partial x}: ∂ stands on one side of the bar alone."""
+    r"""\frac{y}{\partial x}: ∂, or a power of it, stands on one side of the bar alone."""
     parts = [unwrap(part) for part in item.arguments] if isinstance(item, Command) and item.type == "FRAC" else []
-    return len({bool(part) and is_token(part[0], "PARTIAL") for part in parts}) == 2
+    return len({bool(part) and is_token(base_of(part[0]), "PARTIAL") for part in parts}) == 2
 
 
 def label_of(item: Item | None) -> str | None:

@@ -144,13 +144,15 @@ class Solution:
 
 @no_collection()
 def solve(card: Card | Module | Statement | str | Path | None = None, *, formula: str | Sequence[str] | None = None,
-          statement: Statement | None = None, tie_rule: str | None = None, code: bool | None = None) -> Solution:
+          statement: Statement | None = None, tie_rule: str | None = None, usual_tie_rule: str | None = None,
+          code: bool | None = None) -> Solution:  # fmt: skip
     """Derive, compose and verify the solution of a card, a path to one, a module, a statement, or a ``formula``.
 
     ``statement`` counts over what a card says.  Without a request the backward and the parameter messages are derived.
-    ``tie_rule`` overrides the card's.  ``code``: the sheet carries the layer in NumPy, too; unless
-    given, the card's key ``code`` says so.  Raises :class:`derive.errors.DeriveError` with
-    the command's own message; a refuted equation shows in ``solution.report``.
+    ``tie_rule`` overrides the card's; ``usual_tie_rule`` counts where the card says none.  ``code``: the sheet
+    carries the layer in NumPy, too; unless given, the card's key ``code`` says so.
+    Raises :class:`derive.errors.DeriveError` with the command's own message; a refuted equation shows in
+    ``solution.report``.
     """
     read: Card | None = None
     if isinstance(card, Module):
@@ -162,6 +164,8 @@ def solve(card: Card | Module | Statement | str | Path | None = None, *, formula
 
         read = card if isinstance(card, Card) else Card.read(card)
         module = module_of(read, statement)
+    if tie_rule is None and not any(reading.startswith("tie rule") for reading in module.readings):
+        tie_rule = usual_tie_rule
     if tie_rule is not None:
         from derive.layers import check_tie_rule
 

@@ -30,6 +30,11 @@ def templates() -> Path:
     raise RenderError(f"the folder `templates` is missing beside `{package}`; install the package again")
 
 
+def languages() -> tuple[str, ...]:
+    """The languages that sheets are written in: a folder of words that have been read, each."""
+    return tuple(sorted(file.parent.name for file in templates().glob("*/read.txt")))
+
+
 @cache
 def environment(folder: str, **syntax: Any) -> Environment:
     """A Jinja environment over ``templates/<folder>/``; one per folder and syntax.

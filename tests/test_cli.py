@@ -43,12 +43,13 @@ class Solved:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    def solve(card: Card, statement: Statement | None = None, tie_rule: str | None = None, code: bool | None = None) -> Solved:
+    def solve(card: Card, statement: Statement | None = None, tie_rule: str | None = None, usual_tie_rule: str | None = None, code: bool | None = None) -> Solved:
         if card.id == "broken":
             raise ZeroDivisionError("a\nbug")
         if card.id in ERRORS:
             raise ERRORS[card.id]
         checks = tuple(Check(str(v), "f = x", v, "") for v in (Verdict.PROVED, Verdict.PROVED, Verdict.TESTED))
+        tie_rule = tie_rule or usual_tie_rule
         return Solved(card, Report(checks), tie_rule=f"{tie_rule} with code" if code else tie_rule)
 
     def render(solution: Solved, format: str = "md", detail: str = "full") -> str | bytes:
@@ -98,6 +99,20 @@ def test_options_reach_the_sheet(run: Run) -> None:
     assert "tex short last" in Path("x/y/q1.tex").read_text()
     assert run("a.md", "--code", "--tie-rule", "first").exit_code == 0
     assert "tex standard first with code" in Path("output/q1.tex").read_text()
+
+
+def test_settings_stand_for_options_that_are_not_given(run: Run) -> None:
+    write("bank/a.md", "q1")
+    Path("derive.toml").write_text('format = "tex"\noutput = "sheets"\ndetail = "short"\ntie_rule = "last"\n')
+    assert run("bank/a.md").exit_code == 2  # `short` is no name of a detail that is documented
+    Path("derive.toml").write_text('format = ["tex"]\noutput = "sheets"\ndetail = "full"\ntie_rule = "last"\n')
+    assert run("bank").exit_code == 0
+    assert "tex full last" in Path("sheets/q1.tex").read_text()
+    assert run("bank", "--format", "md", "-o", "own", "--detail", "short", "--tie-rule", "first").exit_code == 0
+    assert "md short first" in Path("own/q1.md").read_text()
+    Path("bank/derive.toml").write_text('formt = "tex"\n')
+    result = run("bank")
+    assert (result.exit_code, result.stderr) == (2, f"{Path('bank/derive.toml').resolve()}:1: unknown setting `formt`; did you mean `format`?\n")
 
 
 def test_a_folder_one_wrong_card_does_not_stop_the_others(run: Run) -> None:

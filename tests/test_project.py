@@ -30,7 +30,7 @@ STAGES = (
     ("exposition", "render"),
     ("solve", "reading"),
     ("testing", "check", "evaluation", "handout", "new"),
-    ("bank", "pool", "cache", "warm"),
+    ("bank", "pool", "cache", "warm", "settings"),
     ("commands",),
     ("cli",),
 )

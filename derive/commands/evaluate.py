@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from derive.commands.running import bounded, debug_option, ended, timeout_option
+from derive.commands.running import bounded, debug_option, ended, timeout_option, usual_tie_rule, with_settings
 from derive.errors import CardError, DeriveError, known
 from derive.pool import Limits
 
 
 @click.command(no_args_is_help=True, short_help="Evaluate a card's layer at given numbers.")
-@click.argument("card", metavar="CARD", type=click.Path(path_type=Path))
+@click.argument("card", metavar="CARD", type=click.Path(path_type=Path), is_eager=True, callback=with_settings())
 @click.option("--values", metavar="FILE", type=click.Path(path_type=Path),
               help="Tensors by name: YAML, JSON or NumPy's .npz.")
 @click.option("--random", "seed", type=int, metavar="SEED", help="Draw the numbers instead.")
@@ -44,20 +44,20 @@ def evaluate(card: Path, values: Path | None, seed: int | None, written: str | N
             known("format", written, tuple(FORMATS))
         if (values is None) == (seed is None):
             raise CardError("give the numbers with --values FILE, or draw them with --random SEED: one of the two")
-        task = (card, values, seed, written, tie_rule)
+        task = (card, values, seed, written, (tie_rule, usual_tie_rule()))
         click.echo(bounded(_evaluated, task, Limits(0) if debug else limits), nl=False)
 
 
-def _evaluated(task: tuple[Path, Path | None, int | None, str | None, str | None]) -> str:
+def _evaluated(task: tuple[Path, Path | None, int | None, str | None, tuple[str | None, str | None]]) -> str:
     from derive.evaluation import evaluate as at
     from derive.evaluation.draw import draw
     from derive.evaluation.formats import FORMATS, for_terminal
     from derive.evaluation.values import read_values
     from derive.solve import solve
 
-    card, values, seed, written, tie_rule = task
+    card, values, seed, written, (tie_rule, usual) = task
     given = read_values(values) if values is not None else None
-    solution = solve(card, tie_rule=tie_rule)
+    solution = solve(card, tie_rule=tie_rule, usual_tie_rule=usual)
     try:
         found = at(solution, given if given is not None else draw(solution, seed or 0))
     except DeriveError as error:

@@ -19,6 +19,8 @@ from derive.commands.running import (
     progress,
     reported,
     timeout_option,
+    usual_tie_rule,
+    with_settings,
     worst,
 )
 from derive.errors import CardError, DeriveError, known
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
 
 @click.command(no_args_is_help=True, short_help="Make one document of many cards.")
-@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path),
+                is_eager=True, callback=with_settings("detail"))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("handout.pdf"), show_default=True,
               metavar="FILE", help="The document: .tex or .pdf.")
 @click.option("--no-solutions", "mode", flag_value="space", default="space",
@@ -74,7 +77,8 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
             sys.exit(worst(codes))
         if not chosen:
             raise CardError("no card is left; ask for other tags, courses or difficulties")
-        task = _Task(tuple((card.text, card.path) for card in chosen), mode, title, date, order == "course", detail)
+        task = _Task(tuple((card.text, card.path) for card in chosen), mode, title, date, order == "course", detail,
+                     usual_tie_rule())
         together = Limits(0 if debug else limits.seconds * len(chosen), limits.megabytes * len(chosen))
         text, count, said, more = bounded(_document, task, together)
         for line in said:
@@ -96,6 +100,7 @@ class _Task:
     date: str
     by_course: bool
     detail: str
+    usual_tie_rule: str | None
 
 
 def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
@@ -105,7 +110,7 @@ def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
 
     said: list[str] = []
     codes: list[int] = []
-    items = _items([Card.parse(text, path) for text, path in task.cards], task.mode, said, codes)
+    items = _items([Card.parse(text, path) for text, path in task.cards], task, said, codes)
     names = {course(item.card) for item in items}
     head = Head(task.title, names.pop() if len(names) == 1 else "", task.date)
     return document(items, head, task.mode, by_course=task.by_course, detail=task.detail), _count(items), said, codes
@@ -134,32 +139,32 @@ def _cards(paths: tuple[Path, ...], codes: list[int], debug: bool) -> list[Card]
     return [job.card for job in found]
 
 
-def _items(cards: list[Card], mode: str, said: list[str], codes: list[int]) -> list[Item]:
+def _items(cards: list[Card], task: _Task, said: list[str], codes: list[int]) -> list[Item]:
     """The cards whose question can be typeset, with their solutions where the document needs them."""
     from derive.handout import Item
     from derive.render.dialect import question
     from derive.render.prose import blocks
 
     items = []
-    with progress(len(cards) if mode != "space" else 1) as at:
+    with progress(len(cards) if task.mode != "space" else 1) as at:
         for card in cards:
             at(card.id)
             try:
                 question(card, blocks)
-                items.append(Item(card) if mode == "space" else _solved(card, said))
+                items.append(Item(card) if task.mode == "space" else _solved(card, task, said))
             except DeriveError as error:
                 said.append(printable(str(error)))
                 codes.append(error.exit_code)
     return items
 
 
-def _solved(card: Card, said: list[str]) -> Item:
+def _solved(card: Card, task: _Task, said: list[str]) -> Item:
     from derive.handout import Item
     from derive.render.guard import refuse_failures
     from derive.solve import solve
 
     try:
-        solution = solve(card)
+        solution = solve(card, usual_tie_rule=task.usual_tie_rule)
         refuse_failures(solution.report)
         return Item(card, solution)
     except DeriveError as error:

@@ -9,12 +9,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from derive.errors import CardError, DeriveError, unexpected
 from derive.pool import Limits, processors, results
+from derive.settings import settings_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -83,8 +84,35 @@ def timeout_option(command: Callable[..., None]) -> Callable[..., None]:
 
 def _limits(_: click.Context, __: click.Parameter, seconds: float) -> Limits:
     if not 0 <= seconds < 1e6:
-        raise CardError(f"`--timeout {seconds:g}` is no number of seconds such as 10")
+        raise click.BadParameter(f"`{seconds:g}` is no number of seconds such as 10")
     return Limits(seconds)
+
+
+def with_settings(*options: str) -> Callable[..., Any]:
+    """The callback of the argument that names cards: their settings stand for options not given."""
+
+    def settle(context: click.Context, _: click.Parameter, given: Any) -> Any:
+        paths = given if isinstance(given, tuple) else (given,)
+        try:
+            found = settings_of(path for path in paths if path.exists())
+        except CardError as error:
+            click.echo(printable(str(error)), err=True)
+            context.exit(error.exit_code)
+        context.default_map = {option: value for option in options
+                               if (value := getattr(found, option.removesuffix("s"))) is not None}
+        context.meta[_USUAL] = found.tie_rule
+        return given
+
+    return settle
+
+
+_USUAL = "derive.tie_rule"
+
+
+def usual_tie_rule() -> str | None:
+    """The rule of the settings, for cards that say none."""
+    found: str | None = click.get_current_context().meta.get(_USUAL)
+    return found
 
 
 def bounded(work: Callable[[T], R], task: T, limits: Limits) -> R:

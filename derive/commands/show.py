@@ -12,14 +12,25 @@ import click
 
 from derive.bank import OUTPUT, files_in, jobs
 from derive.card import Card
-from derive.commands.running import bounded, debug_option, detail_option, reported, timeout_option, watch, worst
+from derive.commands.running import (
+    bounded,
+    debug_option,
+    detail_option,
+    reported,
+    timeout_option,
+    usual_tie_rule,
+    watch,
+    with_settings,
+    worst,
+)
 from derive.commands.sheets import Task
 from derive.pool import Limits
 from derive.sheet import rank
 
 
 @click.command(no_args_is_help=True, short_help="Show solutions in the terminal.")
-@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, metavar="CARD|DIR...", type=click.Path(path_type=Path),
+                is_eager=True, callback=with_settings("detail"))
 @detail_option
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
@@ -37,7 +48,7 @@ def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, code: bool 
       derive show cards/max_pooling_backward.md --watch
     """
     codes: list[int] = []
-    task = Task("", "", (), detail, tie_rule, code)
+    task = Task("", "", (), detail, tie_rule, code, usual_tie_rule=usual_tie_rule())
     with reported(codes, debug):
         rank(detail)
         bounds = Limits(0) if debug else limits
@@ -88,5 +99,6 @@ def _shown(task: Task) -> str:
     layer = Card.parse(task.text, task.path) if task.text else task.statement
     console = Console(highlight=False)
     with console.capture() as captured:
-        console.print(render(solve(layer, tie_rule=task.tie_rule, code=task.code), task.detail))
+        solution = solve(layer, tie_rule=task.tie_rule, usual_tie_rule=task.usual_tie_rule, code=task.code)
+        console.print(render(solution, task.detail))
     return captured.get()

@@ -20,7 +20,9 @@ from derive.commands.running import (
     progress,
     reported,
     timeout_option,
+    usual_tie_rule,
     watch,
+    with_settings,
     worst,
 )
 from derive.commands.sheets import Sheets, Task, made
@@ -32,7 +34,8 @@ from derive.sheet import rank
 
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")
-@click.argument("paths", nargs=-1, metavar="CARD|DIR...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="CARD|DIR...", type=click.Path(path_type=Path), is_eager=True,
+                callback=with_settings("formats", "output", "detail"))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
@@ -95,7 +98,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
             sys.exit(0)
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
-        task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside)
+        task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside, usual_tie_rule())
         run = _Run(paths, output, task, in_place, force, dry_run, jobs, limits, not no_cache, debug, ledger)
         if watching:
             if limits.seconds:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from derive.expr import Entry, Node
 from derive.layers.refused import refuse_even_medians, refuse_large_windows, refuse_long_sums
 from derive.module import Module
 from derive.records import dataclass
-from derive.sheet import Sheet
+from derive.sheet import Math, Sheet
 from derive.statement import Statement
 from derive.verify.report import Report
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
     from derive.calculus.messages import Messages
     from derive.numbers import Numbers
+
+
+_PICTURE = re.compile(r"^!\[.*\n\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -56,14 +61,29 @@ class Solution:
         found = self.derived if len(self.derived) < 60 else self.derived[:60] + " …"
         return f"<Solution: {found}; {len(self.report.checks)} checks, {'ok' if self.report.ok else 'not ok'}>"
 
+    def _repr_html_(self) -> str | None:
+        """The answer, with the steps to open below it; what failed, where something did."""
+        from derive.render.html import fragment
+
+        try:
+            return fragment(self)
+        except DeriveError as error:
+            return f"<pre>{escape(f'{self!r}')}\n{escape(str(error))}</pre>"
+
     def _repr_markdown_(self) -> str:
-        """The sheet, as notebooks show it; what failed, where something did."""
+        """The sheet under its title, without its figures, which are files; what failed, where something did."""
         from derive.render import render
 
         try:
-            return str(render(self, "md"))
+            return _PICTURE.sub("", str(render(replace(self, card=None), "md")))
         except DeriveError as error:
             return f"{self!r}\n\n    " + str(error).replace("\n", "\n    ")
+
+    def _repr_latex_(self) -> str | None:
+        """The formulas of the answer; nothing where one of them failed."""
+        if not self.report.ok:
+            return None
+        return "\n".join(f"$$\n{block.latex.strip()}\n$$" for block in self.sheet.answer if isinstance(block, Math))
 
     @cached_property
     def numbers(self) -> Numbers:

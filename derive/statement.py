@@ -17,6 +17,7 @@ from derive.errors import CardError, Problem
 from derive.limits import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 from derive.records import dataclass
 from derive.sections import FrontMatter, header_end, lines_of, read_yaml
+from derive.tabular import Table, Tabular, formula
 
 # What is read is compared formula by formula and word by word: more than any question has is refused at once.
 
@@ -24,6 +25,7 @@ FORMULAS = ("forward", "functions", "shapes", "ranges", "facts")
 LETTERS = ("inputs", "parameters", "constants")
 SIZES = ("input_size", "kernel_size", "stride", "padding", "dilation", "output_size")
 SINGLE = ("layers", "output", "upstream", "loss", "ceil_mode", "tie_rule")
+_LINE = 90  # of a representation
 MARK = "?"  # at the end of a text: it is open
 Texts = tuple[str, ...]
 
@@ -47,7 +49,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Statement(Tabular):
     r"""Texts by key, None where the statement says nothing.
 
     ``layers`` gives layers by name (``linear -> relu``), or ``forward`` gives formulas in the notation;
@@ -91,6 +93,18 @@ class Statement:
             listed = [value] if isinstance(value, (str, int)) else list(value)
             texts = tuple(" ".join(_text(item).split()) for item in listed)
             object.__setattr__(self, key, texts[0] if key in SINGLE else texts)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{key}={getattr(self, key)!r}" for key, _ in self.given())
+        return f"Statement({said if len(said) < _LINE else said[:_LINE] + ' …'})"
+
+    def _table(self) -> Table:
+        def cell(key: str, text: str) -> str:
+            words = key in SIZES or key in ("layers", "ceil_mode", "tie_rule") or key == "derive" and text.isalpha()
+            return text if words else formula(text.removesuffix(MARK)) + MARK * text.endswith(MARK)
+
+        rows = ((key, ", ".join(cell(key, text) for text in items)) for key, items in self.given())
+        return Table(("key", "says"), tuple(rows))
 
     def given(self) -> Iterator[tuple[str, Texts]]:
         """(key, items) of all that the statement says, in the order of its text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,9 +13,10 @@ from sympy import Integer
 import derive
 from derive.calculus.messages import Messages, message
 from derive.numeric.evaluator import evaluate
+from derive.render.guard import displayed
 from derive.sheet import Sheet
 from derive.solve import Solution
-from derive.verify.report import Report
+from derive.verify.report import Check, Report, Verdict
 
 CARD = "cards/max_pooling_backward.md"
 GEOMETRIES = [
@@ -161,4 +163,14 @@ def test_each_step_of_the_message_is_right(geometry: tuple[tuple[int, int], ...]
 
 def test_a_solution_shows_itself_in_a_line_and_as_its_sheet_in_a_notebook(card: Solution) -> None:
     assert repr(card).startswith("<Solution: ∂f_kl/∂x_ij, δ_x; ") and repr(card).endswith(" checks, ok>")
-    assert card._repr_markdown_() == derive.render(card, "md")
+    markdown, html, latex = card._repr_markdown_(), card._repr_html_(), card._repr_latex_()
+    assert markdown.startswith("# Max pooling") and "![" not in markdown
+    assert displayed(markdown) == displayed(html) == displayed(str(derive.render(card, "html")))
+    assert html.count("<svg") == str(derive.render(card, "html")).count("<svg") > 0 and "<script" not in html
+    assert latex.count("$$") == 2 * 6 and r"\delta_{x,ij} = \sum" in latex
+
+
+def test_a_solution_that_failed_shows_what_failed(card: Solution) -> None:
+    wrong = replace(card, report=Report((Check("sum", "a < b", Verdict.REFUTED, "", "a = 1"),)))
+    assert "refuted: `a < b` a = 1" in wrong._repr_markdown_() and "a &lt; b" in wrong._repr_html_()
+    assert wrong._repr_latex_() is None and repr(wrong).endswith("not ok>")

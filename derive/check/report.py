@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.records import dataclass
+from derive.tabular import Table, Tabular, counted, formula
 from derive.verify.report import Verdict
 
 OFF_TIES = "off ties"  # a verdict: right wherever there is a derivative, and no generalised one at a kink
@@ -73,7 +74,7 @@ def _plain(points: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Tabular):
     """All equations of a solution in their order; ``definitions`` say what a letter is and claim nothing."""
 
     checks: tuple[Judged, ...]
@@ -81,6 +82,18 @@ class Report:
     asked: tuple[Answered, ...] = ()
     points: Points | None = None
     path: str | None = None
+
+    def __repr__(self) -> str:
+        missing = f", {len(self.missing)} missing" if self.missing else ""
+        mark = "" if self.points is None else f"; {self.points} points"
+        return f"<Report: {counted(c.verdict for c in self.checks)}{missing}{mark}>"
+
+    def _table(self) -> Table:
+        rows = [(str(c.line), formula(c.latex), str(c.verdict), " ".join(filter(None, (
+            c.counterexample or c.reason, f"likely mistake: {c.mistake}" if c.mistake else "",
+            f"follows from line {c.follows}" if c.follows is not None else "")))) for c in self.checks]
+        rows += [("", formula(latex), "missing", "") for latex in self.missing]
+        return Table(("line", "equation", "verdict", "why"), tuple(rows))
 
     @property
     def ok(self) -> bool:

@@ -51,7 +51,7 @@ def displayed(text: str) -> list[str]:
     if "\\documentclass" in text:
         body = text.partition("\\begin{document}")[2]
         return [normal(f) for f in _IN_TEX.findall(body)]
-    if text.startswith("<!DOCTYPE html>"):
+    if text.startswith(("<!DOCTYPE html>", '<div class="derive-sheet">')):
         return [normal(unescape(f)) for f in _IN_HTML.findall(text)]
     return [normal(f) for f in _IN_MARKDOWN.findall(_solution(text))]
 

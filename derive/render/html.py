@@ -13,7 +13,7 @@ from markupsafe import Markup
 from derive.lines import narrowed
 from derive.render import hypertext
 from derive.render.dialect import question
-from derive.render.guard import guard, normal
+from derive.render.guard import guard, normal, refuse_failures
 from derive.render.hypertext import mathml, narrow
 from derive.render.pictures import plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
@@ -35,6 +35,19 @@ def render(solution: Solved, detail: str = "standard") -> str:
     Raises :class:`CardError` where a formula of the question cannot be shown.
     """
     text = str(_pages().get_template("page.html").render(_content(solution, detail))).strip() + "\n"
+    guard(text, solution.sheet, detail)
+    return text
+
+
+def fragment(solution: Solved, detail: str = "standard") -> str:
+    """The sheet in a page that is not ours: without the question, the trial and our font; its style reaches no further.
+
+    Raises as :func:`render`, and :class:`VerificationError` where an equation failed.
+    """
+    refuse_failures(solution.report)
+    content = _content(solution, detail)
+    content["style"] = Markup(str(content["style"]).replace(":root {", "& {"))
+    text = str(_pages().get_template("notebook.html").render(content)).strip() + "\n"
     guard(text, solution.sheet, detail)
     return text
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from enum import StrEnum
 
 from derive.records import dataclass
+from derive.tabular import Table, Tabular, counted, formula
 
 ENOUGH = 20  # points, for a verdict of `tested`
 
@@ -30,11 +31,20 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Tabular):
     """All checks of a sheet; ``definitions`` are displayed equations that claim nothing."""
 
     checks: tuple[Check, ...]
     definitions: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """How many printed equations ended how; whether all else that was checked holds."""
+        return f"<Report: {counted(c.verdict for c in self.checks if c.latex)}; {'ok' if self.ok else 'not ok'}>"
+
+    def _table(self) -> Table:
+        rows = ((formula(c.latex) if c.latex else c.name, str(c.verdict), c.counterexample or c.evidence)
+                for c in self.checks)
+        return Table(("checked", "verdict", "evidence"), tuple(rows))
 
     @property
     def ok(self) -> bool:

@@ -29,7 +29,7 @@ STAGES = (
     ("figures", "listing"),
     ("exposition", "render"),
     ("solve", "reading"),
-    ("testing", "check", "evaluation", "handout", "new"),
+    ("testing", "fixtures", "check", "evaluation", "handout", "new"),
     ("bank", "pool", "cache", "warm", "settings"),
     ("commands",),
     ("cli",),

@@ -1,6 +1,5 @@
 """Verification inside other people's tests: what passes, and how failures help."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import derive
+from derive.fixtures import derived  # noqa: F401  # a checkout that is not installed has no entry points
 from derive.testing import assert_backward, assert_equation
 from tests.calculus.zoo import ZOO
 
@@ -30,14 +30,6 @@ constants: t
 The loss is $\ell = -\sum_{k=1}^n t_k \log p_k$ with $p_k = e^{z_k} / \sum_{j=1}^n e^{z_j}$ and targets $t_k$,
 $\sum_{k=1}^n t_k = 1$. Derive $\partial \ell / \partial z_i$.
 """
-
-_solve = cache(derive.solve)
-
-
-@pytest.fixture(autouse=True)
-def solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A layer is solved once for all tests here."""
-    monkeypatch.setattr("derive.testing.solve", _solve)
 
 
 def max_pool_backward(d_output: Array, input: Array, pool_size: int) -> Array:
@@ -253,3 +245,60 @@ def test_right_equations_of_any_layer_pass(name: str, latex: str) -> None:
 def test_wrong_equations_of_any_layer_are_refuted(name: str, latex: str, words: str) -> None:
     with pytest.raises(AssertionError, match=words):
         assert_equation(latex, layer_of(name))
+
+
+# --- batches, tensors, messages of several letters ---------------------------
+
+
+def linear_messages(upstream: Array, x: Array, W: Array, b: Array) -> dict[str, Array]:
+    return {"b": upstream.sum(0), "x": upstream @ W, "W": upstream.T @ x}
+
+
+def test_messages_of_several_letters_and_of_batches() -> None:
+    linear = layer_of("linear")
+    assert_backward(lambda upstream, x, W, b: (W.T @ upstream, np.outer(upstream, x)), linear, wrt=("x", "W"))
+    assert_backward(linear_messages, linear, wrt=("x", "W", "b"), batch="x")
+    assert_backward(lambda upstream, z: np.stack([softmax_backward(*s) for s in zip(upstream, z, strict=True)]), layer_of("softmax"), batch=True)
+    assert_backward(lambda upstream, x: np.stack([published(*s) for s in zip(upstream, x, strict=True)]), "max_pool", kernel_size=2, stride=2, batch=True)
+
+
+@pytest.mark.parametrize(("function", "words"), [
+    (lambda upstream, **a: {**linear_messages(upstream, **a), "b": upstream.mean(0)}, "message of `b` is wrong: the two differ"),
+    (lambda upstream, **a: {**linear_messages(upstream, **a), "W": upstream[:, :, None] * a["x"][:, None]}, r"of `W` is wrong: .* shape \(3, \d, \d\)"),
+    (lambda upstream, **a: {"x": upstream @ a["W"]}, "of `W` is wrong: the function returned no message of it"),
+    (lambda upstream, **a: list(linear_messages(upstream, **a).values())[:2], "of `x` is wrong: the function returned no message of it"),
+])
+def test_what_is_wrong_of_several_letters_is_named(function, words) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(AssertionError, match=words):
+        assert_backward(function, layer_of("linear"), wrt=("x", "W", "b"), batch=("x",))
+
+
+def test_of_a_batch_of_images_the_mistake_is_named() -> None:
+    with pytest.raises(AssertionError, match="likely mistake: the sign is wrong"):
+        assert_backward(lambda upstream, x: -np.stack([published(*s) for s in zip(upstream, x, strict=True)]), "max_pool", kernel_size=2, stride=2, batch=True)
+
+
+def test_a_letter_that_the_layer_lacks_is_an_error() -> None:
+    with pytest.raises(derive.CardError, match="`w` is no input"):
+        assert_backward(linear_messages, layer_of("linear"), wrt=("x", "w"))
+
+
+def test_pytorch_s_tensors_go_in_and_come_out() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
+
+    def backward(upstream, s):  # type: ignore[no-untyped-def]
+        s.requires_grad_()
+        torch.relu(s).backward(upstream)
+        return s.grad.requires_grad_()
+
+    assert_backward(backward, layer_of("relu"), tensor=torch.from_numpy)
+    assert_backward(backward, layer_of("relu"), tensor=lambda a: torch.tensor(a, dtype=torch.float32), batch=True)
+
+
+def test_jax_s_arrays_go_in_and_come_out(derived) -> None:  # type: ignore[no-untyped-def]  # noqa: F811
+    jax = pytest.importorskip("jax", reason="JAX is the oracle here")
+    softmax = derived("softmax")
+    assert derived("softmax") is softmax
+    assert_backward(lambda upstream, x: jax.vjp(jax.nn.softmax, x)[1](upstream)[0], softmax, tensor=jax.numpy.asarray)
+    with pytest.raises(AssertionError, match="the two differ"):
+        assert_backward(lambda upstream, x: jax.vjp(jax.nn.log_softmax, x)[1](upstream)[0], softmax, tensor=jax.numpy.asarray)

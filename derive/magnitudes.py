@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import derive.expr as ex
-from derive.expr import ONE, Add, Entry, Extremum, Fn, Mul, Node, Num, walk
+from derive.expr import ONE, Add, Entry, Extremum, Fn, Idx, In, Mul, Node, Num, Rel, walk
 from derive.module import UNSAID, Module
 
 EPSILONS = ("epsilon", "varepsilon")
@@ -84,6 +84,23 @@ def distributions(module: Module) -> Mapping[str, int]:
                 f.indices for f in factors}:
             found |= {e.tensor: len(e.indices) - 1 for e in (*inside, *factors) if e.tensor in module.given}
     return {name: axis for name, axis in found.items() if name not in module.constants}
+
+
+def facts_expected(module: Module) -> tuple[Rel | In, ...]:
+    """What a reader takes for granted of labels and probabilities: Σ_k t_k = 1, y ∈ {0, 1}."""
+    labels = targets(module)
+    summed = {name: axis for name, (_, axis) in labels.items() if axis is not None} | dict(distributions(module))
+    found: list[Rel | In] = []
+    for name in (*summed, *(n for n in labels if n not in summed)):
+        symbol = module.table.named(name)
+        axes = tuple(map(Idx, symbol.axes if symbol else ()))
+        entry = Entry(name, axes)
+        if name in summed:
+            all_of = ex.Binder((axes[summed[name]],), (None,), (None,), None)
+            found.append(ex.rel(ex.Reduce("sum", all_of, entry), "=", ONE))
+        else:
+            found.append(In(entry, ex.Listed(tuple(map(Num, labels[name][0])))))
+    return tuple(found)
 
 
 def _bare(node: Node) -> Iterator[str]:

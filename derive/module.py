@@ -67,6 +67,7 @@ class Module:
     first: int | None = None  # where the question begins to count, where a range of an output says so
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
+    claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
 
     def definition(self, tensor: str) -> tuple[Entry, Expr]:
         """The defining equation of a tensor: (entry with its index variables, value)."""
@@ -151,7 +152,7 @@ class Module:
     @cached_property
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
-        plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=())
+        plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

@@ -233,9 +233,10 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.calculus.one_window import derivation
     from derive.calculus.subexpressions import lettered
     from derive.exposition.sheet import compose, with_checks
+    from derive.verify.claimed import judged
     from derive.verify.sheet import verify
 
-    module = lettered(module)
+    module = judged(lettered(module))
     messages = derivation(settled(module))
     sheet = compose(messages, read.question if read else "")
     report = verify(sheet, messages)

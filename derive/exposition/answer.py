@@ -50,6 +50,10 @@ def build(b: Builder, subject: Subject) -> None:
     if subject.held:
         b.prose("answer_held", letters=[b.m(Entry(name, ())) for name in subject.held])
     remark(b, subject)
+    if module.claims:
+        b.prose("answer_claims")
+        for claim, _ in module.claims:
+            b.math("claim", claim)
     for why in module.unanswered:
         b.prose("answer_unanswered", why=why)
 

@@ -24,6 +24,7 @@ from derive.question.letters.claims import (
     refuse_undefined,
     refuse_unplaced,
     refuse_unread,
+    to_show,
     with_chosen,
     with_numbers,
     without_claims,
@@ -305,7 +306,8 @@ def module_made(state: State) -> State:
     parts = [p.name for p in Chain(state.prose).parts] if state.of_parts else []
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
     return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,
-                                         readings=tuple(dict.fromkeys(readings))))
+                                         readings=tuple(dict.fromkeys(readings)),
+                                         claims=to_show(read_.nodes, state.prose, module)))
 
 
 # Each pass, and the key of the front matter that settles what it refuses: the others still run; else reading ends.

@@ -21,6 +21,7 @@ from derive.verify.points.sizes import shrunk
 from derive.verify.report import ENOUGH
 from derive.verify.scope import Scope, localised
 
+_NOTHING = "the equation claims nothing at the points tried"
 _SMALL = 30  # points of small numbers that are tried first
 
 
@@ -30,35 +31,41 @@ def refutation(latex: str, messages: Messages) -> str | None:
     Raises :class:`derive.errors.CardError` where it cannot be read.
     """
     module = messages.module
-    node = localised(read(latex, module.table), module)
+    node = read(latex, module.table)
     loose = unbound(node)
     if loose:
         return f"{loose} is free on the right and absent on the left: the equation says nothing definite"
+    found = counterexample(node, messages)
+    return None if found is None else found if found == _NOTHING else f"the equation is wrong {found}"
+
+
+def counterexample(node: Node, messages: Messages, ties: bool = True) -> str | None:
+    """Where the statement fails, and the likely mistake; None where it holds at every point, ``ties`` among them."""
     with precision():
-        return _refutation(node, messages)
+        return _counterexample(localised(node, messages.module), messages, ties)
 
 
-def _refutation(node: Node, messages: Messages) -> str | None:
+def _counterexample(node: Node, messages: Messages, ties: bool) -> str | None:
     module = messages.module
     scope = Scope(shrunk(module, (node,)), module.table, (node,), Compiler.of(messages, EXACT).definitions)
     claims = scope.compiler.claims(node)
     hits: list[set[int]] = [set() for _ in claims]
     count = 0
-    for point, small in _points(scope):
+    for point, small in _points(scope, ties):
         try:
             said = [claim.holds(point, seen, tied=small) for claim, seen in zip(claims, hits, strict=True)]
         except Refuted as refuted:
-            return f"the equation is wrong {refuted}{_likely(node, scope, point) or _ratio(claims, scope)}"
+            return f"{refuted}{_likely(node, scope, point) or _ratio(claims, scope)}"
         count += all(said)
-    return None if count >= ENOUGH else "the equation claims nothing at the points tried"
+    return None if count >= ENOUGH else _NOTHING
 
 
-def _points(scope: Scope) -> Iterator[tuple[Point, bool]]:
+def _points(scope: Scope, ties: bool) -> Iterator[tuple[Point, bool]]:
     """Small numbers at the smallest sizes, then the points of a sheet."""
     draws = Draws(scope.module, scope.kind, scope.sizes[:1], scope.draws.pool, scope.free)
     try:
         for number in range(_SMALL):
-            yield draws.point(number, ties=True), True
+            yield draws.point(number, ties=ties), ties
     except UnsupportedError:  # the formula has no value at such numbers
         pass
     for number, point in enumerate(scope.points()):

@@ -15,13 +15,13 @@ from derive.layers import POOLINGS
 from derive.module import Module
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import equates
-from derive.notation.symbols import Kind, Symbol, message, name_of
+from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.aside import set_aside
 from derive.question.requests.request import besides
 from derive.question.requests.slots import beside_windows, refuse_requests, refuse_words
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
-from derive.question.words.lexicon import named
+from derive.question.words.lexicon import named, only
 from derive.question.words.prose import BREAK, Prose, prose_of
 from derive.question.words.reading import question_formulas
 from derive.records import dataclass
@@ -200,29 +200,46 @@ def _completed(module: Module, question: Question, statement: Statement) -> Modu
     return module if module.name else replace(module, called=layers_called(question.prose, module))
 
 
-_UPSTREAM = re.compile(r"(\\?[A-Za-z]+)\s*(?:_\s*(?:\{([^{},]*)\}|(\w)))?\s*(?:=.*)?", re.DOTALL)
+_BARE_ACCENT = re.compile(rf"\\({'|'.join(ACCENTS)})\s+([A-Za-z])")  # \bar y
+_UPSTREAM = re.compile(r"(\\[A-Za-z]+\{[^{}]+\}|\\[A-Za-z]+|d?[A-Za-z])\s*(?:_\s*(?:\{([^{},]*)\}|(\w)))?\s*"
+                       r"(?::?=(.*))?", re.DOTALL)
 
 
 def with_upstream(module: Module, prose: Prose) -> Module:
-    """«for an upstream gradient $\\Delta$»: that is ∂L/∂Y, and not a letter of the layer."""
+    """«for an upstream gradient $\\Delta$», «given $g = ∂L/∂Y$»: that is δ_Y, and not a letter of the layer."""
     name = f"delta_{module.output}"
     axes = tuple(i.name for i in module.definition(module.output)[0].indices if isinstance(i, Idx))
-    for span in named(prose.text, "upstream.letter"):
-        gap = next((g for g in prose.gaps if g.start == span.stop + 1), None)
-        found = _UPSTREAM.fullmatch(gap.formula.latex.strip()) if gap is not None else None
-        known = module.table.named(name_of(found[1])) if found is not None else None
+    nouns = named(prose.text, "upstream.letter")
+    for gap in prose.gaps:
+        found = _UPSTREAM.fullmatch(_BARE_ACCENT.sub(r"\\\1{\2}", gap.formula.latex.strip()))
+        before = next((n.start for n in nouns if gap.start == n.stop + 1), None)
+        told = before is not None or any(only(prose.text, gap.start + 1, n.start, "upstream.given", "naming.is",
+                                              "naming.article") for n in nouns)
+        if found is None or not (told or _is_loss_by(found[4], module)):
+            continue
+        known = module.table.named(name_of(found[1]))
         own = known is not None and (known.kind is not Kind.TENSOR or known.name in (*module.given, *module.defined))
-        if gap is None or found is None or own or {*(found[2] or found[3] or axes)} - {" "} != {*axes}:
+        if own or {*(found[2] or found[3] or axes)} - {" "} != {*axes}:
             continue
         messages = [s for s in module.table.symbols if s.name.startswith("delta_")]
+        latex = latex_of(name_of(found[1]))
         symbols = (*(s for s in module.table.symbols if s is not known and s not in messages),
-                   Symbol(name, found[1], Kind.TENSOR, axes))
+                   Symbol(name, latex, Kind.TENSOR, axes))
         table = replace(module.table, symbols=symbols)
         others = [of for s in messages if s.name != name and (of := table.named(s.name.removeprefix("delta_")))]
         table = table.extended(message(of, table) for of in others)
-        said = f"upstream gradient ${found[1]}$ ({prose.said(span.start, gap.start + 1)})"
+        said = f"upstream gradient ${latex}$ ({prose.said(gap.start if before is None else before, gap.start + 1)})"
         return replace(module, table=table, readings=(*module.readings, said))
     return module
+
+
+def _is_loss_by(latex: str | None, module: Module) -> bool:
+    r"""\frac{\partial L}{\partial Y} of the output Y and a loss that the layer does not compute."""
+    from derive.question.emitted.asked import derivative_parts
+
+    above, below = map(name_of, (part or "" for part in derivative_parts(latex or "")))
+    letters = {*module.given, *module.defined}
+    return bool(above) and above not in letters and split_label(below)[0] == module.output
 
 
 def with_zeros(module: Module, prose: Prose) -> Module:

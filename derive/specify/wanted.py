@@ -56,6 +56,7 @@ class Asking:
         self.by_name: dict[str, Of] = {}  # letters of «with respect to $W$», and what is differentiated
         self.whole: dict[str, bool] = {}  # roles whose messages are asked for as such, and whether no letters follow
         self.everything = False  # all messages
+        self.given = False  # ∂L/∂y stands on the card: a gradient is that of L
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
         self.places: dict[str | Partial, int] = {}  # where kinds, letters and derivatives are asked for
@@ -87,6 +88,7 @@ class Asking:
         if loss:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:
+                self.given = True
                 return
             if wrt.tensor in known:
                 own = self._indexed(Entry("loss", ()), wrt)
@@ -137,6 +139,7 @@ class Asking:
 
     def _letters(self, letters: tuple[str, ...], said: str, of: Of, place: int) -> bool:
         """Ask for the derivatives by these letters; whether one of them is the layer's."""
+        of = self.meant(of)
         for name in letters:
             self.at(place, name)
             if name in self.defined and name != self.output.tensor:
@@ -144,13 +147,22 @@ class Asking:
                 self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of
-                further = of is Of.LOSS and self.output.indices  # the loss is no formula of the card
+                further = of is Of.LOSS and self._apart
                 kind = "parameters" if self._trained(name) else "vjp" if further else "jacobian"
                 self.at(place, kind)
                 self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
-                if not self.output.indices:
+                if not self.output.indices and not further:
                     self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
         return any(name in self.roles or name in self.defined for name in letters)
+
+    @property
+    def _apart(self) -> bool:
+        """The loss is no formula of the card."""
+        return bool(self.output.indices) or self.given
+
+    def meant(self, of: Of) -> Of:
+        """The gradient where ∂L/∂y is given: that of L."""
+        return Of.LOSS if self.given and of is Of.BOTH else of
 
     def _trained(self, name: str) -> bool:
         return name in self.roles and self.roles[name].role == "parameters"
@@ -193,9 +205,9 @@ class Asking:
 
     def of_name(self, name: str, of: Of = Of.BOTH) -> Iterator[Partial]:
         """∂y/∂x, and ∂L/∂x where y is no number."""
-        if of is not Of.LOSS or not self.output.indices:
+        if of is not Of.LOSS or not self._apart:
             yield self._indexed(self.output, Entry(name, ()))
-        if self.output.indices and of is not Of.OUTPUT:
+        if self._apart and of is not Of.OUTPUT:
             yield self._indexed(Entry("loss", ()), Entry(name, ()))
 
     def found(self) -> Wanted:

@@ -274,6 +274,9 @@ def test_a_loss_of_the_output_may_be_written_as_a_function() -> None:
 @pytest.mark.parametrize(("upstream", "message"), [
     (r"for an upstream gradient $\delta_k$", r"\delta_i"),
     (r"given the upstream gradient $g_k = \partial L / \partial y_k$", "g_i"),
+    (r"given $\bar y_k = \frac{\partial L}{\partial y_k}$", r"\bar{y}_i"),
+    (r"where $g_k$ denotes the incoming gradient", "g_i"),
+    (r"given $dy = \partial L/\partial y$", r"\mathrm{dy}_i"),
     (r"for an upstream gradient $x_k$", r"\delta_{y,i}"),  # a letter of the layer is no other thing
 ])
 def test_the_upstream_gradient_has_the_letter_of_the_question(upstream: str, message: str) -> None:
@@ -282,6 +285,18 @@ def test_the_upstream_gradient_has_the_letter_of_the_question(upstream: str, mes
     assert of is not None
     entry = Entry("delta_y", (Idx("i"),))
     assert write(entry, table.extended([symbols.message(of, table)])).replace("_{i}", "_i") == message
+
+
+@pytest.mark.parametrize("asked", [
+    r"Given $g = \frac{\partial L}{\partial y}$, derive the gradients with respect to $x$ and $W$.",
+    r"Derive the gradients of $L$ with respect to $x$ and $W$.",
+    r"For an upstream gradient $g$, derive the gradients for $x$ and $W$.",
+])
+@pytest.mark.parametrize("layer", [PLAIN, r"A maxout unit computes $z_k = \sum_j W_{kj} x_j$ and $y = \max_k z_k$."])
+def test_gradients_are_those_of_the_loss_whose_gradient_is_given(layer: str, asked: str) -> None:
+    wanted = read(f"{layer} {asked}").wanted
+    assert [(d.of.tensor, d.wrt.tensor) for d in wanted if isinstance(d.of, Entry) and isinstance(d.wrt, Entry)] == [
+        ("loss", "x"), ("loss", "W")]
 
 
 @pytest.mark.parametrize(("question", "names"), [

@@ -14,7 +14,7 @@ from derive.layers.forward import WindowForm
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
-from derive.notation.symbols import SymbolTable, name_of
+from derive.notation.symbols import Kind, SymbolTable, name_of
 from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.of_what import letter_of_noun, nouns
@@ -204,6 +204,7 @@ class AskingInWords(Asking):
         With ``in_words`` (the layer is named and not written) a verb of asking must stand before.
         """
         said = Spoken(prose.text)
+        self.given = self.given or bool(named(prose.text, "upstream.letter"))
         by_letter = [*self._by_letters(prose)]
         self._of_letters(prose, said)
         for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():
@@ -242,17 +243,29 @@ class AskingInWords(Asking):
             before = prose.text[start : by.start]
             argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",
                                                                    "request.message")
+            of = self._of_letter(prose, start, by.start) or _of(before)
             for gap in prose.gaps if not argued and not alone(before) else ():
                 if by.stop <= gap.start < stop and not named(prose.text[by.stop : gap.start], "slot.written_in"):
                     words = prose.said(by.start, gap.start + 1)
                     place = prose.plain.place(gap.formula)
-                    if self._letters(letters_of(gap.formula, self.table), words, _of(before), place):
+                    if self._letters(letters_of(gap.formula, self.table), words, of, place):
                         yield by.start
             for start, name in self._called(prose, by.stop, stop) if not argued and not alone(before) else ():
-                if self._letters((name,), prose.said(by.start, start + 1), _of(before), prose.plain.origin[start]):
+                if self._letters((name,), prose.said(by.start, start + 1), of, prose.plain.origin[start]):
                     yield by.start
             if not argued and requested(prose.text, by.start) and not named(before, "upstream.given"):
                 self._refuse_others(prose, by)
+
+    def _of_letter(self, prose: Prose, start: int, stop: int) -> Of | None:
+        """«the gradients of $L$ with respect to»: of the loss, where the layer has no such letter."""
+        gap = next((g for g in prose.gaps if start <= g.start and not prose.text[g.start + 1 : stop].strip()), None)
+        letter = name_of(gap.formula.latex.strip()) if gap is not None else ""
+        known = self.table.named(letter)
+        if letter in {*self.roles, *self.defined} or known is None or known.kind is not Kind.TENSOR or known.axes:
+            return None
+        self.losses[letter] = None
+        self.given = True
+        return Of.LOSS
 
     def _refuse_others(self, prose: Prose, by: Span) -> None:
         """Raise :class:`CardError` for a letter of the list behind «with respect to» that the layer does not have."""
@@ -306,7 +319,7 @@ class AskingInWords(Asking):
                      if of.stop <= gap.start < stop for name in letters_of(gap.formula, self.table)]
             found += [(at, prose.plain.origin[at], name) for at, name in self._called(prose, of.stop, stop)]
             for at, place, name in (f for f in found if f[-1] in self.roles):
-                self.by_name[name] = Of.OUTPUT if noun.of("request.jacobian") else Of.BOTH
+                self.by_name[name] = Of.OUTPUT if noun.of("request.jacobian") else self.meant(Of.BOTH)
                 self.at(place, name)
                 if self._trained(name):
                     self.at(place, "parameters")

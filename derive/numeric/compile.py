@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import derive.expr as ex
-from derive.errors import UnsupportedError
+from derive.errors import CardError, UnsupportedError
 from derive.functions import Table
 from derive.module import Module
 from derive.numeric import binders
@@ -336,7 +336,7 @@ def _in_full(op: str, values: Sequence[Array], masks: Sequence[Mask | None]) -> 
 def _reduced(evaluation: Evaluation, node: ex.Reduce) -> Any:
     """The reduction's value."""
     inner, body = _grid_of(evaluation, node)
-    rows = _rows(inner.value(body, inner.grid()), inner)
+    rows = _some(_rows(inner.value(body, inner.grid()), inner), node)
     join = REDUCTIONS[node.op].join
     found = getattr(np, join).reduce(rows, -1) if join else _in_full(
         node.op, list(np.moveaxis(rows, -1, 0)), [None] * rows.shape[-1])
@@ -357,7 +357,7 @@ def _exponential_sum(evaluation: Evaluation, inner: Evaluation, term: Scaled) ->
 def _whole_choice(evaluation: Evaluation, arg: ex.Arg) -> WholeChoice:
     """The first or last place in row-major order that attains the maximum, or equal shares of all that do."""
     inner, body = _grid_of(evaluation, arg)
-    rows = _rows(inner.value(body, inner.grid()), inner)
+    rows = _some(_rows(inner.value(body, inner.grid()), inner), arg)
     if is_middle(arg.op):
         best = np.sort(rows, axis=-1)[..., rows.shape[-1] // 2]
     else:
@@ -375,7 +375,14 @@ def _whole_choice(evaluation: Evaluation, arg: ex.Arg) -> WholeChoice:
 
 def _rows(values: Any, inner: Evaluation) -> Array:
     """(*lead, N): the inner grid in one axis."""
-    return np.broadcast_to(values, (*inner.lead, *inner.shape)).reshape(*inner.lead, -1)
+    return np.broadcast_to(values, (*inner.lead, *inner.shape)).reshape(*inner.lead, math.prod(inner.shape))
+
+
+def _some(rows: Array, node: ex.Reduce | ex.Arg) -> Array:
+    """The rows; raises :class:`CardError` where they have no entry that could be selected."""
+    if not rows.shape[-1] and REDUCTIONS[node.op].selects:
+        raise CardError(f"the {node.op} of no entries has no value: the arrays are too small for this layer")
+    return rows
 
 
 def _outside(values: Any, evaluation: Evaluation) -> Any:

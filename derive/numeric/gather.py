@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -34,7 +35,7 @@ def gather(array: Array, indices: Sequence[Indices], grid: int, fill: float = np
 
 def _only_axis(index: Indices) -> int | None:
     """The one axis along which an index varies; None if constant, −1 if there are several."""
-    varying = [d for d, n in enumerate(index.shape) if n > 1]
+    varying = [d for d, n in enumerate(index.shape) if n != 1]
     return varying[0] if len(varying) == 1 else -1 if varying else None
 
 
@@ -77,10 +78,10 @@ def _scattered(array: Array, indices: Sequence[Indices], batch: int, grid: int, 
         ok, flat = ok & (i >= 0) & (i < n), flat * n + np.clip(i, 0, max(n - 1, 0))
     at = np.asarray(flat)
     own, shape = at.shape[:at.ndim - grid], at.shape[at.ndim - grid:]
-    rows = array.reshape(*lead, -1)
+    rows = array.reshape(*lead, math.prod(sizes))
     if batch and own:
         lead = np.broadcast_shapes(lead, own)
-        places = np.broadcast_to(at, (*lead, *shape)).reshape(*lead, -1)
+        places = np.broadcast_to(at, (*lead, *shape)).reshape(*lead, math.prod(shape))
         values = np.take_along_axis(np.broadcast_to(rows, (*lead, rows.shape[-1])), places, axis=-1)
         values = values.reshape(*lead, *shape)
     else:
@@ -91,8 +92,9 @@ def _scattered(array: Array, indices: Sequence[Indices], batch: int, grid: int, 
 def scatter_add(values: Array, positions: Indices, size: int, lead: tuple[int, ...]) -> Array:
     """out[…, q] = Σ of ``values`` where ``positions`` is q; −1 goes nowhere.  Shape ``(*lead, size)``."""
     rows = int(np.prod(lead, dtype=np.int64))
-    weights = np.broadcast_to(values, positions.shape).reshape(rows, -1)
-    at = positions.reshape(rows, -1)
+    columns = positions.size // max(rows, 1)
+    weights = np.broadcast_to(values, positions.shape).reshape(rows, columns)
+    at = positions.reshape(rows, columns)
     nowhere = at.min(initial=0) < 0
     keep = at >= 0 if nowhere else None
     at = at + size * np.arange(rows)[:, None]

@@ -183,9 +183,13 @@ def as_array(module: Module, name: str, value: object) -> Array:
     from derive.numeric.gather import first_nan
 
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CardError(f"`{name}` is not an array of numbers") from error
+        plain = np.asarray(value)
+        texts = plain.dtype.kind == "O" and any(n is None or isinstance(n, (str, bytes)) for n in plain.flat)
+        if texts or plain.dtype.kind in "cUSMm" or plain.dtype.names or np.ma.is_masked(value):
+            raise TypeError
+        array = np.asarray(plain, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CardError(f"`{name}` is not an array of real numbers that a float64 holds") from error
     own = rank(module, name)
     if array.ndim < own:
         raise CardError(f"`{name}` has shape {array.shape}, but it needs at least {own} "

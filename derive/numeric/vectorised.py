@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import CardError
-from derive.expr import ONE, Entry, Expr, Idx, Mul, Partial, Reduce, Rel, free_indices, mul, walk
+from derive.expr import ONE, Bracket, Entry, Expr, Idx, Mul, Partial, Reduce, Rel, free_indices, mul, walk
+from derive.limits import MOST_IN_AN_ARRAY
 from derive.module import Module
 from derive.numeric.choice import Definitions, names_in
 from derive.numeric.compile import Evaluation
@@ -128,7 +130,7 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
     """∂y/∂x as the derived formula has it: dense with output axes, then input axes; no batch axes.
 
     ``sparse``: (output indices (N, r), input indices (N, s), values (N)) of the
-    non-zero entries within windows; the dense array is never built.
+    non-zero entries; of windows and where brackets [j = k] fix the input, the dense array is never built.
     """
     evaluation, tensors = _prepared(module, arrays)
     if evaluation.lead:
@@ -139,8 +141,16 @@ def jacobian(module: Module, formula: Jacobian, wrt: str, arrays: Mapping[str, o
     compiled = compile_formula(left, value, module, definitions)
     out, into = shapes[module.output], shapes[wrt]
     if not sparse:
+        _fits(out + into, formula[0], "; `sparse=True` lists those that are not 0")
         return _defined(compiled(evaluation, out + into), f"d {module.output} / d {wrt}")
-    return _sparse(compiled, cast("tuple[Idx, ...]", cast(Entry, left.of).indices), wrt, evaluation)
+    return _sparse(compiled, left, wrt, evaluation)
+
+
+def _fits(shape: Shape, derivative: Partial, instead: str) -> None:
+    """Raise :class:`CardError` for more entries than an array may have."""
+    if math.prod(shape) > MOST_IN_AN_ARRAY:
+        of, wrt = (cast(Entry, node).tensor for node in (derivative.of, derivative.wrt))
+        raise CardError(f"∂{of}/∂{wrt} has {math.prod(shape):,} entries, more than {MOST_IN_AN_ARRAY:,}{instead}")
 
 
 def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr,
@@ -153,15 +163,14 @@ def _define_used(evaluation: Evaluation, tensors: dict[str, Array], value: Expr,
         _define(evaluation, tensors)
 
 
-def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: Evaluation) -> Sparse:
+def _sparse(compiled: Compiled, left: Partial, wrt: str, evaluation: Evaluation) -> Sparse:
     module, shapes = compiled.module, evaluation.reach.shapes
+    outputs = cast("tuple[Idx, ...]", cast(Entry, left.of).indices)
     window = _window(module, wrt, outputs)
     inputs = compiled.indices[len(outputs):]
     out_shape = shapes[module.output]
-    if window is None or not out_shape:  # all entries of a scalar's gradient may differ from 0
-        dense = _defined(compiled(evaluation, out_shape + shapes[wrt]), wrt)
-        at = np.argwhere(dense)
-        return at[:, :len(outputs)], at[:, len(outputs):], dense[tuple(at.T)]
+    if window is None or not out_shape:
+        return _fixed(compiled, left, evaluation)
     node, places = window
     here = evaluation.over(outputs, out_shape)
     here.definitions = compiled.definitions
@@ -179,6 +188,38 @@ def _sparse(compiled: Compiled, outputs: tuple[Idx, ...], wrt: str, evaluation: 
     out, into, found = (np.concatenate(column) for column in zip(*rows, strict=True))
     order = np.lexsort((*into.T[::-1], *out.T[::-1]))
     return out[order], into[order], _defined(found[order], wrt)
+
+
+def _fixed(compiled: Compiled, left: Partial, evaluation: Evaluation) -> Sparse:
+    """The entries at which brackets [j = k] of the formula hold, each of which fixes an index of the input."""
+    reach, (of, wrt) = evaluation.reach, (cast(Entry, node) for node in (left.of, left.wrt))
+    known = {v: (reach.axes.origin(*place), reach.shapes[place[0]][place[1]])
+             for v, place in compiled.places.items()}  # where each index starts, and how far it runs
+    fixed = {v: other for v, other in _equal(compiled.value) if v in wrt.indices and other in of.indices}
+    free = tuple(v for v in compiled.indices if v not in fixed)
+    shape = tuple(known[v][1] for v in free)
+    _fits(shape, left, " that may differ from 0: take smaller arrays")
+    here = evaluation.over(free, shape)
+    here.definitions, here.starts = compiled.definitions, tuple(known[v][0] for v in free)
+    grid = here.grid()
+    env = {**grid, **{v: grid[other] for v, other in fixed.items()}}
+    inside = [(env[v] >= start) & (env[v] < start + n) for v, (start, n) in known.items() if v in fixed]
+    with np.errstate(all="ignore"):
+        values = np.broadcast_to(here.value(compiled.value, env), shape)
+    at = np.argwhere(np.where(np.logical_and.reduce(np.broadcast_arrays(np.True_, *inside)), values, 0.0))
+    places = {v: np.broadcast_to(env[v] - start, shape)[tuple(at.T)] for v, (start, _) in known.items()}
+    out, into = (np.array([places[cast(Idx, v)] for v in own], np.int64).reshape(len(own), len(at)).T
+                 for own in (of.indices, wrt.indices))
+    return out, into, _defined(values[tuple(at.T)], wrt.tensor)
+
+
+def _equal(value: Expr) -> Iterator[tuple[Idx, Idx]]:
+    """Each two indices that a bracket [j = k] among the factors sets equal, both ways."""
+    for factor in value.factors if isinstance(value, Mul) else (value,):
+        if isinstance(factor, Bracket) and isinstance(factor.cond, Rel) and factor.cond.ops == ("=",):
+            left, right = factor.cond.terms
+            if isinstance(left, Idx) and isinstance(right, Idx):
+                yield from ((left, right), (right, left))
 
 
 def _window(module: Module, wrt: str, outputs: tuple[Idx, ...]) -> tuple[Reduce, list[int]] | None:

@@ -171,7 +171,13 @@ BAD_INPUT: list[tuple[dict[str, Any], str]] = [
     ({"x": np.ones((4, 4)), "z": 1}, "unknown array `z`"),
     ({"x": np.ones(4)}, r"shape \(4,\).*at least 2 axes"),
     ({"x": np.array([[1, 2], [3, np.nan]])}, r"NaN\) at \(1, 1\)"),
-    ({"x": [["a", "b"]]}, "not an array of numbers"),
+    ({"x": [["a", "b"]]}, "not an array of real numbers"),
+    ({"x": [["1", "2"]]}, "not an array of real numbers"),
+    ({"x": [[1, 2j]]}, "not an array of real numbers"),
+    ({"x": [[1, None]]}, "not an array of real numbers"),
+    ({"x": [[10**400, 1]]}, "not an array of real numbers"),
+    ({"x": np.zeros((2, 2), [("a", int)])}, "not an array of real numbers"),
+    ({"x": np.ma.masked_equal([[1, 2]], 2)}, "not an array of real numbers"),
     ({"x": np.ones((1, 4))}, "spans 2 cells.*only 1"),
 ]
 
@@ -188,6 +194,42 @@ def test_the_upstream_gradient_must_have_the_output_s_shape() -> None:
         backward(layer, message(layer), "x", np.ones((3, 3)), {"x": np.ones((4, 4))})
     with pytest.raises(CardError, match="batch"):
         jacobian(layer, jacobian_formula(layer), "x", {"x": np.ones((2, 4, 4))})
+
+
+R = np.random.default_rng(7).standard_normal
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrt", "arrays"),
+    [
+        (r"y_i = \tanh(x_i)", "x", {"x": R(5)}),
+        (r"y_k = \sum_j W_{kj} x_j + b_k", "W", {"W": R((4, 3)), "x": R(3), "b": R(4)}),
+        (r"y_k = \sum_j W_{kj} x_j + b_k", "x", {"W": R((3, 0)), "x": R(0), "b": R(3)}),
+        (r"p_k = e^{z_k} / \sum_j e^{z_j}", "z", {"z": R(4)}),
+        (r"p_k = e^{z_k} / \sum_j e^{z_j}", "z", {"z": R(0)}),
+        (r"Y_{ij} = X_{ji}", "X", {"X": R((2, 3))}),
+        (r"\ell = \sum_i x_i^2", "x", {"x": R(3)}),
+    ],
+)
+def test_sparse_entries_are_those_of_the_dense_jacobian(formula: str, wrt: str, arrays: dict[str, Any]) -> None:
+    """Also of arrays without entries: NumPy's answer has the shapes that follow."""
+    layer = derive.solve(formula=formula)
+    dense, (out, into, found) = (layer.jacobian(wrt, sparse=sparse, **arrays) for sparse in (False, True))
+    y = layer.forward(**arrays)
+    assert dense.shape == (*y.shape, *arrays[wrt].shape)
+    made = np.zeros_like(dense)
+    made[tuple(np.concatenate([out, into], axis=1).T)] = found
+    assert np.array_equal(made, dense)
+    assert np.allclose(layer.backward(wrt, upstream=np.ones(y.shape), **arrays), dense.sum(tuple(range(y.ndim))))
+
+
+def test_a_jacobian_that_would_not_fit_names_the_sparse_one() -> None:
+    layer, x = derive.solve(formula=r"y_i = \tanh(x_i)"), np.zeros(20_000)
+    with pytest.raises(CardError, match="has 400,000,000 entries, more than 200,000,000; `sparse=True`"):
+        layer.jacobian("x", x=x)
+    assert len(layer.jacobian("x", sparse=True, x=x)[2]) == len(x)
+    with pytest.raises(CardError, match="the max of no entries has no value"):
+        derive.solve(formula=r"m = \max_i x_i").forward(x=x[:0])
 
 
 def test_other_number_types_become_float64() -> None:

@@ -263,6 +263,8 @@ def with_axes(module: Module, spare: bool = True) -> Module:
     """
     if _is_complete(module):
         return module
+    if len(module.equations) == len(module.inputs) == 1:
+        module = with_size_letters(module)
     found = axes(module)
     named = dict(found.sizes)
     unknown = [c for c in dict.fromkeys(found.classes.values()) if c not in named]
@@ -309,17 +311,18 @@ def unused(table: SymbolTable, pool: str, count: int = 1) -> tuple[str, ...]:
 
 
 def with_size_letters(module: Module) -> Module:
-    """The module with a letter for the extent of every axis of input and output."""
+    """The module with a letter for the extent of every axis of input and output, where windows lie over all of them."""
     table, field = module.table, module.receptive_field
     source, output = table.named(module.inputs[0]), table.named(module.output)
-    if field is None or source is None or output is None:
+    if field is None or source is None or output is None or not (
+            len(source.axes) == len(output.axes) == len(field.axes)):
         return module
-    rank = len(field.axes)
-    sizes, extents = unused(table, INPUT_SIZES, rank), unused(table, OUTPUT_SIZES, rank)
-    named = [Symbol(s, s, Kind.SIZE) for s in (*sizes, *extents)]
-    shapes = {module.inputs[0]: sizes, f"delta_{module.inputs[0]}": sizes}
-    shapes |= {module.output: extents, f"delta_{module.output}": extents}
-    sized = [replace(s, sizes=shapes[s.name]) for s in table.symbols if s.name in shapes]
+    shapes: dict[str, tuple[int | str, ...]] = {}
+    for symbol, letters in ((source, INPUT_SIZES), (output, OUTPUT_SIZES)):
+        free = iter(unused(table, letters, len(symbol.axes)))
+        shapes[symbol.name] = tuple([own or next(free) for own in symbol.sizes or [""] * len(symbol.axes)])
+    named = [Symbol(s, s, Kind.SIZE) for sizes in shapes.values() for s in sizes if isinstance(s, str)]
+    sized = [replace(s, sizes=shapes[of]) for s in table.symbols if (of := s.name.removeprefix("delta_")) in shapes]
     return replace(module, table=table.extended([*sized, *named]))
 
 

@@ -129,7 +129,7 @@ def maximiser(b: Builder, subject: Subject, extremiser: Extremiser, others: list
 
 def derivatives(b: Builder, subject: Subject, item: Item) -> None:
     """∂y_k/∂x_i = … for each of the letters; not where ∂L/∂x_i alone is asked for."""
-    if subject.is_window and "jacobian" not in subject.module.asked and item.kind == "input":
+    if subject.is_named(item):
         return
     shown = {m.expr.terms[0] for m in b.blocks if isinstance(m, Math) and isinstance(m.expr, Rel)}
     targets = [t for t in item.targets if t.before not in shown]
@@ -169,6 +169,16 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
     if not item.messages or subject.is_scalar:
         return
     delta = upstream(subject.module)
+    if subject.is_named(item):  # of a maximum over windows, by the card's ∂L/∂x
+        (target,) = item.targets
+        message = subject.message(target)
+        asked = Partial(Entry("loss", ()), target.before.wrt)
+        b.prose("answer_derivatives", kind="named", output=b.m(subject.output), scalar=False,
+                letters=[b.m(target.before.wrt)], loss=b.m(Entry("loss", ())), delta=b.m(delta))
+        value = renamed(cast(Expr, message.after), message.before, target.before.wrt)
+        whole.stated(b, subject, f"message_{target.wrt}", asked, value)
+        windows.here(b, subject, asked, value)
+        return
     again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
     b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),
             letter=b.gradient, loss=b.m(Entry("loss", ())),

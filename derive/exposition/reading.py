@@ -99,7 +99,9 @@ def sizes(b: Builder, subject: Subject) -> None:
         return
     found = output_sizes(module)
     if found and all(not isinstance(s.terms[1], Num) for s in found):
-        b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found], extents=[b.m(extent(n)) for n in source.sizes])
+        own, axes_ = module.input_size or (), module.fields[0][1].axes
+        b.prose("sizes", sizes=[b.m(s.terms[0]) for s in found], extents=[b.m(extent(n)) for n in source.sizes],
+                own=list(own), outputs=[a.output_size(n) for a, n in zip(axes_, own, strict=False)])
         b.math("output_size", joined(found))
 
 

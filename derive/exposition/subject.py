@@ -140,6 +140,10 @@ class Subject:
         """The layer is one maximum over windows and nothing else."""
         return any(w.whole for w in windowed(self.module))
 
+    def is_named(self, item: Item) -> bool:
+        """∂L/∂x alone is asked for, of one maximum over windows."""
+        return self.is_window and item.kind == "input" and "jacobian" not in self.module.asked
+
     @cached_property
     def _written(self) -> set[str]:
         """The letters in the question's formulas."""

@@ -12,7 +12,7 @@ from derive.axes import extent
 from derive.calculus.windows import in_closed_form, inverses
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed
-from derive.exposition.subject import Subject
+from derive.exposition.subject import LOSS, Subject
 from derive.expr import (
     Arg,
     Cardinality,
@@ -107,7 +107,8 @@ def here(b: Builder, subject: Subject, before: Expr, after: Expr) -> None:
     """How the windows lie around an entry, and δ_x with the windows that cover it in closed form."""
     module = subject.module
     field, symbol = module.receptive_field, module.table.named(module.output)
-    entry = before.wrt if isinstance(before, Partial) and not subject.is_window else before
+    of_loss = isinstance(before, Partial) and before.of == Entry(LOSS, ())
+    entry = before.wrt if isinstance(before, Partial) and (of_loss or not subject.is_window) else before
     if field is None or symbol is None or len(module.equations) > 1 or not isinstance(entry, Entry):
         return
     if entry.tensor.removeprefix("delta_") != module.inputs[0] or len(entry.indices) != len(field.axes):

@@ -25,6 +25,7 @@ from derive.question.words.lexicon import named, only
 from derive.question.words.prose import BREAK, Prose, prose_of
 from derive.question.words.reading import question_formulas
 from derive.records import dataclass
+from derive.specify.sizes import with_listed
 from derive.statement import KEYS as STATED
 from derive.statement import Statement, with_layer, with_statement
 from derive.window_axis import WindowAxis
@@ -196,7 +197,7 @@ def _completed(module: Module, question: Question, statement: Statement) -> Modu
         module = laid_over(module, question.card, statement)
     refuse_unformulated(question.prose, module)
     module = with_upstream(module, question.prose) if question.statement.upstream is None else module
-    module = with_zeros(module, question.prose)
+    module = with_zeros(with_listed(module, (f.latex for f in question.prose.formulas)), question.prose)
     return module if module.name else replace(module, called=layers_called(question.prose, module))
 
 

@@ -13,7 +13,7 @@ from derive.axes import Slot, axes, reaches_on, stands, stepping
 from derive.errors import CardError, Problem, UnsupportedError
 from derive.module import Module
 from derive.notation.formulas import Formula
-from derive.notation.symbols import Kind, SymbolTable, name_of
+from derive.notation.symbols import Kind, Symbol, SymbolTable, name_of
 from derive.specify.definitions import Definition, Definitions
 from derive.specify.places import place
 
@@ -266,6 +266,15 @@ def _listed(latexes: Iterable[str]) -> Iterator[tuple[str, ex.Expr]]:
         counted = found["high"] if found["less"] else found["last"] or found["high"]
         if (found["low"] == "0") == bool(found["less"]):
             yield name_of(found["letter"]), ex.Size(counted)
+
+
+def with_listed(module: Module, latexes: Iterable[str]) -> Module:
+    r"""The module of windows over x_0, \dots, x_{T-1}, in which T is the extent of x."""
+    found = [(t, length) for t, length in _listed(latexes) if module.fields and t in module.inputs]
+    names = {length.name for _, length in found if isinstance(length, ex.Size)}
+    symbols = [s for s in module.table.symbols if s.name not in names]
+    table = replace(module.table, symbols=(*symbols, *(Symbol(n, n, Kind.SIZE) for n in names)))
+    return _with_extents(replace(module, table=table), names, found) if names else module
 
 
 def _with_extents(module: Module, sizes: set[str], extents: Iterable[tuple[str, ex.Expr]]) -> Module:

@@ -13,6 +13,7 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import WHOLE
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
+from derive.numeric.shapes import extents
 
 Said = Any  # what is known of a layer, see derive.verify.said
 Together = Callable[[Said, Mapping[str, Any]], bool]
@@ -130,6 +131,15 @@ def _conditional(layer: Said, said: Mapping[str, Any]) -> bool:
     return bool(said["conditional"]) == any(inv.conds for inv in inverses(indices, layer.module))
 
 
+def _sized(layer: Said, said: Mapping[str, Any]) -> bool:
+    """The card's own size, and that of the output by the evaluator's count."""
+    module = layer.module
+    if not said["own"]:
+        return module.input_size is None and not said["outputs"]
+    shapes = extents(module, {module.inputs[0]: tuple(said["own"])}).shapes
+    return tuple(said["own"]) == module.input_size and tuple(said["outputs"]) == shapes[module.output]
+
+
 ALONE: dict[str, Alone] = {
     "answer_held.letters": lambda layer, letters: {*_tensors(layer, letters)} == {*held(layer.module)},
     "answer_maximiser.stars": lambda layer, stars: stars in _stars(layer),
@@ -165,7 +175,7 @@ ALONE: dict[str, Alone] = {
 TOGETHER: dict[str, Together] = {
     "stage_used": _used, "stage_message": _stand("here", "users"), "cancels": _stand("here", "of"), "chain": _chained,
     "rule_alike": _alike, "stages_alike": _alikes, "rule_direct": _linear, "kink": _kinked,
-    "windows": _covered, "tip": _tipped, "rule_power": _exponent, "here": _conditional,
+    "sizes": _sized, "windows": _covered, "tip": _tipped, "rule_power": _exponent, "here": _conditional,
     "rule_elementwise": lambda layer, said: _function(layer, said["name"]),
     "answer_tip": _tipped,
 }

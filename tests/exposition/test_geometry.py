@@ -8,7 +8,9 @@ import pytest
 
 import derive
 from derive.calculus.one_window import derivation
+from derive.card import Card
 from derive.exposition.sheet import compose
+from derive.question import module_of
 from derive.sheet import Bullets, Math, Prose
 from tests.bank import composed
 
@@ -70,6 +72,18 @@ def test_the_size_of_the_output_is_stated_and_checked() -> None:
     solution = derive.solve(derive.layer("avg_pool", kernel_size=3, stride=2, padding=1))
     sizes = next(c for c in solution.report.checks if c.name == "output_size")
     assert sizes.verdict == "proved" and r"\frac{n - 1}{2}" in sizes.latex
+
+
+def test_sizes_and_derivatives_are_those_that_the_card_writes() -> None:
+    pool = r"Let $y_t = \max_{0 \le a < 2} x_{2t+a}$ over $x_0, \dots, x_{T-1}$. Derive"
+    card = Card.parse(f"---\nid: t\n---\n# Question\n{pool} $\\partial L / \\partial x_i$ from $g_t = \\partial L / \\partial y_t$.\n")
+    shown = {m.name: m.latex for m in compose(derivation(module_of(card))).answer if isinstance(m, Math)}
+    assert shown["message_x"].startswith(r"\frac{\partial L}{\partial x_{i}} = \sum_{t : i \in \Omega(t)} g_{t}")
+    assert shown["output_size"] == r"M = \left\lfloor \frac{T - 2}{2} \right\rfloor + 1"
+
+
+def test_an_input_of_a_known_size_says_how_many_outputs_there_are() -> None:
+    assert "so 6 × 6 give 3 × 3" in words({"kernel_size": 3, "stride": 2, "padding": 1, "input_size": (6, 6)})
 
 
 def test_names_of_tensors_are_shown_as_letters() -> None:

@@ -140,7 +140,7 @@ FACTS: list[tuple[str, str, str, object]] = [
     (RATIO, "rule_elementwise", "name", "tanh"), (NORM, "rule_power", "kind", "general"), (POOLING, "here", "conditional", False),
     (RATIO, "chain", "through", ["$x_{i}$"]), (RATIO, "chain", "direct", True), (NORM, "rule_direct", "wrt", "$x_{i}$"),
     (GATES, "rule_alike", "like", [r"$\partial c'_{k} / \partial g_{k}$"]), (GATES, "stages_alike", "like", ["$x_{j}$"]),
-    (GATES, "stages_alike", "here", ["$x_{j}$"]),
+    (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]), (POOLING, "sizes", "outputs", [2, 2]),
 ]
 
 

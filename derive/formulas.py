@@ -19,10 +19,10 @@ SPELT = re.compile(rf"(?<![`\\])`(?:(?P<letter>{_NAME})|(?P<shape>\((?:\s*\w{{1,
                    rf"|(?P<gradient>d{_NAME}|{_QUOTIENT}))`(?!`)|(?<![\w$`\\/])(?P<plain>{_QUOTIENT})")
 _LETTER = re.compile(rf"(?<![^\W_])(?P<sign>[d∂]?)(?P<letter>{'|'.join(sorted(GREEK))}|[^\W\d_])_?(?P<label>\w*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather|multline|displaymath|eqnarray)(\*?)\}(.*?)\\end\{\1\2\}",
-                          re.DOTALL)
+_NAMES = "equation|align(?:ed)?|gather(?:ed)?|multline|displaymath|eqnarray"
+_ENVIRONMENT = re.compile(rf"\\begin\{{({_NAMES})(\*?)\}}(.*?)\\end\{{\1\2\}}", re.DOTALL)
 _OPENING = re.compile(r"\\\\(?![(\[])|\\\$|\$\$|\$|\\\(|\\\["
-                      r"|\\begin\{(?:equation|align|gather|multline|displaymath|eqnarray)\*?\}")
+                      rf"|\\begin\{{(?:{_NAMES})\*?\}}")
 _CLOSING = {"$$": re.compile(r"(?<!\\)\$\$"), "\\(": re.compile(r"\\\)"), "\\[": re.compile(r"(?<!\\)\\\]")}
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\Z")
 _DIGIT = re.compile(r"\d")
@@ -121,7 +121,7 @@ class _Scanner:
             self.absent.add(opening)
             self.unclosed(self.text[start:inner], inner, r"\end{…}")
             return inner
-        if match[1] not in ("align", "gather", "eqnarray"):
+        if match[1] not in ("align", "aligned", "gather", "gathered", "eqnarray"):
             self.add(match.start(3), match.end(3), display=True)
             return match.end()
         for low, high in _rows(self.text, match.start(3), match.end(3)):

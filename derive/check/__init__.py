@@ -19,6 +19,7 @@ from derive.check.mistakes import follows
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
 from derive.check.texts import answer_of
 from derive.check.verdict import Found, Judge
+from derive.check.worded import named
 from derive.errors import CardError, DeriveError
 from derive.module import Module
 from derive.notation import write
@@ -81,10 +82,12 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     layer, messages = _derived(module)
     found = solution(text, first, card.question, layer)
     judge = _judge(found.reading, messages)
-    beside = Beside(text, first, found.items, (*messages.module.parameters, *messages.module.constants))
+    beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
     numbers: Numbers = {}
+    for node in found.given:
+        numbers = told(node, numbers, judge.module)
     for number, item in enumerate(place.item for place in beside.places):
         if item.kind is Kind_.DEFINITION:
             definitions.append(Definition(item.formula.line, item.formula.latex))
@@ -144,6 +147,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
         if at is not None:
             doubt = readings.here if at.verdict == Verdict.REFUTED else ""
             return Found(Verdict.NOT_READ, f"it is not so at the numbers before it: {doubt}") if doubt else at
+        if any(judge.module.table.named(name) for name in numbers):
+            return Found(Verdict.NOT_READ, "it does not hold everywhere, and not all letters have a number before it")
     found = judge(item.link, readings.first)
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found

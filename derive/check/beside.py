@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from derive.check.claims import ARROW, Item, Kind_
+from derive.check.claims import ARROW, KRONECKER, Item, Kind_
 from derive.check.kinks import compared
 from derive.check.letters import numeric
 from derive.check.worded import condition, phrase, rows
-from derive.expr import Cond, Entry, Fn, Idx, Rel, free_indices, joined, walk
+from derive.expr import ZERO, And, Bracket, Cond, Entry, Fn, Idx, Rel, conditions, eq, free_indices, joined, walk
+from derive.module import Module
 from derive.question.sentences.grammar import words_of
 from derive.records import dataclass
 
@@ -27,6 +28,8 @@ _QUANTIFIED = frozenset("all every each any some the that of and case".split())
 _LEADS = frozenset("for let with at on where".split())  # words that open a condition, and much else
 _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
 _CLAUSE = re.compile(r"[,:;()]")
+_REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
+_NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 
 def _words(name: str) -> frozenset[str]:
@@ -63,15 +66,22 @@ class _Place:
 
 
 class Beside:
-    """The text of a solution around its formulas; lines are counted from ``first``."""
+    """The text of a solution around its formulas; lines are counted from ``first``.
 
-    def __init__(self, text: str, first: int, items: Iterable[Item], fixed: Iterable[str] = ()) -> None:
-        self.first, self.text, self.fixed = first, text, frozenset(fixed)
+    ``names``: what the question calls its letters.
+    """
+
+    def __init__(self, text: str, first: int, items: Iterable[Item], module: Module,
+                 names: frozenset[str] = frozenset()) -> None:
+        self.first, self.text, self.module, self.names = first, text, module, names
+        self.fixed = frozenset((*module.parameters, *module.constants))
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
-        plain = _MARKUP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+        said = [m.span() for m in KRONECKER.finditer(text)]
+        plain = KRONECKER.sub(_blank, _MARKUP.sub(_blank, text))
         self.blank = _FORMULA.sub(_hidden, plain)
         self.ends = [m.end() for m in _END.finditer(self.blank)]
-        self.places = [self._meant(self._place(item)) for item in items]
+        places = [self._meant(self._place(item)) for item in items]
+        self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -101,14 +111,13 @@ class Beside:
         """What the text says of the equation with this number."""
         own = self.places[number]
         start, stop = self._sentence(own.start)
-        words = _words_in(self.blank[start:stop])
         here = [p for p in self.places if start <= p.start < stop]
         attached = self._attached(own, here, start, stop)
         worded, spans = self._worded(own, here) if attached is None and own.item.cond is None else (None, ())
-        if worded is not None:
-            words = _words_in(self._without(spans, start, stop))
+        spans = (*(spans if worded is not None else ()), *self._taken(own, here))
+        words = _words_in(self._without(spans, start, stop))
         attached = attached or worded
-        known = _words("CLAIM_PLAIN") | _LEADS
+        known = _words("CLAIM_PLAIN") | _LEADS | self.names
         if attached is not None:
             known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
         if self._has_cases(own):
@@ -116,7 +125,7 @@ class Beside:
         unknown = next((w for w in words if w not in known), "")
         unsure = f"“{unknown}” beside it may say where it holds" if unknown else ""
         doubt = unsure or self._doubt(own, start, stop, spans)
-        others = self._elsewhere(own, stop)
+        others = self._elsewhere(own, stop, attached is None)
         told = [c for c in (own.item.cond, attached) if c is not None]
         letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
         sure = [c for c in told if letters.issuperset(free_indices(c)) or _renames(c) or (
@@ -142,7 +151,19 @@ class Beside:
                 if found is not None and (not found["it"] or spans):
                     spans.append(found.span())
                     mine = found if p is own else mine
-        return (condition(mine, own.item.link), tuple(spans)) if mine is not None else (None, ())
+        cond = condition(mine, own.item.link, self.module) if mine is not None else None
+        if mine is None and own.item.kind is Kind_.CLAIM:
+            cond = self._other(own, here, spans)
+        return (cond, tuple(spans)) if cond is not None else (None, ())
+
+    def _other(self, own: _Place, here: Sequence[_Place], spans: Sequence[tuple[int, int]]) -> Cond | None:
+        """What is left where the condition in words of the equation before it does not hold: «…, otherwise EQ»."""
+        before = [p for p in here if p.stop <= own.start and p.item.kind is Kind_.CLAIM and p.item.node is not None]
+        found = self._phrase(before[-1]) if before else None
+        between = self.blank[before[-1].stop:own.start] if before else ""
+        if found is None or found.span() not in spans or not _words("CLAIM_ELSE").intersection(_words_in(between)):
+            return None
+        return _opposite(condition(found, own.item.link, self.module))
 
     def _phrase(self, own: _Place) -> re.Match[str] | None:
         """Behind it, else before it and behind what stands before: «If …, EQ», «EQ if …»."""
@@ -156,7 +177,19 @@ class Beside:
             found = next(phrase().finditer(self.blank, before, own.start), None)
             if found is not None and before > start and not self.blank[before:found.start()].strip("$\0 \n"):
                 return None  # it belongs to the equation before
+        if found is not None and found["letter"]:
+            about = re.sub(r"[\s$]", "", self.text[slice(*found.span("letter"))])
+            return found if rf"\partial{about}" in re.sub(r"\s", "", own.item.formula.latex) else None
         return found
+
+    def _taken(self, own: _Place, here: Sequence[_Place]) -> Iterator[tuple[int, int]]:
+        """The words by which other equations before it have their conditions: «Since EQ if s > 0 and 0 otherwise»."""
+        for p in here:
+            cond = self._behind(p, here) if p.item.kind is Kind_.CLAIM and p.stop < own.start else None
+            place = next((q for q in here if q.item.node is cond and q.start >= p.stop), None) if cond else None
+            if place is not None and place.stop < own.start:
+                rest = _REST.match(self.blank, place.stop)
+                yield p.stop, rest.end() if rest is not None and rest.end() <= own.start else place.stop
 
     def _without(self, spans: Iterable[tuple[int, int]], start: int, stop: int) -> str:
         text = self.blank
@@ -176,7 +209,8 @@ class Beside:
             opens |= _words("CLAIM_REGION")
         for end in (*self.ends, len(self.blank)):
             if at < start:
-                before = _rows("CLAIM_PHRASE").sub(" ", self._without(spans, at, end))
+                taken = (*spans, *self._worded_before(own, at, end))
+                before = _rows("CLAIM_PHRASE").sub(" ", self._without(taken, at, end))
                 word = next((w for w in _WORD.findall(before) if w.lower() in opens), "")
                 told = any(at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
                 if word and not told:
@@ -184,12 +218,19 @@ class Beside:
             at = end
         return ""
 
+    def _worded_before(self, own: _Place, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Where a sentence before it says in words when its own equations hold: as conditions they are looked at."""
+        for p in self.places:
+            found = self._phrase(p) if start <= p.start < stop and p.item.kind is Kind_.CLAIM else None
+            if found is not None and own.item.kind is Kind_.CLAIM and condition(found, own.item.link, self.module):
+                yield found.span()
+
     def _has_cases(self, own: _Place) -> bool:
         """Whether the equation, or one in its chain, tells cases of its own: it is about all of them."""
         return any(True for p in self.places if p.item.formula is own.item.formula and p.item.node is not None
                    for _ in compared(p.item.node))
 
-    def _elsewhere(self, own: _Place, stop: int) -> tuple[Cond, ...]:
+    def _elsewhere(self, own: _Place, stop: int, open_: bool) -> tuple[Cond, ...]:
         """Conditions that stand before it, or in the sentence behind it: they may be meant for it, too.
 
         Not those of the letters that the equation tells cases of: it is about all of them.
@@ -199,6 +240,10 @@ class Beside:
                  and p.start < until]
         found += [p.item.cond for p in self.places if p.item.cond is not None and p.start < until and p is not own
                   and p.item.formula is not own.item.formula]
+        if own.item.kind is Kind_.CLAIM and open_:
+            worded = [condition(m, own.item.link, self.module) for p in self.places if p.start < own.start
+                      and p.item.kind is Kind_.CLAIM and (m := self._phrase(p)) is not None and p is not own]
+            found += [c for w in worded if w is not None for c in (w, _opposite(w)) if c is not None]
         if _rows("CLAIM_CLOSES").search(self.blank, *self._sentence(own.start)):
             found = [c for c in found if self.fixed.intersection(n.tensor for n in walk(c) if isinstance(n, Entry))]
         own_ = {n.tensor for rel in compared(own.item.node) for n in walk(rel) if isinstance(n, Entry)} if (
@@ -219,7 +264,7 @@ class Beside:
         if {w.lower() for w in _WORD.findall(between)} & _words("CLAIM_ELSE"):
             return _opposite(before[-1].item.node) if before else None
         if not before:
-            return None
+            return self._headed(own, start)
         if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
             return before[-1].item.node
         run = [before[-1]]
@@ -230,13 +275,30 @@ class Beside:
             return joined([p.item.node for p in run if p.item.node is not None])
         return None
 
+    def _headed(self, own: _Place, start: int) -> Cond | None:
+        """The condition that a sentence of a case before it in its paragraph consists of: «Case 1: s > 0. Then EQ»."""
+        at = start
+        while at > 0:
+            low, high = self._sentence(at - 1)
+            if high != at or re.search(r"\n\s*\n", self.blank[high - 1:own.start].strip("\0 ")):
+                return None
+            inside = [p for p in self.places if low <= p.start < high]
+            if inside and all(p.item.kind is Kind_.CONDITION for p in inside):
+                conds = [c for p in inside for c in conditions(p.item.node)]
+                words = {w.lower() for w in _WORD.findall(self.blank[low:high]) if len(w) > 1}
+                plain = all(isinstance(c, Rel) and ("=" not in c.ops or _renames(c)) for c in conds)
+                return joined(conds) if conds and plain and words and words <= _words("CLAIM_CASE") else None
+            at = low
+        return None
+
     def _behind(self, own: _Place, here: Sequence[_Place]) -> Cond | None:
         after = next((p for p in here if p.start >= own.stop), None)
         if after is None or after.item.kind is not Kind_.CONDITION:
             return None
         words = [w.lower() for w in _WORD.findall(self.blank[own.stop:after.start])]
         rest = [w for w in words if w not in _QUANTIFIED or w == "and"]
-        opens = len(rest) == 1 and rest[0] in _words("CLAIM_WHERE") - {"let", "suppose", "assume"}
+        because = {"since", "because"} if restricts(after.item.formula.latex) else set()
+        opens = len(rest) == 1 and rest[0] in (_words("CLAIM_WHERE") - {"let", "suppose", "assume"}) | because
         parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
         return after.item.node if opens and not parted else None
 
@@ -265,10 +327,15 @@ def _renames(cond: Cond) -> bool:
 def _opposite(cond: Cond | None) -> Cond | None:
     if isinstance(cond, Rel) and len(cond.ops) == 1:
         return Rel(cond.terms, (_NEGATED[cond.ops[0]],))
-    return None
+    return eq(Bracket(cond), ZERO) if isinstance(cond, And) else None
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
 
 
 def _hidden(formula: re.Match[str]) -> str:
-    """Nothing of a formula but its lines, and the full stop that ends it."""
+    """Nothing of a formula but its lines, and the full stop that ends it; a new sentence may follow a display, too."""
     found = re.sub(r"[^\n]", "\0", formula[0])
-    return found[:-1] + "." if _LAST.search(formula[0].rstrip("$ \n")) else found
+    ends = formula[0].startswith(("$$", "\\[", "\\b")) and _NEXT.match(formula.string, formula.end()) is not None
+    return found[:-1] + "." if ends or _LAST.search(formula[0].rstrip("$ \n")) else found

@@ -22,9 +22,11 @@ from derive.check.letters import (
     told,
     upstream,
 )
+from derive.check.worded import respelled
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
+    Arg,
     Cond,
     Entry,
     Expr,
@@ -39,8 +41,10 @@ from derive.expr import (
     SetApp,
     SetOf,
     Size,
+    Star,
     conditions,
     free_indices,
+    items,
     joined,
     subst,
     walk,
@@ -52,6 +56,7 @@ from derive.notation import gather
 from derive.notation.formulas import Formula
 from derive.notation.rules import rewritten
 from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.rules.signs import said_kroneckers
 from derive.notation.symbols import Kind, SymbolTable
 from derive.question.words.reading import read_parts
 from derive.records import dataclass
@@ -70,6 +75,10 @@ _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|me
 _DELTA = re.compile(r"\\delta_\{?\w+,?\s*\w?\}?")
 _RELATION = re.compile(r"[=<>≤≥≠∈]|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|not)(?![A-Za-z])")
 # σ(s) = … of y = σ(s) = …
+# where δ_{ij} is 1 if i = j and 0 otherwise
+KRONECKER = re.compile(r"(?:(?:with|where|and)\s+)?\$\\delta_\{?(\w)\s*,?\s*(\w)\}?"
+                       r"(?:\s*=\s*1\$?|\$?\s+(?:is|equals)\s+\$?1\$?)\s*,?\s*(?:if|for|when)\s+\$\1\s*=\s*\2\$"
+                       r"(?:,?\s+and\s+\$?(?:0|zero)\$?\s+(?:otherwise|else))?")
 _FUNCTION = re.compile(r"[^=]+=\s*((?:\\?[A-Za-z]+)\s*\((?:\\?[A-Za-z]+)\)\s*=[^=]+)")
 _TOKEN = re.compile(r"\\\\|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[{}]|[{}]")
 
@@ -135,10 +144,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Solution:
-    """The formulas in order, and the layer with the letters that the solution defines."""
+    """The formulas in order, the layer with the letters that the solution defines, what the question supposes."""
 
     items: tuple[Item, ...]
     reading: Reading
+    given: tuple[Cond, ...] = ()  # w = 2
 
 
 def solution(text: str, first: int, question: str, module: Module) -> Solution:
@@ -146,7 +156,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
 
     Raises :class:`CardError` where there are too many.
     """
-    kronecker = "kronecker" in f"{question}{text}".lower()
+    kronecker = "kronecker" in f"{question}{text}".lower() or KRONECKER.search(f"{question}{text}") is not None
     found = [p for f in formulas(text, first) for p in _implied(f)
              if _RELATION.search(p.latex) or not kronecker and _DELTA.fullmatch(p.latex)]
     if len(found) > MOST_FORMULAS:
@@ -156,15 +166,17 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
                       parts=frozenset(m[1] for m in _PART.finditer(f"{question}\n{text}")))
     letters.table = gather(rewritten(asked), letters.module.table)
-    for formula in rewritten(asked):
-        for _, node in read_parts(formula, letters.table):
-            if not isinstance(node, DeriveError):
-                told(node, letters)
+    read = [node for formula in rewritten(asked) for _, node in read_parts(formula, letters.table)]
+    for node in read:
+        if not isinstance(node, DeriveError):
+            told(node, letters)
     extents = replace(letters, module=with_axes(letters.module, spare=False), own={**letters.own},
                       loose={**letters.loose}, sizes={})
     letters.module = spared(extents.module, module, text)
     shaped(letters)
-    written = rewritten([*asked, *found])
+    spelt = {(f.line, f.column): f for f in found}
+    written = rewritten([*asked, *(respelled(f, letters.module) for f in found)])
+    written = said_kroneckers(written) if kronecker else written
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)]
     table = letters.table = gather(written, gather(defining, letters.module.table))
     groups = _groups(written, letters)
@@ -175,8 +187,11 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node)
             reading = replace(reading, module=other.module, table=other.table, definitions=defined)
             groups = [_better(group, read, reasons, reading) for group, read in zip(groups, again, strict=True)]
-    items = (item for group in groups for item in group)
-    return Solution(tuple(i for i in items if not _DELTA.fullmatch(i.formula.latex)), Reading(letters.module, table))
+    found_ = (replace(item, formula=spelt[item.formula.line, item.formula.column]) if (
+        item.formula.line, item.formula.column) in spelt else item for group in groups for item in group)
+    own = Reading(letters.module, table, definitions=tuple(letters.stars))
+    return Solution(tuple(i for i in found_ if not _DELTA.fullmatch(i.formula.latex)), own,
+                    tuple(node for node in read if isinstance(node, Cond)))
 
 
 def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
@@ -300,6 +315,9 @@ def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters)
     for term in equation.terms[1:]:
         if isinstance(head, SetApp) and isinstance(term, SetOf) and not letters.unknown(term):
             letters.own[head.name] = Rel((head, term), ("=",))
+            yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
+            continue
+        if isinstance(term, Arg) and all(isinstance(i, Star) for i in items(head)) and letters.maximises(head, term):
             yield Item(formula, Kind_.DEFINITION, Rel((head, term), ("=",)))
             continue
         link = own_letters(Rel((head, term), ("=",)), letters)

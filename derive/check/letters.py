@@ -12,6 +12,7 @@ from derive.check.folding import folded
 from derive.expr import (
     ZERO,
     And,
+    Arg,
     Binder,
     Bracket,
     Cond,
@@ -27,8 +28,10 @@ from derive.expr import (
     Rel,
     SetApp,
     Size,
+    Star,
     add,
     free_indices,
+    items,
     subst,
     transform,
     walk,
@@ -60,6 +63,7 @@ class Letters:
     loose: dict[str, Rel] = field(default_factory=dict)  # those that are no part of the layer
     told: dict[str, Formula] = field(default_factory=dict)  # where the solution defines them
     sizes: dict[str, Expr] = field(default_factory=dict)  # further names of extents
+    stars: list[Rel] = field(default_factory=list)  # maximisers that the solution defines
 
     def __post_init__(self) -> None:
         self.table = self.module.table
@@ -109,6 +113,14 @@ class Letters:
             self.module = wider
         else:
             self.loose[head.tensor] = link
+
+
+    def maximises(self, head: Expr, value: Arg) -> bool:
+        """(i^*, j^*) = argmax …, of known letters: the stars mean that from here on."""
+        if self.unknown(value) or any(not isinstance(a, Idx) for i in items(head) if isinstance(i, Star) for a in i.at):
+            return False
+        self.stars.append(Rel((head, value), ("=",)))
+        return True
 
 
 def numeric(value: Node) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
+from typing import cast
 
-from derive.axes import axes
+from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.check import kinks
@@ -23,6 +24,7 @@ from derive.expr import (
     Cond,
     Directional,
     Entry,
+    Expr,
     Extremum,
     Fn,
     Given,
@@ -91,7 +93,7 @@ class Judge:
     messages: Messages
     table: SymbolTable
     window: Windowed | None = None  # of which the layer is one
-    defined: tuple[Node, ...] = ()  # sets that the text defines
+    defined: tuple[Node, ...] = ()  # sets and maximisers that the text defines
     _known: dict[tuple[Rel, Cond | None], Found] = field(default_factory=dict)
     _mistakes: dict[tuple[Rel, Cond | None], str] = field(default_factory=dict)
     _small: dict[tuple[Rel, Cond | None], str | None] = field(default_factory=dict)
@@ -180,7 +182,7 @@ class Judge:
         module = self.messages.module
         stars = {name: (arg, place, module.parameters_of(arg))
                  for name, (arg, place) in self.messages.star_definitions.items()}
-        return Definitions(stars, {}, {})
+        return Definitions({**stars, **gather(self.defined, module).stars}, {}, {})
 
     def _judged(self, link: Rel, cond: Cond | None, padded: bool = False) -> Found:
         if (alone := of_function(link, cond, self.module)) is not None:
@@ -226,22 +228,30 @@ def _within(node: Node, scope: Scope) -> str | None:
 
 
 def _padded(link: Rel, module: Module) -> Rel:
-    """δ_{j-k} is 0 where there is no such entry."""
+    """δ_{j-k} is 0 where there is no such entry; a sum without limits runs where all its entries exist."""
     found = axes(module)
 
     def guarded(node: Node) -> Node | None:
+        if isinstance(node, Reduce):
+            open_ = node.op == "sum" and node.binder.cond is None and not any((*node.binder.lower, *node.binder.upper))
+            inside = dict.fromkeys(n for n in walk(node.body) if isinstance(n, Entry)) if open_ else {}
+            conds = [c for n in inside for c in _exists(n, found)]
+            body = transform(node.body, guarded, Entry, Partial)
+            return Reduce("sum", node.binder, Mul((Bracket(joined(conds)), body))) if conds else None
         if isinstance(node, Partial) and node.of is Entry(LOSS, ()) and isinstance(node.wrt, Entry):
             return guarded(Entry(f"delta_{node.wrt.tensor}", node.wrt.indices)) or node
-        if not isinstance(node, Entry) or not node.tensor.startswith("delta_"):
-            return None
-        conds = []
-        for d, index in enumerate(node.indices):
-            size, low = found.size(node.tensor, d), Num(found.origin(node.tensor, d))
-            if not isinstance(index, (Idx, Num)) and size is not None:
-                conds.append(Rel((low, index, sub(add(low, size), ONE)), ("≤", "≤")))
-        return Mul((Bracket(joined(conds)), node)) if conds else None
+        conds = [*_exists(node, found)] if isinstance(node, Entry) and node.tensor.startswith("delta_") else []
+        return Mul((Bracket(joined(conds)), cast(Expr, node))) if conds else None
 
-    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial)), link.ops)
+    return Rel((link.terms[0], transform(link.terms[1], guarded, Entry, Partial, Reduce)), link.ops)
+
+
+def _exists(entry: Entry, found: Axes) -> Iterator[Cond]:
+    """That the indices of an entry that are no letters are in range."""
+    for d, index in enumerate(entry.indices):
+        size, low = found.size(entry.tensor, d), Num(found.origin(entry.tensor, d))
+        if not isinstance(index, (Idx, Num)) and size is not None:
+            yield Rel((low, index, sub(add(low, size), ONE)), ("≤", "≤"))
 
 
 def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, Rel, Cond | None] | None:
@@ -323,8 +333,15 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
 
 
 def _has_cases(nodes: Iterable[Node]) -> bool:
-    return any(isinstance(n, (Cases, Bracket, Extremum)) or isinstance(n, Reduce) and n.op != "sum"
-               or isinstance(n, Fn) and n.name.rstrip("'") in ("abs", "sign") for node in nodes for n in walk(node))
+    """Whether values are compared in one of them, not indices alone: there may be kinks."""
+    return any(map(_compares, (n for node in nodes for n in walk(node))))
+
+
+def _compares(node: Node) -> bool:
+    if isinstance(node, (Cases, Bracket)):
+        return any(isinstance(n, SetApp) or isinstance(n, Rel) and kinks.of_values(n) for n in walk(node))
+    return isinstance(node, Extremum) or isinstance(node, Reduce) and node.op != "sum" or isinstance(
+        node, Fn) and node.name.rstrip("'") in ("abs", "sign")
 
 
 def _of_loss(link: Rel, module: Module) -> Rel:

@@ -1,14 +1,37 @@
-"""Conditions in words: «if the input is positive», «for negative inputs», of what an equation differentiates by."""
+"""Conditions in words of what an equation differentiates by: «if the input is positive», «is the largest of …»."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
-from derive.expr import ZERO, Cond, Entry, Fn, Partial, Rel
-from derive.question.sentences.grammar import grammar
+from derive.expr import (
+    ONE,
+    ZERO,
+    And,
+    Bracket,
+    Cond,
+    Entry,
+    Fn,
+    Idx,
+    Partial,
+    Reduce,
+    Rel,
+    conditions,
+    eq,
+    subst,
+)
+from derive.module import Module
+from derive.notation import write
+from derive.notation.formulas import Formula
+from derive.notation.symbols import Kind
+from derive.question.sentences.grammar import grammar, words_of
+from derive.question.words.reading import read_parts
 
 _SIGNS = {"NONNEGATIVE": "≥", "NONPOSITIVE": "≤", "POSITIVE": ">", "NEGATIVE": "<"}
+# the temperature $T$; an adjective may restrict: the optimal $w$
+_NAMING = re.compile(r"\b([a-z]{3,}?(?<!ed|al|ar|ic|um)(?<!ing|ive|ant|ous|ble))\s+\$\s*(\\[A-Za-z]+(?:\{\w+\})?|\w)")
 _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 
 
@@ -16,24 +39,79 @@ _OPENS = r"(?:if|when|whenever|where|for|provided)\s+"
 def rows(name: str) -> str:
     """The phrases of a name as a pattern."""
     found = (" ".join(f"(?:{'|'.join(sorted(p.choices))})" for p in row.pieces) for row in grammar("en")[name])
-    return r"\b(?:" + "|".join(re.sub(r"[ ]", r"[\\s-]+", row) for row in found) + r")\b"
+    return r"\b(?:" + "|".join(re.sub(r"[ ]", r"[\\s-]+", row) for row in sorted(found, key=len, reverse=True)) + r")\b"
+
+
+def _largest(shut: str, named: str) -> str:
+    """Is the maximum of its window; ``shut`` ends the words, ``named`` a window with its name."""
+    return rf"(?:{rows('CLAIM_IS')})\s+(?:(?P<max>{rows('CLAIM_MAXIMUM')})|(?P<min>{rows('CLAIM_MINIMUM')}))" + (
+        rf"(?:\s+{rows('CLAIM_WINDOW')}{named}|{shut})(?!\s+(?:of|in|within|inside|among|over|along|for|at|and|or)\b)")
 
 
 @cache
 def phrase() -> re.Pattern[str]:
-    """If the input is positive; for all negative inputs; when it is negative."""
+    """If the input is positive; for all negative inputs; when it is negative; if $x_i$ is the largest of its window."""
     signs = "|".join(f"(?P<{{0}}{name}>{rows(f'CLAIM_{name}')})" for name in _SIGNS)
-    subject = rows("CLAIM_SUBJECT")
+    subject, largest_ = rows("CLAIM_SUBJECT"), _largest("", r"(?:\s+\0+)?")
     return re.compile(
-        rf"{_OPENS}(?:(?:the|its|this|an|a|all|any|every)\s+)?(?:(?:{subject}|(?P<it>\bit\b))\s+(?:is|are)\s+"
-        rf"(?:{signs.replace('{0}', 'is_')})|(?:{signs.replace('{0}', 'of_')})\s+{subject})", re.IGNORECASE)
+        rf"{_OPENS}(?:(?:(?:the|its|this|an|a|all|any|every)\s+)?(?:(?:{subject}|(?P<it>\bit\b))\s+(?:is|are)\s+"
+        rf"(?:{signs.replace('{0}', 'is_')})|(?:{signs.replace('{0}', 'of_')})\s+{subject})"
+        rf"|(?P<letter>\0+)\s+{largest_})", re.IGNORECASE)
 
 
-def condition(found: re.Match[str], equation: Rel) -> Cond | None:
+@cache
+def _in_cases() -> re.Pattern[str]:
+    r"""x_{ij} \text{ is the maximum of window } (k, l)"""
+    shut = r"\s*[.,]?\s*\}"
+    words = _largest(shut, rf"(?:\s*\}}\s*\([^()]*\)|{shut})")
+    return re.compile(rf"[A-Za-z]_(?:\{{[^{{}}]*\}}|\w)\s*\\(?:text|mbox|textrm)\{{\s*{words}", re.IGNORECASE)
+
+
+def respelled(formula: Formula, module: Module) -> Formula:
+    """Its conditions in words as relations, where its head says of which derivative."""
+    found = _in_cases().search(formula.latex)
+    if found is None:
+        return formula
+    head = next((node.terms[0] for _, node in read_parts(Formula(
+        formula.latex.partition("=")[0] + "= 0", formula.line, 0, True), module.table) if isinstance(node, Rel)), None)
+    cond = largest(head, "max" if found["max"] else "min", module)
+    if cond is None:
+        return formula
+    said = ", ".join(write(c, module.table) for c in conditions(cond))
+    return replace(formula, latex=formula.latex[:found.start()] + said + formula.latex[found.end():])
+
+
+def condition(found: re.Match[str], equation: Rel, module: Module) -> Cond | None:
     """x_k > 0 beside ∂y_k/∂x_k = … and δ_{x,k} = …, s > 0 beside f'(s) = …."""
-    sign = next(op for name, op in _SIGNS.items() if found[f"is_{name}"] or found[f"of_{name}"])
     head = equation.terms[0]
+    if found["letter"]:
+        return largest(head, "max" if found["max"] else "min", module)
+    sign = next(op for name, op in _SIGNS.items() if found[f"is_{name}"] or found[f"of_{name}"])
     about = head.wrt if isinstance(head, Partial) else head.args[0] if isinstance(head, Fn) and head.args else None
     if isinstance(head, Entry) and head.tensor.startswith("delta_"):
         about = Entry(head.tensor.removeprefix("delta_"), head.indices)
     return Rel((about, ZERO), (sign,)) if isinstance(about, Entry) else None
+
+
+def largest(head: object, op: str, module: Module) -> Cond | None:
+    """Of ∂y_k/∂x_i for y_k = max_{p} x_{2k+p}: x_i = max_p x_{2k+p}, and i = 2k + p for some p."""
+    if not isinstance(head, Partial) or not isinstance(head.of, Entry) or not isinstance(head.wrt, Entry):
+        return None
+    for equation in module.equations:
+        told, value = equation.terms[0], equation.terms[-1]
+        over = value.body if isinstance(value, Reduce) and isinstance(told, Entry) else None
+        if isinstance(over, Entry) and isinstance(told, Entry) and (told.tensor, over.tensor) == (
+                head.of.tensor, head.wrt.tensor) and all(isinstance(i, Idx) for i in told.indices):
+            here = subst(value, dict(zip(told.indices, head.of.indices, strict=True)))
+            assert isinstance(here, Reduce) and isinstance(here.body, Entry)
+            entry = Reduce(op, here.binder, here.body)
+            same = And(tuple(eq(a, b) for a, b in zip(here.body.indices, head.wrt.indices, strict=True)))
+            return And((eq(head.wrt, entry), eq(Reduce("sum", here.binder, Bracket(same)), ONE)))
+    return None
+
+
+def named(question: str, module: Module) -> frozenset[str]:
+    """What the question calls the letters of its layer: of a part of the inputs such a word says nothing."""
+    letters = {s.latex.partition("_")[0] for s in module.table.of_kind(Kind.TENSOR)}
+    words = {m[1] for m in _NAMING.finditer(question) if m[2] in letters}
+    return frozenset(words | {f"{w}s" for w in words}) - words_of("en", "CLAIM_REGION") - words_of("en", "CLAIM_WHERE")

@@ -300,7 +300,7 @@ def _stars(items: tr.Items) -> list[str]:
     if len(found) > 1 and tr.is_group(found[-1].base, "LPAREN"):
         found.pop()
     starred = all(i.sups and tr.is_token(i.sups[0][0], "STAR") for i in found)
-    return [name for i in found if (name := tr.variable(i.base)) is not None] if starred else []
+    return [name + "'" * i.primes for i in found if (name := tr.variable(i.base)) is not None] if starred else []
 
 
 def _words(items: tr.Items) -> set[int]:

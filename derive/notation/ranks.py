@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from derive.notation import tree as tr
@@ -131,7 +132,8 @@ class Ranks(Labels):
         own = names & self.unlabelled.keys()
         labels = {n.removeprefix(f"{self.unlabelled[n]}_") for n in own}
         used = names | {self.unlabelled[n] for n in own} | labels | self.sizes | {*besides}
-        return tuple([c for c in SPARE if c not in used][:count])
+        free = (c for c in (*SPARE, *(f"{c}'" for c in SPARE)) if c not in used)
+        return tuple(itertools.islice(free, count))
 
     def along(self, sizes: tuple[int | str, ...]) -> tuple[str, ...]:
         """A letter for each extent: axes of one extent share theirs, but for those of one tensor."""

@@ -166,3 +166,39 @@ def test_a_letter_defined_twice_differently_is_said(text: str, verdict: str) -> 
     found, = derive.check(card, text=text).checks
     assert found.verdict == verdict
     assert "defined otherwise in line 1" in f"{found.reason} {found.mistake}"
+
+
+SLOPE = r"\frac{\partial y_k}{\partial x_i}"
+POOLED = r"A layer computes $y_k = \max_{p \in \{0, 1\}} x_{2k+p}$. Derive the backward message."
+LINEAR = QUESTIONS["lin"] + r" The upstream gradient is $\delta_{y,k}$."
+READ = [
+    (POOLED, f"If $x_i$ is the maximum of its window, ${SLOPE} = 1$, otherwise ${SLOPE} = 0$.", ["proved", "proved"]),
+    (POOLED, f"If $x_i$ is the maximum of its window, ${SLOPE} = 0$, otherwise ${SLOPE} = 1$.", ["refuted", "refuted"]),
+    (POOLED, f"If $x_i$ is the maximum of its row, ${SLOPE} = 1$.", ["not read"]),
+    (POOLED, f"If $x_j$ is the maximum of its window, ${SLOPE} = 1$.", ["not read"]),
+    (POOLED, rf"$${SLOPE} = \begin{{cases}} 1 & \text{{if }} x_i \text{{ is the maximum of window }} (k) \\ "
+     r"0 & \text{otherwise} \end{cases}$$", ["proved"]),
+    (POOLED, rf"$${SLOPE} = \begin{{cases}} x_i & \text{{if }} x_i \text{{ is the maximum of window }} (k) \\ "
+     r"0 & \text{otherwise} \end{cases}$$", ["refuted"]),
+    (QUESTIONS["relu"], f"Case 1: $s_k > 0$. Then ${D} = 1$.\n\nCase 2: $s_k < 0$. Then ${D} = 0$.", ["proved"] * 2),
+    (QUESTIONS["relu"], f"Case 1: $s_k > 0$. Then ${D} = 0$.\n\nCase 2: $s_k < 0$. Then ${D} = 1$.", ["refuted"] * 2),
+    (LINEAR, r"$\frac{\partial y_k}{\partial W_{ij}} = \delta_{ik} x_j$, where $\delta_{ik}$ is $1$ if $i = k$ and "
+     r"$0$ otherwise. $\delta_{x,j} = \sum_k \delta_{y,k} W_{kj}$", ["proved", "proved"]),
+    (LINEAR, r"$\frac{\partial y_k}{\partial W_{ij}} = \delta_{ik} x_i$, where $\delta_{ik}$ is $1$ if $i = k$ and "
+     r"$0$ otherwise. $\delta_{x,j} = \sum_k \delta_{y,k} W_{jk}$", ["refuted", "refuted"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "text", "verdicts"), READ)
+def test_conditions_in_words_are_read(question: str, text: str, verdicts: list[str]) -> None:
+    card = derive.Card.parse(f"---\nid: words\n---\n\n# Question\n{question}\n")
+    assert [str(c.verdict) for c in derive.check(card, text=text).checks] == verdicts
+
+
+def test_a_star_of_the_solution_means_what_it_says_there() -> None:
+    card = derive.Card.parse("---\nid: star\n---\n\n# Question\nA layer computes $y_k = "
+                             r"\max_{0 \le p \le 2} x_{2k+p}$. Derive the backward message." "\n")
+    told = r"$p^*_k = \operatorname{argmax}_{0 \le p \le 2} x_{2k+p}$. Hence $" + SLOPE
+    for value, verdict in (("[i = 2k + p^*_k]", "tested"), ("[i = k + p^*_k]", "refuted")):
+        found, = derive.check(card, text=f"{told} = {value}$.").checks
+        assert found.verdict == verdict

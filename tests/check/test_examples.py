@@ -11,7 +11,11 @@ HINGE = (r"The loss is $\ell = \max(0, m - D)$ with $D = \sum_i (u_i - v_i)^2$ a
          r"Derive $\frac{\partial \ell}{\partial u_i}$.")
 NUMBERS = (r"Let $x = \begin{pmatrix} 2 & 3 \end{pmatrix}$, $W = \begin{pmatrix} 1 & 0 \\ 2 & -1 \end{pmatrix}$, "
            r"$b = \begin{pmatrix} 1 & 1 \end{pmatrix}$ and $\delta_y = \begin{pmatrix} 1 & 2 \end{pmatrix}$." "\n\n")
+ASKED = NEURON + " What is it for $w = 1$, $x = 2$ and $b = -2$?"
 SAID = [
+    (ASKED, r"$\frac{\partial y}{\partial x} = 1$", "proved"),
+    (ASKED, r"$\frac{\partial y}{\partial x} = 2$", "refuted"),
+    (ASKED.replace(" and $b = -2$", ""), r"$\frac{\partial y}{\partial x} = 1$", "not read"),
     (LINEAR, NUMBERS + r"$y = \begin{pmatrix} 3 & 2 \end{pmatrix}$", "proved"),
     (LINEAR, NUMBERS + r"$y = \begin{pmatrix} 3 & 3 \end{pmatrix}$", "refuted"),
     (LINEAR, NUMBERS + r"$\delta_x = \begin{pmatrix} 5 & -2 \end{pmatrix}$", "proved"),

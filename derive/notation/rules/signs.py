@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -95,9 +95,17 @@ def kroneckers(formulas: list[Formula]) -> list[Formula]:
     heads += [i for run in runs for sign, i in pairwise(run) if tr.is_token(tr.base_of(sign), "PARTIAL", "NABLA")]
     if not own or not all(map(_two_indices, own)) or any(str(tr.base_of(i)) == "delta" for i in heads):
         return formulas
+    return _indicated(formulas, lambda _: True)
 
+
+def said_kroneckers(formulas: list[Formula]) -> list[Formula]:
+    r"""\delta_{ik} as [i = k], where words say so; beside it \delta_{h,i} is another δ."""
+    return _indicated(formulas, lambda item: not tr.has(trees.below(item), "COMMA"))
+
+
+def _indicated(formulas: list[Formula], meant: Callable[[tr.Item], bool]) -> list[Formula]:
     def indicated(item: tr.Item) -> tr.Item:
-        two = _two_indices(item) if str(tr.base_of(item)) == "delta" else []
+        two = _two_indices(item) if str(tr.base_of(item)) == "delta" and meant(item) else []
         return tr.group((tr.group((two[0], trees.equals(item), two[1]), "LBRACK"),), "LBRACE") if two else item
 
     return trees.changed(formulas, lambda tree: trees.each(tree, indicated))

@@ -5,15 +5,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARD := cards/max_pooling_backward.md
 
-.PHONY: sheet gallery words test fuzz check bench clean
+.PHONY: sheet gallery docs words test fuzz check bench clean
 
 sheet: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD)
 
-# the sheets that the repository shows: tests/test_samples.py compares them with what is written today
+# what the repository shows: sheets, handouts and the notebook, which the tests compare with what is written today,
+# and pictures, which need a TeX and pdftoppm
 gallery: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD) --format md,tex,html -o output/gallery
 	$(BIN)/derive solve $(filter-out cards/declined/,$(wildcard cards/*/)) --format md -o output/gallery
+	$(BIN)/python docs/notebook.py
+	$(BIN)/python docs/pictures.py
+
+# the documentation as pages: docs/_build/index.html
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W -q -b html -d docs/_build/.doctrees docs docs/_build
 
 # after a change in the words of the sheets, once they are read and true: no sheet is written before
 words: $(VENV)/.installed
@@ -34,7 +41,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/_build
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name one: make PYTHON=…" >&2; exit 1; }
@@ -47,4 +54,8 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.installed

@@ -52,10 +52,12 @@ class Solution:
         from derive.render.unicode import inline
 
         table = self.messages.module.table
-        targets = [wrt for wrt in self.messages.letters if wrt not in self.module.constants]
+        asked = set(self.module.asked)
+        targets = [wrt for wrt in self.messages.letters if wrt in self.module.inputs and {"jacobian", "vjp"} & asked
+                   or wrt in self.module.parameters and "parameters" in asked]
         found: list[Node] = list(self.module.wanted) or [self.messages.jacobian(wrt).before for wrt in targets]
         found += [Entry(f"delta_{wrt}", ()) for wrt in targets if "vjp" in self.module.asked]
-        return ", ".join(inline(write(node, table, display=False)) for node in found)
+        return ", ".join(inline(write(node, table, display=False)) for node in found) or "forward message"
 
     def __repr__(self) -> str:
         found = self.derived if len(self.derived) < 60 else self.derived[:60] + " …"

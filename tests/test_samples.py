@@ -68,6 +68,8 @@ LAYERS: dict[str, Layer] = {
                            {"x": (5,), "gamma": (5,), "beta": (5,), "epsilon": ()}),
     "attention_query": (lambda t: lambda q, k, v: t.nn.functional.scaled_dot_product_attention(q[None], k, v)[0], {"q": (3,), "k": (4, 3), "v": (4, 3)}),
     "recurrent_step": (lambda t: lambda W, x, b, U, h: t.tanh(W @ x + U @ h + b), {**DENSE, "U": (3, 3), "h": (3,)}),
+    "mixture_of_linear_experts": (lambda t: lambda W, x, b, V: t.softmax(V @ x, 0) @ (W @ x + b),
+                           {"W": (2, 3, 4), "x": (4,), "b": (2, 3), "V": (2, 4)}),
     "gated_linear_unit": (lambda t: lambda W, x, b, V, c: (W @ x + b) * t.sigmoid(V @ x + c), {**DENSE, "V": (3, 4), "c": (3,)}),
 }  # fmt: skip
 

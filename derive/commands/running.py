@@ -98,8 +98,9 @@ def with_settings(*options: str) -> Callable[..., Any]:
         except CardError as error:
             click.echo(printable(str(error)), err=True)
             context.exit(error.exit_code)
-        context.default_map = {option: value for option in options
-                               if (value := getattr(found, option.removesuffix("s"))) is not None}
+        settings = {option: getattr(found, option.removesuffix("s")) for option in options}
+        own = {option: value for option, value in settings.items() if value is not None}
+        context.default_map = {**(context.default_map or {}), **own}
         context.meta[_USUAL] = found.tie_rule
         return given
 

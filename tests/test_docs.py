@@ -24,7 +24,7 @@ from derive.cli import main
 from derive.fixtures import derived  # noqa: F401  # for the example with pytest
 from tests.bank import ROOT, SAMPLE
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
 FENCE = re.compile(r"(?:(?P<said>[^\n]*)\n\s*\n)?^```(?P<language>\{?[\w-]+\}?)[^\n]*\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w./-]+\.(?:md|yaml|toml|py))`[^`]*$")
 HERE = {"limits": 0, "jobs": 1, "no_cache": True, "formats": "md"}  # in this process, and what is quickly made
@@ -196,3 +196,30 @@ def test_a_citation_and_the_package_say_the_same() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert (citation["version"], citation["license"]) == (project["version"], project["license"])
     assert citation["authors"] == project["authors"] and citation["cff-version"] == "1.2.0"
+
+
+def test_the_reference_names_every_key_and_the_contents_every_page() -> None:
+    from derive import question, settings
+
+    reference = ROOT / "docs" / "reference"
+    for file, keys in (("cards.md", question.KEYS), ("settings.md", settings.KEYS)):
+        text = (reference / file).read_text("utf-8")
+        assert [key for key in keys if f"`{key}`" not in text] == [], file
+    contents = (ROOT / "docs" / "index.md").read_text("utf-8")
+    pages = [p.relative_to(ROOT / "docs").with_suffix("").as_posix() for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts]
+    assert [page for page in pages if page != "index" and f"\n{page}\n" not in contents] == []
+
+
+def test_the_workflow_runs_what_ci_runs() -> None:
+    import yaml
+
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    assert "bash .ci/run" in [step.get("run") for step in jobs["test"]["steps"]] and (ROOT / ".ci" / "run").is_file()
+    assert "derive read CARD" in (ROOT / ".github" / "ISSUE_TEMPLATE" / "misread.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("line", "begun", "whole"), [([], "so", "solve"), (["evaluate"], "--r", "--random"), (["solve", "cards"], "--dr", "--dry-run")])
+def test_a_shell_completes_what_is_begun(line: list[str], begun: str, whole: str) -> None:
+    from click.shell_completion import ShellComplete
+
+    assert whole in [found.value for found in ShellComplete(main, {}, "derive", "_DERIVE_COMPLETE").get_completions(line, begun)]

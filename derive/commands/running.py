@@ -92,7 +92,7 @@ def with_settings(*options: str) -> Callable[..., Any]:
     """The callback of the argument that names cards: their settings stand for options not given."""
 
     def settle(context: click.Context, _: click.Parameter, given: Any) -> Any:
-        paths = given if isinstance(given, tuple) else (given,)
+        paths = given if isinstance(given, tuple) else (given,) if given else ()  # none while a shell completes
         try:
             found = settings_of(path for path in paths if path.exists())
         except CardError as error:

@@ -63,7 +63,7 @@ def definitions(b: Builder, subject: Subject, told: Builder) -> None:
     module, shown = subject.module, [m.expr for m in told.blocks if isinstance(m, Math)]
     if any(m.name == "forward" for m in told.blocks if isinstance(m, Math)):
         shown = [n for n in shown if n not in module.equations]
-    used = {n.tensor for e in shown for n in walk(e) if isinstance(n, Entry)}
+    used = {n.tensor.removeprefix("delta_") for e in shown for n in walk(e) if isinstance(n, Entry)}
     needed: list[int] = []
     for place, equation_ in reversed(list(enumerate(module.equations))):
         head = cast(Entry, equation_.terms[0]).tensor
@@ -128,8 +128,11 @@ def maximiser(b: Builder, subject: Subject, extremiser: Extremiser, others: list
 
 
 def derivatives(b: Builder, subject: Subject, item: Item) -> None:
-    """∂y_k/∂x_i = … for each of the letters; not where ∂L/∂x_i alone is asked for."""
-    if subject.is_named(item):
+    """∂y_k/∂x_i = … for each of the letters.
+
+    Not where ∂L/∂x_i alone is asked for, nor by parameters whose messages go by way of the tensors between.
+    """
+    if subject.is_named(item) or item.kind == "parameter" and stages.by_stages(subject):
         return
     shown = {m.expr.terms[0] for m in b.blocks if isinstance(m, Math) and isinstance(m.expr, Rel)}
     targets = [t for t in item.targets if t.before not in shown]
@@ -182,7 +185,8 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
     again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
     b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),
             letter=b.gradient, loss=b.m(Entry("loss", ())),
-            several=len(item.targets) > 1, again=again, staged=stages.by_stages(subject))
+            several=len(item.targets) > 1, again=again, staged=stages.by_stages(subject),
+            alone=item.kind == "parameter" and stages.by_stages(subject))
     staged = between(b, subject)
     for target in item.targets:
         step = staged.get(target.wrt) or subject.message(target)

@@ -13,9 +13,8 @@ from derive.errors import UnsupportedError
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
 from derive.exposition.worked import Result, worked
-from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, Rel, eq
+from derive.expr import Entry, Expr, Fn, Infinity, Matrix, Num, Partial, eq
 from derive.module import Module
-from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import EXACT, precision
 from derive.numeric.clarke import active_sets, selection
 from derive.numeric.point import Index
@@ -80,7 +79,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
         names = (*module.given, *([f"delta_{module.output}"] if subject.backward else []))
         given = [[Result(Entry(name, ()), p.tensor(name), "given") for name in names] for p, _ in found]
         if len(names) > _MANY or any(len(at) > 2 for _, values, _ in given[0] + results for at in values):
-            sliced(b, given[0] + results)
+            sliced(b, given[0], results)
             return
         b.prose("example_given", upstream=bool(subject.backward))
         numbers = (eq(Entry(name, ()), printed(point.tensor(name))) for name in names)
@@ -105,15 +104,13 @@ def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
 
 
 def exact(b: Builder, results: list[Result]) -> None:
-    """t = (…) for each tensor, each δ; a derivative entry by entry."""
+    """t = (…) for each tensor, each δ, each derivative."""
     for part in _PARTS:
         own = [r for r in results if r.part == part]
         if own:
             of_many = [r for r in own if not isinstance(r.node, Partial) or len(r.node.of.children()) > 0]
             b.prose(f"example_{part}", several=len(of_many) > (part == "forward"))
-        b.joined(f"example_{part}", (s for node, values, _ in own for s in (
-            _entries(node, values, b.tables["layer"]) if isinstance(node, Partial) else [eq(node, printed(values))])),
-                 "example")
+        b.joined(f"example_{part}", (eq(node, printed(values)) for node, values, _ in own), "example")
 
 
 def rounded(b: Builder, results: list[Result]) -> None:
@@ -123,19 +120,14 @@ def rounded(b: Builder, results: list[Result]) -> None:
     b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 
 
-def sliced(b: Builder, results: list[Result]) -> None:
+def sliced(b: Builder, given: list[Result], results: list[Result]) -> None:
     """A row for each tensor: its rows, of three axes one matrix after another."""
-    b.prose("example_sliced", rank=max(len(at) for r in results for at in r.values), digits=_DIGITS)
-    rows = tuple((b.m(node), in_rows(values, _number)) for node, values, part in results if part != "derivatives")
-    b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
-
-
-def _entries(node: Partial, values: Values, table: SymbolTable) -> list[Rel]:
-    """The derivative by each entry; beside a letter x_0 without the entry 0 of x, which is written so too."""
-    wrt = node.wrt
-    assert isinstance(wrt, Entry)
-    own = {at: value for at, value in values.items() if table.named(f"{wrt.tensor}_{''.join(map(str, at))}") is None}
-    return [eq(Partial(node.of, Entry(wrt.tensor, tuple(map(Num, at)))), Num(value)) for at, value in own.items()]
+    b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values), digits=_DIGITS)
+    header = tuple(b.say("example_header").split(" ~ "))
+    b.table(header, tuple((b.m(node), in_rows(values, _number)) for node, values, _ in given), "ll")
+    b.prose("example_follows")
+    rows = ((b.m(node), in_rows(values, _number)) for node, values, part in results if part != "derivatives")
+    b.table(header, tuple(rows), "ll")
 
 
 def _rounded(value: Any) -> str:

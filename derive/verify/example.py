@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from derive.axes import axes
 from derive.errors import DeriveError, UnsupportedError
-from derive.expr import And, Entry, Matrix, Node, Num, Rel
+from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, eq
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
@@ -76,7 +77,8 @@ def _put_defined(point: Point, scope: Scope) -> None:
 def _check(math: Math, node: Node, point: Point, scope: Scope) -> Check:
     compiler = replace(scope.compiler, kind=scope.kind)
     try:
-        said = sum(claim.holds(point, set()) for claim in compiler.claims(localised(node, scope.module)))
+        said = sum(claim.holds(point, set()) for part in entrywise(node, scope.module)
+                   for claim in compiler.claims(localised(part, scope.module)))
     except Refuted as refuted:
         return Check(math.name, math.latex, Verdict.REFUTED, "a counterexample", str(refuted))
     except UnsupportedError as error:
@@ -86,6 +88,17 @@ def _check(math: Math, node: Node, point: Point, scope: Scope) -> Check:
     if scope.kind is not EXACT:
         return Check(math.name, math.latex, Verdict.NOT_READ, "one point of rounded numbers proves nothing")
     return Check(math.name, math.latex, Verdict.PROVED, "in exact arithmetic on the printed numbers", points=1)
+
+
+def entrywise(node: Node, module: Module) -> Iterator[Node]:
+    """∂y/∂x_0 = 3, ∂y/∂x_1 = −2 of ∂y/∂x = (3 −2); what is no derivative of that kind as it is."""
+    for part in node.conds if isinstance(node, And) else (node,):
+        match part:
+            case Rel((Partial(of, Entry(wrt, ())), Matrix() as value), ("=",)):
+                yield from (eq(Partial(of, Entry(wrt, tuple(map(Num, at)))), Num(number))
+                            for at, number in _numbers(wrt, value, module).items())
+            case _:
+                yield part
 
 
 def _point(definitions: list[Node], scope: Scope) -> Point:

@@ -30,6 +30,7 @@ def tabled(sheet: Sheet, given: Mapping[str, Values], module: Module) -> Iterato
                 try:
                     column = {letters[row[0]]: _read(row[place], letters[row[0]], module) for row in block.rows}
                     wrong = _wrong(column, given, module)
+                    given = {**given, **{n.tensor: v for n, v in column.items() if isinstance(n, Entry)}}
                 except (ArithmeticError, LookupError, ValueError) as error:
                     wrong = f"it cannot be computed: {error}"
                 if wrong:

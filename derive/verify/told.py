@@ -150,6 +150,7 @@ ALONE: dict[str, Alone] = {
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
     "answer_bracket.bracket": lambda layer, bracket: any(bracket.strip("$") in m.latex for m in layer.answer),
     "answer_messages.staged": lambda layer, staged: staged == any(m.name == "between" for m in layer.answer),
+    "answer_messages.alone": lambda layer, alone: not alone or bool(layer.module.parameters),
     "answer_forward.output": lambda layer, output: output == layer.output,
     "answer_derivatives.output": lambda layer, output: output == layer.output,
     "stage_message.output": lambda layer, output: output == layer.output,

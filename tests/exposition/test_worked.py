@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -25,7 +26,7 @@ from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.sizes import choices
 from derive.verify.report import Verdict
 from derive.verify.sheet import verify
-from tests.bank import composed, derived, understood
+from tests.bank import composed, derived, solved, understood
 from tests.calculus.zoo import ZOO, messages_of
 from tests.calculus.zoo import composed as composed_layer
 
@@ -41,8 +42,17 @@ def given(sheet: Sheet) -> dict[str, Node]:
 
 
 def table(sheet: Sheet) -> dict[str, str]:
-    tables = [b for b in sheet.details if isinstance(b, Table)]
-    return {row[0]: row[1] for row in tables[-1].rows}
+    return {row[0]: row[1] for b in sheet.details if isinstance(b, Table) for row in b.rows}
+
+
+def test_derivatives_by_whole_tensors_are_proved_entry_by_entry() -> None:
+    solution = solved("linear_squared")
+    (found,) = [m for m in numbers(solution.sheet) if m.name == "example_derivatives"]
+    assert found.latex.startswith(r"\frac{\partial E}{\partial W} = \begin{pmatrix}")
+    other = replace(found, latex=re.sub(r"\d+ \\end", r"77 \\end", found.latex))
+    for math, verdict in ((found, Verdict.PROVED), (other, Verdict.REFUTED)):
+        sheet = replace(solution.sheet, details=tuple(math if b == found else b for b in solution.sheet.details))
+        assert [c.verdict for c in verify(sheet, solution.messages).checks if c.latex == math.latex] == [verdict]
 
 
 @pytest.mark.parametrize("name", ["linear", "conv_relu", "linear_prelu_squared", "hinge", "window_mean_1d", "absolute"])

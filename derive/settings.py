@@ -53,16 +53,23 @@ def settings_of(paths: Iterable[Path]) -> Settings:
 
 def _table(file: Path) -> Mapping[str, Any] | None:
     """The table of settings in a file; of another program's file, broken or not, None."""
-    text = text_of(file, "a file of settings")
     own = file.name == _FILES[0]
-    if not own and "tool.derive" not in text:
-        return None
     try:
-        table: Any = tomllib.loads(text)
+        text = text_of(file, "a file of settings")
+        table: Any = tomllib.loads(text) if own or "derive" in text else {}
+    except CardError:
+        if own:
+            raise
+        return None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
+        if not own and "tool.derive" not in text:
+            return None
         at = re.search(r"line (\d+)", str(error))
         raise CardError(Problem(f"is no TOML: {error}", str(file), int(at[1]) if at else None)) from None
-    return table if own else table.get("tool", {}).get("derive")
+    if own:
+        return table
+    tools = table.get("tool")
+    return tools.get("derive") if isinstance(tools, dict) else None
 
 
 def _settings(file: Path, table: Mapping[str, Any]) -> Settings:

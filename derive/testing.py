@@ -38,7 +38,7 @@ _SIMPLE = 10**6  # the denominators of fractions that floats stand for
 def assert_backward(function: Callable[..., Any], layer: Layer, *, wrt: str | Sequence[str] | None = None,
                     batch: bool | Sequence[str] = False, tensor: Callable[[Any], Any] | None = None,
                     tolerance: float | None = None, **options: Any) -> None:  # fmt: skip
-    """``function(upstream, x)`` is the backward message δ_x = Jᵀ δ_y of the layer, ties included.
+    """``function(upstream, x)`` is the backward message δ_x = Jᵀ δ_y of the layer; of windows at ties, too.
 
     ``layer`` is a name of the catalogue with its ``options`` (kernel_size, stride, padding, tie_rule "first" unless
     given), a module, a solution, or the path of a card.  A layer of several letters calls

@@ -23,6 +23,7 @@ def test_the_nearest_file_counts_and_nothing_is_inherited(tmp_path: Path) -> Non
     written(tmp_path, "pyproject.toml", '[project]\nname = "bank"\n[tool.derive]\nformat = ["md", "html"]\noutput = "sheets"\n')
     near = written(tmp_path / "a" / "b", "card.md", "")
     written(tmp_path / "a", "pyproject.toml", "this is of [ another program")
+    written(tmp_path / "a" / "b", "pyproject.toml", "[tool.black]\ntool = 1").write_bytes(b"\xff")
     assert settings_of([near]) == Settings(format="md,html", output=tmp_path.resolve() / "sheets")
     written(tmp_path / "a" / "b", "derive.toml", 'language = "en"\n')
     assert settings_of([near, near.parent]) == Settings(language="en")
@@ -41,6 +42,12 @@ def test_the_nearest_file_counts_and_nothing_is_inherited(tmp_path: Path) -> Non
 def test_what_is_no_setting_is_an_error_at_its_line(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(CardError, match=words):
         settings_of([written(tmp_path, "derive.toml", text).parent])
+
+
+@pytest.mark.parametrize("text", ['[tool]\nderive = {detail = "full"}', '[tool]\nderive.detail = "full"', '["tool"."derive"]\ndetail = "full"'])
+def test_a_table_may_be_written_in_any_way_of_toml(text: str, tmp_path: Path) -> None:
+    assert settings_of([written(tmp_path, "pyproject.toml", text)]) == Settings(detail="full")
+    assert settings_of([written(tmp_path, "pyproject.toml", "tool = 3 # derive")]) == Settings()
 
 
 def test_a_table_that_is_none_is_an_error(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from derive.check.claims import ARROW, KRONECKER, Item, Kind_
-from derive.check.kinks import compared
+from derive.check.kinks import compared, of_values
 from derive.check.letters import numeric
 from derive.check.worded import condition, phrase, rows
 from derive.expr import ZERO, And, Bracket, Cond, Entry, Fn, Idx, Rel, conditions, eq, free_indices, joined, walk
@@ -212,7 +212,8 @@ class Beside:
                 taken = (*spans, *self._worded_before(own, at, end))
                 before = _rows("CLAIM_PHRASE").sub(" ", self._without(taken, at, end))
                 word = next((w for w in _WORD.findall(before) if w.lower() in opens), "")
-                told = any(at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
+                told = self.blank[at:end].lstrip().startswith("|") or any(  # the head of a table
+                    at <= p.start < end and p.item.kind is Kind_.CONDITION for p in self.places)
                 if word and not told:
                     return f"“{word}” before it may say where it holds"
             at = end
@@ -248,8 +249,10 @@ class Beside:
             found = [c for c in found if self.fixed.intersection(n.tensor for n in walk(c) if isinstance(n, Entry))]
         own_ = {n.tensor for rel in compared(own.item.node) for n in walk(rel) if isinstance(n, Entry)} if (
             own.item.node is not None) else set()
-        return tuple(c for c in dict.fromkeys(found) if not own_ or not own_.issuperset(
-            n.tensor for n in walk(c) if isinstance(n, Entry)))
+        cases = {i for rel in compared(own.item.node) if not of_values(rel) for i in free_indices(rel)} if (
+            own.item.node is not None) else set()
+        return tuple(c for c in dict.fromkeys(found) if not (own_ and own_.issuperset(
+            n.tensor for n in walk(c) if isinstance(n, Entry))) and not (_of_indices(c) and cases >= free_indices(c)))
 
     def _attached(self, own: _Place, here: Sequence[_Place], start: int, stop: int) -> Cond | None:
         """The condition that its sentence gives it: behind it («for s > 0»), else before it («If i = j, …»)."""
@@ -271,7 +274,7 @@ class Beside:
         for p in reversed(before[:-1]):
             if re.fullmatch(r"[\s$\0]*(?:,|and)?[\s$\0]*", self.blank[p.stop:run[0].start]):
                 run.insert(0, p)
-        if self._opens(run[0].start, start):
+        if self._opens(run[0].start, start) or self._labels(run, own, start):
             return joined([p.item.node for p in run if p.item.node is not None])
         return None
 
@@ -302,6 +305,13 @@ class Beside:
         parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
         return after.item.node if opens and not parted else None
 
+    def _labels(self, run: Sequence[_Place], own: _Place, start: int) -> bool:
+        """«1. i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""
+        between = self.blank[run[-1].stop:own.start]
+        first = not _WORD.findall(self.blank[start:run[0].start])
+        return first and re.match(r"[\s$\0]*[:|]", between) is not None and (
+            _words("CLAIM_PLAIN").issuperset(_words_in(between)))
+
     def _opens(self, at: int, start: int) -> bool:
         """Whether the words in front of a condition say that it is one."""
         words = [w.lower() for w in _WORD.findall(self.blank[start:at])]
@@ -322,6 +332,10 @@ def restricts(latex: str) -> bool:
 def _renames(cond: Cond) -> bool:
     """i = j"""
     return isinstance(cond, Rel) and cond.ops == ("=",) and all(isinstance(t, Idx) for t in cond.terms)
+
+
+def _of_indices(cond: Cond) -> bool:
+    return not any(isinstance(n, Entry) for n in walk(cond))
 
 
 def _opposite(cond: Cond | None) -> Cond | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from derive.check.letters import (
     told,
     upstream,
 )
-from derive.check.worded import respelled
+from derive.check.worded import classed, respelled
 from derive.errors import CardError, DeriveError
 from derive.expr import (
     And,
@@ -65,6 +66,8 @@ from derive.verify.check import unbound
 from derive.verify.report import Verdict
 from derive.verify.windows import check_listing
 
+_OF_CLASS = re.compile("^an equation of a number and a vector")
+_INDEX = re.compile("is an index here; it has no subscript")
 _SHAPES = "state the shapes|state shapes"
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
@@ -176,14 +179,18 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     shaped(letters)
     spelt = {(f.line, f.column): f for f in found}
     written = rewritten([*asked, *(respelled(f, letters.module) for f in found)])
-    written = said_kroneckers(written) if kronecker else written
+    of_class = rewritten(classed([*asked, *(respelled(f, letters.module) for f in found)], module))
+    if kronecker:
+        written, of_class = said_kroneckers(written), said_kroneckers(of_class)
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)]
     table = letters.table = gather(written, gather(defining, letters.module.table))
     groups = _groups(written, letters)
     for reasons, other, reading in _others(letters, extents):
         if any(_unread(item, reasons) for group in groups for item in group) and _lists(groups, reading.window):
-            other.table = gather(written, other.module.table)
-            again = _groups(written, other)
+            other.table = gather(written, other.module.table) if other.module is not letters.module else _apart(letters)
+            if reasons is _OF_CLASS:
+                other.table = gather(of_class, other.module.table)
+            again = _groups(of_class if reasons is _OF_CLASS else written, other)
             defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node)
             reading = replace(reading, module=other.module, table=other.table, definitions=defined)
             groups = [_better(group, read, reasons, reading) for group, read in zip(groups, again, strict=True)]
@@ -203,8 +210,11 @@ def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
 def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str], Letters, Reading]]:
     """In what else formulas may be read, and the reasons for which it is tried.
 
-    With all axes equally long: wrong there, an equation is wrong.  With letters for extents, with those of one window.
+    With L for L_c, without index letters that begin a name.  With all axes equally long: wrong there, an equation is
+    wrong.  With letters for extents, with those of one window.
     """
+    for reasons in (_OF_CLASS, _INDEX):
+        yield reasons, replace(letters), Reading(letters.module, letters.table)
     square = squared(letters.module)
     yield re.compile(_SHAPES), replace(letters, module=square), Reading(square, square.table, refutes=True)
     names = "|".join(s.name for s in extents.module.table.of_kind(Kind.SIZE))
@@ -213,6 +223,14 @@ def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str
     for w in windowed(letters.module):
         one = w.window.module
         yield re.compile(f"^nothing (?:says what|tells)|{_SHAPES}"), Letters(one), replace(plain, window=w)
+
+
+def _apart(letters: Letters) -> SymbolTable:
+    """W of δ_{W_1} is no index: the letters without those that names of the layer begin with."""
+    names = {n for s in letters.module.table.of_kind(Kind.TENSOR) for n in itertools.accumulate(
+        s.name.split("_"), lambda a, b: f"{a}_{b}") if n != s.name}
+    return replace(letters.table, symbols=tuple(
+        s for s in letters.table.symbols if s.kind is not Kind.INDEX or s.name not in names))
 
 
 def _lists(groups: Sequence[Sequence[Item]], w: Windowed | None) -> bool:
@@ -233,7 +251,7 @@ def _better(group: list[Item], again: list[Item], reasons: re.Pattern[str], read
         return [replace(i, reason=group[0].reason, reading=reading) for i in again]
     pairs = zip(group, again, strict=True) if len(group) == len(again) else ((i, i) for i in group)
     return [replace(new, reason=old.reason, reading=reading)
-            if _unread(old, reasons) and new.kind is Kind_.CLAIM else old for old, new in pairs]
+            if _unread(old, reasons) and new.kind in (Kind_.CLAIM, Kind_.CONDITION) else old for old, new in pairs]
 
 
 def _implied(formula: Formula) -> Iterator[Formula]:

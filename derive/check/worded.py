@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -79,6 +80,16 @@ def respelled(formula: Formula, module: Module) -> Formula:
         return formula
     said = ", ".join(write(c, module.table) for c in conditions(cond))
     return replace(formula, latex=formula.latex[:found.start()] + said + formula.latex[found.end():])
+
+
+def classed(written: Sequence[Formula], module: Module) -> list[Formula]:
+    r"""L of L = -\log p_c, with c on one side alone, as L_c, of which the layer's loss has an entry for each class."""
+    output = module.table.named(module.output)
+    if output is None or len(output.axes) != 1:
+        return [*written]
+    bare = re.compile(rf"(?<![A-Za-z\\]){re.escape(output.latex)}(?![A-Za-z_'^(]|\s*_)")
+    entry = rf"{output.latex}_{{{output.axes[0]}}}"
+    return [replace(f, latex=bare.sub(lambda _: entry, f.latex)) for f in written]
 
 
 def condition(found: re.Match[str], equation: Rel, module: Module) -> Cond | None:

@@ -237,6 +237,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.exposition.sheet import compose, with_checks
     from derive.verify.claimed import judged
     from derive.verify.sheet import verify
+    from derive.verify.words import closed
 
     module = judged(lettered(module))
     messages = derivation(settled(module))
@@ -244,7 +245,8 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     report = verify(sheet, messages)
     if code:
         sheet, report = _with_code(sheet, report, messages)
-    return Solution(read, module, with_checks(sheet, report, messages), report, messages)
+    sheet = with_checks(sheet, report, messages)
+    return Solution(read, module, sheet, replace(report, checks=(*report.checks, *closed(sheet, report))), messages)
 
 
 def _with_code(sheet: Sheet, report: Report, messages: Messages) -> tuple[Sheet, Report]:

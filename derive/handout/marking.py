@@ -12,7 +12,7 @@ from typing import Any, cast
 from derive.calculus.derivation import Step, is_silent
 from derive.exposition.story import Story, whole
 from derive.exposition.window_example import example_point
-from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Partial, Reduce, Rel, walk
+from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Partial, Pow, Reduce, Rel, walk
 from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Math
@@ -106,6 +106,11 @@ def unfair(guide: Marking, solution: Solution, points: int | None) -> Iterator[C
         yield wrong("Each thing asked for earns points once, in the answer's order", f"{len(asked)} of {len(known)}")
     if any(_kind(item.formulas) != item.kind for item, _ in asked):
         yield wrong("What earns points is called what it is", ", ".join(item.kind for item, _ in asked))
+    groups = [(sum(item.weight for item in s.items), s.points) for s in shares]
+    exact = [(points, Fraction(total * weight, sum(w for w, _ in groups))) for weight, points in groups]
+    raised = sum(max(0 * WHOLE, 1 - own) for _, own in exact)  # what small items get beyond their part
+    if any(not own - 1 - raised <= points <= max(WHOLE, own + 1) for points, own in exact):
+        yield wrong("The points are in proportion to the steps", ", ".join(f"{p} for {w} steps" for w, p in groups))
     alone = sorted(((s.items[0].weight, s.points) for s in shares if len(s.items) == 1), key=lambda pair: pair)
     if [p for _, p in alone] != sorted(p for _, p in alone):
         yield wrong("What takes more steps earns no less", ", ".join(f"{p} for {w} steps" for w, p in alone))
@@ -113,9 +118,26 @@ def unfair(guide: Marking, solution: Solution, points: int | None) -> Iterator[C
     for words, item, part in mistakes(solution, [item for item, _ in asked]):
         worth = next(s.points for own, s in asked if own is item)
         possible[words] = max(possible.get(words, HALF), Fraction(round(worth * part * 2), 2))
+    never = set() if whole(solution.messages) else impossible(
+        solution, [f for item, _ in asked for f in item.formulas if item.kind != "forward"])
     for mistake in guide.mistakes:
-        if possible.get(mistake.words) != mistake.cost:
+        if possible.get(mistake.words) != mistake.cost or mistake.words in never:
             yield wrong("A mistake can be made here and costs its part", f"{mistake.words}: {mistake.cost}")
+
+
+def impossible(solution: Solution, formulas: Sequence[Math]) -> set[str]:
+    """The mistakes to which neither the answer as it is printed nor the formulas of the layer give occasion."""
+    module, printed = solution.module, " ".join(f.latex for f in formulas)
+    rights = " ".join(f.latex.partition("=")[2] for f in formulas)
+    bodies = (*module.equations, *(f.body for f in module.functions))
+    bent = {type(n) for body in bodies for n in walk(body)} & {Fn, Pow, Extremum, Cases, Bracket}
+    say: Any = environment("en").get_template("mistakes.j2").module
+    occasion = {say.sign(): "-" in rights, say.index_reversed(): re.search(r"_\{[^{}]*-", rights),
+                say.cases_wrong(): re.search(r"cases|\\max|\\min", rights), say.inner_derivative(): bent,
+                say.factor_lost(): bent or len(module.equations) > 1,
+                say.indices_swapped(): re.search(r"_\{[^{}]*\w[^{}]*\w|\\top|[A-Z]", printed),
+                say.diagonal_only(): re.search(r"\\mathbb|\\mathrm|\\sum|-|\+", rights)}
+    return {words for words, found in occasion.items() if not found}
 
 
 def _kind(formulas: Iterable[Math]) -> str:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from itertools import compress, pairwise, product
+from typing import Any
 
 from derive.errors import DeriveError
-from derive.expr import Entry
+from derive.expr import Entry, Matrix, Num, Reduce, Rel, conditions, walk
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
@@ -16,7 +17,7 @@ from derive.numeric.clarke import active_sets
 from derive.numeric.evaluator import windows
 from derive.numeric.point import Index
 from derive.numeric.shapes import rank
-from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet
+from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet, Trial
 from derive.verify.curves import GIVEN, curves
 from derive.verify.report import Check, Verdict
 
@@ -29,13 +30,14 @@ _WAY = re.compile(r"(-?\d+(?:/\d+)?) from input .*? gradient (-?\d+(?:/\d+)?) ba
 
 
 def pictures(sheet: Sheet, module: Module) -> list[Check]:
-    """The checks of ways and slopes; of graphs, windows and captions those that fail."""
-    found = []
+    """The checks of ways and slopes; of graphs, windows, captions and the page's numbers those that fail."""
+    found = [c for c in (tried(sheet, sheet.trial, module),) if c.verdict is Verdict.REFUTED] if sheet.trial else []
     for figure in sheet.figures():
         name, scene = figure.scene.name, figure.scene
         if name in ("routing", "curve"):
             said = next((c.facts for c in sheet.claims if c.words == figure.caption), None)
-            found += [*routing(scene), *numbers(scene, module)] if name == "routing" else curves(figure, module, said)
+            found += [*routing(scene, said), *numbers(scene, module)] if name == "routing" else curves(
+                figure, module, said)
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
@@ -120,7 +122,27 @@ def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: 
     return wrong and f"{wrong} stands at another window"
 
 
-def routing(scene: Scene) -> list[Check]:
+def tried(sheet: Sheet, trial: Trial, module: Module) -> Check:
+    """What a page lets its reader change: the windows are the evaluator's, the numbers those of the example."""
+    wrt, output = module.inputs[0], module.output
+    names = (wrt, output, f"delta_{output}", f"delta_{wrt}")
+    shown = {n.terms[0]: n.terms[1] for m in sheet.formulas() if m.name == "example_given"
+             for n in conditions(m.expr) if isinstance(n, Rel)}
+    rows = [shown.get(Entry(name, ())) for name in (wrt, names[2])]
+    numbers = [tuple(tuple(e.value for e in row if isinstance(e, Num)) for row in m.rows)
+               for m in rows if isinstance(m, Matrix)]
+    shape = (len(trial.source), len(trial.source[0]))[-rank(module, wrt):]
+    known = windows(module, dict.fromkeys((*module.given, *module.defined), shape), module.fields[0][0])[0]
+    ops = {n.op for n in walk(module.equations[0]) if isinstance(n, Reduce)}
+    wrong = [what for what, ours, theirs in (
+        ("the windows", [[tuple(w) for w in axis] for axis in known], [[*axis] for axis in trial.windows]),
+        ("the numbers", numbers, [trial.source, trial.upstream]), ("the rule", module.tie_rule, trial.tie_rule),
+        ("the letters", [write(Entry(n, ()), module.table, display=False) for n in names], [*trial.letters]),
+        ("the extreme", ops, {trial.op})) if ours != theirs]
+    return _verdict("The numbers that a page lets its reader change", wrong[0] if wrong else None, len(wrong))
+
+
+def routing(scene: Scene, said: Mapping[str, Any] | None = None) -> list[Check]:
     """Each way forward joins equal numbers, and what comes back to an entry is the sum of the gradients sent to it."""
     ways = [(line, _cell(scene, line.points[0]), _cell(scene, line.points[-1])) for line in scene.items
             if isinstance(line, Line) and line.smooth]
@@ -144,6 +166,8 @@ def routing(scene: Scene) -> list[Check]:
              for role in ("forward", "backward")]
     if told and [sorted(map(Fraction, numbers)) for numbers in zip(*told, strict=True)] != drawn:
         wrong = wrong or "the words name other numbers"
+    if said is not None and said["shared"] != any(len(parts) > 1 for parts in came.values()):
+        wrong = wrong or "the caption says otherwise whether several gradients arrive at an entry"
     for cell, parts in came.items():
         if sum(parts) != _number(cell):
             wrong = wrong or f"the gradients {', '.join(map(str, parts))} come to an entry with {_number(cell)}"

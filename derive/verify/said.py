@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
-from derive.axes import extent
+from derive.axes import axes, extent
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
+from derive.calculus.messages import upstream
 from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
-from derive.expr import Entry, Extremum, Idx, Node, Partial, Reduce, walk
+from derive.expr import ZERO, Entry, Extremum, Idx, Node, Num, Partial, Reduce, Rel, walk
 from derive.layers import spoken
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
-from derive.receptive_field import WindowAxis, window_facts
+from derive.notation.symbols import gradient
+from derive.receptive_field import AdaptiveAxis, WindowAxis, window_facts
 from derive.records import dataclass
-from derive.sheet import Claim, Math, Sheet
-from derive.verify import told
+from derive.sheet import Block, Claim, Math, Sheet, Table
+from derive.verify import beside, told
 from derive.verify.scope import Scope
+
+_DECIMALS = re.compile(r"\d\.(\d+)")
 
 
 def formula(node: Node, module: Module) -> str:
@@ -47,9 +52,30 @@ class Said:
         return {f"${m.latex}$": m.expr for m in self.sheet.inline}
 
     @cached_property
+    def blocks(self) -> list[Block]:
+        return list(self.sheet.blocks())
+
+    @cached_property
     def answer(self) -> list[Math]:
         """The formulas of the answer."""
         return [block for block in self.sheet.answer if isinstance(block, Math)]
+
+    @cached_property
+    def decimals(self) -> list[str]:
+        """What stands behind the points of the numbers in tables."""
+        cells = (cell for b in self.blocks if isinstance(b, Table) for row in b.rows for cell in row[1:])
+        return [d for cell in cells for d in _DECIMALS.findall(cell)]
+
+    @property
+    def gradient(self) -> str:
+        """What gradients are called in a sentence."""
+        letter = gradient(scope_tables(self.module)["layer"])
+        return "δ" if letter == r"\delta" else f"*{letter}*"
+
+    @property
+    def derived(self) -> bool:
+        """The answer has derivatives."""
+        return any(m.name.startswith(("jacobian_", "message_", "between")) for m in self.answer)
 
     @cached_property
     def everywhere(self) -> list[Node]:
@@ -71,8 +97,8 @@ class Said:
 
     def named(self, letters: list[str]) -> set[str]:
         """The same, with "" for what is none."""
-        loss = self.text(Entry("loss", ()))
-        return {self._names.get(letter, "loss" if letter == loss else "") for letter in letters}
+        entries = {letter: self.nodes.get(letter) for letter in letters}
+        return {n.tensor if isinstance(n, Entry) else self._names.get(letter, "") for letter, n in entries.items()}
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -88,6 +114,24 @@ class Said:
         return {"input": {*module.inputs}, "parameter": {*module.parameters},
                 "constant": {*module.constants, *held(module)},
                 "intermediate": {*module.defined} - {module.output}, "output": {module.output}}
+
+    def extents(self, tensor: str) -> list[str]:
+        """How far the axes of a tensor go."""
+        symbol = self.module.table.named(tensor)
+        return [self.text(extent(size)) for size in symbol.sizes] if symbol is not None else []
+
+    @property
+    def lettered(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Each letter, its role, and where its indices run."""
+        for role, names in self.roles.items():
+            own = names - {*held(self.module)} if role == "input" else names
+            for symbol in filter(None, map(self.module.table.named, own)):
+                starts = [axes(self.module).origin(symbol.name, d) for d in range(len(symbol.axes))]
+                runs = [Rel((Num(1), Idx(a), extent(n)), ("≤", "≤")) if start else Rel(
+                    (ZERO, Idx(a), extent(n)), ("≤", "<")) for a, n, start in zip(
+                        symbol.axes, symbol.sizes, starts, strict=True)]
+                yield (self.text(Entry(symbol.name, tuple(map(Idx, symbol.axes)))),
+                       (role, ", ".join(map(self.text, runs)) or "a single number"))
 
     @cached_property
     def defining(self) -> set[str]:
@@ -143,7 +187,17 @@ def _window(number: str) -> Callable[[Said, Any], bool]:
 
 
 def _role(role: str) -> Callable[[Said, Any], bool]:
-    return lambda layer, letters: layer.names(letters) <= layer.roles[role]
+    return lambda layer, letters: layer.named(letters) <= layer.roles[role]
+
+
+def _entries(layer: Said, text: str) -> bool:
+    """Entries of a window."""
+    nodes = [layer.nodes.get(f) for f in beside.FORMULA.findall(text)]
+    return all(isinstance(n, Entry) and n.tensor in {w.window.entries for w in windowed(layer.module)} for n in nodes)
+
+
+def _recounted(place: int) -> Callable[[Said, Any], bool]:
+    return lambda layer, text: layer.module.recounted is not None and text == layer.text(layer.module.recounted[place])
 
 
 def _overlap(layer: Said, value: bool) -> bool:
@@ -163,6 +217,7 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "zeros": lambda layer, op: not op or op in layer.ops,
     "rule": lambda layer, rule: rule == layer.module.tie_rule,
     "n": lambda layer, n: n in {w.window.n for w in windowed(layer.module)},
+    "window_entries.f": lambda layer, f: layer.nodes.get(f) in {w.window.f for w in windowed(layer.module)},
     "axes": lambda layer, axes: axes in {len(field.axes) for _, field in layer.module.fields},
     "window_derivative.slopes": lambda layer, slopes: slopes in layer.slopes,
     "why_remark.slopes": lambda layer, slopes: slopes in layer.slopes,
@@ -180,9 +235,18 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
         len(field.axes) for _, field in layer.module.fields},
     "scalar": lambda layer, scalar: scalar == (not layer.module.definition(layer.module.output)[0].indices),
     "inputs": _role("input"), "parameters": _role("parameter"), "constants": _role("constant"),
+    "output": lambda layer, output: layer.named([output]) <= {
+        layer.module.output, *(w.layer.output for w in windowed(layer.module))},
+    "output_size": lambda layer, sizes: sizes in [
+        [a.outputs for a in field.axes if isinstance(a, AdaptiveAxis)] for _, field in layer.module.fields],
+    "windowed": lambda layer, windowed: windowed == bool(layer.module.fields),
+    "here.sizes": lambda layer, sizes: sizes in ([], layer.extents(layer.module.output)),
+    "sizes.sizes": lambda layer, sizes: sizes == layer.extents(layer.module.output),
+    "sizes.extents": lambda layer, sizes: sizes == layer.extents(layer.module.inputs[0]),
     "letters.facts": lambda layer, facts: facts == [formula(f, layer.module) for f in layer.module.facts],
-    "decisive_fact.by": lambda layer, by: {*by} <= {formula(f, layer.module) for f in layer.module.facts},
-    "letters.rows": lambda layer, rows: all(layer.names(letters) <= layer.roles[role] for letters, role, _ in rows),
+    "decisive_fact.by": lambda layer, by: {*()} < {*by} <= {formula(f, layer.module) for f in layer.module.facts},
+    "letters.rows": lambda layer, rows: {row for letters, *row in rows for row in product(letters, [tuple(row)])} == {
+        *layer.lettered},
     "answer_forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "forward.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "answer_messages.gradient": lambda layer, gradient: gradient == formula(Partial(
@@ -191,6 +255,10 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
         len(layer.module.equations) == 1 and not layer.module.definition(layer.module.output)[0].indices),
     "answer_kinks.jumps": lambda layer, jumps: _jumping(layer, jumps, True),
     "answer_off.jumps": lambda layer, jumps: _jumping(layer, jumps, False),
+    "answer_recounted.here": _recounted(0), "answer_recounted.there": _recounted(1),
+    "answer_part.words": lambda layer, words: True,  # another sentence, with facts of its own
+    "z": _entries, "other": _entries, "entries": _entries,
+    "letter": lambda layer, letter: letter == layer.gradient,
     "answer_unanswered.why": lambda layer, why: why in layer.module.unanswered,
     "shapes": _shape, **told.ALONE,
 }
@@ -212,8 +280,13 @@ def _jump(layer: Said, jump: Mapping[str, Any]) -> bool:
 
 
 def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
-    """By all inputs, or by parameters."""
-    return said["kind"] not in layer.roles or layer.names(said["letters"]) <= layer.roles[said["kind"]]
+    """By all inputs, or by parameters, or what is named; for a loss that is not on the card."""
+    given = (said["delta"], said["loss"]) in (("", ""), (
+        layer.text(upstream(layer.module)), layer.text(Entry("loss", ()))))
+    if layer.module.wanted:
+        return given and said["kind"] == "named"
+    known = {kind: layer.roles[kind] for kind in ("input", "parameter")}
+    return given and layer.named(said["letters"]) <= known.get(said["kind"], {*()})
 
 
 def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -226,9 +299,13 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     named = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
     ends = [({e.tensor for p in module.wanted if isinstance(e := getattr(p, end), Entry)}, layer.named(said[end]))
             for end in ("of", "wrt")]
+    given = (n for n in (*module.inputs, *module.parameters) if n not in held(module))
+    letters = [layer.named([letter]) for letter in said["letters"]]
     called = said["parts"] == [*map(spoken, names)] and said["formula"] in layer.defining
     kinds = [k for k in said["kinds"] if k != "named"]
-    return called and named <= taken and kinds == asked and all(given <= wanted for wanted, given in ends)
+    listed = [*islice(({name} for name in given), len(letters) + 1)]
+    return called and named <= taken and kinds == asked and all(given == wanted for wanted, given in ends) and (
+        listed == letters + listed[len(letters):]) and said["more"] == (len(listed) > len(letters))
 
 
 def _routed(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -255,3 +332,5 @@ def holds(claim: Claim, layer: Said) -> Iterator[str]:
             yield name
     if claim.macro in TOGETHER and not TOGETHER[claim.macro](layer, claim.facts):
         yield "it"
+    yield from beside.amiss(claim, layer, lambda name: claim.macro in TOGETHER or f"{claim.macro}.{name}" in FACTS
+                            or name in FACTS)

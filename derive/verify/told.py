@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from itertools import product
 from typing import Any, cast
 
 import derive.expr as ex
@@ -13,8 +17,13 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import WHOLE
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
+from derive.numeric.evaluator import evaluate
 from derive.numeric.shapes import extents
+from derive.receptive_field import WindowAxis
+from derive.verify.beside import FORMULA
 
+_READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
+_DIGITS = re.compile(r"\d+")
 Said = Any  # what is known of a layer, see derive.verify.said
 Together = Callable[[Said, Mapping[str, Any]], bool]
 Alone = Callable[[Said, Any], bool]
@@ -38,7 +47,8 @@ def _stand(inner: str, outer: str) -> Together:
 
 
 def _used(layer: Said, said: Mapping[str, Any]) -> bool:
-    return _stand("here", "used")(layer, said) and said["several"] == (len(layer.module.equations) > 1)
+    several = len(layer.module.equations) > 1
+    return bool(said["used"]) and _stand("here", "used")(layer, said) and said["several"] == several
 
 
 def _chained(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -76,10 +86,53 @@ def _linear(layer: Said, said: Mapping[str, Any]) -> bool:
 
 
 def _kinked(layer: Said, said: Mapping[str, Any]) -> bool:
-    """These boundaries are those of that node."""
-    return any(said["node"] in (layer.text(k.node), layer.text(k.of)) and said["of"] == layer.text(k.of) and all(
+    """These boundaries are those of that node, and it is of that kind."""
+    return any(said["kind"] == _kind(k.node) and said["node"] == layer.text(
+        k.of if isinstance(k.node, ex.Cases) else k.node) and said["of"] == layer.text(k.of) and all(
         [*map(layer.text, places)] == said[name] for name, places in (
             ("boundaries", k.boundaries), ("broken", k.broken), ("smooth", k.smooth))) for k in layer.kinks)
+
+
+def _kind(node: ex.Expr) -> str:
+    terms = len(node.args) if isinstance(node, ex.Extremum) else 0
+    return "pair" if terms == 2 else "terms" if terms else "cases" if isinstance(node, ex.Cases) else "function"
+
+
+def _maximiser(layer: Said, said: Mapping[str, Any]) -> bool:
+    """r^*, of which indices, and the same for others."""
+    found = {layer.text(ex.tuple_of(e.stars)): e.stars[0] for e in extremisers(layer.module)}
+    star = found.get(said["stars"])
+    others = [layer.nodes.get(other) for other in said["others"]]
+    return star is not None and said["at"] == [*map(layer.text, star.at)] and all(
+        isinstance(o, ex.Star) and o.name == star.name and o.at != star.at for o in others)
+
+
+def _shaped(layer: Said, said: Mapping[str, Any]) -> bool:
+    """All letters of the matrix forms that have axes are named, and gradients where there are some."""
+    forms = [m for m in layer.answer if m.scope == WHOLE]
+    names = {n.tensor for m in forms for n in ex.walk(m.expr) if isinstance(n, ex.Entry)}
+    own = {n.removeprefix("delta_") for n in names}
+    sized = {n for n in own if (s := layer.module.table.named(n)) is not None and s.axes}
+    return said["deltas"] == (not names <= own) and sized == layer.named([x for _, xs in said["shapes"] for x in xs])
+
+
+def _read(layer: Said, reading: str) -> bool:
+    """What is read as an input, a parameter or given is that in the layer."""
+    role = _READING.match(reading)
+    return role is None or layer.named(FORMULA.findall(role[2])) <= layer.roles[role[1]]
+
+
+def _fields(layer: Said, said: Mapping[str, Any]) -> bool:
+    """Each window is named with the output that it gives."""
+    return [*map(_DIGITS.findall, said["windows"])] == [*map(_DIGITS.findall, said["outputs"])]
+
+
+def _drawn(layer: Said, said: Mapping[str, Any]) -> bool:
+    """The function, its derivative, and every other letter with the same number."""
+    function, given = layer.text(ex.Entry(layer.module.output, ())), [g.strip("$").split(" = ") for g in said["given"]]
+    others = {layer.text(ex.Entry(n, ())).strip("$") for n in layer.module.given if n != layer.module.inputs[0]}
+    named = [said["function"], said["derivative"]] == [function, f"{function[:-1]}'$"]
+    return named and {n for n, _ in given} == others and len({value for _, value in given}) < 2
 
 
 def _covered(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -90,13 +143,13 @@ def _covered(layer: Said, said: Mapping[str, Any]) -> bool:
         if symbol is not None and len(symbol.members) == len(symbol.axes):
             members, at = (tuple(map(ex.Idx, letters)) for letters in (symbol.members, symbol.axes))
             cells = ex.conditions(covers(members, at, module, name).right)
-            found.append((layer.text(ex.SetApp(name, at)), [*map(layer.text, cells)]))
-    return (said["window"], said["ranges"]) in found
+            found.append((layer.text(ex.SetApp(name, at)), layer.text(ex.tuple_of(members)), [*map(layer.text, cells)]))
+    return (said["window"], said["members"], said["ranges"]) in found
 
 
 def _tipped(layer: Said, said: Mapping[str, Any]) -> bool:
-    known = {layer.text(tip) for t in layer.module.defined if (tip := norm(t, layer.module)) is not None}
-    return said["tip"] in known
+    tips = [tip for t in layer.module.defined if (tip := norm(t, layer.module)) is not None]
+    return any(said["tip"] == layer.text(tip) and said.get("of") in (None, layer.text(tip.terms[0])) for tip in tips)
 
 
 def _sign(sign: str) -> Alone:
@@ -108,14 +161,18 @@ def _function(layer: Said, name: str) -> bool:
     return any(isinstance(n, ex.Fn) and n.name == name for n in layer.everywhere)
 
 
-def _exponent(layer: Said, said: Mapping[str, Any]) -> bool:
-    """A power with that exponent stands somewhere, or one over something."""
-    exponents = {n.exponent for n in layer.everywhere if isinstance(n, ex.Pow)}
-    below = [e for e in exponents if isinstance(e, ex.Num) and e.value < 0]
-    roots = [e for e in exponents if isinstance(e, ex.Num) and e.value.denominator == 2]
-    kinds = {"reciprocal": bool(below), "root": bool(roots),
-             "general": any(not isinstance(e, ex.Num) for e in exponents)}
-    return kinds.get(said["kind"], layer.nodes.get(said["exponent"]) in exponents)
+def _divided(layer: Said, divisor: str) -> bool:
+    """What an average of ones is at the edge: 1, or the part of the cells of a window that are in the input."""
+    module, field = layer.module, layer.module.receptive_field
+    axes = [a for a in field.axes if isinstance(a, WindowAxis)] if field is not None else []
+    if not divisor or field is None or not axes or any(a.ceil_mode for a in axes):
+        return True
+    shape, (wrt,) = tuple(2 * a.kernel_size * a.dilation for a in axes), module.inputs
+    ones = dict.fromkeys(product(*map(range, shape)), Fraction(1))
+    found = evaluate(module, {wrt: ones}, {wrt: shape})[module.output]
+    parts = {at: Fraction(len(field.window(at, shape)), math.prod(field.kernel_size)) for at in found}
+    known = [kind for kind, at_edge in (("entries", dict.fromkeys(parts, 1)), ("cells", parts)) if found == at_edge]
+    return divisor in known if known else divisor == "own"
 
 
 def _stars(layer: Said) -> list[str]:
@@ -144,26 +201,26 @@ ALONE: dict[str, Alone] = {
     "answer_held.letters": lambda layer, letters: {*_tensors(layer, letters)} == {*held(layer.module)},
     "answer_maximiser.stars": lambda layer, stars: stars in _stars(layer),
     "ties.stars": lambda layer, stars: stars in _stars(layer),
-    "answer_kinks.tied": lambda layer, tied: tied in ([], _stars(layer)),
+    "answer_kinks.tied": lambda layer, tied: tied == (_stars(layer) if layer.derived else []),
     "answer_shapes.rows": lambda layer, rows: rows == layer.module.table.rows,
     "answer_shapes.hadamard": _sign(r"\odot"), "answer_shapes.diagonal": _sign(r"\mathrm{diag}"),
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
-    "answer_bracket.bracket": lambda layer, bracket: any(bracket.strip("$") in m.latex for m in layer.answer),
+    "answer_bracket.bracket": lambda layer, bracket: isinstance(layer.nodes.get(bracket), ex.Bracket) and any(
+        bracket.strip("$") in m.latex for m in layer.answer),
+    "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=digits),
+    "readings": lambda layer, readings: all(_read(layer, reading) for reading in readings),
     "answer_messages.staged": lambda layer, staged: staged == any(m.name == "between" for m in layer.answer),
     "answer_messages.alone": lambda layer, alone: not alone or bool(layer.module.parameters),
-    "answer_forward.output": lambda layer, output: output == layer.output,
-    "answer_derivatives.output": lambda layer, output: output == layer.output,
-    "stage_message.output": lambda layer, output: output == layer.output,
     "stage_message.whole": lambda layer, whole: whole == (len(layer.module.equations) == 1),
     "answer_messages.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "outputs_alone.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
+    "tied_given.upstream": lambda layer, delta: delta == layer.text(ex.Entry(f"delta_{layer.module.output}", ())),
     "inserted.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "upstream.delta": lambda layer, delta: delta == layer.text(ex.eq(upstream(layer.module), ex.Partial(
         ex.Entry("loss", ()), layer.module.definition(layer.module.output)[0]))),
     "upstream.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "loss": lambda layer, loss: loss in ("", layer.text(ex.Entry("loss", ()))),
-    "rule_product.quotient": lambda layer, quotient: not quotient or any(
-        isinstance(n, ex.Pow) and isinstance(n.exponent, ex.Num) and n.exponent.value < 0 for n in layer.everywhere),
+    "divisor": _divided,
     "here.size": lambda layer, size: size in (None, layer.module.input_size),
     "here.identity": lambda layer, alone: not alone or any(
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
@@ -176,7 +233,7 @@ ALONE: dict[str, Alone] = {
 TOGETHER: dict[str, Together] = {
     "stage_used": _used, "stage_message": _stand("here", "users"), "cancels": _stand("here", "of"), "chain": _chained,
     "rule_alike": _alike, "stages_alike": _alikes, "rule_direct": _linear, "kink": _kinked,
-    "sizes": _sized, "windows": _covered, "tip": _tipped, "rule_power": _exponent, "here": _conditional,
-    "rule_elementwise": lambda layer, said: _function(layer, said["name"]),
-    "answer_tip": _tipped,
+    "sizes": _sized, "windows": _covered, "tip": _tipped, "here": _conditional,
+    "receptive_fields_caption": _fields, "curve_caption": _drawn,
+    "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
 }

@@ -10,13 +10,15 @@ from derive.calculus.dependence import reached
 from derive.calculus.kinks import kinks
 from derive.module import Module
 from derive.sheet import Bullets, Claim, Heading, Prose, Sheet, Table
-from derive.verify.report import Check, Verdict
+from derive.verify.report import Check, Report, Verdict
 from derive.verify.said import Said, formula, holds
 from derive.verify.scope import Scope
 from derive.words import unread
 
+Told = tuple[str, str, str]  # of which kind a boundary is, where, of what
 _INLINE = re.compile(r"\$([^$]+)\$")
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*$])|\s[|~]\s")
+_LETTERS = re.compile(r"(?:`\w+`|\$[^$]+\$)(?:, (?:`\w+`|\$[^$]+\$))*")
 _WORD = re.compile(r"[A-Za-z]{2}")
 
 
@@ -31,10 +33,31 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
               for macro in unread()]
     checks += [_refuted("A sentence says what its facts say", f"“{s}”") for s in sorted(said - made)]
     layer = Said(module, scopes, sheet)
+    front = _sentences(b.text for b in sheet.answer if isinstance(b, Prose))
+    answered = {fact for c in claims if _sentences([c.words]) <= front for fact in _told(c)}
     checks += [_refuted(f"What the words say of {name} (`{claim.macro}`)", f"they say “{claim.words}”")
                for claim in claims for name in holds(claim, layer)]
     return [*_formulas(sheet, texts, module.readings), *checks,
-            *_boundaries(claims, module, derived if sheet.claims and not module.wanted else set())]
+            *_boundaries(claims, module, derived if sheet.claims and not module.wanted else set(), answered)]
+
+
+def closed(sheet: Sheet, report: Report) -> list[Check]:
+    """Where the closing words count other equations than those of the report, or give them other verdicts."""
+    said = next((c for c in sheet.claims if c.macro == "checked"), None)
+    counted = {verdict: [c for c in report.checks if c.latex and c.verdict is verdict]
+               for verdict in (Verdict.PROVED, Verdict.TESTED)}
+    told = {(_bare(c.evidence), c.verdict) for c in report.checks if not c.latex}
+    items = (item for b in sheet.closing if isinstance(b, Bullets) for item in b.items)
+    holds = said is not None and _sentences([said.words]) <= _sentences(items) and (
+        [said.facts["proved"], said.facts["tested"]] == [*counted.values()]
+        and tuple(said.facts["definitions"]) == report.definitions
+        and {(_bare(r["evidence"]), r["verdict"]) for r in said.facts["routes"]} == told)
+    return [] if holds else [_refuted("The closing words are those of the report", "their numbers or verdicts differ")]
+
+
+def _bare(evidence: str) -> str:
+    """Without the letters of which it is told."""
+    return _LETTERS.sub("", evidence)
 
 
 def _refuted(name: str, evidence: str) -> Check:
@@ -71,12 +94,13 @@ def _formulas(sheet: Sheet, texts: Iterable[str], readings: Iterable[str]) -> li
             for text in texts for formula in _INLINE.findall(text) if formula not in known]
 
 
-def _boundaries(claims: list[Claim], module: Module, derived: set[str]) -> list[Check]:
+def _boundaries(claims: list[Claim], module: Module, derived: set[str], answered: set[Told]) -> list[Check]:
     """Each boundary is said to be what it is, by name of what is defined, and nothing else.
 
-    Something must be said of it where the sheet has a derivative by a letter of ``derived`` that stands behind it.
+    Something must be said of it where the sheet has a derivative by a letter of ``derived`` that stands behind it,
+    and in the answer, too, where that derivative does not hold on it or is a choice.
     """
-    told, known = {fact for claim in claims for fact in _told(claim)}, set[tuple[str, str, str]]()
+    told, known = {fact for claim in claims for fact in _told(claim)}, set[Told]()
     checks = []
     for tensor in module.defined:
         facts = {(kind, formula(boundary, module), formula(of, module)) for kink in kinks(tensor, module)
@@ -85,12 +109,16 @@ def _boundaries(claims: list[Claim], module: Module, derived: set[str]) -> list[
         if derived & reached(module.definition(tensor)[0], module):
             checks += [_refuted(f"Something is said of each boundary of `{tensor}`", f"nothing of {boundary}: {kind}")
                        for kind, boundary, _ in sorted(facts - told)]
+            free = {("jump", formula(j.boundary, module), formula(j.of, module)) for kink in kinks(tensor, module)
+                    for j in kink.jumps if j.between is None}
+            checks += [_refuted("The answer says where it does not hold, or chooses", f"nothing of {boundary}: {kind}")
+                       for kind, boundary, _ in sorted(facts - answered - free) if kind != "smooth"]
     checks += [_refuted("What the words say of a boundary", f"that {of} is {kind} at {boundary}")
                for kind, boundary, of in sorted(told - known)]
     return checks
 
 
-def _told(claim: Claim) -> Iterator[tuple[str, str, str]]:
+def _told(claim: Claim) -> Iterator[Told]:
     """What a sentence says of boundaries: of which kind, where, of what."""
     facts = claim.facts
     match claim.macro:

@@ -1,0 +1,213 @@
+"""What sentences say of the displays that they lead to: of what these are, by what, which terms stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import dropwhile, permutations, takewhile
+from typing import Any, TypeGuard
+
+import derive.expr as ex
+from derive.affine import Affine
+from derive.sheet import Block, Claim, Heading, Math, Prose
+
+Said = Any  # what is known of a layer, see derive.verify.said
+Shown = list[Math]
+FORMULA = re.compile(r"\$[^$]+\$")
+_SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*$])")
+
+
+def runs(claim: Claim, blocks: list[Block]) -> Iterator[tuple[Shown, Shown]]:
+    """At each place of its sentences the displays right before them, and those next to come in their section."""
+    sentences = _SENTENCE.split(claim.words)
+    own = [s for s in sentences if "$" in s] or sentences
+    for n, block in enumerate(blocks):
+        if claim.words and all(s in _text(block) for s in own):
+            section = [*takewhile(lambda other: not isinstance(other, Heading), blocks[n + 1:])]
+            behind = section if isinstance(block, Heading) else takewhile(_is_math, dropwhile(
+                lambda other: not _is_math(other), section))
+            yield [*filter(_is_math, takewhile(_is_math, reversed(blocks[:n])))], [*filter(_is_math, behind)]
+
+
+def _text(block: Block) -> str:
+    return block.text if isinstance(block, (Heading, Prose)) else ""
+
+
+def _is_math(block: Block) -> TypeGuard[Math]:
+    return isinstance(block, Math)
+
+
+def lefts(shown: Shown) -> list[tuple[ex.Expr | None, ex.Expr]]:
+    """(t, u) for ∂t/∂u = …, and for δ_u = …: of what, if it says so, and by what each display is."""
+    found: list[tuple[ex.Expr | None, ex.Expr]] = []
+    for rel in (r for m in shown for r in ex.conditions(m.expr) if isinstance(r, ex.Rel)):
+        first = rel.terms[0]
+        if isinstance(first, ex.Partial):
+            found.append((first.of, first.wrt))
+        elif isinstance(first, ex.Entry):
+            found.append((None, ex.Entry(first.tensor.removeprefix("delta_"), first.indices)))
+    return found
+
+
+def stands(layer: Said, text: str, shown: Shown) -> bool:
+    """Each formula of the words stands in the displays, if only as the letter of its tensor or of its gradient."""
+    nodes = {n for m in shown for n in ex.walk(m.expr)}
+    entries = [ex.Entry(n.tensor.removeprefix("delta_"), n.indices) for n in nodes if isinstance(n, ex.Entry)]
+    known = nodes | {*entries} | {ex.Entry(e.tensor, ()) for e in entries}
+    return all(layer.nodes[f] in known or {*_factors(layer.nodes[f])} <= known
+               for f in FORMULA.findall(text) if f in layer.nodes)
+
+
+def _factors(node: ex.Node) -> tuple[ex.Node, ...]:
+    return node.factors if isinstance(node, ex.Mul) else (node,)
+
+
+def _first(layer: Said, shown: Shown) -> tuple[str, str]:
+    """Of what and by what the first display is, as it stands in sentences."""
+    of, wrt = (*lefts(shown), (None, ex.ZERO))[0]
+    return "" if of is None else layer.text(of), layer.text(wrt)
+
+
+def _by(layer: Said, shown: Shown) -> set[str]:
+    """The tensors by which the displays are."""
+    return {wrt.tensor for _, wrt in lefts(shown) if isinstance(wrt, ex.Entry)}
+
+
+def _terms(shown: Shown) -> tuple[ex.Expr, ...]:
+    """The sides of the first display."""
+    first = ex.conditions(shown[0].expr)[0]
+    return first.terms if isinstance(first, ex.Rel) else ()
+
+
+def _sides(shown: Shown) -> tuple[bool, bool]:
+    """Whether a sum stands behind the first equals sign, and behind the last."""
+    _, second, *rest = _terms(shown)
+    sums = [any(isinstance(n, ex.Reduce) and n.op == "sum" for n in ex.walk(t)) for t in (second, *rest)]
+    return sums[0], sums[-1]
+
+
+def using(tensor: str, layer: Said) -> set[str]:
+    """The tensors in whose definitions one stands, and through which it acts on the output."""
+    module = layer.module
+    return {t for t in module.defined if tensor in module.sources(t) and t in layer.reached(module.output)}
+
+
+def _users(layer: Said, users: list[str], shown: Shown) -> bool:
+    """All through which the tensor of the display acts are named, but for those where that cancels."""
+    cancelled = {t for c in layer.sheet.claims if c.macro == "cancels" for t in layer.named([c.facts["of"]])}
+    own = layer.named(users)
+    return all(own <= using(t, layer) <= own | cancelled for t in _by(layer, shown[:1]))
+
+
+def _through(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    """No way leads past what is named, from what the derivative is of to what it is by."""
+    (of,), (wrt,), named = *map(layer.named, ([said["of"]], [said["wrt"]])), layer.named(said["through"])
+    if _first(layer, shown) != (said["of"], said["wrt"]) or not named <= {*layer.module.defined} - {of, wrt}:
+        return False
+    module, found = layer.module, {*layer.module.sources(of)} - ({wrt} if said["direct"] else set())
+    if of == wrt or not found:
+        return True
+    seen: set[str] = set()
+    while ways := found - seen - named:
+        seen |= ways
+        found |= {s for t in ways if t in module.defined for s in module.sources(t)}
+    return wrt not in seen
+
+
+def _definitions(layer: Said, shown: Shown) -> list[ex.Node]:
+    """All that stands in the definitions of what is differentiated."""
+    found: list[ex.Node] = []
+    for of in {t for t, _ in lefts(shown) if isinstance(t, ex.Entry) and t.tensor in layer.module.defined}:
+        entry, value = layer.module.definition(of.tensor)
+        found += ex.walk(ex.subst(value, dict(zip(entry.indices, of.indices, strict=True))))
+    return found
+
+
+def _elementwise(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    found = [n.name for n in _definitions(layer, shown) if isinstance(n, ex.Fn)]
+    return not found or said["name"] in found and said["card"] == (layer.module.function(said["name"]) is not None)
+
+
+def _power(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    """A power with that exponent stands in the definition, and the exponent is of that kind."""
+    exponent = layer.nodes.get(said["exponent"])
+    value = exponent.value if isinstance(exponent, ex.Num) else None
+    kind = "general" if value is None else "reciprocal" if value == -1 else "root" if 2 * value == 1 else "number"
+    known = {n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)}
+    return kind == said["kind"] and exponent in known
+
+
+def _quotient(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    found = [n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)]
+    return not said["quotient"] or any(isinstance(e, ex.Num) and e.value < 0 for e in found)
+
+
+def _term(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    """With what is said of the variables of a sum its term holds the letter: Σ_i W_i x_i by x_j, where i = j."""
+    wrt = layer.nodes.get(said["wrt"])
+    if not said["only"]:
+        return True
+    if not isinstance(wrt, ex.Entry) or wrt not in {by for _, by in lefts(shown)}:
+        return False
+    told = [layer.nodes[f] for f in FORMULA.findall(said["only"])]
+    pairs = [n.terms for n in told if isinstance(n, ex.Rel) and len(n.terms) == 2]
+    return len(pairs) == len(told) and any(
+        _is_met(entry, wrt, dict(zip(own, (value for _, value in pairs), strict=True)))
+        for variables, entries in _sums(layer, shown) if said["one"] == (len(pairs) == len(variables))
+        for own in permutations(variables, len(pairs)) for entry in entries if entry.tensor == wrt.tensor)
+
+
+def _is_met(entry: ex.Entry, wrt: ex.Entry, chosen: dict[ex.Node, ex.Node]) -> bool:
+    """The entry below a sum is the letter, with what is chosen for the variables of the sum."""
+    bound = [d for d, index in enumerate(entry.indices) if ex.free_indices(index) & {*chosen}]
+    return bool(bound) and all(
+        Affine.of(ex.subst(entry.indices[d], chosen)) == Affine.of(wrt.indices[d]) for d in bound)
+
+
+def _sums(layer: Said, shown: Shown) -> Iterator[tuple[tuple[ex.Idx, ...], list[ex.Entry]]]:
+    """The variables of each sum, with those of sums in it, and the entries below."""
+    for node in _definitions(layer, shown):
+        variables: tuple[ex.Idx, ...] = ()
+        while isinstance(node, ex.Reduce):
+            binder, node = ex.opened(node)
+            variables += binder.variables
+        if variables:
+            yield variables, [n for n in ex.walk(node) if isinstance(n, ex.Entry)]
+
+
+# what the displays must be to which sentences lead
+LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
+    "chain": _through,
+    "stage_used": lambda layer, said, shown: _first(layer, shown)[1] == said["here"],
+    "stage_message": lambda layer, said, shown: _first(layer, shown)[1] == said["here"]
+    and _users(layer, said["users"], shown) and (not said["collapsed"] or _sides(shown) == (True, False)),
+    "stages_alike": lambda layer, said, shown: _by(layer, shown) == layer.named(said["here"]),
+    "heading_by": lambda layer, said, shown: layer.named([said["wrt"]]) <= _by(layer, shown),
+    "cancels": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["here"]),
+    "rule_direct": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["wrt"]),
+    "rule_sum": _term, "rule_elementwise": _elementwise, "rule_power": _power, "rule_product": _quotient,
+    "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
+    and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
+        _terms(shown)[-1], (ex.Mul, ex.Cases))),
+    "answer_derivatives": lambda layer, said, shown: _by(layer, shown) == layer.named(said["letters"]),
+    "answer_messages": lambda layer, said, shown: said["several"] or len(_by(layer, shown)) < 2,
+    "example_given": lambda layer, said, shown: said.get("upstream", True) == any(
+        isinstance(n, ex.Entry) and n.tensor.startswith("delta_") for m in shown for n in ex.walk(m.expr)),
+}
+
+
+def amiss(claim: Claim, layer: Said, checked: Callable[[str], bool]) -> Iterator[str]:
+    """What of a claim is not so of the displays beside it: by its macro, and else by each formula in its facts."""
+    places = [*runs(claim, layer.blocks)]
+    if claim.macro in LEADS:
+        # words without letters are said once, of all that they hold for: what is there is one of these
+        alike = (claim, *(c for c in layer.sheet.claims if c.words == claim.words and "$" not in c.words))
+        yield from ("the display" for _, after in places if after and not any(
+            LEADS[claim.macro](layer, c.facts, after) for c in alike))
+        return
+    for before, after in places:
+        for name, value in claim.facts.items():
+            texts = [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else []
+            if (before or after) and not checked(name) and not all(
+                    stands(layer, text, [*before, *after]) for text in texts if isinstance(text, str)):
+                yield name

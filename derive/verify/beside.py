@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import dropwhile, permutations, takewhile
+from itertools import dropwhile, islice, permutations, takewhile
 from typing import Any, TypeGuard
 
 import derive.expr as ex
 from derive.affine import Affine
+from derive.calculus.derivation import derivative, holding
 from derive.sheet import Block, Claim, Heading, Math, Prose
 
 Said = Any  # what is known of a layer, see derive.verify.said
@@ -17,20 +18,22 @@ FORMULA = re.compile(r"\$[^$]+\$")
 _SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*$])")
 
 
-def runs(claim: Claim, blocks: list[Block]) -> Iterator[tuple[Shown, Shown]]:
+def texts(blocks: list[Block]) -> list[tuple[int, str]]:
+    """The places of sentences and headings."""
+    return [(n, block.text) for n, block in enumerate(blocks) if isinstance(block, (Heading, Prose))]
+
+
+def runs(claim: Claim, layer: Said) -> Iterator[tuple[Shown, Shown]]:
     """At each place of its sentences the displays right before them, and those next to come in their section."""
     sentences = _SENTENCE.split(claim.words)
     own = [s for s in sentences if "$" in s] or sentences
-    for n, block in enumerate(blocks):
-        if claim.words and all(s in _text(block) for s in own):
-            section = [*takewhile(lambda other: not isinstance(other, Heading), blocks[n + 1:])]
-            behind = section if isinstance(block, Heading) else takewhile(_is_math, dropwhile(
+    blocks = layer.blocks
+    for n, text in layer.texts if claim.words else ():
+        if all(s in text for s in own):
+            section = takewhile(lambda other: not isinstance(other, Heading), islice(blocks, n + 1, None))
+            behind = section if isinstance(blocks[n], Heading) else takewhile(_is_math, dropwhile(
                 lambda other: not _is_math(other), section))
             yield [*filter(_is_math, takewhile(_is_math, reversed(blocks[:n])))], [*filter(_is_math, behind)]
-
-
-def _text(block: Block) -> str:
-    return block.text if isinstance(block, (Heading, Prose)) else ""
 
 
 def _is_math(block: Block) -> TypeGuard[Math]:
@@ -93,10 +96,17 @@ def using(tensor: str, layer: Said) -> set[str]:
 
 
 def _users(layer: Said, users: list[str], shown: Shown) -> bool:
-    """All through which the tensor of the display acts are named, but for those where that cancels."""
+    """All through which the tensor of the display acts are named, but for those where that cancels or is 0."""
     cancelled = {t for c in layer.sheet.claims if c.macro == "cancels" for t in layer.named([c.facts["of"]])}
-    own = layer.named(users)
-    return all(own <= using(t, layer) <= own | cancelled for t in _by(layer, shown[:1]))
+    own = layer.named(users) | cancelled
+    return all(layer.named(users) <= using(wrt.tensor, layer) and all(
+        t in own or _local(t, wrt, layer) is ex.ZERO for t in using(wrt.tensor, layer))
+        for _, wrt in lefts(shown[:1]) if isinstance(wrt, ex.Entry))
+
+
+def _local(tensor: str, wrt: ex.Entry, layer: Said) -> ex.Node:
+    of, _ = layer.module.definition(tensor)
+    return derivative(of, wrt, holding(of, layer.module)).after
 
 
 def _through(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
@@ -198,16 +208,15 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
 
 def amiss(claim: Claim, layer: Said, checked: Callable[[str], bool]) -> Iterator[str]:
     """What of a claim is not so of the displays beside it: by its macro, and else by each formula in its facts."""
-    places = [*runs(claim, layer.blocks)]
     if claim.macro in LEADS:
         # words without letters are said once, of all that they hold for: what is there is one of these
         alike = (claim, *(c for c in layer.sheet.claims if c.words == claim.words and "$" not in c.words))
-        yield from ("the display" for _, after in places if after and not any(
+        yield from ("the display" for _, after in runs(claim, layer) if after and not any(
             LEADS[claim.macro](layer, c.facts, after) for c in alike))
         return
-    for before, after in places:
-        for name, value in claim.facts.items():
-            texts = [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else []
-            if (before or after) and not checked(name) and not all(
-                    stands(layer, text, [*before, *after]) for text in texts if isinstance(text, str)):
-                yield name
+    lists = {name: [value] if isinstance(value, str) else value for name, value in claim.facts.items()
+             if isinstance(value, (str, list, tuple)) and not checked(name)}
+    found = {name: [t for t in value if isinstance(t, str) and "$" in t] for name, value in lists.items()}
+    for before, after in runs(claim, layer) if any(found.values()) else ():
+        yield from (name for name, own in found.items() if (before or after) and not all(
+            stands(layer, text, [*before, *after]) for text in own))

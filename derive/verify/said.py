@@ -56,6 +56,11 @@ class Said:
         return list(self.sheet.blocks())
 
     @cached_property
+    def texts(self) -> list[tuple[int, str]]:
+        """The places of sentences among the blocks."""
+        return beside.texts(self.blocks)
+
+    @cached_property
     def answer(self) -> list[Math]:
         """The formulas of the answer."""
         return [block for block in self.sheet.answer if isinstance(block, Math)]

@@ -79,7 +79,7 @@ def test_what_a_page_says_is_so(page: Path, bank: Path) -> None:
         elif fence.language == "pycon":
             shown(fence.text, names, page)
         else:
-            assert fence.language in ("text", "{help}", "{gallery}", "{notebook}", "{eval-rst}", "{toctree}"), fence
+            assert fence.language in ("text", "{help}", "{gallery}", "{notebook}", "{eval-rst}", "{include}", "{toctree}"), fence
     for name, test in names.items():
         if name.startswith("test_"):
             test(lambda layer: derive.solve(derive.layer(layer)))

@@ -12,6 +12,7 @@ MOST_CHARACTERS = 20_000  # of a question, of a statement
 MOST_FORMULAS = 400
 MOST_IN_A_FORMULA = 5_000  # characters
 MOST_IN_A_WINDOW = 256  # entries
+MOST_COMPARED = 128  # entries of a window whose maximum is taken: each is compared with each
 MOST_ENTRIES = 100_000  # of a tensor
 MOST_IN_AN_ARRAY = 200_000_000  # entries of a Jacobian as an array
 MOST_TERMS = 10_000  # of a sum or product whose limits are numbers, with those that it stands in

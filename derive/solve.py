@@ -19,6 +19,7 @@ from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Math, Sheet
 from derive.statement import Statement
+from derive.timeout import within
 from derive.verify.report import Report
 
 if TYPE_CHECKING:
@@ -167,41 +168,47 @@ class Solution:
 @no_collection()
 def solve(card: Card | Module | Statement | str | Path | None = None, *, formula: str | Sequence[str] | None = None,
           statement: Statement | None = None, tie_rule: str | None = None, usual_tie_rule: str | None = None,
-          code: bool | None = None) -> Solution:  # fmt: skip
+          code: bool | None = None, timeout: float | None = None) -> Solution:  # fmt: skip
     """Derive, compose and verify the solution of a card, a path to one, a module, a statement, or a ``formula``.
 
     ``statement`` counts over what a card says.  Without a request the backward and the parameter messages are derived.
     ``tie_rule`` overrides the card's; ``usual_tie_rule`` counts where the card says none.  ``code``: the sheet
     carries the layer in NumPy, too; unless given, the card's key ``code`` says so.
-    Raises :class:`derive.errors.DeriveError` with the command's own message; a refuted equation shows in
-    ``solution.report``.
+    Raises :class:`derive.errors.DeriveError` with the command's own message, a
+    :class:`derive.errors.LimitError` after ``timeout`` seconds; a refuted equation shows in ``solution.report``.
     """
-    read: Card | None = None
+    with within(timeout):
+        read = None if card is None or isinstance(card, (Module, Statement, Card)) else Card.read(card)
+        read = card if isinstance(card, Card) else read
+        try:
+            return _solved(read, _ruled(_module(card, read, formula, statement), tie_rule, usual_tie_rule),
+                           _code_of(read) if code is None else code)
+        except DeriveError as error:
+            raise error.located(read.path, read.question_line) if read is not None else error from error
+
+
+def _module(card: Card | Module | Statement | str | Path | None, read: Card | None,
+            formula: str | Sequence[str] | None, statement: Statement | None) -> Module:
+    """The layer that is given, or that a card or a statement says."""
     if isinstance(card, Module):
-        module = card
-    elif card is None or isinstance(card, Statement):
-        module = stated(Statement() if card is None else card, formula, statement)
-    else:
-        from derive.question import module_of
+        return card
+    if read is None:
+        return stated(card if isinstance(card, Statement) else Statement(), formula, statement)
+    from derive.question import module_of
 
-        read = card if isinstance(card, Card) else Card.read(card)
-        module = module_of(read, statement)
+    return module_of(read, statement)
+
+
+def _ruled(module: Module, tie_rule: str | None, usual: str | None) -> Module:
+    """The layer with the tie rule; the ``usual`` one where neither this nor its card says one."""
     if tie_rule is None and not any(reading.startswith("tie rule") for reading in module.readings):
-        tie_rule = usual_tie_rule
-    if tie_rule is not None:
-        from derive.layers import check_tie_rule
+        tie_rule = usual
+    if tie_rule is None:
+        return module
+    from derive.layers import check_tie_rule
 
-        check_tie_rule(tie_rule)
-        module = replace(module, tie_rule=tie_rule)
-    listed = _code_of(read) if code is None else code
-    try:
-        refuse_even_medians(module)
-        refuse_long_sums(module)
-        for _, field in module.fields:
-            refuse_large_windows(field)
-        return _solved(read, module, listed)
-    except DeriveError as error:
-        raise error.located(read.path, read.question_line) if read is not None else error from error
+    check_tie_rule(tie_rule)
+    return replace(module, tie_rule=tie_rule)
 
 
 def stated(given: Statement, formula: str | Sequence[str] | None = None, other: Statement | None = None) -> Module:
@@ -239,6 +246,9 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.verify.sheet import verify
     from derive.verify.words import closed
 
+    refuse_even_medians(module)
+    refuse_long_sums(module)
+    refuse_large_windows(module)
     module = judged(lettered(module))
     messages = derivation(settled(module))
     sheet = compose(messages, read.question if read else "")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "derive"
 # The stages in the order of the data. A stage imports from those above it and from its own line, never from below.
 STAGES = (
-    ("records", "collection", "limits", "errors", "expr", "affine", "functions", "reductions", "ring", "window_axis", "receptive_field", "sections", "tabular", "words"),
+    ("records", "collection", "limits", "errors", "timeout", "expr", "affine", "functions", "reductions", "ring", "window_axis", "receptive_field", "sections", "tabular", "words"),
     ("notation",),
     ("module", "sheet", "card", "formulas", "lines"),
     ("statement",),

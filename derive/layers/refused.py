@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, LimitError, UnsupportedError
-from derive.expr import Entry, In, Node, Num, Reduce, SetApp, walk
-from derive.limits import MOST_IN_A_WINDOW, MOST_TERMS
+from derive.expr import Entry, In, Node, Num, Reduce, SetApp, conditions, walk
+from derive.limits import MOST_COMPARED, MOST_IN_A_WINDOW, MOST_TERMS
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
-from derive.reductions import is_middle
+from derive.reductions import REDUCTIONS, is_middle
 from derive.window_axis import WindowAxis
 
 
@@ -62,18 +62,25 @@ def _even(field: ReceptiveField | None, shape: Sequence[int]) -> bool:
 _TESTED = "each equation is tested at every entry of several windows, which takes too long"
 
 
-def refuse_large_windows(field: ReceptiveField) -> None:
-    """Raise :class:`UnsupportedError` where Π K, or d (K − 1) + 1, s or p along an axis, is above 256."""
-    axes = [axis for axis in field.axes if isinstance(axis, WindowAxis)]
-    entries = math.prod(axis.kernel_size for axis in axes)
-    if entries > MOST_IN_A_WINDOW:
-        raise UnsupportedError(f"a window of {entries:,} entries: a sheet has at most {MOST_IN_A_WINDOW}, "
-                               f"for {_TESTED}")
-    for axis in axes:
-        widest = max(axis.span, axis.stride, axis.padding, axis.padding_after)
+def refuse_large_windows(module: Module) -> None:
+    """Raise :class:`UnsupportedError` for windows of too many entries, fewer where they are compared, or too wide."""
+    compared = {cond.set.name for node in _reductions(module) if REDUCTIONS[node.op].selects
+                for cond in conditions(node.binder.cond) if isinstance(cond, In) and isinstance(cond.set, SetApp)}
+    for name, field in module.fields:
+        most = MOST_COMPARED if name in compared else MOST_IN_A_WINDOW
+        axes = [axis for axis in field.axes if isinstance(axis, WindowAxis)]
+        entries = math.prod(axis.kernel_size for axis in axes)
+        if entries > most:
+            what = " that are compared" if name in compared else ""
+            raise UnsupportedError(f"a window of {entries:,} entries{what}: a sheet has at most {most}, for {_TESTED}")
+        widest = max((max(a.span, a.stride, a.padding, a.padding_after) for a in axes), default=0)
         if widest > MOST_IN_A_WINDOW:
             raise UnsupportedError(f"a kernel, stride or padding that spans {widest:,} cells: a sheet has at most "
                                    f"{MOST_IN_A_WINDOW}, for {_TESTED}")
+
+
+def _reductions(module: Module) -> Iterator[Reduce]:
+    return (n for equation in module.equations for n in walk(equation) if isinstance(n, Reduce))
 
 
 _NAMES = {"prod": "product", "max": "maximum", "min": "minimum"}

@@ -254,7 +254,9 @@ class Coder:
         if not isinstance(node.wrt, ex.Entry):
             raise UnsupportedError("a derivative is taken with respect to an entry")
         if not isinstance(node.of, ex.Entry) or node.of.tensor in self.definitions.tensors:
-            return f"P.slope(lambda P: {self.value(node.of)},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
+            first = len(self.marks)  # the expression tells its derivatives by all entries at once
+            value = self.remembered(node.of, self.value(node.of), first, object())
+            return f"P.slope(lambda P: {value},{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})"
         return (f"P.partial({node.of.tensor!r},{self.tuple_(node.of.indices)},"
                 f"{node.wrt.tensor!r},{self.tuple_(node.wrt.indices)})")
 
@@ -267,9 +269,15 @@ class Coder:
         first = len(self.marks)
         binder, inside = ex.opened(node)
         loops = self.clauses(binder, inside)
+        if node.op == "prod" and isinstance(inside, ex.Bracket):
+            return self._all(inside, loops)
         terms, source = f"[{self.value(inside)} {loops}]", REDUCTIONS[node.op].source
         text = source.format(terms) if source else f"reduced({node.op!r},{terms})"
         return self.remembered(node, text, first) if self._kept(node) else text
+
+    def _all(self, bracket: ex.Bracket, loops: str) -> str:
+        """Π [cond]: nothing is compared behind the first that is false, as in a window of many entries."""
+        return f"(1 if all({self._guard(bracket.cond)} {loops}) else 0)"
 
     def _kept(self, node: ex.Reduce) -> bool:
         """Whether its value is kept in the point: an extreme one is, and a sum that takes long."""
@@ -285,12 +293,15 @@ class Coder:
         text = f"{pick}([({self.value(inside)},{at}) {loops}],{1 if node.op == 'max' else -1})"
         return self.remembered(node, text, first)
 
-    def remembered(self, node: ex.Expr, text: str, first: int) -> str:
-        """The value kept in the point, with what it leaves in HITS: many statements ask for the same power."""
+    def remembered(self, node: ex.Expr, text: str, first: int, own: object = None) -> str:
+        """The value kept in the point, with what it leaves in HITS: many statements ask for the same power.
+
+        Under a key of its ``own`` for this statement alone.
+        """
         free = sorted(ex.free_indices(node), key=lambda v: v.name)
-        key = ex.subst(node, {v: ex.Idx(f"#{n}") for n, v in enumerate(free)})
+        key = own or ex.subst(node, {v: ex.Idx(f"#{n}") for n, v in enumerate(free)})
         used = list(ex.walk(node))
-        if any(isinstance(n, ex.Entry) and n.tensor in self.definitions.tensors for n in used):
+        if own is None and any(isinstance(n, ex.Entry) and n.tensor in self.definitions.tensors for n in used):
             return text
         # what the sheet defines is part of what is remembered: another sheet may define it otherwise
         sets = [self.definitions.sets.get(n.name) for n in used if isinstance(n, ex.SetApp)]

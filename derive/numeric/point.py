@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 from derive.expr import Arg, Expr, Idx, SetOf
@@ -56,11 +57,8 @@ def first_best(candidates: list[tuple[Any, Any]], sign: int) -> Any:
     """The first of the indices with the largest (sign 1) or smallest (−1) value."""
     if not candidates:
         raise Undefined
-    found, at = candidates[0]
-    for value, other in candidates[1:]:
-        if value * sign > found * sign:
-            found, at = value, other
-    return at
+    pick = max if sign > 0 else min
+    return pick(candidates, key=itemgetter(0))[1]  # the first of those that are equal
 
 
 def middle(candidates: list[tuple[Any, Any]], _: int) -> Any:

@@ -60,7 +60,7 @@ class Forward(Coder):
             raise UnsupportedError(f"`{type(node).__name__}` is not part of a forward formula")
         return super()._written(node)
 
-    def remembered(self, node: ex.Expr, text: str, first: int) -> str:
+    def remembered(self, node: ex.Expr, text: str, first: int, own: object = None) -> str:
         return text
 
     def _looked_up(self, tensor: str, at: str) -> str:

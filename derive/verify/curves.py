@@ -136,7 +136,9 @@ def _scale(marks: Sequence[tuple[float, float]]) -> Scale | None:
         return None
     (first, low), (last, high) = min(marks), max(marks)
     slope = (high - low) / (last - first)
-    even = all(abs(low + slope * (place - first) - number) < 1e-6 * (1 + abs(number)) for place, number in marks)
+    rounded = 1e-12 * abs(high - low)  # of a function that reaches 10^100 the number at 0, too
+    even = all(abs(low + slope * (place - first) - number) < 1e-6 * (1 + abs(number)) + rounded
+               for place, number in marks)
     return (lambda place: low + slope * (place - first)) if even else None
 
 

@@ -16,6 +16,7 @@ from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.errors import UnsupportedError
 from derive.expr import Entry, Expr, Given, Idx, Node, Num, Partial, Rel, conditions
+from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import cells, inside, jacobian_by_differences
 from derive.numeric.point import Index, NoCase, Undefined
 from derive.numeric.statements import index_value
@@ -104,7 +105,7 @@ Derivatives = dict[tuple[Index, Index], Any]
 # comparisons that hold (position, greater?, position), and the slopes (position, number)
 PlainCase = tuple[tuple[tuple[int, bool, int], ...], tuple[tuple[int, int], ...]]
 
-_STEP = Fraction(1, 1000)  # below every gap between the numbers drawn
+_SCALE = 1000  # of the numbers drawn, which makes them whole: then 1 is below every gap between them
 
 
 def window_routes(w: Windowed, layer: Scope, window: Scope) -> list[Check]:
@@ -140,9 +141,13 @@ def three_routes(w: Windowed, layer: Scope) -> Check:
 
 
 def _by_numbers(w: Windowed, point: Point) -> Derivatives:
-    """Of the evaluator beside the point, zeros left out; :class:`Undefined` where the two sides differ."""
+    """Of the evaluator beside the point, zeros left out; :class:`Undefined` where the two sides differ.
+
+    A maximum of entries has the same derivatives at a multiple of the point.
+    """
     shapes = {name: point.shapes[name] for name in point.given}
-    right, left = jacobian_by_differences(w.layer, point.given, shapes, w.source, _STEP)
+    wide = {name: {at: EXACT.number(_SCALE * n) for at, n in values.items()} for name, values in point.given.items()}
+    right, left = jacobian_by_differences(w.layer, wide, shapes, w.source, 1)
     if right != left:
         raise Undefined
     return right

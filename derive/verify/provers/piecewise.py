@@ -155,6 +155,9 @@ class Guards(Coder):
             ex.Cases(((node.body, guard), (ex.ONE, ex.OTHERWISE)))
         return super()._reduce(ex.Reduce(node.op, binder, body))
 
+    def _all(self, bracket: ex.Bracket, loops: str) -> str:
+        return f"prod([{self.value(bracket)} {loops}])"
+
     def _elements(self, node: ex.SetOf) -> str:
         """Each element that a set may have, and where it has it."""
         whole, shown = ex.opened(node)

@@ -62,7 +62,7 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
 _PARTS = ("forward", "backward", "derivatives")
 _DIGITS = 4
 _MANY = 9  # letters that are given, of which a table says the numbers
-_FEW = 9  # rows of a table that stands in every sheet
+_FEW = 16  # rows of a table that stands in every sheet
 
 
 def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:

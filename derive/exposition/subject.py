@@ -101,7 +101,18 @@ class Subject:
     @cached_property
     def parameters(self) -> tuple[Target, ...]:
         wanted = "parameters" in self.module.asked and not self.module.wanted
-        return tuple(self._target(wrt) for wrt in self.module.parameters) if wanted else ()
+        return tuple(self._target(wrt) for wrt in self._as_written(self.module.parameters)) if wanted else ()
+
+    def _as_written(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """In the order in which the question's formulas first write them, where these write them all."""
+        written = [letter for formula in _FORMULA.findall(self.question or "") for letter in _LETTER.findall(formula)]
+        places: dict[int, str] = {}
+        for symbol in filter(None, map(self.module.table.named, names)):
+            own = _LETTER.findall(symbol.latex)
+            first = next((n for n in range(len(written)) if written[n : n + len(own)] == own), None)
+            if first is not None:
+                places[first] = symbol.name
+        return tuple(places[n] for n in sorted(places)) if len(places) == len(names) else names
 
     @property
     def targets(self) -> tuple[Target, ...]:

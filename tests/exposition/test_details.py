@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import derive
+from derive.calculus.one_window import derivation
 from derive.card import Card
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Partial, Rel, Size, walk
+from derive.question import module_of
 from derive.render import DETAILS
 from derive.sheet import SECTIONS, Bullets, Heading, Math, Prose, rank
 from derive.statement import Statement
@@ -180,3 +182,9 @@ def test_the_answer_says_what_of_the_question_it_does_not_answer() -> None:
     said = [block.text for block in composed("parts_abc").sheet.answer if isinstance(block, Prose)]
     assert said[-1].startswith("Not answered here, since it asks for no derivative") and "learn slowly" in said[-1]
     assert "line" not in said[-1]
+
+
+def test_parameters_stand_in_the_order_of_the_question() -> None:
+    gates = r"$i = \tanh(A x)$, $o = \tanh(B x)$ and $h = o \odot i$"
+    card = Card.parse(f"---\nid: t\n---\n# Question\nA cell computes {gates} with trainable $B$ and $A$. Derive the parameter messages.\n")
+    assert [t.wrt for t in Subject(derivation(module_of(card)), card.question).parameters] == ["A", "B"]

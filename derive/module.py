@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 
 from derive.expr import BINDING, Arg, Entry, Expr, Fn, Idx, In, Node, Partial, Reduce, Rel, free_indices, subst, walk
@@ -15,6 +16,7 @@ from derive.records import dataclass
 TIE_RULES = ("first", "last", "split")
 UNSAID = "nothing says otherwise"  # in how the role of a letter was read
 _UNANSWERED, _LINE = "not answered, ", re.compile(r" \(line \d+\)$|(?<=: )line \d+: ")
+Numbers = tuple[tuple[tuple[int, ...], Fraction], ...]  # entry by entry, as the layer counts
 ROLES = ("inputs", "parameters", "constants")  # of the letters that a layer is given
 
 
@@ -66,6 +68,7 @@ class Module:
     recounted: tuple[Entry, Entry] | None = None  # the output here, and as the question counts it: y_t, y_{t+K-1}
     first: int | None = None  # where the question begins to count, where a range of an output says so
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
+    values: tuple[tuple[str, Numbers], ...] = ()  # that the question gives to letters and to the upstream gradient
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
 
@@ -152,7 +155,8 @@ class Module:
     @cached_property
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
-        plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=())
+        plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
+                        values=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

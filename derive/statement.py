@@ -55,8 +55,9 @@ class Statement(Tabular):
     ``layers`` gives layers by name (``linear -> relu``), or ``forward`` gives formulas in the notation;
     ``functions`` are those that they apply (``f(s) = s^2``).  ``shapes`` holds ``W \in \mathbb{R}^{K \times n}``,
     ``ranges`` ``0 \le k < K``, ``facts`` ``\epsilon > 0``; ``derive`` kinds of messages (forward, backward,
-    jacobian, vjp, parameters) and derivatives.  ``loss`` and ``upstream`` are the letters of ℓ and of ∂ℓ/∂y.
-    ``sources`` says where each item was read; ``open`` what is undecided: a text that ends in ``?`` stands for it.
+    jacobian, vjp, parameters) and derivatives; ``values`` numbers of letters, ``x = (1, 2)``.  ``loss`` and
+    ``upstream`` are the letters of ℓ and of ∂ℓ/∂y.  ``sources`` says where each item was read; ``open`` what is
+    undecided: a text that ends in ``?`` stands for it.
     """
 
     layers: str | None = None
@@ -80,6 +81,7 @@ class Statement(Tabular):
     ceil_mode: str | None = None
     output_size: Texts | None = None
     tie_rule: str | None = None
+    values: Texts | None = None
     sources: Mapping[str, tuple[Source, ...]] = field(default_factory=dict, compare=False, repr=False)
     open: tuple[Open, ...] = field(default=(), compare=False, repr=False)
     origin: str = field(default="the front matter", compare=False, repr=False)
@@ -139,7 +141,7 @@ class Statement(Tabular):
         return Statement(**values, sources=sources, open=self.open + other.open, origin=" and ".join(origins))
 
     @cached_property
-    def values(self) -> Mapping[str, Any]:
+    def header(self) -> Mapping[str, Any]:
         """The values that its front matter has: texts, lists of them, and numbers."""
         return {key: items[0] if key in SINGLE and key != "ceil_mode" else _value(items[0]) if key == "ceil_mode" else
                 _sizes(items) if key in SIZES else list(items) for key, items in self.given()}
@@ -179,8 +181,8 @@ def with_statement(card: Card, statement: Statement) -> Card:
     """The card with a statement's keys in place of its own, its text as it is."""
     header = card.header
     lines = {key: line for key, _ in statement.given() if (line := statement.line(key)) is not None}
-    values = {key: value for key, value in header.values.items() if key not in lines or key in statement.values}
-    return Card(card.text, FrontMatter(MappingProxyType({**values, **statement.values}),
+    values = {key: value for key, value in header.values.items() if key not in lines or key in statement.header}
+    return Card(card.text, FrontMatter(MappingProxyType({**values, **statement.header}),
                                        MappingProxyType({**header.lines, **lines}), header.written), card.id, card.path)
 
 

@@ -76,7 +76,7 @@ def _read(path: Path, writing: bool, form: str, limits: Limits) -> int:
 def _as_json(statement: Any) -> dict[str, Any]:
     """The statement by key, the source of each item, and what is open."""
     return {
-        "statement": dict(statement.values),
+        "statement": dict(statement.header),
         "sources": {key: [{"line": s.line, "words": s.words} for s in sources]
                     for key, sources in statement.sources.items() if sources},
         "open": [{"key": o.key, "message": o.message, "choices": list(o.choices), "line": o.line}

@@ -60,7 +60,7 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
 
 
 _PARTS = ("forward", "backward", "derivatives")
-_DIGITS = 4
+DIGITS = 4
 _MANY = 9  # letters that are given, of which a table says the numbers
 _FEW = 16  # rows of a table that stands in every sheet
 
@@ -76,17 +76,18 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             return
         (point, results), *others = found
         b.heading("heading_example")
-        names = (*module.given, *([f"delta_{module.output}"] if subject.backward else []))
+        delta = f"delta_{module.output}"
+        names = (*module.given, *([delta] if subject.backward and delta in point.values else []))
         given = [[Result(Entry(name, ()), p.tensor(name), "given") for name in names] for p, _ in found]
         if len(names) > _MANY or any(len(at) > 2 for _, values, _ in given[0] + results for at in values):
             sliced(b, given[0], results)
             return
-        b.prose("example_given", upstream=bool(subject.backward))
+        b.prose("example_given", upstream=names[-1] not in module.given, given=bool(module.values))
         numbers = (eq(Entry(name, ()), printed(point.tensor(name))) for name in names)
         b.joined("example_given", numbers, "example", definition=True)
         if kind is EXACT:
             exact(b, results)
-            if subject.backward:
+            if subject.backward and not module.values:
                 tied(b, module, point)
         else:
             rounded(b, results)
@@ -98,7 +99,7 @@ def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
     """A column of numbers for each of the branches that the first example does not visit."""
     rows = tuple((b.m(row[0].node), *(in_rows(r.values, _number) for r in row)) for row in zip(*columns, strict=True))
     b.heading("heading_others" if len(rows) <= _FEW else "heading_elsewhere", 3)
-    b.prose("example_elsewhere", several=len(columns) > 1, digits=_DIGITS)
+    b.prose("example_elsewhere", several=len(columns) > 1, digits=DIGITS)
     name, value = b.say("example_header").split(" ~ ")
     b.table((name, *[value] * len(columns)), rows, "l" * (1 + len(columns)))
 
@@ -115,14 +116,14 @@ def exact(b: Builder, results: list[Result]) -> None:
 
 def rounded(b: Builder, results: list[Result]) -> None:
     """A row for each tensor, each δ, each derivative."""
-    b.prose("example_rounded", digits=_DIGITS)
-    rows = tuple((b.m(node), in_rows(values, _rounded)) for node, values, _ in results)
+    b.prose("example_rounded", digits=DIGITS)
+    rows = tuple((b.m(node), in_rows(values, in_decimals)) for node, values, _ in results)
     b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 
 
 def sliced(b: Builder, given: list[Result], results: list[Result]) -> None:
     """A row for each tensor: its rows, of three axes one matrix after another."""
-    b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values), digits=_DIGITS)
+    b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values), digits=DIGITS)
     header = tuple(b.say("example_header").split(" ~ "))
     b.table(header, tuple((b.m(node), in_rows(values, _number)) for node, values, _ in given), "ll")
     b.prose("example_follows")
@@ -130,15 +131,15 @@ def sliced(b: Builder, given: list[Result], results: list[Result]) -> None:
     b.table(header, tuple(rows), "ll")
 
 
-def _rounded(value: Any) -> str:
-    return f"{float(value) + 0:.{_DIGITS}f}".replace("-", "−")
+def in_decimals(value: Any) -> str:
+    return f"{float(value) + 0:.{DIGITS}f}".replace("-", "−")
 
 
 def _number(value: Any) -> str:
     """A number that is whole, a fraction or of few digits as it is, another one rounded."""
     if isinstance(value, (int, Fraction)) or value == int(value):
         return str(Fraction(value)).replace("-", "−")
-    rounded = _rounded(value)
+    rounded = in_decimals(value)
     return rounded.rstrip("0") if value == float(rounded.replace("−", "-")) else rounded
 
 

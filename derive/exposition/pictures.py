@@ -109,7 +109,8 @@ def gradients(b: Builder, d: Story, point: Point, gradient: Mapping[Index, Any])
 def trial(d: Story, point: Point) -> Trial | None:
     """The example's numbers and windows, for those who want to change them; None where a window has no entry."""
     known, shape = letters(d), point.shapes[d.wrt]
-    if d.field.misses(shape):
+    whole = all(v == int(v) for name in (d.wrt, f"delta_{d.module.output}") for v in point.tensor(name).values())
+    if d.field.misses(shape) or not whole:
         return None
     axes = zip(d.field.axes, shape, d.field.output_shape(shape), strict=True)
     windows = tuple(tuple(tuple(axis.covered(k, n)) for k in range(count)) for axis, n, count in axes)

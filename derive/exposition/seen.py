@@ -7,7 +7,7 @@ from derive.calculus import one_window as one
 from derive.exposition.builder import Builder
 from derive.exposition.example import matrix
 from derive.exposition.story import Story
-from derive.exposition.window_example import example_point, values
+from derive.exposition.window_example import example_point, scope_of, values
 
 
 def differently(b: Builder, d: Story) -> None:
@@ -60,6 +60,8 @@ def indicator(b: Builder, d: Story) -> None:
 def masked(b: Builder, d: Story) -> None:
     """The mask of the worked example, which is the message of an upstream gradient of ones."""
     point = example_point(d)
+    if scope_of(d, point) != "example":  # the mask counts the first of entries that tie
+        return
     b.heading("heading_mask", 3)
     b.prose("example_mask", op=d.op, mask=b.m(ex.Entry("mask", d.indices)), overlaps=d.field.overlaps)
     b.math("mask", mask(d), definition=True)

@@ -14,14 +14,15 @@ from derive.exposition.builder import Builder
 from derive.exposition.example import in_rows, matrix, tied
 from derive.exposition.pictures import gradients, trial
 from derive.exposition.story import Story
-from derive.exposition.worked import differing
+from derive.exposition.worked import differing, stated
 from derive.expr import Entry, Expr, eq
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Index
 from derive.receptive_field import shares
 from derive.sheet import Trial
 from derive.verify.points.claims import Compiler
-from derive.verify.points.point import Point
+from derive.verify.points.point import Point, shape_of
+from derive.verify.ties import Message
 
 LARGEST = 8  # a side of more cells does not fit a page
 MOST_CELLS = 54  # of three axes
@@ -39,19 +40,22 @@ def build(b: Builder, d: Story) -> Trial | None:
         sliced(b, d, point)
         return None
     source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
-    b.prose("example_given", stated=d.module.input_size == point.shapes[d.wrt])
+    given = dict(d.messages.module.values)
+    b.prose("example_given", stated=d.module.input_size == point.shapes[d.wrt], given=bool(given),
+            upstream=f"delta_{d.module.output}" in given)
     upstream = Entry(f"delta_{d.module.output}", ())
+    scope = scope_of(d, point)
     b.joined("example_given", (eq(source, matrix(point.given[d.wrt])), eq(upstream, matrix(point.tensor(
-        upstream.tensor)))), "example", definition=True)
+        upstream.tensor)))), scope, definition=True)
     b.prose("example_output", op=d.op)
-    b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), "example")
+    b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), scope)
     b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
-    message = d.message.after
-    assert isinstance(message, Expr)
-    gradient = values(d, message, point)
-    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), "example")
-    gradients(b, d, point, gradient)
-    tied(b, d.module, point)
+    gradient = gradient_of(d, point)
+    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), scope)
+    if scope == "example":
+        gradients(b, d, point, gradient)
+    if not given:
+        tied(b, d.module, point)
     return trial(d, point)
 
 
@@ -72,6 +76,9 @@ def sliced(b: Builder, d: Story, point: Point) -> None:
 
 def example_shape(d: Story) -> Index:
     """The card's input size where it fits a page, else 4 × 4, or what holds two windows, and what they share."""
+    values = dict(d.messages.module.values).get(d.wrt)
+    if values is not None:
+        return shape_of(dict(values))
     known = d.module.input_size
     if known is not None and max(known) <= LARGEST:
         return known
@@ -92,6 +99,10 @@ def example_point(d: Story) -> Point:
     """
     seed = hashlib.sha256(f"{d.module.key}:{d.field}".encode()).digest()
     source = random.Random(int.from_bytes(seed[:8], "big"))
+    if d.messages.module.values:
+        point = stated(d.messages.module, EXACT)
+        known = f"delta_{d.module.output}" in point.values
+        return point if known else point.with_upstream(differing(point.tensor(d.module.output), source))
     shape = example_shape(d)
     cells = list(itertools.product(*map(range, shape)))
     found: list[Point] = []
@@ -100,6 +111,22 @@ def example_point(d: Story) -> Point:
         found.append(Point(d.module, EXACT, {d.wrt: dict(zip(cells, drawn, strict=True))}, {d.wrt: shape}, {}))
     point = found[-1]
     return point.with_upstream(differing(point.tensor(d.module.output), source))
+
+
+def gradient_of(d: Story, point: Point) -> Mapping[Index, Any]:
+    """δ of the input by the derived formula, at ties by the rule."""
+    if scope_of(d, point) == "tied":
+        return Message(d.module).at(point)
+    message = d.message.after
+    assert isinstance(message, Expr)
+    return values(d, message, point)
+
+
+def scope_of(d: Story, point: Point) -> str:
+    """Where its numbers stand: "tied" where an output is attained by several entries of its window, else "example"."""
+    source, output, shape = point.given[d.wrt], point.tensor(d.module.output), point.shapes[d.wrt]
+    several = (sum(source[c] == value for c in d.field.window(at, shape)) > 1 for at, value in output.items())
+    return "tied" if any(several) else "example"
 
 
 def _shared(point: Point, d: Story) -> bool:

@@ -14,7 +14,7 @@ from itertools import count, cycle, islice
 from typing import Any, NamedTuple, cast
 
 from derive.calculus.derivation import Step
-from derive.errors import UnsupportedError, VerificationError
+from derive.errors import CardError, UnsupportedError, VerificationError
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, Fn, Idx, Num, Partial, Reduce, walk
 from derive.functions import known
@@ -28,7 +28,7 @@ from derive.verify.points.claims import Claim, Compiler, Refuted
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.extents import LARGEST
 from derive.verify.points.facts import Total
-from derive.verify.points.point import Point, Values
+from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.points.sizes import Sizes, again, choices
 from derive.window_axis import Axis, WindowAxis
 
@@ -70,6 +70,8 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
     Nothing where no numbers fit a page or avoid the kinks.
     """
     module = subject.module
+    if module.values:
+        return [_stated(subject, kind)]
     symbols = [s for name in (*module.given, *module.defined) if (s := module.table.named(name))]
     own = window_sizes(module)
     large = own is None and any(isinstance(n, int) and n > LARGEST for s in symbols for n in s.sizes)
@@ -89,6 +91,36 @@ def worked(subject: Subject, kind: Arithmetic) -> list[Worked]:
         return _chosen(points, lambda point: _off_kinks(subject, point, compiled))
     except UnsupportedError:
         return []
+
+
+def stated(module: Module, kind: Arithmetic) -> Point:
+    """The numbers of the question; δ of its output where it gives one, 1 of a single number.
+
+    Raises :class:`CardError` where the formula has no value there.
+    """
+    numbers = {name: {at: kind.number(n) for at, n in entries} for name, entries in module.values}
+    shapes = {name: shape_of(numbers[name]) for name in module.given}
+    try:
+        point = Point(module, kind, {name: numbers[name] for name in module.given}, shapes, {})
+    except (Undefined, ArithmeticError, ValueError):
+        raise CardError("the formulas have no value for the numbers of the question") from None
+    output = point.values[module.output]
+    upstream = numbers.get(f"delta_{module.output}") or ({at: kind.number(1) for at in output}
+                                                         if len(output) == 1 else None)
+    if upstream is not None and upstream.keys() != output.keys():
+        raise CardError(f"the output has the shape {shape_of(output)} at the numbers of the question, and its gradient "
+                        f"{shape_of(upstream)}")
+    return point if upstream is None else point.with_upstream(upstream)
+
+
+def _stated(subject: Subject, kind: Arithmetic) -> Worked:
+    """What follows from the numbers of the question; raises :class:`CardError` at a kink."""
+    point = stated(subject.module, kind)
+    try:
+        return Worked(point, [*following(subject, point, cache(Compiler.of(subject.messages, kind).function))])
+    except (Undefined, ArithmeticError, ValueError):
+        raise CardError("at the numbers of the question the layer is not differentiable (a tie or a kink): choose "
+                        "others, or leave them out") from None
 
 
 def _sizes(module: Module) -> Sizes:
@@ -243,7 +275,7 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
     for tensor in subject.module.defined:
         yield Result(Entry(tensor, ()), point.tensor(tensor), "forward")
     stages: dict[Entry, Step] = {}
-    for target in subject.backward:
+    for target in subject.backward if f"delta_{subject.module.output}" in point.values else ():
         stages |= {cast(Entry, s.before): s for s in subject.messages.stages(target.wrt)}
         stages[cast(Entry, subject.message(target).before)] = subject.message(target)
     for before, step in stages.items():

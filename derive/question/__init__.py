@@ -16,7 +16,9 @@ from derive.module import Module
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
+from derive.question import numbers
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
+from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
 from derive.question.requests.request import besides
 from derive.question.requests.slots import beside_windows, refuse_requests, refuse_words
@@ -60,8 +62,9 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        asked, unanswered = set_aside(card)
-        module = _read(Question(asked, statement))
+        whole, given = numbers.apart(unbarred(card))
+        asked, unanswered = set_aside(whole)
+        module = numbers.with_numbers(_read(Question(asked, statement)), (*numbers.stated(statement), *given))
         not_on = () if outside is None else _not_on(card, outside)
         return replace(module, readings=(*module.readings, *unanswered, *not_on))
     except DeriveError as error:

@@ -21,6 +21,7 @@ from derive.notation import gather
 from derive.notation.formulas import Formula
 from derive.notation.rules import RULES, SPELLINGS, rewritten
 from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.rules.trees import stated
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, latex_of, name_of
 from derive.question.letters.applied import with_named
 from derive.question.letters.claims import facts_of, with_numbers
@@ -39,10 +40,11 @@ from derive.question.windows.pooling import is_extreme, name_of_op, tie_rule_of
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import Words, words_of
 from derive.question.windows.written import Fields, fields_of
+from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose, prose_of
 from derive.question.words.reading import question_formulas, read_parts
 from derive.records import dataclass
-from derive.specify.applied import refuse_indexed_matrices, refuse_two_readings
+from derive.specify.applied import refuse_indexed_matrices, refuse_number_weights, refuse_two_readings
 from derive.specify.bias_columns import with_biases
 from derive.specify.declared import declared_by, declares, with_own_axes
 from derive.specify.definitions import Definitions, definitions, inlined, statements
@@ -209,7 +211,8 @@ def given_module(card: Card, statement: Statement, fields: Fields = ()) -> Modul
     found = inlined(definitions(given.nodes, given.table))
     refuse_idle(given, statement, found)
     named_by = partials(tuple(given.of("derive")))
-    layer = _layer(statement, found, given.table, {d.of.tensor for _, d in named_by if isinstance(d.of, Entry)})
+    layer = _layer(statement, found, given.table, {d.of.tensor for _, d in named_by if isinstance(d.of, Entry)},
+                   given.prose)
     named = [*mentions(given.prose, partial(letters_of, table=layer.table))]
     roles = roles_of(layer.given, named, card, layer.table)
     layer, roles, put_in = with_numbers(layer, roles, {d.wrt for _, d in named_by}, given.prose)
@@ -239,7 +242,8 @@ def laid_over(module: Module, card: Card, statement: Statement) -> Module:
     return replace(found, name=module.name, readings=tuple(dict.fromkeys((*kept, *own, *said(statement)))))
 
 
-def _layer(statement: Statement, found: Definitions, table: SymbolTable, differentiated: set[str]) -> Computed:
+def _layer(statement: Statement, found: Definitions, table: SymbolTable, differentiated: set[str], prose: Prose
+           ) -> Computed:
     if not found.tensors:
         found, table = as_layer(found, table)
     layer = well_defined(computed(found, table, differentiated, output_of(statement, found, table)))
@@ -247,7 +251,10 @@ def _layer(statement: Statement, found: Definitions, table: SymbolTable, differe
     listed = {*(letter_of(t, table) for key in LETTERS for t in getattr(statement, key) or ()),
               *(s.name for s in declared_by(statement).of_kind(Kind.TENSOR))}
     refuse_two_readings([d.formula for d in layer.used], {*layer.given} - listed)
-    refuse_indexed_matrices([d.formula for d in layer.used], layer.table)
+    formulas = [d.formula for d in layer.used]
+    refuse_indexed_matrices(formulas, layer.table)
+    if not named(prose.text, "rank.scalar"):
+        refuse_number_weights(formulas, layer.table, listed | {*stated(prose.formulas)})
     return layer
 
 
@@ -393,7 +400,7 @@ def _parts(card: Card, statement: Statement) -> tuple[Part, ...] | None:
     spec = find(parts[0].name)
     if named is not None and (len(parts) > 1 or find(named) is not spec):
         raise CardError(f"`layer: {named}` and `layers: {statement.layers}` differ; keep one of them")
-    outside = {key: statement.values[key] for key in (*SIZES, "ceil_mode") if key != "input_size"
+    outside = {key: statement.header[key] for key in (*SIZES, "ceil_mode") if key != "input_size"
                and getattr(statement, key) is not None}
     if len(parts) == 1 and not parts[0].plain and not parts[0].given:
         if isinstance(spec, Pooling) and statement.forward is None:

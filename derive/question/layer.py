@@ -14,7 +14,7 @@ from derive.module import Module
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import Said, kind_of
 from derive.notation.rules.letters import short
-from derive.notation.rules.trees import with_trees
+from derive.notation.rules.trees import stated, with_trees
 from derive.notation.symbols import Kind, SymbolTable
 from derive.question.letters.claims import (
     Doubts,
@@ -52,11 +52,12 @@ from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import words_of
 from derive.question.windows.written import Fields, fields_of, refuse_other_stride
+from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.question.words.reading import Read, question_formulas
 from derive.question.written import read_layer
 from derive.records import dataclass
-from derive.specify.applied import refuse_indexed_matrices, refuse_two_readings
+from derive.specify.applied import refuse_indexed_matrices, refuse_number_weights, refuse_two_readings
 from derive.specify.definitions import Definitions, definitions, inlined
 from derive.specify.layer import Computed, computed, refuse_unknown, said_of, specified, well_defined
 from derive.specify.order import as_layer
@@ -209,6 +210,8 @@ def roles_given(state: State) -> State:
     formulas = [d.formula for d in state.layer.used]
     refuse_two_readings(formulas, state.layer.given)
     refuse_indexed_matrices(formulas, state.layer.table)
+    if not named(state.prose.text, "rank.scalar"):
+        refuse_number_weights(formulas, state.layer.table, {*stated(state.prose.formulas)})
     refuse_turned(state.prose, state.card)
     return replace(state, roles=roles_of(state.layer.given, state.mentions, state.card, state.layer.table))
 

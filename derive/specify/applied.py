@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
-from derive.notation.rules.trees import all_runs, letter
+from derive.notation.rules.trees import all_runs, letter, spelt
 from derive.notation.symbols import GREEK, Kind, SymbolTable, identifier, is_capital
 from derive.notation.tree import Group, Items, Scripted, base_of, is_group, is_token, split, unwrap
 from derive.notation.tree import below as runs_of
@@ -70,6 +70,23 @@ def refuse_indexed_matrices(formulas: Iterable[Formula], table: SymbolTable) -> 
                         f"`{spelt}`: are the `{own.latex}` numbers or matrices? Write the indices of their entries, as "
                         rf"in `\sum_j {own.latex}_{{ekj}} {vector.latex}_j`, or a small letter for numbers",
                         line=formula.line))
+
+
+def refuse_number_weights(formulas: Iterable[Formula], table: SymbolTable, known: Collection[str | None]) -> None:
+    """Raise :class:`CardError` for W x of two numbers where their shapes are not ``known``: a capital acts on x."""
+    for formula, tree in _parsed(formulas):
+        for run in all_runs(tree):
+            for item, after in itertools.pairwise(run):
+                own, other = (table.named(letter(base_of(i)) or "") for i in (item, after))
+                bare = is_token(after, "NAME") and (is_token(item, "NAME") or isinstance(item, Scripted))
+                if not bare or own is None or other is None or not is_capital(own.name):
+                    continue
+                unsaid = {own.name, spelt((item,))}.isdisjoint(known)
+                if own.kind is other.kind is Kind.TENSOR and not own.axes and not other.axes and unsaid:
+                    raise CardError(Problem(
+                        f"`{own.latex} {other.latex}`: are `{own.latex}` and `{other.latex}` numbers, or a matrix and "
+                        rf"a vector? State the shapes, as in `{own.latex} \in \mathbb{{R}}` or "
+                        rf"`{own.latex} \in \mathbb{{R}}^{{m \times n}}`", line=formula.line, key="shapes"))
 
 
 def _parsed(formulas: Iterable[Formula]) -> Iterator[tuple[Formula, Items]]:

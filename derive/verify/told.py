@@ -17,10 +17,12 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import WHOLE
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
+from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
 from derive.verify.beside import FORMULA
+from derive.verify.points.draw import arithmetic_of
 
 _READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
 _DIGITS = re.compile(r"\d+")
@@ -224,6 +226,11 @@ ALONE: dict[str, Alone] = {
     "here.size": lambda layer, size: size in (None, layer.module.input_size),
     "here.identity": lambda layer, alone: not alone or any(
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
+    "answer_numbers.digits": lambda layer, digits: bool(digits) == (arithmetic_of((
+        *layer.module.equations, *(f.body for f in layer.module.functions))) is not EXACT),
+    "answer_numbers.missing": lambda layer, missing: not missing or f"delta_{layer.module.output}" not in {
+        name for name, _ in layer.module.values},
+    "example_given.given": lambda layer, given: given == bool(layer.module.values),
     "example_given.stated": lambda layer, stated: not stated or layer.module.input_size is not None,
     "ties.absolute": lambda layer, absolute: absolute == _function(layer, "abs"),
     "tied_gradient.absolute": lambda layer, absolute: absolute == _function(layer, "abs"),

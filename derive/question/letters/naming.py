@@ -180,6 +180,13 @@ def written_letters(formula: Formula) -> tuple[str, ...]:
     return tuple(name for name in found if name) if all(found) else ()
 
 
+def computed_letters(formulas: Iterable[Formula]) -> frozenset[str]:
+    r"""The letters left of an equality sign, without their indices and with their labels."""
+    heads = (run[0] for f in formulas for part in statements(f.tree or ()) if len(run := sides(part)) > 1)
+    return frozenset(name for head in heads if len(head) == 1
+                     for name in (_bare(head), _labelled(normal(head[0]))) if name)
+
+
 def lettered(formula: Formula) -> tuple[str, ...]:
     r"""The letters that a formula merely lists, as they are written: W_h and b_h of $W_h, b_h$."""
     parts = _listed(formula) if bare_letters(formula) else []

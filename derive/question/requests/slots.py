@@ -11,7 +11,7 @@ from derive.notation.rules.kinds import Said, equates, is_derived, kind_of
 from derive.notation.rules.letters import of_loss
 from derive.notation.rules.trees import letter, sides, statements
 from derive.notation.tree import base_of, has
-from derive.question.letters.naming import Mention, written_letters
+from derive.question.letters.naming import Mention, computed_letters, written_letters
 from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import tails, told, unknown_nouns
 from derive.question.requests.request import discussed, is_primed, requested
@@ -380,7 +380,7 @@ def _by_what(prose: Prose, asked: Sentences) -> Iterator[Place]:
 def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
     """«derive ∂L/∂W, $dx$ and the …»: each item of the list behind the verb is understood."""
     gaps = {gap.start: gap for gap in prose.gaps}
-    computed = {name for g in prose.gaps if equates(g.formula) for name in written_letters(g.formula)[:1]}
+    computed = computed_letters(prose.formulas)
     for items in _lists(prose):
         of_noun = False  # «the local gradients $δ_2$ and $δ_1$», «with respect to $W$ and $b$»
         for start, stop in items:

@@ -1,0 +1,43 @@
+"""What the answer says in numbers, where the question gives them: the output, each gradient, each derivative."""
+
+from __future__ import annotations
+
+from derive.exposition.builder import Builder
+from derive.exposition.example import DIGITS, in_decimals, in_rows, printed
+from derive.exposition.story import Story, whole
+from derive.exposition.subject import Subject
+from derive.exposition.window_example import example_point, gradient_of, scope_of
+from derive.exposition.worked import Result, worked
+from derive.expr import Entry, eq
+from derive.numeric.arithmetic import EXACT, precision
+from derive.verify.points.draw import arithmetic_of
+
+
+def asked(b: Builder, subject: Subject) -> None:
+    """s = …, y = …, δ_x = … and ∂y_0/∂x_1 = … at the numbers of the question; exact where the layer is rational."""
+    module = subject.module
+    if not module.values:
+        return
+    story = whole(subject.messages)
+    kind = EXACT if story else arithmetic_of((*module.equations, *(f.body for f in module.functions)))
+    with precision():
+        scope, found = _of_windows(story) if story else ("example", worked(subject, kind)[0].results)
+        wanted = {f"delta_{t.wrt}" for t in subject.backward}
+        own = [r for r in found if r.part != "backward" or (isinstance(r.node, Entry) and r.node.tensor in wanted)]
+        missing = bool(subject.backward) and not any(r.part == "backward" for r in own)
+        b.prose("answer_numbers", digits=None if kind is EXACT else DIGITS, missing=missing, tied=scope == "tied",
+                rule=module.tie_rule)
+        if kind is EXACT:
+            b.joined("numbers", (eq(r.node, printed(r.values)) for r in own), scope)
+        else:
+            rows = tuple((b.m(r.node), in_rows(r.values, in_decimals)) for r in own)
+            b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
+
+
+def _of_windows(d: Story) -> tuple[str, list[Result]]:
+    """The output of a maximum over windows and what comes back to its input, at ties by the rule."""
+    point = example_point(d)
+    found = [Result(Entry(d.module.output, ()), point.tensor(d.module.output), "forward")]
+    if f"delta_{d.module.output}" in dict(d.messages.module.values):
+        found.append(Result(Entry(f"delta_{d.wrt}", ()), gradient_of(d, point), "backward"))
+    return scope_of(d, point), found

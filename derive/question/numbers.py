@@ -1,0 +1,288 @@
+"""The numbers of a question: taken out of it before it is read, which leaves the layer, and bound to its letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from derive.axes import axes
+from derive.card import Card
+from derive.errors import CardError, DeriveError, OpenError, Problem
+from derive.module import Module, Numbers
+from derive.notation import tree as tr
+from derive.notation.formulas import Formula
+from derive.notation.literals import Literal, literal
+from derive.notation.rules import trees
+from derive.notation.rules.kinds import is_derived
+from derive.notation.symbols import name_of
+from derive.question.words.lexicon import named
+from derive.question.words.prose import GAP, Prose, prose_of
+from derive.question.words.reading import question_formulas
+from derive.records import dataclass
+from derive.sections import lines_of
+from derive.specify.stated import formulas_of
+from derive.statement import Statement
+
+MOST = 240  # numbers of one question: more do not fit a page
+_MAY_STAND = re.compile(r"matrix|array|[(\[]\s*(?:\{?[-+]|\\[td]?frac)?\s*\d")
+_LISTS = ("LPAREN", "LBRACK")
+_PAIR = 2  # (2, 2) may be a stride, (1, 5, 2) is none
+_BEFORE = 60  # characters in which the noun of a letter stands
+
+
+@dataclass(frozen=True)
+class Given:
+    """A letter with numbers, as the question writes it.
+
+    ``letter`` is its LaTeX, of ∂L/∂y that of y, "" where numbers stand alone; ``role`` is "input" or "upstream" where
+    the words before it say so.
+    """
+
+    letter: str
+    role: str
+    numbers: Literal
+    line: int | None
+    words: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where numbers stand in the source, what stands there without them, and what they give."""
+
+    start: int
+    stop: int
+    instead: str
+    given: Given | None
+    sure: bool  # no stride and no size is written so
+
+
+def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
+    r"""The card with ``x \in \mathbb{R}^2`` for ``x = (1, 2)``, and what such formulas give; as it is without any."""
+    if _MAY_STAND.search(card.question) is None:
+        return card, ()
+    try:
+        formulas = trees.with_trees(question_formulas(card))
+        prose = prose_of(card.question, card.question_line, formulas)
+    except DeriveError:
+        return card, ()
+    places = [place for formula in formulas for place in _places(formula, formulas, prose)]
+    if not any(place.sure and place.given and place.given.numbers.axes for place in places):
+        return card, ()
+    places = [place for place in places if place.sure]
+    places += [*_evaluated(places, prose), *_manners(prose)]
+    question = card.question
+    for place in sorted(places, key=lambda p: -p.start):
+        kept = "\n" * question.count("\n", place.start, place.stop)
+        question = question[: place.start] + place.instead + kept + question[place.stop :]
+    at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
+    text = card.text[:at] + question + card.text[at + len(card.question) :]
+    return replace(card, text=text), tuple(place.given for place in places if place.given)
+
+
+def stated(statement: Statement) -> tuple[Given, ...]:
+    """What the front matter gives; raises :class:`CardError` for what is no letter with numbers."""
+    found = []
+    for formula in trees.with_trees(formulas_of(statement, "values")):
+        parts = [_parted(part) for part in trees.statements(formula.tree or ())]
+        if not parts or any(part is None for part in parts):
+            raise CardError(Problem(f"`values: {formula.latex}`: numbers are given as in `x = (1, 2)` or "
+                                    r"`W = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}`", line=formula.line))
+        found += [Given(_letter(head, formula, begin), _of_message(head), numbers, formula.line, formula.latex)
+                  for head, begin, _, numbers in filter(None, parts)]
+    return tuple(found)
+
+
+# --- where numbers stand ----------------------------------------------------------------------------------------------
+
+
+def _places(formula: Formula, formulas: Sequence[Formula], prose: Prose) -> Iterator[_Place]:
+    at, source = prose.plain.place(formula), prose.plain.source
+    if formula.tree is None or not source.startswith(formula.latex, at):
+        return
+    alone = literal(formula.tree)
+    if alone is not None and alone.axes and isinstance(tr.base_of(formula.tree[0]), tr.Env):
+        role = _role(prose, at)
+        start, stop = _with_signs(source, at, at + len(formula.latex))
+        if role:
+            yield _Place(start, stop, " ", Given("", role, alone, formula.line, formula.latex), True)
+        return
+    others = [other for other in formulas if other is not formula]
+    parts = trees.statements(formula.tree)
+    for n, part in enumerate(parts):
+        found = _parted(part)
+        if found is None:
+            continue
+        head, begin, end, numbers = found
+        derived, letter = is_derived(head), _letter(head, formula, begin)
+        role = _of_message(head) or (_role(prose, at, len(parts) == 1) if n == 0 else "")
+        computes = any(_computed_with(head, other) for other in others)
+        long = numbers.axes and (prod(numbers.shape) > _PAIR or isinstance(tr.base_of(part[-1]), tr.Env))
+        plain = derived or role == "upstream"
+        known = tr.has(part, "IN")
+        space = r" \in \mathbb{R}^{" + r" \times ".join(map(str, numbers.shape)) + "}"
+        if not numbers.axes or plain or known or numbers.shape[0] == 1:  # a row may be a vector's or a matrix's
+            space = ""
+        if derived and formula.display and part == formula.tree:
+            begin, end = (place - at for place in _with_signs(source, at, at + len(formula.latex)))
+        yield _Place(at + begin, at + end, space,
+                     Given(letter, role, numbers, formula.line, formula.latex[head[0].start : end].strip()),
+                     bool(computes or long or derived or (numbers.axes and role)))
+
+
+def _parted(part: trees.Run) -> tuple[trees.Run, int, int, Literal] | None:
+    r"""(x, where = stands, where the numbers end, the numbers) of «x = (1, 2) \in \mathbb{R}^2».
+
+    Of «δ = ∂L/∂y = (1, 2)» the derivative has the numbers, of «x = (x_0, …, x_4) = (1, 2, …)» the first letter.
+    """
+    bare = [i for i in tr.split(part, "IN")[0] if str(i) != "."]
+    signs = [n for n, i in enumerate(bare) if tr.is_token(i, "REL")]
+    if not signs or any(str(bare[n]) != "=" for n in signs):
+        return None
+    heads = [tuple(bare[a:b]) for a, b in zip((0, *(n + 1 for n in signs)), signs, strict=False)]
+    derived = next((n for n, head in enumerate(heads) if is_derived(head)), 0)
+    listed = all(len(head) == 1 and tr.is_group(head[0], *_LISTS) for head in heads[1:] if not is_derived(head))
+    head, numbers = heads[derived], literal(bare[signs[-1] + 1 :])
+    if not head or numbers is None or not listed:
+        return None
+    named_ = len(head) == 1 and tr.is_token(tr.base_of(head[0]), "NAME")
+    return (head, bare[signs[derived]].start, bare[-1].end, numbers) if named_ or is_derived(head) else None
+
+
+def _letter(head: trees.Run, formula: Formula, stop: int) -> str:
+    r"""The LaTeX of x, and of y in ∂L/∂y."""
+    if is_derived(head):
+        below = head[0].arguments[1] if isinstance(head[0], tr.Command) and head[0].type == "FRAC" else head
+        signs = [n for n, i in enumerate(below) if tr.is_token(i, "PARTIAL") or str(i) == "d"]
+        head = tuple(below[signs[-1] + 1 :]) if signs else ()
+        stop = head[-1].end if head else stop
+    return formula.source.latex[head[0].start : stop].strip(" &") if head else ""
+
+
+def _of_message(head: trees.Run) -> str:
+    return "upstream" if is_derived(head) or str(tr.base_of(head[0])) == "delta" else ""
+
+
+def _computed_with(head: trees.Run, other: Formula) -> bool:
+    """Another formula computes with the letter: it stands on the right, and not as an index or a size only."""
+    wanted = trees.spelt(head)
+    return any(trees.spelt((item,)) == wanted or trees.spelt((tr.base_of(item),)) == wanted
+               for part in trees.statements(other.tree or ()) for side in trees.sides(part)[1:]
+               for top in side for item in _level(top))
+
+
+def _level(item: tr.Item) -> Iterator[tr.Item]:
+    """The item and what stands inside it, but in subscripts."""
+    yield item
+    item = tr.normal(item)
+    runs = ((item.base,), *item.sups) if isinstance(item, tr.Scripted) else tr.below(item)
+    inner = tuple(i for run in runs for i in run)
+    for one in inner:
+        yield from _level(one)
+
+
+def _role(prose: Prose, at: int, alone: bool = True) -> str:
+    """«the input $x = …$»: what the nearest words before say of it, back to another formula or a full stop."""
+    start = max((n for n, place in enumerate(prose.plain.origin) if place < at), default=0)
+    before = re.split(rf"[.?!;{GAP}]", prose.text[max(0, start - _BEFORE) : start])[-1]
+    behind = re.split(rf"[.?!;,{GAP}]|\band\b", prose.text[start + 1 : start + 1 + _BEFORE])[0]
+    if alone and named(behind, "numbers.is_upstream"):
+        return "upstream"
+    spans_ = (span for span in named(before, "numbers") if not span.of("numbers.at", "numbers.is_upstream"))
+    found = max(spans_, key=lambda span: span.stop, default=None)
+    role = found.concept.partition(".")[2] if found is not None else ""
+    return role if role in ("input", "upstream") else ""
+
+
+def _evaluated(places: Iterable[_Place], prose: Prose) -> Iterator[_Place]:
+    """«, where $x$» for «and evaluate it at $x$»."""
+    origin = prose.plain.origin
+    starts = {origin[gap.start] for gap in prose.gaps if any(
+        origin[gap.start] <= place.start < origin[gap.start] + len(gap.formula.latex) + 2 for place in places)}
+    for span in named(prose.text, "numbers.at"):
+        if span.stop + 1 < len(origin) and origin[span.stop + 1] in starts:
+            yield _Place(origin[span.start], origin[span.stop - 1] + 1, ", where", None, True)
+
+
+def _manners(prose: Prose) -> Iterator[_Place]:
+    """«Compute» for «Evaluate», and nothing for «numerically», «to four decimals»: numbers are what is asked for."""
+    origin = prose.plain.origin
+    for span in named(prose.text, "numbers.manner", "numbers.evaluate"):
+        start, stop = origin[span.start], origin[span.stop - 1] + 1
+        verb = "compute" if span.of("numbers.evaluate") else ""
+        yield _Place(start, stop, verb.capitalize() if prose.source_at(span.start).isupper() else verb, None, True)
+
+
+def _with_signs(source: str, start: int, stop: int) -> tuple[int, int]:
+    """The place with the signs around a formula, and the blanks in them."""
+    while start and source[start - 1] in "$ \n":
+        start -= 1
+    return start, next((n for n in range(stop, len(source)) if source[n] not in "$ \n"), len(source))
+
+
+# --- whose numbers they are -------------------------------------------------------------------------------------------
+
+
+def with_numbers(module: Module, given: Iterable[Given]) -> Module:
+    """The layer with the numbers of its letters and of its upstream gradient, counted as the layer counts.
+
+    Raises :class:`OpenError` for numbers of a letter that it does not have, and for a letter without numbers.
+    """
+    given = tuple(given)
+    if not given:
+        return module
+    if sum(prod(g.numbers.shape) for g in given) > MOST:
+        raise CardError(Problem(f"more than {MOST} numbers: they do not fit a page", line=given[0].line))
+    found: dict[str, Given] = {}
+    for one in (*(g for g in given if g.letter), *(g for g in given if not g.letter)):
+        tensor = _tensor(one, module, found)
+        if tensor is None or tensor in found:
+            why = "has two values" if tensor in found else "is no letter of the layer, as it is read"
+            raise OpenError(Problem(f"`{one.words}`: `{one.letter or one.words}` {why}", line=one.line, key="values"),
+                            found=module)
+        found[tensor] = one
+    missing = [name for name in module.given if name not in found]
+    if missing:
+        raise OpenError(Problem(f"the question gives numbers, and none for `{missing[0]}`: write them, as in "
+                                f"`{missing[0]} = …`, or list them under `values`", line=given[0].line, key="values"),
+                        found=module)
+    values = tuple((tensor, _counted(one, tensor, module)) for tensor, one in found.items())
+    if f"delta_{module.output}" in found and not module.wanted and "vjp" not in module.asked:
+        module = replace(module, asked=(*module.asked, "vjp"), parts=(*module.parts, *module.parts[-1:]))
+    said = (f"numbers of `{tensor}` (line {one.line})" for tensor, one in found.items() if one.line is not None)
+    return replace(module, values=values, readings=(*module.readings, *said))
+
+
+def _tensor(one: Given, module: Module, found: dict[str, Given]) -> str | None:
+    """The letter that has these numbers; a layer that words name has only letters of ours: then its input."""
+    name, upstream = name_of(one.letter) if one.letter else "", f"delta_{module.output}"
+    message = module.table.named(upstream)
+    own = next((n for n in module.given if (s := module.table.named(n)) and name_of(s.latex) == name), name)
+    if own in module.given and one.role != "upstream":
+        return own
+    if one.role == "upstream" or (message is not None and one.letter == message.latex):
+        return upstream if name not in module.given else None
+    left = [wrt for wrt in module.inputs if wrt not in found and _fits(one, wrt, module)]
+    named_ = module.name is not None or one.role == "input" or not name
+    return left[0] if named_ and len(left) == 1 and name not in module.defined else None
+
+
+def _fits(one: Given, tensor: str, module: Module) -> bool:
+    symbol = module.table.named(tensor)
+    return symbol is not None and one.numbers.of_rank(len(symbol.axes)) is not None
+
+
+def _counted(one: Given, tensor: str, module: Module) -> Numbers:
+    """The entries at the coordinates that the layer counts."""
+    name = tensor.removeprefix("delta_")
+    symbol = module.table.named(name)
+    rank = len(symbol.axes) if symbol is not None else 0
+    entries = one.numbers.of_rank(rank)
+    if entries is None:
+        raise CardError(Problem(f"`{one.words}`: `{one.letter or name}` has {rank} "
+                                f"{'index' if rank == 1 else 'indices'}, and its numbers have the shape "
+                                f"{one.numbers.shape}", line=one.line))
+    starts = [axes(module).origin(name, d) for d in range(rank)]
+    return tuple((tuple(i + s for i, s in zip(at, starts, strict=True)), Fraction(n)) for at, n in entries.items())

@@ -1,0 +1,128 @@
+"""Questions with numbers: the layer is read without them, and the answer computes with them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from derive import solve
+from derive.card import Card
+from derive.errors import CardError
+from derive.question import module_of
+from derive.sheet import Math
+from derive.solve import Solution
+
+MATRIX = r"\begin{pmatrix} 1 & 3 & 2 & 0 \\ 4 & 2 & 1 & 5 \\ 0 & 1 & 7 & 3 \\ 2 & 8 & 4 & 6 \end{pmatrix}"
+LINEAR = (r"Let $y = Wx + b$ and $z_k = \max(0, y_k)$ with $W = \begin{bmatrix} 1 & -2 \\ 0 & 3 \end{bmatrix}$, "
+          r"$b = (1, -1)^\top$, $x = (2, 1)^\top$.")
+QUESTIONS = {  # the question, and the numbers that its answer gives
+    "pooling": (rf"Consider max pooling with 2×2 windows and stride 2 on $$X = {MATRIX}.$$ Compute the output and the gradient "
+                r"with respect to the input for the upstream gradient $\delta = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$.",
+                {"f": [[4, 5], [8, 7]], "delta_x": [[0, 0, 0, 0], [1, 0, 0, 2], [0, 0, 4, 0], [0, 3, 0, 0]]}),
+    "a tie": (r"Consider max pooling with windows of length 2 and stride 2 on $x = (1, 1, 2, 3)$. Compute the backward "
+              r"message for the upstream gradient $g = [5, 7]$.", {"f": [1, 3], "delta_x": [5, 0, 0, 7]}),
+    "linear": (LINEAR + r" The upstream gradient is $\partial L/\partial z = (1, -1)^\top$. Compute $\partial L/\partial W$, "
+               r"$\partial L/\partial b$ and $\partial L/\partial x$.",
+               {"z": [1, 2], "delta_W": [[2, 1], [-2, -1]], "delta_b": [1, -1], "delta_x": [1, -5]}),
+    "no upstream": (LINEAR + r" Compute $\partial L/\partial b$.", {"z": [1, 2]}),
+    "scalars beside": (r"Let $y = \mathbf{w}^\top \mathbf{x} + b$ with $\mathbf w = (1,2)^\top$, $\mathbf x = (3, -1)^\top$, "
+                       r"$b = 2$. Compute $\partial y/\partial \mathbf w$.", {"y": 3}),
+    "convolution": (r"A convolution $y_t = \sum_{k=0}^{2} w_k x_{t+k}$ has the kernel $w = [1, 0, -1]$ and the input "
+                    r"$x = [1, 2, 3, 4, 5]$. Given $\partial L/\partial y = [1, 1, 2]$ compute $\partial L/\partial w$ and "
+                    r"$\partial L/\partial x$.", {"y": [-2, -2, -2], "delta_w": [9, 13, 17], "delta_x": [1, 1, 1, -1, -2]}),
+    "without a letter": (r"Given the ReLU layer $y_k = \max(0, x_k)$ and the input $\begin{pmatrix} 1 \\ -2 \\ 3 \end{pmatrix}$ "
+                         r"with upstream gradient $g = [2, 1, 1]$, compute the output and $\partial L/\partial x$.",
+                         {"y": [1, 0, 3], "delta_x": [2, 0, 1]}),
+}
+
+
+def card(question: str, front: str = "") -> Card:
+    return Card.parse(f"---\nid: numbers\n{front}---\n\n# Question\n{question}\n", "card.md")
+
+
+def said(solution: Solution) -> dict[str, str]:
+    return {m.latex.partition(" = ")[0]: m.latex for m in solution.sheet.answer if isinstance(m, Math) and m.name == "numbers"}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_answer_holds_the_numbers(name: str) -> None:
+    question, numbers = QUESTIONS[name]
+    solution = solve(card(question))
+    module = solution.module
+    given = {tensor: np.array([float(n) for _, n in entries]).reshape(
+        [len({at[d] for at, _ in entries}) for d in range(len(entries[0][0]))]) for tensor, entries in module.values}
+    upstream = given.pop(f"delta_{module.output}", None)
+    shown = " ".join(said(solution).values())
+    for tensor, expected in numbers.items():
+        found = solution.forward(**given) if tensor == module.output else solution.backward(
+            tensor.removeprefix("delta_"), upstream=upstream, **given)
+        np.testing.assert_allclose(found, expected)
+        for number in np.array(expected).ravel():
+            assert str(number) in shown
+    assert ("upstream gradient" in str(solution.sheet.answer)) >= (name == "no upstream")
+
+
+def test_what_is_not_rational_is_rounded() -> None:
+    solution = solve(card(r"Let $y_i = \tanh(x_i)$. Derive $\partial y_i/\partial x_j$ and evaluate it at $x = (0, 1)$."))
+    assert "0.7616" in str(solution.sheet.answer)
+
+
+def test_the_front_matter_gives_numbers() -> None:
+    front = "values:\n  - 'x = (1, -2)'\n  - '\\delta = (3, 4)'\n"
+    module = module_of(card(r"Let $y_k = \max(0, x_k)$. Derive the backward message.", front))
+    assert dict(module.values)["delta_y"] == (((0,), Fraction(3)), ((1,), Fraction(4)))
+
+
+REFUSED = {
+    r"Let $y_k = \max(0, x_k)$ with $x = (1, 2)$ and $Q = (3, 4, 5)$. Derive $\partial y_k/\partial x_i$.":
+        "`Q = (3, 4, 5)`: `Q` is no letter of the layer",
+    LINEAR.replace("$b = (1, -1)^\\top$, ", "") + r" Compute $\partial z/\partial x$.": "and none for `b`",
+    r"Let $y_k = \max(0, x_k)$ with $x = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$. Derive $\partial y_k/\partial x_i$.":
+        "",
+}
+
+
+@pytest.mark.parametrize("question", REFUSED)
+def test_numbers_that_do_not_fit_are_open(question: str) -> None:
+    with pytest.raises(CardError) as error:
+        module_of(card(question))
+    assert REFUSED[question] in str(error.value) and "card.md:6" in str(error.value)
+
+
+def test_a_gradient_of_another_shape_is_refused() -> None:
+    with pytest.raises(CardError, match="the shape .2,. at the numbers of the question, and its gradient .3,."):
+        solve(card(r"Let $y_k = \max(0, x_k)$ with $x = (1, 2)$ and the upstream gradient $g = (3, 4, 5)$. "
+                   r"Derive $\partial L/\partial x$."))
+
+
+def test_a_kink_is_refused() -> None:
+    with pytest.raises(CardError, match="not differentiable"):
+        solve(card(r"Let $y_k = \max(0, x_k)$. Compute the backward message for $x = (0, 2)$ and $\delta = (3, 4)$."))
+
+
+def test_strides_and_sizes_are_no_numbers_of_letters() -> None:
+    module = module_of(card("Consider max pooling with kernel size $K = (2, 2)$ and stride $s = (2, 2)$. Derive the backward message."))
+    assert module.values == () and module.name == "max_pool"
+
+
+@pytest.mark.parametrize(("text", "numbers"), [
+    (r"Suppose $z = (0, 1)^T$ and $g = \partial L/\partial s = (1, 2)^T$. Compute $s$ and $\partial L/\partial z$.", [1, 2]),
+    (r"With $z = (z_1, z_2) = (0, 1)$ and $\bar s = [1, 2]$ compute $\bar z$.", [1, 2]),
+    (r"The input is $z = [0, 1]$. Let $q = (3, 4)$ be the derivative of the loss with respect to the output. Evaluate "
+     r"$\partial L/\partial z$ numerically.", [3, 4]),
+    ("Compute the backward message for the upstream gradient\n\n$$\\begin{pmatrix} 5 \\\\ 6 \\end{pmatrix}$$\n\nand the input $z = (0, 1)$.",
+     [5, 6]),
+])
+def test_manners_of_giving_numbers(text: str, numbers: list[int]) -> None:
+    module = module_of(card(rf"Let $s_i = \frac{{1}}{{1 + e^{{-z_i}}}}$. {text}"))
+    assert [int(n) for _, n in dict(module.values)["delta_s"]] == numbers
+    assert [int(n) for _, n in dict(module.values)["z"]] == [0, 1]
+
+
+def test_a_capital_beside_a_letter_is_no_number_in_silence() -> None:
+    question = r"Let $z = Wx + b$ and $J = (z - y)^2$. Derive $\partial J/\partial W$."
+    with pytest.raises(CardError, match="numbers, or a matrix and a vector"):
+        module_of(card(question))
+    assert module_of(card(question.replace("Derive", r"Here $W \in \mathbb{R}$. Derive"))).given == ("W", "x", "b", "y")

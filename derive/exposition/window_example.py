@@ -42,7 +42,7 @@ def build(b: Builder, d: Story) -> Trial | None:
     source, output = Entry(d.wrt, ()), Entry(d.module.output, ())
     given = dict(d.messages.module.values)
     b.prose("example_given", stated=d.module.input_size == point.shapes[d.wrt], given=bool(given),
-            upstream=f"delta_{d.module.output}" in given)
+            own=f"delta_{d.module.output}" in given)
     upstream = Entry(f"delta_{d.module.output}", ())
     scope = scope_of(d, point)
     b.joined("example_given", (eq(source, matrix(point.given[d.wrt])), eq(upstream, matrix(point.tensor(

@@ -230,7 +230,7 @@ ALONE: dict[str, Alone] = {
         *layer.module.equations, *(f.body for f in layer.module.functions))) is not EXACT),
     "answer_numbers.missing": lambda layer, missing: not missing or f"delta_{layer.module.output}" not in {
         name for name, _ in layer.module.values},
-    "example_given.own": lambda layer, own: own == any(n == f"delta_{layer.module.output}" for n, _ in layer.module.values),
+    "example_given.own": lambda layer, own: own == (f"delta_{layer.module.output}" in dict(layer.module.values)),
     "example_given.given": lambda layer, given: given == bool(layer.module.values),
     "example_given.stated": lambda layer, stated: not stated or layer.module.input_size is not None,
     "ties.absolute": lambda layer, absolute: absolute == _function(layer, "abs"),

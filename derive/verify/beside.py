@@ -159,7 +159,7 @@ def _term(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
         return True
     if not isinstance(wrt, ex.Entry) or wrt not in {by for _, by in lefts(shown)}:
         return False
-    told = [layer.nodes[f] for f in FORMULA.findall(said["only"])]
+    told = [layer.nodes.get(f) for f in FORMULA.findall(said["only"])]
     pairs = [n.terms for n in told if isinstance(n, ex.Rel) and len(n.terms) == 2]
     return len(pairs) == len(told) and any(
         _is_met(entry, wrt, dict(zip(own, (value for _, value in pairs), strict=True)))

@@ -11,7 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from derive.handout.marking import HALF, UNSTATED, Marking, Mistake, Share, apportioned, items, marking, unfair
+from derive.handout.marking import (
+    HALF,
+    UNSTATED,
+    Marking,
+    Mistake,
+    Share,
+    apportioned,
+    impossible,
+    items,
+    marking,
+    unfair,
+)
 from derive.solve import Solution
 from derive.verify.report import Report
 from tests.bank import composed
@@ -163,6 +174,20 @@ def _dearer(guide: Marking) -> Marking:
     return replace(guide, mistakes=(Mistake(own.words, own.cost + HALF), *guide.mistakes[1:]))
 
 
+def _evened(guide: Marking) -> Marking:
+    """As much for each, whatever the steps."""
+    dearest = max(guide.shares, key=lambda s: s.points)
+    spare, others = Fraction(len(guide.shares) - 1), len(guide.shares) - 1
+    return replace(guide, shares=tuple(replace(s, points=s.points - 2 * spare if s is dearest else s.points + 2 * spare / others)
+                                       for s in guide.shares))
+
+
+def test_a_mistake_has_its_occasion_in_the_formulas() -> None:
+    """No inner derivative can be left out where nothing is bent."""
+    formulas = [f for item in items(solution("linear")) for f in item.formulas]
+    assert "the inner derivative is left out" in impossible(solution("linear"), formulas)
+
+
 POINTS, ASKED, CALLED = "The points sum to", "Each thing asked for", "What earns points is called"
 STEPS, MISTAKE = "What takes more steps", "A mistake can be made here"
 ALTERED: list[tuple[str, Callable[[Marking], Marking], str]] = [
@@ -175,7 +200,7 @@ ALTERED: list[tuple[str, Callable[[Marking], Marking], str]] = [
     ("linear", lambda g: replace(g, mistakes=(*g.mistakes, Mistake(CASES, HALF))), MISTAKE),
     ("czech", lambda g: replace(g, mistakes=(Mistake("where windows overlap only one contribution is kept: the sum over them "
                                                      "is lost", HALF),)), MISTAKE),
-    ("overlapping_max_pooling", _swapped, STEPS),
+    ("overlapping_max_pooling", _swapped, STEPS), ("batch_normalisation", _evened, "The points are in proportion"),
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 from derive.axes import axes, with_axes
 from derive.calculus.messages import Messages
 from derive.calculus.vanishing import at_kinks
-from derive.errors import CardError
+from derive.errors import CardError, UnsupportedError
 from derive.expr import Entry, Expr, Partial
 from derive.functions import known
 from derive.module import Module
@@ -29,6 +30,7 @@ from derive.records import dataclass
 
 Index = tuple[int, ...]
 Values = dict[Index, Any]
+_ROUNDED = 1e-9  # a smaller change of a value, in parts of it, is no jump
 
 
 @dataclass(frozen=True)
@@ -108,33 +110,46 @@ class Numbers:
     def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
         """y'(x; v) = lim (y(x + h v) − y(x))/h for h ↓ 0, exact at ties; Fractions give Fractions.
 
-        ``v`` has the shape of ``wrt``.  No batch axes.
+        ±∞ where the slope grows without bound, and where y jumps.  ``v`` has the shape of ``wrt``; leading axes are
+        batch axes.  Raises :class:`UnsupportedError` where y has no value along v.
         """
         self.known(wrt)
-        values, shapes = _given(self.module, arrays)
-        along, shape = _entries(self.module, wrt, v)
-        if shape != shapes[wrt]:
-            raise CardError(f"`v` has shape {shape}, but `{wrt}` has {shapes[wrt]}")
-        try:
-            named = {known(f) for e in self.module.equations for f in names_in(e).functions}
-            if all(f is None or f.exact for f in named):
-                return self._directional(wrt, along, values, shapes)
-            raise ValueError
-        except ValueError:  # a root or an exponential of a fraction is none
-            floats = {name: {at: float(n) for at, n in tensor.items()} for name, tensor in values.items()}
-            return self._directional(wrt, {at: float(n) for at, n in along.items()}, floats, shapes)
+        found: Values = {}
+        for lead, own in _batches(self.module, arrays | {wrt + "'": v}):
+            along, shape = _entries(self.module, wrt, own.pop(wrt + "'"))
+            values, shapes = _given(self.module, own)
+            if shape != shapes[wrt]:
+                raise CardError(f"`v` has shape {shape}, but `{wrt}` has {shapes[wrt]}")
+            found |= {lead + at: slope for at, slope in self._directional(wrt, along, values, shapes).items()}
+        exact = any(isinstance(n, Fraction) for array in (v, *arrays.values())
+                    for n in np.asarray(array, dtype=object).flat)
+        return _as_array(found, exact)
 
-    def _directional(self, wrt: str, along: Values, values: dict[str, Values], shapes: dict[str, Index]) -> Any:
-        slopes = self._slopes(wrt, along, values, shapes)
-        exact = any(isinstance(n, Fraction) for tensor in (along, *values.values()) for n in tensor.values())
-        return _as_array(slopes, exact)
+    def _directional(self, wrt: str, along: Values, values: dict[str, Values], shapes: dict[str, Index]) -> Values:
+        """In exact numbers where the functions have such values: not a root or an exponential of a fraction."""
+        named = {known(f) for e in self.module.equations for f in names_in(e).functions}
+        if all(f is None or f.exact for f in named):
+            with suppress(ValueError):
+                return self._slopes(wrt, along, values, shapes)
+        floats = {name: {at: float(n) for at, n in tensor.items()} for name, tensor in values.items()}
+        try:
+            return self._slopes(wrt, {at: float(n) for at, n in along.items()}, floats, shapes)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise UnsupportedError(f"the layer has no value there, or beside it: {error}") from error
 
     def _slopes(self, wrt: str, along: Values, values: dict[str, Values], shapes: dict[str, Index]) -> Values:
         """y'(x; v), entry by entry."""
         moving = {name: {at: OneSided(n, along[at] if name == wrt else 0) for at, n in tensor.items()}
                   for name, tensor in values.items()}
-        found = evaluate(self.module, moving, shapes)[self.module.output]
-        return {at: one_sided(y).derivative() for at, y in found.items()}
+        moved = {at: one_sided(y) for at, y in evaluate(self.module, moving, shapes)[self.module.output].items()}
+        steps: Values = dict.fromkeys(moved, 0)
+        with suppress(ArithmeticError, ValueError):  # there it may have no value, and one beside it
+            here = evaluate(self.module, values, shapes)[self.module.output]
+            steps = {at: 0 if y.value == here[at] else y.value - here[at] for at, y in moved.items()}
+        if any(isinstance(y.value, complex) or isinstance(y.derivative(), complex) for y in moved.values()):
+            raise ValueError("it is no real number")
+        return {at: y.derivative() if abs(steps[at]) <= _ROUNDED * (1 + abs(y.value)) else math.copysign(
+            math.inf, steps[at]) for at, y in moved.items()}
 
     def subdifferential(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:
         """The vertices of the Clarke subdifferential of x ↦ Σ_k upstream_k y_k(x): an array of one gradient a row.
@@ -190,7 +205,9 @@ class Numbers:
             ends = []
             for sign in (1, -1):
                 along = {place: sign * int(place == at) for place in values[wrt]}
-                slopes = self._slopes(wrt, along, values, shapes)
+                slopes = self._directional(wrt, along, values, shapes)
+                if any(math.isinf(s) for s in slopes.values()):
+                    raise UnsupportedError(f"no generalised derivative: a one-sided one is infinite at {at}")
                 terms = (sign * Fraction(weights[out]) * Fraction(s) for out, s in slopes.items())
                 ends.append(sum(terms, Fraction(0)))
             found.append(Choice(Fraction(1), (at,), (tuple(dict.fromkeys(ends)),)))

@@ -123,7 +123,7 @@ class Solution:
         return self.numbers.ties(**arrays)
 
     def directional(self, wrt: str, *, v: Any, **arrays: Any) -> Any:
-        """y'(x; v), the one-sided directional derivative, exact at ties; ``v`` has the shape of ``wrt``."""
+        """y'(x; v), the one-sided derivative, exact at ties, ±∞ where y jumps; ``v`` has the shape of ``wrt``."""
         return self.numbers.directional(wrt, v=v, **arrays)
 
     def subdifferential(self, wrt: str, *, upstream: Any = None, **arrays: Any) -> Any:

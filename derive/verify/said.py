@@ -222,6 +222,8 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "zeros": lambda layer, op: not op or op in layer.ops,
     "rule": lambda layer, rule: rule == layer.module.tie_rule,
     "n": lambda layer, n: n in {w.window.n for w in windowed(layer.module)},
+    "window_entries.output": lambda layer, output: output in {
+        layer.text(w.layer.definition(w.layer.output)[0]) for w in windowed(layer.module)},
     "window_entries.f": lambda layer, f: layer.nodes.get(f) in {w.window.f for w in windowed(layer.module)},
     "axes": lambda layer, axes: axes in {len(field.axes) for _, field in layer.module.fields},
     "window_derivative.slopes": lambda layer, slopes: slopes in layer.slopes,

@@ -106,6 +106,22 @@ def test_the_directional_derivative_of_fractions_is_exact() -> None:
         norm.directional("x", v=[3, 4], x=[0, 0, 0, 0])
 
 
+def test_a_one_sided_limit_that_is_infinite_is_said_to_be() -> None:
+    """A root at 0, and what jumps, have no generalised derivatives there; what has no value is an error."""
+    root, jump = (derive.solve(formula=f) for f in (
+        r"y_k = \sqrt{|x_k|}", r"y_k = \begin{cases} x_k & x_k > 1 \\ 0 & x_k \le 1 \end{cases}"))
+    assert root.directional("x", v=[[1, -1], [0, 2]], x=[[0, 0], [0, 1]]).tolist() == [[np.inf, np.inf], [0, 1]]
+    assert jump.directional("x", v=[1, -1], x=[1, 1]).tolist() == [np.inf, 0]
+    for solution, at in ((root, 0), (jump, 1)):
+        with pytest.raises(UnsupportedError, match="infinite"):
+            solution.subdifferential("x", upstream=[1], x=[at])
+        with pytest.raises(UnsupportedError, match="infinite"):
+            solution.is_subgradient([0], upstream=[1], x=[at])
+    for formula in (r"y_k = \sqrt{x_k}", r"y_k = \ln(x_k)"):
+        with pytest.raises(UnsupportedError, match="no value"):
+            derive.solve(formula=formula).directional("x", v=[-1], x=[0])
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.integers(0, 1), min_size=6, max_size=6), st.integers(0, 10**6), st.sampled_from(["max_pool", "min_pool"]))
 def test_gradients_beside_a_tie_are_subgradients_at_it(x: list[int], seed: int, name: str) -> None:

@@ -61,13 +61,14 @@ class Report(Tabular):
 
 
 _passed: dict[Hashable, Check] = {}  # verdicts of this process, by what is checked up to letters and what it rests on
+_MOST = 20_000  # that are remembered: fifteen for a card
 
 
 def remembered(key: Hashable, compute: Callable[[], Check]) -> Check:
     """The check, or its verdict on the same formulas of the same layer if it passed before."""
-    if key not in _passed:
-        found = compute()
-        if found.verdict not in (Verdict.PROVED, Verdict.TESTED):
-            return found
+    found = _passed.get(key) or compute()  # another thread may empty it meanwhile
+    if found.verdict in (Verdict.PROVED, Verdict.TESTED):
+        if len(_passed) >= _MOST:
+            _passed.clear()
         _passed[key] = found
-    return _passed[key]
+    return found

@@ -43,13 +43,13 @@ _HERO = r"""\documentclass{article}
 \pagestyle{empty}\setlength{\parindent}{0pt}\setlength{\fboxsep}{3mm}
 \begin{document}
 \vfill
-\begin{minipage}{86mm}
-\begin{Verbatim}[fontsize=\fontsize{8.6}{11.2}\selectfont,frame=single,framesep=3mm,rulecolor=\color{gray}]
+\begin{minipage}{93mm}
+\begin{Verbatim}[fontsize=\fontsize{9.2}{11.6}\selectfont,frame=single,framesep=3mm,rulecolor=\color{gray}]
 %(card)s
 \end{Verbatim}
 \end{minipage}\hfill
 {\Huge$\rightarrow$}\hfill
-\begin{minipage}{134mm}\includegraphics[width=134mm]{%(sheet)s}\end{minipage}
+\begin{minipage}{126mm}\includegraphics[width=126mm]{%(sheet)s}\end{minipage}
 \vfill
 \end{document}
 """
@@ -81,9 +81,9 @@ def hero(target: Path) -> None:
     """The card on the left, and what becomes of it on the right."""
     solution = derive.solve(SAMPLE)
     height = 122
-    answer = set_on(beginning(str(derive.render(solution, "tex", "answer")), r"\begin{answer}"), 134, height - 8)
+    answer = set_on(beginning(str(derive.render(solution, "tex", "answer")), r"\begin{answer}"), 126, height - 8)
     lines = (line for line in SAMPLE.read_text("utf-8").partition("---\n# Solution")[0].splitlines())
-    card = "\n".join("\n".join(textwrap.wrap(line, 46, break_long_words=False) or [""]) for line in lines).strip()
+    card = "\n".join("\n".join(textwrap.wrap(line, 49, break_long_words=False) or [""]) for line in lines).strip()
     with TemporaryDirectory() as place:
         sheet = Path(place) / "sheet.pdf"
         sheet.write_bytes(answer)

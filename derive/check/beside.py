@@ -121,7 +121,7 @@ class Beside:
         if attached is not None:
             known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
         if self._has_cases(own):
-            known |= _words("CLAIM_REGION")
+            known |= _words("CLAIM_REGION") | _words("CLAIM_PLACE")
         unknown = next((w for w in words if w not in known), "")
         unsure = f"“{unknown}” beside it may say where it holds" if unknown else ""
         doubt = unsure or self._doubt(own, start, stop, spans)

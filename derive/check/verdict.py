@@ -13,6 +13,7 @@ from derive.axes import Axes, axes
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import Windowed
 from derive.check import kinks
+from derive.check.letters import squared
 from derive.check.mistakes import changes
 from derive.check.report import OFF_TIES
 from derive.check.smaller import smallest
@@ -205,11 +206,20 @@ class Judge:
             if "out of range" in told and (against := _within(node, scope)) is not None:
                 return Found(Verdict.REFUTED, "", against)
             if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):
-                return Found(Verdict.NOT_READ, f"undecided {told}")
+                return self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
         return _held(claim, node, scope, found.verdict, found.evidence.replace(PLACES, scope.places()))
+
+
+    def _square(self, link: Rel, cond: Cond | None) -> Found | None:
+        """What is wrong where all axes are equally long is wrong."""
+        square, sizes = squared(self.module), [n for s in self.module.table.symbols for n in s.sizes]
+        if len({n for n in sizes if isinstance(n, str)}) < 2:
+            return None
+        found = Judge(square, self.messages, square.table)._judged(link, cond)
+        return found if found.verdict == Verdict.REFUTED else None
 
 
 def _within(node: Node, scope: Scope) -> str | None:

@@ -290,8 +290,8 @@ def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
     """By all inputs, or by parameters, or what is named; for a loss that is not on the card."""
     given = (said["delta"], said["loss"]) in (("", ""), (
         layer.text(upstream(layer.module)), layer.text(Entry("loss", ()))))
-    if layer.module.wanted:
-        return given and said["kind"] == "named"
+    if layer.module.wanted or (any(w.whole for w in windowed(layer.module)) and said["kind"] == "named"):
+        return given and said["kind"] == "named" and (layer.module.wanted != () or said["loss"] != "")
     known = {kind: layer.roles[kind] for kind in ("input", "parameter")}
     return given and layer.named(said["letters"]) <= known.get(said["kind"], {*()})
 

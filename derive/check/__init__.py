@@ -85,7 +85,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
-    numbers: Numbers = {}
+    numbers: Numbers = {name: dict(entries) for name, entries in module.values}
     for node in found.given:
         numbers = told(node, numbers, judge.module)
     for number, item in enumerate(place.item for place in beside.places):
@@ -157,6 +157,9 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
         "it may be a supposition" if item.supposes else "")
     for cond in readings.others:
         doubt = doubt or judge.saved(item.link, cond)
+    at = None if doubt else at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
+    if at is not None and at.verdict in RIGHT:  # a link of a chain that ends in a number
+        doubt = "it holds at the numbers before it"
     if doubt:
         return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}")
     return replace(found, counterexample=judge.smaller(item.link, readings.first, found.counterexample or ""))

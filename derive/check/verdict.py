@@ -37,6 +37,7 @@ from derive.expr import (
     Reduce,
     Rel,
     SetApp,
+    Size,
     Subdifferential,
     add,
     conditions,
@@ -201,7 +202,8 @@ class Judge:
         found = fresh(printed, node, scope, partial(self._provers, scope))
         if found.verdict == Verdict.REFUTED:
             told = found.counterexample or ""
-            if "out of range" in told and not padded and (wide := _padded(link, self.module)) is not link:
+            if "out of range" in told and not padded and not _bounded(link) and (
+                    wide := _padded(link, self.module)) is not link:
                 return self._judged(wide, cond, padded=True)
             if "out of range" in told and (against := _within(node, scope)) is not None:
                 return Found(Verdict.REFUTED, "", against)
@@ -235,6 +237,11 @@ def _within(node: Node, scope: Scope) -> str | None:
                     place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
                     return f"{f'at {place} ' if place else ''}for {point.describe()}: {wrong}"
     return None
+
+
+def _bounded(link: Rel) -> bool:
+    """Its cases say up to which sizes their indices go: then nothing beyond is meant to be 0."""
+    return any(isinstance(n, Rel) and any(isinstance(t, Size) for t in n.terms) for n in walk(link.terms[1]))
 
 
 def _padded(link: Rel, module: Module) -> Rel:

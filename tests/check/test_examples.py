@@ -115,3 +115,14 @@ def test_counterexamples_are_small() -> None:
     found, = derive.check(card, text=r"$\frac{\partial y_k}{\partial s_k} = [s_k > 0] + a [s_k \le 0]$").checks
     assert str(found.counterexample).endswith("a = 8: 8 and 1 differ")
     assert "s = [1, 1]" in str(found.counterexample)
+
+
+def test_numbers_that_the_question_gives_hold_for_the_solution() -> None:
+    question = (r"Consider the softmax $p_k = \frac{e^{z_k}}{\sum_{j=1}^{3} e^{z_j}}$ with $\ell = -\sum_{k=1}^3 t_k \log p_k$, "
+                r"where $\sum_k t_k = 1$. For $z = (0, 0, 0)$ and $t = (1, 0, 0)$ compute $p$ and "
+                r"$\frac{\partial \ell}{\partial z}$.")
+    right = r"$\frac{\partial \ell}{\partial z_2} = \frac{\partial \ell}{\partial z_3} = \frac{1}{3}$"
+    card = derive.Card.parse(f"---\nid: a\n---\n\n# Question\n{question}\n\n---\n# Solution\n{right}\n", "a.md")
+    assert [str(c.verdict) for c in derive.check(card).checks] == ["not read", "proved"]
+    wrong = derive.check(card, text=right.replace(r"\frac{1}{3}$", r"-\frac{1}{3}$"))
+    assert "refuted" in [str(c.verdict) for c in wrong.checks]

@@ -180,9 +180,9 @@ def solve(card: Card | Module | Statement | str | Path | None = None, *, formula
     with within(timeout):
         read = None if card is None or isinstance(card, (Module, Statement, Card)) else Card.read(card)
         read = card if isinstance(card, Card) else read
+        module = _ruled(_module(card, read, formula, statement), tie_rule, usual_tie_rule)
         try:
-            return _solved(read, _ruled(_module(card, read, formula, statement), tie_rule, usual_tie_rule),
-                           _code_of(read) if code is None else code)
+            return _solved(read, module, _code_of(read) if code is None else code)
         except DeriveError as error:
             raise error.located(read.path, read.question_line) if read is not None else error from error
 

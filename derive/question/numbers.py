@@ -125,7 +125,8 @@ def _places(formula: Formula, formulas: Sequence[Formula], prose: Prose) -> Iter
         space = r" \in \mathbb{R}^{" + r" \times ".join(map(str, numbers.shape)) + "}"
         if not numbers.axes or plain or known or numbers.shape[0] == 1:  # a row may be a vector's or a matrix's
             space = ""
-        if derived and formula.display and part == formula.tree:
+        if derived and formula.display and len(parts) == 1:  # it stands in a sentence then
+            space = f" given ${formula.latex[:begin].strip()}$ "
             begin, end = (place - at for place in _with_signs(source, at, at + len(formula.latex)))
         yield _Place(at + begin, at + end, space,
                      Given(letter, role, numbers, formula.line, formula.latex[head[0].start : end].strip()),

@@ -19,9 +19,11 @@ from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
+from derive.numeric.point import Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
 from derive.verify.beside import FORMULA
+from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
 
 _READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
@@ -171,9 +173,13 @@ def _divided(layer: Said, divisor: str) -> bool:
         return True
     shape, (wrt,) = tuple(2 * a.kernel_size * a.dilation for a in axes), module.inputs
     ones = dict.fromkeys(product(*map(range, shape)), Fraction(1))
-    found = evaluate(module, {wrt: ones}, {wrt: shape})[module.output]
-    parts = {at: Fraction(len(field.window(at, shape)), math.prod(field.kernel_size)) for at in found}
-    known = [kind for kind, at_edge in (("entries", dict.fromkeys(parts, 1)), ("cells", parts)) if found == at_edge]
+    try:
+        found = evaluate(module, {wrt: ones}, {wrt: shape})[module.output]
+    except (Undefined, ArithmeticError):  # an average over nothing
+        return divisor == "entries"
+    parts = {at: Fraction(n, math.prod(field.kernel_size)) for at in found if (n := len(field.window(at, shape)))}
+    inside = {at: found[at] for at in parts}
+    known = [kind for kind, at_edge in (("entries", dict.fromkeys(parts, 1)), ("cells", parts)) if inside == at_edge]
     return divisor in known if known else divisor == "own"
 
 
@@ -223,6 +229,8 @@ ALONE: dict[str, Alone] = {
     "upstream.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "loss": lambda layer, loss: loss in ("", layer.text(ex.Entry("loss", ()))),
     "divisor": _divided,
+    "edge.empty": lambda layer, empty: not empty or (
+        (value := value_of_nothing(layer.module)) is not None and empty == layer.text(value)),
     "here.size": lambda layer, size: size in (None, layer.module.input_size),
     "here.identity": lambda layer, alone: not alone or any(
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),

@@ -83,8 +83,8 @@ def test_a_listing_passes_as_anybody_s_function_would(style: str, options: dict[
 def test_a_listing_is_what_one_would_write() -> None:
     loops, arrays = listings(Messages(derive.layer("max_pool", kernel_size=2)))[0]
     assert loops.source.endswith("""
-    for k in range(n):
-        for l in range(m):
+    for k in range(M):
+        for l in range(N):
             i_star[k, l], j_star[k, l] = max(
                 (
                     (i, j) for i in range(2 * k, 2 * k + 2)
@@ -92,9 +92,9 @@ def test_a_listing_is_what_one_would_write() -> None:
                 ),
                 key=lambda at: x[at]
             )
-    dx = np.zeros((N, M))
-    for k in range(n):
-        for l in range(m):
+    dx = np.zeros((H, W))
+    for k in range(M):
+        for l in range(N):
             dx[i_star[k, l], j_star[k, l]] += upstream[k, l]
     return dx
 """)

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import derive.expr as ex
 from derive.affine import Affine
 from derive.calculus.derivation import derivative, holding
+from derive.reductions import REDUCTIONS
 from derive.sheet import Block, Claim, Heading, Math, Prose
 
 Said = Any  # what is known of a layer, see derive.verify.said
@@ -125,12 +126,13 @@ def _through(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
 
 
 def _definitions(layer: Said, shown: Shown) -> list[ex.Node]:
-    """All that stands in the definitions of what is differentiated."""
+    """All that stands in the definitions of what is differentiated, and in those of the reductions in them."""
     found: list[ex.Node] = []
     for of in {t for t, _ in lefts(shown) if isinstance(t, ex.Entry) and t.tensor in layer.module.defined}:
         entry, value = layer.module.definition(of.tensor)
         found += ex.walk(ex.subst(value, dict(zip(entry.indices, of.indices, strict=True))))
-    return found
+    taken = {n.op for n in found if isinstance(n, ex.Reduce)}
+    return found + [n for op in taken if (body := REDUCTIONS[op].definition) is not None for n in ex.walk(body)]
 
 
 def _elementwise(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:

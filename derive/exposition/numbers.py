@@ -24,9 +24,7 @@ def asked(b: Builder, subject: Subject) -> None:
         scope, found = _of_windows(story) if story else ("example", worked(subject, kind)[0].results)
         wanted = {f"delta_{t.wrt}" for t in subject.backward}
         own = [r for r in found if r.part != "backward" or (isinstance(r.node, Entry) and r.node.tensor in wanted)]
-        missing = bool(subject.backward) and not any(r.part == "backward" for r in own)
-        b.prose("answer_numbers", digits=None if kind is EXACT else DIGITS, missing=missing, tied=scope == "tied",
-                rule=module.tie_rule)
+        b.prose("answer_numbers", digits=None if kind is EXACT else DIGITS, tied=scope == "tied", rule=module.tie_rule)
         if kind is EXACT:
             b.joined("numbers", (eq(r.node, printed(r.values)) for r in own), scope)
         else:

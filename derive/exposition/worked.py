@@ -24,10 +24,10 @@ from derive.numeric.arithmetic import Arithmetic, close
 from derive.numeric.point import Index, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
-from derive.verify.points.claims import Claim, Compiler, Refuted
+from derive.verify.points.claims import Claim, Compiler, Refuted, shown
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.extents import LARGEST
-from derive.verify.points.facts import Total
+from derive.verify.points.facts import Facts, Total
 from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.points.sizes import Sizes, again, choices
 from derive.window_axis import Axis, WindowAxis
@@ -104,6 +104,8 @@ def stated(module: Module, kind: Arithmetic) -> Point:
         point = Point(module, kind, {name: numbers[name] for name in module.given}, shapes, {})
     except (Undefined, ArithmeticError, ValueError):
         raise CardError("the formulas have no value for the numbers of the question") from None
+    if not Facts.of(module, kind).hold(point):
+        raise CardError("the numbers of the question contradict what it states of its letters")
     output = point.values[module.output]
     upstream = numbers.get(f"delta_{module.output}") or ({at: kind.number(1) for at in output}
                                                          if len(output) == 1 else None)
@@ -299,8 +301,8 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
 def _agreeing(derived: Values, known: Values, point: Point) -> Values:
     for at, value in derived.items():
         if not close(value, known[at]):
-            raise VerificationError(f"a worked example: the derived formula gives {value} and the forward formula"
-                                    f" {known[at]} for {point.describe()}")
+            raise VerificationError(f"a worked example: the derived formula gives {shown(value)} and the forward "
+                                    f"formula {shown(known[at])} for {point.describe()}")
     return derived
 
 

@@ -24,12 +24,14 @@ class Literal:
     def of_rank(self, rank: int) -> dict[tuple[int, ...], Fraction] | None:
         """Entry by entry, counted from 0, where the numbers can be those of ``rank`` axes; None where they cannot.
 
-        A row and a column are vectors, and a matrix of one entry is a number.
+        A row and a column are vectors, a matrix of one entry is a number, and a number the only entry of a tensor.
         """
         height, width = len(self.rows), len(self.rows[0])
         if rank == 2 and self.axes == 2:
             return {(i, j): self.rows[i][j] for i in range(height) for j in range(width)}
         flat = [n for row in self.rows for n in row]
+        if not self.axes:
+            return {(0,) * rank: flat[0]}
         if rank == 1 and self.axes and 1 in (height, width):
             return {(i,): n for i, n in enumerate(flat)}
         return {(): flat[0]} if rank == 0 and len(flat) == 1 else None

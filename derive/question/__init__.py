@@ -62,14 +62,30 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
             card = with_statement(card, statement)
         if problems := tuple(statement.unfinished()):
             raise CardError(*problems)
-        whole, given = numbers.apart(unbarred(card))
-        asked, unanswered = set_aside(whole)
-        module = numbers.with_numbers(_read(Question(asked, statement)), (*numbers.stated(statement), *given))
+        module, unanswered = _with_numbers(unbarred(card), statement)
         not_on = () if outside is None else _not_on(card, outside)
         return replace(module, readings=(*module.readings, *unanswered, *not_on))
     except DeriveError as error:
         found = _of_outside(error, outside).located(card.path, card.question_line)
         raise found.with_problems(dict.fromkeys(found.problems)) from None
+
+
+def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, ...]]:
+    """The layer with the numbers that the question gives, and what is not answered.
+
+    Single numbers that are not those of all letters belong to the layer: a slope 0.1.
+    """
+    numbers.refuse_tables(card)
+    stated = numbers.stated(statement)
+    whole, given = numbers.apart(card)
+    try:
+        asked, unanswered = set_aside(whole)
+        return numbers.with_numbers(_read(Question(asked, statement)), given, stated), unanswered
+    except DeriveError:
+        if not given or any(one.numbers.axes for one in given):
+            raise
+    asked, unanswered = set_aside(card)
+    return numbers.with_numbers(_read(Question(asked, statement)), (), stated), unanswered
 
 
 def _read(question: Question) -> Module:

@@ -11,6 +11,7 @@ from math import prod
 from derive.axes import axes
 from derive.card import Card
 from derive.errors import CardError, DeriveError, OpenError, Problem
+from derive.expr import Entry
 from derive.module import Module, Numbers
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
@@ -27,7 +28,10 @@ from derive.specify.stated import formulas_of
 from derive.statement import Statement
 
 MOST = 240  # numbers of one question: more do not fit a page
-_MAY_STAND = re.compile(r"matrix|array|[(\[]\s*(?:\{?[-+]|\\[td]?frac)?\s*\d")
+_MAY_STAND = re.compile(r"matrix|array|[(\[=]\s*(?:\{?[-+]|\\[td]?frac\s*\{?)?\s*\d")
+_NUMBER = r"[-−]?\d+(?:\.\d+)?"
+_TABLE = re.compile(rf"^[ \t]*\|?[ \t]*{_NUMBER}[ \t]*(?:\|[ \t]*{_NUMBER}[ \t]*)+\|?[ \t]*$"
+                    rf"|^[ \t]*[\[(]*[ \t]*{_NUMBER}(?:[ \t,;]+{_NUMBER})+[ \t,;\])]*$", re.MULTILINE)
 _LISTS = ("LPAREN", "LBRACK")
 _PAIR = 2  # (2, 2) may be a stride, (1, 5, 2) is none
 _BEFORE = 60  # characters in which the noun of a letter stands
@@ -69,9 +73,9 @@ def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
     except DeriveError:
         return card, ()
     places = [place for formula in formulas for place in _places(formula, formulas, prose)]
-    if not any(place.sure and place.given and place.given.numbers.axes for place in places):
-        return card, ()
     places = [place for place in places if place.sure]
+    if not places:
+        return card, ()
     places += [*_evaluated(places, prose), *_manners(prose)]
     question = card.question
     for place in sorted(places, key=lambda p: -p.start):
@@ -80,6 +84,15 @@ def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
     text = card.text[:at] + question + card.text[at + len(card.question) :]
     return replace(card, text=text), tuple(place.given for place in places if place.given)
+
+
+def refuse_tables(card: Card) -> None:
+    """Raise :class:`CardError` for numbers in a code block or a table, which are not read."""
+    for found in _TABLE.finditer(card.question):
+        line = card.question_line + card.question.count("\n", 0, found.start())
+        raise CardError(Problem("numbers in a table or a code block are not read: write them as in "
+                                r"`$x = (1, 2)$` or `$X = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$`", line=line,
+                                key="values"))
 
 
 def stated(statement: Statement) -> tuple[Given, ...]:
@@ -102,12 +115,13 @@ def _places(formula: Formula, formulas: Sequence[Formula], prose: Prose) -> Iter
     at, source = prose.plain.place(formula), prose.plain.source
     if formula.tree is None or not source.startswith(formula.latex, at):
         return
-    alone = literal(formula.tree)
-    if alone is not None and alone.axes and isinstance(tr.base_of(formula.tree[0]), tr.Env):
-        role = _role(prose, at)
+    ends = ". " if formula.latex.endswith(".") else " "
+    alone = literal([i for i in formula.tree if str(i) != "."])
+    if alone is not None and alone.axes and isinstance(_bare(formula.tree[0]), tr.Env):
         start, stop = _with_signs(source, at, at + len(formula.latex))
-        if role:
-            yield _Place(start, stop, " ", Given("", role, alone, formula.line, formula.latex), True)
+        role = _role(prose, at)
+        given = Given("", role, alone, formula.line, formula.latex)
+        yield _Place(start, stop, (" " if role else " an input") + ends, given, True)
         return
     others = [other for other in formulas if other is not formula]
     parts = trees.statements(formula.tree)
@@ -119,18 +133,24 @@ def _places(formula: Formula, formulas: Sequence[Formula], prose: Prose) -> Iter
         derived, letter = is_derived(head), _letter(head, formula, begin)
         role = _of_message(head) or (_role(prose, at, len(parts) == 1) if n == 0 else "")
         computes = any(_computed_with(head, other) for other in others)
-        long = numbers.axes and (prod(numbers.shape) > _PAIR or isinstance(tr.base_of(part[-1]), tr.Env))
+        long = numbers.axes and (prod(numbers.shape) > _PAIR or isinstance(_bare(part[-1]), tr.Env))
         plain = derived or role == "upstream"
         known = tr.has(part, "IN")
         space = r" \in \mathbb{R}^{" + r" \times ".join(map(str, numbers.shape)) + "}"
         if not numbers.axes or plain or known or numbers.shape[0] == 1:  # a row may be a vector's or a matrix's
             space = ""
         if derived and formula.display and len(parts) == 1:  # it stands in a sentence then
-            space = f" given ${formula.latex[:begin].strip()}$ "
+            space = f" given ${formula.latex[:begin].strip()}${ends}"
             begin, end = (place - at for place in _with_signs(source, at, at + len(formula.latex)))
         yield _Place(at + begin, at + end, space,
                      Given(letter, role, numbers, formula.line, formula.latex[head[0].start : end].strip()),
-                     bool(computes or long or derived or (numbers.axes and role)))
+                     bool(computes or long or derived or role == "upstream" or (numbers.axes and role)))
+
+
+def _bare(item: tr.Item) -> tr.Item:
+    """What stands in a pair of brackets alone, and without scripts."""
+    item = tr.base_of(item)
+    return item.items[0] if tr.is_group(item, *_LISTS) and len(item.items) == 1 else item
 
 
 def _parted(part: trees.Run) -> tuple[trees.Run, int, int, Literal] | None:
@@ -226,12 +246,15 @@ def _with_signs(source: str, start: int, stop: int) -> tuple[int, int]:
 # --- whose numbers they are -------------------------------------------------------------------------------------------
 
 
-def with_numbers(module: Module, given: Iterable[Given]) -> Module:
+def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given] = ()) -> Module:
     """The layer with the numbers of its letters and of its upstream gradient, counted as the layer counts.
+
+    Those that are ``stated_`` count over what the question gives.
 
     Raises :class:`OpenError` for numbers of a letter that it does not have, and for a letter without numbers.
     """
-    given = tuple(given)
+    own = tuple(stated_)
+    given = (*own, *given)
     if not given:
         return module
     if sum(prod(g.numbers.shape) for g in given) > MOST:
@@ -239,6 +262,8 @@ def with_numbers(module: Module, given: Iterable[Given]) -> Module:
     found: dict[str, Given] = {}
     for one in (*(g for g in given if g.letter), *(g for g in given if not g.letter)):
         tensor = _tensor(one, module, found)
+        if tensor in found and found[tensor] in own and one not in own:
+            continue
         if tensor is None or tensor in found:
             why = "has two values" if tensor in found else "is no letter of the layer, as it is read"
             raise OpenError(Problem(f"`{one.words}`: `{one.letter or one.words}` {why}", line=one.line, key="values"),
@@ -249,11 +274,23 @@ def with_numbers(module: Module, given: Iterable[Given]) -> Module:
         raise OpenError(Problem(f"the question gives numbers, and none for `{missing[0]}`: write them, as in "
                                 f"`{missing[0]} = …`, or list them under `values`", line=given[0].line, key="values"),
                         found=module)
+    upstream = f"delta_{module.output}"
+    if upstream not in found and _needs_upstream(module):
+        raise OpenError(Problem("the question gives numbers, and none for the gradient that comes in: write them, as "
+                                r"in `\delta = …`, or list them under `values`", line=given[0].line, key="values"),
+                        found=module)
     values = tuple((tensor, _counted(one, tensor, module)) for tensor, one in found.items())
-    if f"delta_{module.output}" in found and not module.wanted and "vjp" not in module.asked:
+    if upstream in found and not module.wanted and "vjp" not in module.asked:
         module = replace(module, asked=(*module.asked, "vjp"), parts=(*module.parts, *module.parts[-1:]))
     said = (f"numbers of `{tensor}` (line {one.line})" for tensor, one in found.items() if one.line is not None)
     return replace(module, values=values, readings=(*module.readings, *said))
+
+
+def _needs_upstream(module: Module) -> bool:
+    """A gradient of the loss is asked for, of an output with entries."""
+    asked = any(isinstance(w.of, Entry) and w.of.tensor == "loss" for w in module.wanted) if module.wanted else (
+        {"vjp", "parameters"} & {*module.asked})
+    return bool(asked) and bool(module.definition(module.output)[0].indices)
 
 
 def _tensor(one: Given, module: Module, found: dict[str, Given]) -> str | None:

@@ -236,8 +236,6 @@ ALONE: dict[str, Alone] = {
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
     "answer_numbers.digits": lambda layer, digits: bool(digits) == (arithmetic_of((
         *layer.module.equations, *(f.body for f in layer.module.functions))) is not EXACT),
-    "answer_numbers.missing": lambda layer, missing: not missing or f"delta_{layer.module.output}" not in {
-        name for name, _ in layer.module.values},
     "example_given.own": lambda layer, own: own == (f"delta_{layer.module.output}" in dict(layer.module.values)),
     "example_given.given": lambda layer, given: given == bool(layer.module.values),
     "example_given.stated": lambda layer, stated: not stated or layer.module.input_size is not None,

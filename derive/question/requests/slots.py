@@ -26,6 +26,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _ASIDE = re.compile(r"\([^()]*\)")
 _ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
                    r"((?:(?!\s*(?:,|\band\b|\bas well as\b))[^.;?!¶])+)")
+_TAIL = 10  # characters of the words that end an item
 _PAUSES = str.maketrans(",()", "   ")
 Place = tuple[int, int]
 
@@ -391,8 +392,14 @@ def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
                 manner = re.match(r"(?:\w+ly\s+)?\w+ing\b", words)  # «stating carefully the range of each sum»
                 yield from (p for p in unknown(prose.text, start, stop) if not manner and not prose.text.endswith(
                     "ly", *p))
-            gap = gaps.get(start + words.find(GAP))
-            alone = gap is not None and only(words.replace(GAP, " "), 0, len(words), "naming.also")
+            gap = gaps.get(start + words.find(GAP)) if GAP in words else None
+            alone = gap is not None and (only(words.replace(GAP, " "), 0, len(words), "naming.also") or ends(
+                prose.text[start : gap.start], "numbers.of"))
+            trained = named(words, "request.trained") or (gap is not None and not _understood(gap, computed))
+            later = trained and named(words, "numbers.new") or gap is None and named(
+                prose.text[start : stop + _TAIL], "numbers.after")
+            if later and not named(words, "request.jacobian", "request.gradient", "request.message", "message"):
+                yield start, stop  # «the new weights», «the loss after the update»
             if gap is not None and alone and not of_noun and not _understood(gap, computed):
                 yield gap.start, gap.start + 1
             of_noun = of_noun or bool(named(words, "preposition", "wrt") or GAP in words and named(words, "derivative"))

@@ -13,7 +13,8 @@ from derive.statement import KEYS, Source, Statement
 _SAYS = (("layer (", "forward"), ("layer:", "forward"), ("layers:", "layers"), ("function (", "functions"),
          ("window ", "kernel_size"), ("stride ", "stride"), ("padding ", "padding"), ("no padding", "padding"),
          ("dilation ", "dilation"),
-         ("tie rule", "tie_rule"), ("input of size", "input_size"), ("asked for", "derive"))  # fmt: skip
+         ("tie rule", "tie_rule"), ("input of size", "input_size"), ("asked for", "derive"),
+         ("numbers of", "values"))  # fmt: skip
 _SINGULAR = {role[:-1]: role for role in ROLES}
 
 

@@ -20,7 +20,7 @@ from derive.expr import Entry, Expr, Fn, Idx, Num, Partial, Reduce, walk
 from derive.functions import known
 from derive.magnitudes import distributions, expected, targets
 from derive.module import Module
-from derive.numeric.arithmetic import Arithmetic, close
+from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Index, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
@@ -37,6 +37,7 @@ _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes
 MOST_ENTRIES, MOST_AXES, MOST_TENSORS = 12, 2, 12  # beyond which each size is as small as it can be
 MOST_NUMBERS = 120  # of all tensors together: what fits a page
 _DRAWN, _MOST_DRAWN = 6, 16  # points to choose from, and those tried for them
+_GREATEST = 10**12  # result of given numbers that a table holds
 _LARGEST, _FINEST = 10**4, 500  # numbers and denominators that can be read
 _NUMBERS = {"any": (-3, -2, -1, 1, 2, 3), "positive": (1, 2, 3), "unit": (Fraction(1, 4), Fraction(3, 4)),
             "small": (Fraction(-1, 4), Fraction(1, 4), Fraction(-3, 4), Fraction(3, 4))}
@@ -119,7 +120,10 @@ def _stated(subject: Subject, kind: Arithmetic) -> Worked:
     """What follows from the numbers of the question; raises :class:`CardError` at a kink."""
     point = stated(subject.module, kind)
     try:
-        return Worked(point, [*following(subject, point, cache(Compiler.of(subject.messages, kind).function))])
+        found = [*following(subject, point, cache(Compiler.of(subject.messages, kind).function))]
+        if kind is not EXACT and any(abs(v) >= _GREATEST for r in found for v in r.values.values()):
+            raise CardError(f"at the numbers of the question a result is beyond {_GREATEST:,}: choose smaller ones")
+        return Worked(point, found)
     except (Undefined, ArithmeticError, ValueError):
         raise CardError("at the numbers of the question the layer is not differentiable (a tie or a kink): choose "
                         "others, or leave them out") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -46,12 +46,26 @@ def statement_of(module: Module) -> Statement:
         values["input_size"] = module.input_size
     if module.tie_rule != "first":
         values["tie_rule"] = module.tie_rule
+    if module.values:
+        usual = _usual(table, module.output)
+        letters = {f"delta_{module.output}": usual if message is None else message.latex}
+        values["values"] = [f"{letters.get(name) or _latex(table, name)} = {_literal(dict(entries))}"
+                            for name, entries in module.values]
     return Statement(**values)
 
 
 def _latex(table: SymbolTable, name: str) -> str:
     known = table.named(name)
     return name if known is None else known.latex
+
+
+def _literal(entries: Mapping[tuple[int, ...], Fraction]) -> str:
+    """A number, or a matrix; a vector as a column."""
+    if () in entries:
+        return str(entries[()])
+    rows = r" \\ ".join(" & ".join(str(n) for at, n in sorted(entries.items()) if at[0] == row)
+                       for row in sorted({at[0] for at in entries}))
+    return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
 
 
 def _usual(table: SymbolTable, output: str) -> str:

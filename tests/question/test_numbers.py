@@ -13,6 +13,7 @@ from derive.errors import CardError
 from derive.question import module_of
 from derive.sheet import Math
 from derive.solve import Solution
+from derive.specify.writing import statement_of
 
 MATRIX = r"\begin{pmatrix} 1 & 3 & 2 & 0 \\ 4 & 2 & 1 & 5 \\ 0 & 1 & 7 & 3 \\ 2 & 8 & 4 & 6 \end{pmatrix}"
 LINEAR = (r"Let $y = Wx + b$ and $z_k = \max(0, y_k)$ with $W = \begin{bmatrix} 1 & -2 \\ 0 & 3 \end{bmatrix}$, "
@@ -115,6 +116,18 @@ def test_the_front_matter_counts_over_the_question() -> None:
     front = "values:\n  - 'x = (5, 6)'\n"
     module = module_of(card(r"Let $y_k = \max(0, x_k)$. Derive $\partial y_k/\partial x_i$ for $x = (1, 2)$.", front))
     assert dict(module.values)["x"] == (((0,), Fraction(5)), ((1,), Fraction(6)))
+
+
+@pytest.mark.parametrize("name", ["pooling", "linear", "scalars beside", "convolution", "one window"])
+def test_the_statement_of_a_card_has_its_numbers(name: str) -> None:
+    module = module_of(card(QUESTIONS[name][0]))
+    again = module_of(card("Derive.", statement_of(module).text))
+    assert (dict(again.values), again.output) == (dict(module.values), module.output)
+
+
+def test_results_that_no_table_holds_are_refused() -> None:
+    with pytest.raises(CardError, match="beyond 1,000,000,000,000"):
+        solve(card(r"Let $y_k = e^{x_k}$. Derive $\partial y_k/\partial x_i$ for $x = (100000, 3)$."))
 
 
 def test_a_kink_is_refused() -> None:

@@ -15,7 +15,7 @@ from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, Rel, walk
 from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
-from derive.notation.symbols import split_label
+from derive.notation.symbols import is_own
 from derive.sheet import Math
 
 _LONGER = 2  # than the form in entries: no shorter, but still worth its line
@@ -65,9 +65,8 @@ def shapes(b: Builder, subject: Subject) -> None:
     """The shapes of the letters in the matrix forms, and what their signs mean."""
     forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE]
     written = dict.fromkeys(n.tensor for f in forms for n in walk(f.expr) if isinstance(n, Entry))
-    own = {name for name in written if name.startswith("delta_") and (s := b.tables[WHOLE].named(name))
-           and split_label(s.latex)[1] is None}  # g, and not δ_y
-    named = dict.fromkeys(name if name in own else name.removeprefix("delta_") for name in written)
+    named = dict.fromkeys(name if is_own(b.tables[WHOLE].named(name)) else name.removeprefix("delta_")
+                          for name in written)
     found: dict[tuple[str, ...], list[str]] = {}
     for symbol in filter(None, map(b.tables[WHOLE].named, named)):
         if symbol.axes and len(symbol.sizes) == len(symbol.axes):

@@ -226,6 +226,11 @@ def message(of: Symbol, table: SymbolTable) -> Symbol:
     return Symbol(f"delta_{of.name}", latex, Kind.TENSOR, of.axes, (), of.sizes)
 
 
+def is_own(symbol: Symbol | None) -> bool:
+    """A gradient that has a letter of its own: g, ``dO`` or ``\\bar y``, and not δ_y."""
+    return symbol is not None and symbol.name.startswith("delta_") and split_label(symbol.latex)[1] is None
+
+
 def gradient(table: SymbolTable) -> str:
     """δ; beside a δ that is something else, as a threshold, another letter."""
     if all(s.latex != r"\delta" for s in table.symbols):

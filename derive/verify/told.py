@@ -17,6 +17,7 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import WHOLE
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
+from derive.notation.symbols import is_own
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
 from derive.numeric.point import Undefined
@@ -115,7 +116,7 @@ def _shaped(layer: Said, said: Mapping[str, Any]) -> bool:
     """All letters of the matrix forms that have axes are named, and gradients where there are some."""
     forms = [m for m in layer.answer if m.scope == WHOLE]
     names = {n.tensor for m in forms for n in ex.walk(m.expr) if isinstance(n, ex.Entry)}
-    own = {n.removeprefix("delta_") for n in names}
+    own = {n if is_own(layer.module.table.named(n)) else n.removeprefix("delta_") for n in names}
     sized = {n for n in own if (s := layer.module.table.named(n)) is not None and s.axes}
     return said["deltas"] == (not names <= own) and sized == layer.named([x for _, xs in said["shapes"] for x in xs])
 

@@ -8,6 +8,7 @@ import pytest
 
 import derive
 from derive.calculus.one_window import WHOLE
+from derive.card import Card
 from derive.sheet import Math
 from derive.solve import Solution
 from derive.statement import Statement
@@ -108,3 +109,17 @@ def test_slopes_by_cases_are_masks() -> None:
     assert forms(solution) == [rf"\frac{{\partial y}}{{\partial x}} = \mathrm{{diag}}{mask} W",
                                rf"\delta_x = W^\top (\delta_y \odot {mask})"]
     assert solution.report.ok
+
+
+@pytest.mark.parametrize("letter", ["g", "dy", r"\bar y"])
+def test_a_gradient_with_a_letter_of_its_own_has_its_shape(letter: str) -> None:
+    card = f"""---
+id: own_letter
+---
+
+# Question
+Let $y = W x$ with $W \\in \\mathbb{{R}}^{{m \\times n}}$. Given ${letter} = \\partial L / \\partial y$, derive $\\partial L / \\partial x$.
+"""
+    solution = derive.solve(Card.parse(card))
+    assert solution.report.ok
+    assert r"\frac{\partial L}{\partial x} = W^\top" in forms(solution)[0]

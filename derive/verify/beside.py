@@ -201,7 +201,8 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
-    "answer_derivatives": lambda layer, said, shown: _by(layer, shown) == layer.named(said["letters"]),
+    "answer_derivatives": lambda layer, said, shown:  # some come behind the gradients of the tensors between
+        _by(layer, [m for m in shown if m.name != "between"]) <= layer.named(said["letters"]) <= _by(layer, layer.answer),
     "answer_messages": lambda layer, said, shown: said["several"] or len(_by(layer, shown)) < 2,
     "example_given": lambda layer, said, shown: said.get("upstream", True) == any(
         isinstance(n, ex.Entry) and n.tensor.startswith("delta_") for m in shown for n in ex.walk(m.expr)),
@@ -211,8 +212,8 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
 def amiss(claim: Claim, layer: Said, checked: Callable[[str], bool]) -> Iterator[str]:
     """What of a claim is not so of the displays beside it: by its macro, and else by each formula in its facts."""
     if claim.macro in LEADS:
-        # words without letters are said once, of all that they hold for: what is there is one of these
-        alike = (claim, *(c for c in layer.sheet.claims if c.words == claim.words and "$" not in c.words))
+        # the same words may be said of several displays: what is there is one of these
+        alike = [c for c in layer.sheet.claims if c.macro == claim.macro and c.words == claim.words]
         yield from ("the display" for _, after in runs(claim, layer) if after and not any(
             LEADS[claim.macro](layer, c.facts, after) for c in alike))
         return

@@ -57,6 +57,22 @@ def test_the_words_of_a_sheet_hold(layer: str) -> None:
     assert checked(solved(layer).sheet, solved(layer)) == []
 
 
+ASKED = {"the gradient that comes in has a letter of its own": r"""
+A layer computes $y_k = \sum_{i=1}^{n} \sum_{j=1}^{m} A_{kij} x_i u_j + b_k$ of two vectors $\mathbf x\in\mathbb R^n$ and
+$\mathbf u\in\mathbb R^m$. Find $\frac{\partial L}{\partial b_k}$, given $\delta_k = \frac{\partial L}{\partial y_k}$.""",
+         "some derivatives come by way of gradients between": r"""
+With the sigmoid $\sigma$: $$z = \sigma(W_z x + U_z h),\quad r = \sigma(W_r x + U_r h),\quad
+n = \tanh(W_n x + U_n (r \odot h)),\quad y = (1 - z) \odot h + z \odot n.$$ Given $\partial L/\partial y$, derive
+$\partial L/\partial h$, $\partial L/\partial x$ and the gradients for $W_n$, $U_n$, $W_z$ and $U_r$."""}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_words_of_what_is_asked_hold(tmp_path: Path, name: str) -> None:
+    card = tmp_path / "card.md"
+    card.write_text(f"---\nid: card\n---\n\n# Question\n{ASKED[name]}\n", encoding="utf-8")
+    assert derive.solve(card).report.failures == ()
+
+
 # a number, a word, an order, a sign: in sentences of facts, and in those that are always the same
 SENTENCES = [
     (POOLING, "slope 1 at the entry that attains it, slope 0", "slope 0 at the entry that attains it, slope 1"),

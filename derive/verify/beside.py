@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 import derive.expr as ex
 from derive.affine import Affine
-from derive.calculus.derivation import derivative, holding
+from derive.calculus.derivation import derivative, holding, lettered
 from derive.reductions import REDUCTIONS
 from derive.sheet import Block, Claim, Heading, Math, Prose
 
@@ -145,8 +145,9 @@ def _power(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
     exponent = layer.nodes.get(said["exponent"])
     value = exponent.value if isinstance(exponent, ex.Num) else None
     kind = "general" if value is None else "reciprocal" if value == -1 else "root" if 2 * value == 1 else "number"
-    known = {n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)}
-    return kind == said["kind"] and exponent in known
+    known = [n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)]
+    return kind == said["kind"] and isinstance(exponent, ex.Expr) and any(
+        lettered(ex.eq(exponent, exponent)) == lettered(ex.eq(e, e)) for e in known)  # under Σ_k or ∏_k another letter
 
 
 def _quotient(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
@@ -201,8 +202,8 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
-    "answer_derivatives": lambda layer, said, shown:  # some come behind the gradients of the tensors between
-        _by(layer, [m for m in shown if m.name != "between"]) <= layer.named(said["letters"]) <= _by(layer, layer.answer),
+    "answer_derivatives": lambda layer, said, shown: _by(layer, [m for m in shown if m.name != "between"])
+    <= layer.named(said["letters"]) <= _by(layer, layer.answer),  # some come behind the gradients between
     "answer_messages": lambda layer, said, shown: said["several"] or len(_by(layer, shown)) < 2,
     "example_given": lambda layer, said, shown: said.get("upstream", True) == any(
         isinstance(n, ex.Entry) and n.tensor.startswith("delta_") for m in shown for n in ex.walk(m.expr)),

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import sys
 import sysconfig
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -99,19 +100,36 @@ def hashed(*parts: Any) -> str:
 
 @cache
 def _program() -> str:
-    """A hash of our files and of the versions of what we use: that of a checkout says nothing."""
-    found = hashlib.sha256(repr((sys.version, sorted(_installed()))).encode())
-    package = Path(__file__).parent
-    for file in sorted(_files(package)) + sorted(_files(templates())):
-        found.update(f"\n{file}\n".encode("utf-8", "surrogateescape"))
+    """A hash of our files and of the versions of what there is beside them: that of a checkout says nothing."""
+    return hashlib.sha256(repr((sys.version, sorted(_installed()), program())).encode()).hexdigest()
+
+
+@cache
+def program() -> str:
+    """A hash of our files and of the versions of what they need, the same on every machine that has these."""
+    found = hashlib.sha256(repr((sys.version_info[:2], _needed())).encode())
+    package, words = str(Path(__file__).resolve().parent), str(templates())
+    for name, file in sorted([*_files(package, words), *_files(words)]):
+        found.update(f"\n{name}\n".encode("utf-8", "surrogateescape"))
         found.update(Path(file).read_bytes())
     return found.hexdigest()
 
 
-def _files(folder: Path) -> Iterable[str]:
+def _files(folder: str, without: str = "") -> Iterator[tuple[str, str]]:
+    """The files of a folder by their names in it, but for those of a folder inside."""
     for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        yield from (os.path.join(place, name) for name in names)
+        folders[:] = [name for name in folders if name != "__pycache__" and os.path.join(place, name) != without]
+        yield from ((os.path.relpath(os.path.join(place, name), folder), os.path.join(place, name)) for name in names)
+
+
+def _needed() -> list[tuple[str, str]]:
+    """The packages that ours names, with their versions; none where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    with suppress(PackageNotFoundError):
+        stated = [line for line in requires("derive-sheets") or () if "extra ==" not in line]
+        return [(name, version(name)) for name in (re.split(r"[^\w.-]", line)[0] for line in stated)]
+    return []
 
 
 def _installed() -> list[str]:

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -165,6 +165,15 @@ def _answer(work: Callable[[T], R], task: T, limits: Limits, write: int) -> None
 
 
 def _in_a_pool(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, jobs: int) -> Iterator[R | DeriveError]:
+    with pool(jobs, work.__module__) as processes:
+        waiting = deque(outcome(processes, work, task, limits) for task in tasks)
+        while waiting:
+            yield waiting.popleft()()
+
+
+@contextmanager
+def pool(jobs: int, module: str) -> Iterator[Any]:
+    """So many processes, forked from one that holds the module and has solved a card."""
     import multiprocessing
 
     from pebble import ProcessPool
@@ -172,17 +181,32 @@ def _in_a_pool(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, jobs:
     context: Any = multiprocessing.get_context()
     if "forkserver" in multiprocessing.get_all_start_methods():  # a process that has ended is replaced at once
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["derive.warm", work.__module__])
+        context.set_forkserver_preload(["derive.warm", module])
         _start_quietly()
-    wall = limits.seconds if limits.seconds and sys.platform == "win32" else None
-    pool = ProcessPool(jobs, max_tasks=_TASKS, context=context)
+    processes = ProcessPool(jobs, max_tasks=_TASKS, context=context)
     try:
-        waiting = deque(pool.schedule(_limited, (work, task, limits), timeout=wall) for task in tasks)
-        while waiting:
-            yield _result(waiting.popleft(), limits)
+        yield processes
     finally:
-        pool.stop()
-        pool.join()
+        processes.stop()
+        processes.join()
+
+
+def outcome(processes: Any, work: Callable[[T], R], task: T, limits: Limits) -> Callable[[], R | DeriveError]:
+    """Hand the task to the pool; what is returned waits for what becomes of it."""
+    from pebble import ProcessExpired
+
+    wall = limits.seconds if limits.seconds and sys.platform == "win32" else None
+    future = processes.schedule(_limited, (work, task, limits), timeout=wall)
+
+    def found() -> Any:
+        try:
+            return future.result()
+        except ProcessExpired as error:
+            return _ended(error.exitcode, limits)
+        except TimeoutError:
+            return _ended(_OVER + len(_STAGES), limits)
+
+    return found
 
 
 def _start_quietly() -> None:
@@ -198,14 +222,3 @@ def _start_quietly() -> None:
         os.close(said)
         os.close(nowhere)
         signal.signal(signal.SIGINT, before)
-
-
-def _result(future: Any, limits: Limits) -> Any:
-    from pebble import ProcessExpired
-
-    try:
-        return future.result()
-    except ProcessExpired as error:
-        return _ended(error.exitcode, limits)
-    except TimeoutError:
-        return _ended(_OVER + len(_STAGES), limits)

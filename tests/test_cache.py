@@ -68,14 +68,22 @@ def test_the_key_has_all_that_a_sheet_depends_on(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_programs_own_files_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "derive").mkdir()
-    monkeypatch.setattr(derive.cache, "__file__", str(tmp_path / "derive" / "cache.py"))
-    for text in ("one", "two"):
-        (tmp_path / "derive" / "rows.txt").write_text(text)
-        derive.cache._program.cache_clear()
-        (tmp_path / text).write_text(hashed())
+    def program(place: str, row: str, words: str) -> str:
+        """What it is in a package that carries its words, or stands beside them."""
+        package, templates = tmp_path / place / "derive", tmp_path / place / words
+        for file, text in ((package / "rows.txt", row), (templates / "en.txt", "words")):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        monkeypatch.setattr(derive.cache, "__file__", str(package / "cache.py"))
+        monkeypatch.setattr(derive.cache, "templates", lambda: templates)
+        return derive.cache.program.__wrapped__()
+
+    assert program("a", "one", "templates") == program("b", "one", "derive/templates") != program("c", "two", "templates")
+    before = hashed()
     derive.cache._program.cache_clear()
-    assert (tmp_path / "one").read_text() != (tmp_path / "two").read_text()
+    monkeypatch.setattr(derive.cache, "program", lambda: "another")
+    assert hashed() != before
+    derive.cache._program.cache_clear()
 
 
 def test_the_second_time_it_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ STAGES = (
     ("exposition", "render"),
     ("solve", "reading"),
     ("testing", "fixtures", "check", "evaluation", "handout", "new"),
-    ("bank", "pool", "cache", "warm", "settings"),
+    ("bank", "pool", "cache", "cluster", "warm", "settings"),
     ("commands",),
     ("cli",),
 )

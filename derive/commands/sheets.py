@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from derive import errors
+from derive import cluster, errors
 from derive.cache import Cache, hashed
 from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem
@@ -78,16 +78,21 @@ def sheets(task: Task) -> Sheets:
     return Sheets(solution.derived, proved, tested, made, time.perf_counter() - start)
 
 
-def made(tasks: Sequence[Task], limits: Limits, jobs: int, cached: bool = True,
+def made(tasks: Sequence[Task], limits: Limits, workers: int | str, cached: bool = True,
          debug: bool = False) -> Iterator[Sheets | DeriveError]:  # fmt: skip
-    """The sheets of each card, in order; what was made before is looked up.  ``debug``: here, and errors are raised."""
+    """The sheets of each card, in order; what was made before is looked up.  ``debug``: here, and errors are raised.
+
+    ``workers`` is a number of processes, or the address of a cluster; raises :class:`DeriveError` where that is lost.
+    """
     if debug:
         yield from map(sheets, tasks)
         return
     cache = Cache() if cached else None
     keys = [task.key if cache else "" for task in tasks]
     there = [cache is not None and cache.has(key) for key in keys]
-    new = results(sheets, [task for task, known in zip(tasks, there, strict=True) if not known], limits, jobs)
+    unknown = [task for task, known in zip(tasks, there, strict=True) if not known]
+    new = (cluster.results(sheets, unknown, limits, workers) if isinstance(workers, str)
+           else results(sheets, unknown, limits, workers))
     for task, key, known in zip(tasks, keys, there, strict=True):
         found = cache.get(key) if cache and known else None
         if found is not None:

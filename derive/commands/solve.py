@@ -55,6 +55,8 @@ from derive.sheet import rank
 @click.option("--constants", metavar="t,…", help="Letters that are fixed, such as targets.")
 @click.option("--derive", "request", metavar="forward,backward,…", help="What is asked for.")
 @jobs_option
+@click.option("--cluster", metavar="ADDRESS", help="Have the cards worked on by a cluster of Dask's, such as "
+              "tls://host:8786.")
 @timeout_option
 @click.option("--no-cache", is_flag=True, help="Make every sheet anew, and keep none for the next time.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
@@ -64,8 +66,8 @@ from derive.sheet import rank
 def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: str, in_place: bool, force: bool,
           dry_run: bool, tie_rule: str | None, code: bool | None, watching: bool, source: str | None,
           formulas: tuple[str, ...], inputs: str | None, parameters: str | None, constants: str | None,
-          request: str | None, jobs: int, limits: Limits, no_cache: bool, report: Path | None, verbose: bool,
-          debug: bool) -> None:  # fmt: skip
+          request: str | None, jobs: int, cluster: str | None, limits: Limits, no_cache: bool, report: Path | None,
+          verbose: bool, debug: bool) -> None:  # fmt: skip
     """Solve cards: derive, verify every equation as printed, and write the sheets.
 
     A folder is searched for cards, with its folders. One card that cannot be solved does not stop
@@ -99,7 +101,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
         task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside, usual_tie_rule())
-        run = _Run(paths, output, task, in_place, force, dry_run, jobs, limits, not no_cache, debug, ledger)
+        run = _Run(paths, output, task, in_place, force, dry_run, cluster or jobs, limits, not no_cache, debug, ledger)
         if watching:
             if limits.seconds:
                 import_module("derive.warm")
@@ -122,7 +124,7 @@ class _Run:
     in_place: bool
     force: bool
     dry_run: bool
-    jobs: int
+    workers: int | str
     limits: Limits
     cached: bool
     debug: bool
@@ -133,7 +135,8 @@ class _Run:
         found, errors, notes = cards_in(self.paths, self.output)
         for note in notes if self.ledger.verbose or not found and not errors else ():
             click.echo(note, err=True)
-        self.solve(found, errors)
+        with reported(self.ledger.codes, self.debug):
+            self.solve(found, errors)
         outcomes = self.ledger.outcomes
         for line in table(outcomes) if len(outcomes) > 1 and any(path.is_dir() for path in self.paths) else ():
             click.echo(line, err=True)
@@ -152,12 +155,13 @@ class _Run:
             self.ledger.failed(error, file, Path(file).stem)
         kept = {job.path: why for job in found if (why := self._kept(job)) is not None}
         tasks = [replace(self.task, text=job.card.text, path=str(job.path)) for job in found if job.path not in kept]
-        results = made(tasks, self.limits, self.jobs, self.cached, self.debug)
+        results = made(tasks, self.limits, self.workers, self.cached, self.debug)
         with progress(len(found)) as at:
             for job in found:
                 at(job.card.id)
+                result = kept[job.path] if job.path in kept else next(results)
                 try:
-                    self.ledger.solved(self._written(job, kept[job.path] if job.path in kept else next(results)))
+                    self.ledger.solved(self._written(job, result))
                 except DeriveError as error:
                     told = self._hinted(job, error) if len(found) == 1 else error
                     self.ledger.failed(told, str(job.path), job.card.id, job)

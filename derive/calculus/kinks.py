@@ -399,9 +399,9 @@ class _Here:
 
     def meaning(self, node: ex.Expr, gap: ex.Expr, part: ex.Expr, others: list[ex.Expr]) -> tuple[ex.Given, ...]:
         """u > v ⟺ f > 0 where g > 0, and f < 0 where g < 0, for u − v = f g."""
-        if not isinstance(node, ex.Extremum) or len(others) != 1 or any(True for _ in ex.free_indices(others[0])):
+        if not isinstance(node, ex.Extremum) or len(node.args) != 2 or len(others) != 1:
             return ()
-        if not ex.free_indices(part):
+        if any(True for _ in ex.free_indices(others[0])) or not ex.free_indices(part):
             return ()
         whole = monomial(self.simple(gap))
         if any(e is not ex.ONE for e in whole.powers.values()):

@@ -87,7 +87,10 @@ _NAMES = {"prod": "product", "max": "maximum", "min": "minimum"}
 
 
 def refuse_long_sums(module: Module) -> None:
-    """Raise :class:`LimitError` where sums or products between numbers have more terms than are calculated with."""
+    """Raise :class:`LimitError` where sums or products between numbers have more terms than are calculated with.
+
+    So an entry whose number is beyond these.
+    """
     for equation in module.equations:
         _counted(equation, 1)
 
@@ -101,5 +104,8 @@ def _counted(node: Node, times: int) -> None:
             what = _NAMES.get(node.op, node.op)
             raise LimitError(f"a {what} of {times:,} terms: at most {MOST_TERMS:,} are calculated with; write a letter "
                              "for its limit")
+    if isinstance(node, Entry) and any(isinstance(i, Num) and i.value > MOST_TERMS for i in node.indices):
+        raise LimitError(f"an entry of `{node.tensor}` beyond the {MOST_TERMS:,}th: so many at most are calculated with; "
+                         "write a letter for its index")
     for child in node.children():
         _counted(child, times)

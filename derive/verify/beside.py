@@ -204,7 +204,7 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
     "answer_derivatives": lambda layer, said, shown: _by(layer, [m for m in shown if m.name != "between"])
     <= layer.named(said["letters"]) <= _by(layer, layer.answer),  # some come behind the gradients between
-    "answer_messages": lambda layer, said, shown: said["several"] or len(_by(layer, shown)) < 2,
+    "answer_messages": lambda layer, said, shown: said["several"] or said["staged"] or len(_by(layer, shown)) < 2,
     "example_given": lambda layer, said, shown: said.get("upstream", True) == any(
         isinstance(n, ex.Entry) and n.tensor.startswith("delta_") for m in shown for n in ex.walk(m.expr)),
 }

@@ -226,10 +226,10 @@ def _written_out(formulas: list[Formula], f: _Function) -> list[Formula]:
         item = run[n]
         same = trees.spelt([item]) == f.name or (own and str(tr.base_of(item)) == head and _below(item))
         at = trees.called(run, n) if same else None
-        arguments = tr.arguments_of(at) if at is not None else []
-        if at is None or len(arguments) != len(f.arguments):
+        arguments = [tr.unwrap(a) for a in tr.arguments_of(at)] if at is not None else []
+        if at is None or len(arguments) != len(f.arguments) or not all(arguments):
             return None
-        values = {trees.letter(p): tr.unwrap(a) for p, a in zip(f.arguments, arguments, strict=True)}
+        values = dict(zip(map(trees.letter, f.arguments), arguments, strict=True))
         indices = dict(zip(own, _below(item), strict=True))
         value: tr.Item = tr.group(f.at(values, indices)) if f.body else item
         if isinstance(after := run[n + 1], tr.Scripted):

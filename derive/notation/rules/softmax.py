@@ -37,8 +37,9 @@ def _named(
 ) -> Iterator[Formula]:
     new: list[Formula] = []
 
-    def letter(at: tr.Item, like: tr.Item) -> tr.Token:
-        return trees.name(next(capital if str(tr.base_of(like))[:1].isupper() else small), at)
+    def letter(at: tr.Item, like: tr.Item) -> trees.Run:
+        free = next(capital if str(tr.base_of(like))[:1].isupper() else small, None)
+        return () if free is None else (trees.name(free, at),)
 
     def named(part: trees.Run) -> trees.Run:
         *heads, value = trees.sides(part)
@@ -48,16 +49,18 @@ def _named(
             return part
         call, after = value[at : at + 2], value[at + 2 :]
         if not _is_letter(bracket.items):
-            own = known.get(_key(bracket.items)) or (letter(bracket, heads[0][0]),)
+            own = known.get(_key(bracket.items)) or letter(bracket, heads[0][0])
+            if not own:
+                return part
             if own not in known.values():
                 new.append(replace(formula, tree=(*own, trees.equals(bracket), *bracket.items)))
             inner = replace(bracket, items=own)
             call = call[0], replace(call[1], base=inner) if isinstance(call[1], tr.Scripted) else inner
         before = part[: len(part) - len(value) + at]
-        if _joins(before[-1]) or (after and _joins(after[0])):
-            a = letter(call[0], heads[0][0])
-            new.append(replace(formula, tree=(a, trees.equals(call[0]), *call)))
-            return *before, a, *after
+        joined = _joins(before[-1]) or (after and _joins(after[0]))
+        if joined and (a := letter(call[0], heads[0][0])):
+            new.append(replace(formula, tree=(*a, trees.equals(call[0]), *call)))
+            return *before, *a, *after
         return *before, *call, *after
 
     tree = None if formula.tree is None else trees.by_statement(tuple(formula.tree), named)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count, islice
 from typing import cast
 
-from derive.axes import stands
+from derive.axes import axes, stands
 from derive.errors import DeriveError
-from derive.expr import Entry, Idx, SetApp, walk
+from derive.expr import Entry, Idx, Num, SetApp, walk
 from derive.module import Module
 from derive.numeric.shapes import extents
 from derive.numeric.source import window_places
@@ -36,7 +37,7 @@ def allowed(module: Module, names: Sequence[str]) -> dict[str, Choice]:
 
     Where the module states the size of its input, those that leave the rest that size leaves.
     """
-    found = dict.fromkeys(names, Choice())
+    found = {name: Choice(tuple(range(least, least + len(_PLAIN)))) for name, least in read(module, tuple(names)).items()}
     for (set_name, d), (tensor, place) in window_places(module.equations).items():
         symbol, fields = module.table.named(tensor), dict(module.fields)
         if set_name not in fields or symbol is None or place >= len(symbol.sizes):
@@ -46,6 +47,18 @@ def allowed(module: Module, names: Sequence[str]) -> dict[str, Choice]:
         if isinstance(axis, WindowAxis) and isinstance(size, str) and size in found:
             period = axis.stride if known is None else 1
             found[size] = Choice(tuple(islice(_lengths(axis, known), LARGEST)), period)
+    return found
+
+
+@lru_cache(maxsize=64)
+def read(module: Module, names: tuple[str, ...]) -> Mapping[str, int]:
+    """name → how many entries the formulas read along it where they name them by numbers, 2 or more."""
+    found, places = dict.fromkeys(names, 2), axes(module)
+    for entry in (n for equation in module.equations for n in walk(equation) if isinstance(n, Entry)):
+        symbol = module.table.named(entry.tensor)
+        for d, (size, index) in enumerate(zip(symbol.sizes if symbol else (), entry.indices, strict=False)):
+            if size in found and isinstance(index, Num):
+                found[str(size)] = max(found[str(size)], int(index.value) + 1 - places.origin(entry.tensor, d))
     return found
 
 

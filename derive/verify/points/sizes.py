@@ -30,6 +30,7 @@ from derive.verify.points.extents import (
     distinct,
     fixed,
     large_enough,
+    read,
     rests,
 )
 
@@ -226,6 +227,8 @@ def _fits(module: Module, chosen: dict[str, int]) -> Sizes | None:
 @lru_cache(maxsize=2048)
 def _fitting(module: Module, sizes: tuple[tuple[str, int], ...]) -> Sizes | None:
     chosen = dict(sizes)
+    if any(chosen[name] < least for name, least in read(module, tuple(chosen)).items()):
+        return None
     shapes = _shapes(module, chosen)
     try:
         reach: Extents = extents(module, shapes)

@@ -72,6 +72,8 @@ def test_a_card_with_other_tokens_is_read_or_refused(text: str) -> None:
 @example("x²_i")
 @example(r"\frac{}{}")
 @example(r"\begin{cases} x & \text{if } \end{cases}")
+@example(r"f(\mathbf{ }), \quad f(\mathbf{u}) = \mathbf{w}^\top \mathbf{u}")
+@example(r"V \mathrm{softmax}(K q), " + ", ".join(f"{c} = x" for c in "zasuvopr"))
 def test_formulas_of_any_tokens_are_read_or_refused(formula: str) -> None:
     read(f"---\nid: fuzz\n---\n# Question\nConsider the layer $$ y_i = {formula} $$ Derive the backward message.\n")
 

@@ -75,7 +75,7 @@ def elaborated(r: Reader, found: Pieces, item: tr.Item) -> ex.Binder:
         bounds[0][place], bounds[1][place] = _ends(inner, values, item)
     for name, low, high in zip(found.names, *bounds, strict=True):
         if isinstance(low, ex.Num) and isinstance(high, ex.Num) and high.value < low.value:
-            raise r.error(item, f"`{name}` runs from {low.value} to {high.value}, which is nothing: exchange its limits")
+            raise r.error(item, f"`{name}` runs from {low.value} down to {high.value}: exchange its limits")
     conds: list[ex.Cond] = _one_sided(found, bounds)
     for names, is_tuple, right in found.members:
         conds += _memberships(inner, names, is_tuple, right, item)

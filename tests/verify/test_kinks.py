@@ -119,3 +119,7 @@ def test_only_the_letters_on_the_way_to_what_is_asked_have_kinks() -> None:
     text = derive.render(derive.solve(card), "md")
     assert "with respect to $z$" in text and "with respect to $y$" not in text
     assert r"\begin{cases} -a & \text{if } y > z \\ 1 - a & \text{otherwise} \end{cases}" in text  # not -{a if …}
+
+
+def test_a_maximum_of_more_than_a_pair_has_kinks() -> None:
+    assert derive.solve(formula=r"y_i = \max(x_i, a_1 x_i, a_2 x_i, a_3 x_i)").report.ok

@@ -228,3 +228,14 @@ def test_the_closing_counts_are_those_of_the_report() -> None:
     said = " ".join(i for b in solution.sheet.closing if isinstance(b, Bullets) for i in b.items)
     for word, verdict in (("Proved", Verdict.PROVED), ("Tested", Verdict.TESTED)):
         assert f"{word}: {len([c for c in solution.report.checks if c.latex and c.verdict is verdict])} equation" in said
+
+
+def test_a_gradient_with_a_letter_of_its_own_has_the_shape_that_is_told() -> None:
+    assert solved("tests/cards/words/words_batch_rows.md").report.ok
+
+
+def test_one_message_by_way_of_several_tensors() -> None:
+    """The displays behind the sentence are those of the tensors between."""
+    layers = [rf"h^{{({n})}}_i = \tanh({x})^2 + {x}" for n, x in ((1, "x_i"), (2, "h^{(1)}_i"), (3, "h^{(2)}_i"))]
+    solution = derive.solve(formula=layers)
+    assert solution.report.ok and "product goes by way of the tensors between" in str(derive.render(solution, "md"))

@@ -37,7 +37,7 @@ def allowed(module: Module, names: Sequence[str]) -> dict[str, Choice]:
 
     Where the module states the size of its input, those that leave the rest that size leaves.
     """
-    found = {name: Choice(tuple(range(least, least + len(_PLAIN)))) for name, least in read(module, tuple(names)).items()}
+    found = {name: Choice(tuple(range(n, n + len(_PLAIN)))) for name, n in read(module, tuple(names)).items()}
     for (set_name, d), (tensor, place) in window_places(module.equations).items():
         symbol, fields = module.table.named(tensor), dict(module.fields)
         if set_name not in fields or symbol is None or place >= len(symbol.sizes):

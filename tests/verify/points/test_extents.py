@@ -39,3 +39,9 @@ def test_small_sizes_fit(layers: str) -> None:
 def test_a_maximum_inside_a_chain_has_its_own_indices() -> None:
     """i^*(c, k) of z_{ck}, whatever letter the output y_k has."""
     assert derive.solve(chain("conv1d -> max_pool(2) -> linear")).report.ok
+
+
+@pytest.mark.parametrize("formula", ["y = w_1 x_1 + w_2 x_2 + w_3 x_3 + b", "y_i = w_0 x_i + w_1 x_i^2 + w_2 x_i^3",
+                                     "y = x_{15}^2"])
+def test_sizes_reach_the_entries_that_numbers_name(formula: str) -> None:
+    assert derive.solve(formula=formula).report.ok

@@ -105,7 +105,7 @@ def _counted(node: Node, times: int) -> None:
             raise LimitError(f"a {what} of {times:,} terms: at most {MOST_TERMS:,} are calculated with; write a letter "
                              "for its limit")
     if isinstance(node, Entry) and any(isinstance(i, Num) and i.value > MOST_TERMS for i in node.indices):
-        raise LimitError(f"an entry of `{node.tensor}` beyond the {MOST_TERMS:,}th, which is too far to calculate with: "
-                         "write a letter for its index")
+        raise LimitError(f"an entry of `{node.tensor}` beyond the {MOST_TERMS:,}th is not calculated with: write a "
+                         "letter for its index")
     for child in node.children():
         _counted(child, times)

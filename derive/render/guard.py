@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from typing import TYPE_CHECKING, Protocol
 
 from derive.errors import Problem, VerificationError
 from derive.sections import headings, lines_of
-from derive.sheet import Math, Sheet
+from derive.sheet import Math, Sheet, Trial
 
 if TYPE_CHECKING:
     from derive.card import Card
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _IN_MARKDOWN = re.compile(r"^\$\$[ \t]*\r?\n(.*?)\n\$\$[ \t]*\r?$", re.M | re.S)
 _IN_HTML = re.compile(r'<div class="formula[^>]*>\s*<math alttext="([^"]*)" display="block">')
+_DATA = re.compile(r'<script type="application/json">(.*?)</script>', re.S)
+_GRID = re.compile(r'<table class="grid" data-name="(\w+)"[^>]*><caption>.*?<math alttext="([^"]*)".*?</table>', re.S)
+_FIELD = re.compile(r'value="([^"]*)"')
+_CAPTIONED = ("input", "output", "upstream", "gradient")
 _IN_TEX = re.compile(r"\\begin\{formula\}(?:\[lines\])?(.*?)\\end\{formula\}", re.S)
 
 
@@ -69,6 +74,28 @@ def guard(text: str, sheet: Sheet, detail: str = "full") -> None:
         problems.append(Problem(f"the finished file displays {len(found)} formulas, and {len(checked)} were checked"))
     if problems:
         raise VerificationError(*problems)
+
+
+def trial(page: str) -> Trial | None:
+    """What the reader of a finished page may change, as its script, its fields and its captions have it.
+
+    None where there is nothing, or these do not agree.
+    """
+    data, grids = _DATA.search(page), {m[1]: m for m in _GRID.finditer(page)}
+    if data is None or not {*_CAPTIONED} <= {*grids}:
+        return None
+    try:
+        facts = json.loads(data[1])
+        fields = [[[int(n.replace("−", "-")) for n in _FIELD.findall(row)] for row in grids[name][0].split("<tr>")[2:]]
+                  for name in ("input", "upstream")]
+    except ValueError:
+        return None
+    if fields != [facts["source"], facts["upstream"]] or f"<option selected>{facts['rule']}<" not in page:
+        return None
+    x, f, delta, message = (unescape(grids[name][2]) for name in _CAPTIONED)
+    source, upstream = (tuple(map(tuple, facts[name])) for name in ("source", "upstream"))
+    windows = tuple(tuple(map(tuple, axis)) for axis in facts["windows"])
+    return Trial(facts["op"], facts["rule"], windows, source, upstream, (x, f, delta, message))
 
 
 def _solution(markdown: str) -> str:

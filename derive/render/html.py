@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from derive.errors import Problem, VerificationError
 from derive.lines import narrowed
 from derive.render import hypertext
 from derive.render.dialect import question
-from derive.render.guard import guard, normal, refuse_failures
+from derive.render.guard import guard, normal, refuse_failures, trial
 from derive.render.hypertext import mathml, narrow
 from derive.render.pictures import plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
+from derive.verify.pictures import tried
 from derive.verify.report import Check, Report, Verdict
 from derive.words import environment, templates
 
@@ -32,11 +34,22 @@ _ALIGN = {"l": "left", "c": "center", "r": "right"}
 def render(solution: Solved, detail: str = "standard") -> str:
     """A whole HTML page; the same solution gives the same text.
 
-    Raises :class:`CardError` where a formula of the question cannot be shown.
+    Raises :class:`CardError` where a formula of the question cannot be shown, and :class:`VerificationError` where
+    the finished page says something else than what was checked.
     """
     text = str(_pages().get_template("page.html").render(_content(solution, detail))).strip() + "\n"
     guard(text, solution.sheet, detail)
+    if solution.sheet.trial:
+        _guard_trial(text, solution)
     return text
+
+
+def _guard_trial(text: str, solution: Solved) -> None:
+    """Raise :class:`VerificationError` unless the windows and numbers in the finished page are the evaluator's."""
+    found = trial(text)
+    check = None if found is None else tried(solution.sheet, found, solution.module)
+    if check is None or check.verdict is Verdict.REFUTED:
+        raise VerificationError(Problem(f"the page's own numbers: {check.counterexample if check else 'they differ'}"))
 
 
 def fragment(solution: Solved, detail: str = "standard") -> str:

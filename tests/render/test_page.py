@@ -17,10 +17,12 @@ import pytest
 
 import derive
 from derive.card import Card
+from derive.errors import VerificationError
 from derive.numbers import Numbers
 from derive.numeric.evaluator import evaluate
 from derive.receptive_field import receptive_field
-from derive.render import render
+from derive.render import html, render
+from derive.render.guard import trial
 from derive.render.hypertext import blocks, inline
 from derive.sheet import Figure, Sheet
 from derive.solve import Solution
@@ -319,3 +321,24 @@ def test_a_changed_comparison_or_rule_of_the_grid_shows() -> None:
         with pytest.raises(AssertionError):
             for one, shown in zip(asked, found, strict=True):
                 agree(solution, one, shown)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ('"op": "max"', '"op": "min"'), ('"rule": "first"', '"rule": "last"'), ("[[[0, 1], [2, 3]]", "[[[0, 1], [1, 3]]"),
+    ('value="13"', 'value="12"'), ('"source": [[4,', '"source": [[5,'), ('"upstream": [[', '"upstream": [[1'),
+    ('data-name="upstream" aria-label="upstream"><caption><math alttext="', r"\g<0>x"),
+])  # fmt: skip
+def test_the_numbers_of_a_finished_page_are_read_back(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    solution = solved(CARDS[0])
+    page = str(render(solution, "html"))
+    assert trial(page) == solution.sheet.trial
+    assert old in page
+    made = html._pages().get_template("page.html")
+
+    class Altered:
+        def render(self, content: dict[str, Any]) -> str:
+            return str(made.render(content)).replace(old, new.replace(r"\g<0>", old), 1)
+
+    monkeypatch.setattr(html, "_pages", lambda: type("Pages", (), {"get_template": lambda *_: Altered()})())
+    with pytest.raises(VerificationError, match="page's own numbers"):
+        render(solution, "html")

@@ -77,6 +77,12 @@ def alike(b: Builder, subject: Subject, step: Step,
     return None if like is None else (found.before, cast(ex.Partial, like))
 
 
+def steps(step: Step, subject: Subject, letters: dict[ex.Node, ex.Node]) -> tuple[ex.Node, ...]:
+    """The rules by which a definition is differentiated, and the result, whatever the letters."""
+    found = shown(step, subject.module).renamed(letters)
+    return _steps(found, list(lines(found, subject.module, {i.name for i in ex.free_indices(found.before)})))
+
+
 def _like(b: Builder, found: Shown, rules: list[Line]) -> ex.Node | None:
     like = b.derived.get(_steps(found, rules)) if rules else None
     return None if like is found.before else like

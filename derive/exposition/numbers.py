@@ -5,10 +5,10 @@ from __future__ import annotations
 from derive.exposition.builder import Builder
 from derive.exposition.example import DIGITS, in_decimals, in_rows, printed
 from derive.exposition.story import Story, whole
-from derive.exposition.subject import Subject
+from derive.exposition.subject import LOSS, Subject
 from derive.exposition.window_example import example_point, gradient_of, scope_of
 from derive.exposition.worked import Result, worked
-from derive.expr import Entry, eq
+from derive.expr import Entry, Expr, Partial, eq
 from derive.numeric.arithmetic import EXACT, precision
 from derive.verify.points.draw import arithmetic_of
 
@@ -23,7 +23,11 @@ def asked(b: Builder, subject: Subject) -> None:
     with precision():
         scope, found = _of_windows(story) if story else ("example", worked(subject, kind)[0].results)
         wanted = {f"delta_{t.wrt}" for t in subject.backward}
-        own = [r for r in found if r.part != "backward" or (isinstance(r.node, Entry) and r.node.tensor in wanted)]
+        asked_for = [t.wrt for i in subject.items if i.kind == "named" or subject.is_named(i) for t in i.targets]
+        named: dict[Expr, Expr] = {
+            Entry(f"delta_{x}", ()): Partial(Entry(LOSS, ()), Entry(x, ())) for x in asked_for}
+        own = [r._replace(node=named.get(r.node, r.node)) for r in found
+               if r.part != "backward" or (isinstance(r.node, Entry) and r.node.tensor in wanted)]
         b.prose("answer_numbers", digits=None if kind is EXACT else DIGITS, tied=scope == "tied", rule=module.tie_rule)
         if kind is EXACT:
             b.joined("numbers", (eq(r.node, printed(r.values)) for r in own), scope)

@@ -12,7 +12,7 @@ from derive.exposition.pictures import pictures
 from derive.exposition.subject import LOSS, Subject
 from derive.expr import ZERO, Entry, Expr, Fn, Idx, Num, Partial, Rel, SetApp, conditions, eq, joined, tuple_of, walk
 from derive.module import UNSAID, Function
-from derive.notation.symbols import Symbol
+from derive.notation.symbols import Symbol, is_own
 from derive.sheet import Math
 
 _ROLE = re.compile(r"(input|parameter|constant) (`\w+`) (\(.*\))")
@@ -132,5 +132,7 @@ def upstream(b: Builder, subject: Subject) -> None:
     """δ_y = ∂L/∂y, and what the other δ mean."""
     loss = Entry(LOSS, ())
     delta = eq(upstream_of(subject.module), Partial(loss, subject.output))
-    b.prose("upstream", letter=b.gradient, delta=b.m(delta), loss=b.m(loss),
-            several=len(subject.module.equations) > 1, scalar=subject.is_scalar)
+    several, scalar = len(subject.module.equations) > 1, subject.is_scalar
+    said = any(i.messages and i.targets and not subject.is_named(i) for i in subject.items) and not scalar  # above
+    b.prose("upstream", letter=b.gradient, delta=b.m(delta), loss=b.m(loss), several=several, meant=several or not said,
+            own=is_own(subject.module.table.named(f"delta_{subject.module.output}")), scalar=scalar)

@@ -6,12 +6,12 @@ from typing import cast
 
 from derive.calculus.algebra import has_sum, key
 from derive.calculus.dependence import between
-from derive.calculus.derivation import Step, derivative, is_total, neat
+from derive.calculus.derivation import Step, derivative, is_total, neat, unlettered
 from derive.calculus.form import simplified
 from derive.calculus.messages import upstream
 from derive.calculus.ranges import entry_ranges, ranged
 from derive.exposition.builder import Builder
-from derive.exposition.local import alike, cancelling, local, reasoned
+from derive.exposition.local import alike, cancelling, local, reasoned, steps
 from derive.exposition.printed import equation, presented, printed, with_limits
 from derive.exposition.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, eq, mul, subst
@@ -23,19 +23,25 @@ from derive.sheet import Prose
 
 def backward(b: Builder, subject: Subject) -> None:
     """δ of each tensor from the output back to what is asked for; then each message in one formula."""
-    stages, alikes = stages_of(subject), list[tuple[Step, Partial]]()
+    stages, alikes = stages_of(subject), list[tuple[Step, Entry]]()
+    shown: dict[object, Entry] = {}  # what each δ is of, by how it was derived
     for stage in stages.values():
-        like = _alike(b, subject, stage)
-        if like is None:
-            stage_of(b, subject, stage)
-        else:
-            alikes.append((stage, like))
+        steps, here = _steps(stage, subject), Entry(_of(stage), cast(Entry, stage.before).indices)
+        if steps in shown:
+            alikes.append((stage, shown[steps]))
+            continue
+        if {_of(s) for s, _ in alikes} & {_own(p, subject).tensor for p in _users(stage)}:
+            _listed(b, subject, alikes)
+            alikes = []
+        stage_of(b, subject, stage)
+        if steps is not None:
+            shown[steps] = here
     if alikes:
         _listed(b, subject, alikes)
     several = [] if by_stages(subject) else [
         t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
         is not stages[t.wrt].after]
-    met = [t for t in several if sum(p.after is not ZERO for p in stages[t.wrt].premises[0].premises) > 1]
+    met = [t for t in several if len(_users(stages[t.wrt])) > 1]
     for heading, group in (("joined", met), ("inserted", [t for t in several if t not in met])):
         if group:
             b.heading(f"heading_{heading}", 3)
@@ -43,21 +49,24 @@ def backward(b: Builder, subject: Subject) -> None:
             _inserted(b, subject, stages, target.wrt)
 
 
-def _alike(b: Builder, subject: Subject, stage: Step) -> Partial | None:
-    """What δ of a given letter follows like, where this stands in one definition and its derivative was derived so."""
-    users = [p for p in stage.premises[0].premises if p.after is not ZERO]
-    if len(users) != 1 or _of(stage) in subject.module.defined or not printable(users[0], subject):
+def _users(stage: Step) -> list[Step]:
+    """The derivatives, other than 0, of the definitions in which a tensor stands."""
+    return [p for p in stage.premises[0].premises if p.after is not ZERO]
+
+
+def _steps(stage: Step, subject: Subject) -> object:
+    """How δ of a letter is derived, but for the letters; None where not by derivatives that are printed."""
+    users = _users(stage)
+    if not users or not all(printable(p, subject) for p in users):
         return None
-    found = alike(b, subject, users[0], _letters(users[0], subject))
-    like = None if found is None else found[1]
-    own = cast(Entry, like.wrt).tensor if like is not None else ""
-    return like if sum(own in subject.module.sources(t) for t in subject.module.defined) == 1 else None
+    rules = tuple(steps(p, subject, _letters(p, subject)) for p in users)
+    return rules, unlettered(eq(cast(Expr, stage.before), cast(Expr, stage.after)))
 
 
-def _listed(b: Builder, subject: Subject, alikes: list[tuple[Step, Partial]]) -> None:
+def _listed(b: Builder, subject: Subject, alikes: list[tuple[Step, Entry]]) -> None:
     """The δ that follow like others, one beside the other."""
     b.prose("stages_alike", here=[b.m(Entry(_of(s), cast(Entry, s.before).indices)) for s, _ in alikes],
-            like=[*dict.fromkeys(b.m(p.wrt) for _, p in alikes)])
+            like=[*dict.fromkeys(b.m(like) for _, like in alikes)])
     b.joined("stage", (equation(cast(Expr, s.before), printed(cast(Expr, s.after), s.before, subject.module))
                        for s, _ in alikes))
 
@@ -120,7 +129,7 @@ def stage_of(b: Builder, subject: Subject, stage: Step) -> None:
     """The local derivatives of the definitions that use a tensor, and its δ from theirs."""
     module = subject.module
     target, inserted = cast(Entry, stage.before), stage.premises[0]
-    users = [p for p in inserted.premises if p.after is not ZERO]
+    users = _users(stage)
     whole = len(module.equations) == 1
     here = Entry(_of(stage), target.indices)
     total = [p for p in inserted.premises if printable(p, subject)]

@@ -227,6 +227,8 @@ ALONE: dict[str, Alone] = {
     "inserted.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "upstream.delta": lambda layer, delta: delta == layer.text(ex.eq(upstream(layer.module), ex.Partial(
         ex.Entry("loss", ()), layer.module.definition(layer.module.output)[0]))),
+    "upstream.meant": lambda layer, meant: meant or any(c.macro == "answer_messages" for c in layer.sheet.claims),
+    "upstream.own": lambda layer, own: own == is_own(layer.module.table.named(f"delta_{layer.module.output}")),
     "upstream.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "loss": lambda layer, loss: loss in ("", layer.text(ex.Entry("loss", ()))),
     "divisor": _divided,

@@ -381,8 +381,8 @@ def layers_module(card: Card, statement: Statement) -> Module | None:
             raise CardError(Problem(message, line=line))
         return own
     name = " → ".join(part.spec.name for part in composed.parts)
-    named = (r for r in module.readings[:-1] if not r.startswith("layer ("))  # no formula stands on that line
-    readings = (f"layers: {words} (line {line or 1}: `layers`)", *map(_of_the_names(composed), named), *said(statement))
+    kept = (r for r in module.readings[:-1] if not r.startswith("layer ("))  # no formula stands on that line
+    readings = (f"layers: {words} (line {line or 1}: `layers`)", *map(_of_the_names(composed), kept), *said(statement))
     return replace(module, name=module.name or name, readings=readings)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Any, cast
@@ -13,7 +13,7 @@ from derive.affine import Affine
 from derive.errors import CardError, LimitError
 from derive.module import Module
 from derive.notation.symbols import Kind, Symbol, SymbolTable, message
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 Slot = tuple[str, int]  # (tensor, axis)
 Limits = tuple[ex.Expr | None, ex.Expr | None]

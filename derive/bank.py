@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from derive.card import Card
+from derive.card import Card, text_of
 from derive.errors import CardError, DeriveError, Problem
 from derive.records import dataclass
 from derive.sections import begins
@@ -120,7 +120,7 @@ def keep_hand_written(target: Path, job: Job) -> None:
 
 def unchanged(job: Job) -> None:
     """Raise :class:`CardError` where the card has been saved again since it was read: its sheet would undo that."""
-    if Card.read(job.path).text != job.card.text:
+    if text_of(job.path) != job.card.text:
         raise CardError(Problem("the card was changed while it was solved; solve it again", str(job.path)))
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
 from derive.expr import BINDING, Arg, Entry, Expr, Fn, Idx, In, Node, Partial, Reduce, Rel, free_indices, subst, walk
 from derive.notation.symbols import SymbolTable
 from derive.receptive_field import ReceptiveField
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 TIE_RULES = ("first", "last", "split")
 UNSAID = "nothing says otherwise"  # in how the role of a letter was read

@@ -9,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -22,13 +24,14 @@ else:
         return _frozen
 
 
-def _frozen(cls: type[Any]) -> type[Any]:
-    own = dict(vars(cls))
-    cls.__doc__ = cls.__doc__ or cls.__name__  # else the library looks for a signature, and reads Python's own text
-    made = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)  # the fields alone
-    fields = dataclasses.fields(made)
+def _frozen(made: type[Any]) -> type[Any]:
+    own = dict(vars(made))
+    fields = _fields(made)
+    made.__dataclass_fields__ = {f.name: f for f in fields}
+    made.__dataclass_params__ = _PLAIN.__dataclass_params__
     methods: dict[str, Any] = {
         "_compared": _values(f.name for f in fields if f.compare),
+        "_given": (given := tuple(f.name for f in fields if f.init)), "__match_args__": given,
         "_hashed": _values(f.name for f in fields if (f.compare if f.hash is None else f.hash)),
         "__init__": _constructor(made), "__repr__": _repr, "__eq__": _eq, "__setattr__": _fixed,
         "__delattr__": _fixed, "__getstate__": _state,
@@ -39,6 +42,35 @@ def _frozen(cls: type[Any]) -> type[Any]:
         if name not in own:
             setattr(made, name, method)
     return made
+
+
+@dataclasses.dataclass(init=False, repr=False, eq=False)
+class _Plain:
+    """What the library says of a class that has fields alone."""
+
+    field: None
+
+
+_PLAIN: type[Any] = _Plain
+_KIND = dataclasses.fields(_PLAIN)[0]._field_type  # type: ignore[attr-defined]
+
+
+def _fields(cls: type[Any]) -> list[dataclasses.Field[Any]]:
+    """The fields as the library finds them, which looks at each annotation three times, and at every base."""
+    bases = (vars(base).get("__dataclass_fields__", {}) for base in reversed(cls.__mro__[1:]))
+    found = {name: f for fields in bases for name, f in fields.items()}
+    for name, kind in vars(cls).get("__annotations__", {}).items():
+        if str(kind).startswith("ClassVar"):
+            continue
+        value = vars(cls).get(name, dataclasses.MISSING)
+        own: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
+        own.name, own.type, own._field_type = name, kind, _KIND
+        found[name] = own
+        if own is value and own.default is dataclasses.MISSING:
+            delattr(cls, name)
+        elif own is value:
+            setattr(cls, name, own.default)
+    return list(found.values())
 
 
 def _values(names: Iterable[str]) -> Callable[[Any], Any]:
@@ -78,6 +110,14 @@ def _compiled(cls: type[Any]) -> Callable[..., None]:
     found: Callable[..., None] = space["__init__"]
     found.__qualname__ = f"{cls.__qualname__}.__init__"
     return found
+
+
+def replace(record: T, **changes: Any) -> T:
+    """The record with other fields: as :func:`dataclasses.replace`, which looks at what each field is."""
+    own, given = vars(record), vars(type(record)).get("_given")
+    if given is None:  # a dataclass of the library
+        return dataclasses.replace(record, **changes)  # type: ignore[type-var]
+    return type(record)(**({name: own[name] for name in given} | changes))
 
 
 def _repr(self: Any) -> str:

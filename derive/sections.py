@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -123,6 +124,7 @@ class FrontMatter:
 _HALF = re.compile("[\ud800-\udfff]")
 
 
+@lru_cache(maxsize=64)  # a card is read where it is found, where it is solved and where its sheet is written
 def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str = "the front matter",
               as_written: bool = False) -> FrontMatter:  # fmt: skip
     """text ↦ (values, lines), flat or nested, with plain YAML types only; ``as_written``, each scalar as its text.

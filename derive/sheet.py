@@ -7,6 +7,7 @@ and y downwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from derive.errors import known
@@ -28,6 +29,7 @@ SECTIONS = {
 }
 
 
+@lru_cache(maxsize=64)
 def rank(detail: str) -> int:
     """0 for the answer alone, 1 for the standard, 2 for all; ``short`` is another name for the answer."""
     return DETAILS.index(known("detail", {"short": "answer"}.get(detail, detail), DETAILS))

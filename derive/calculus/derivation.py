@@ -235,6 +235,7 @@ class Shown:
                      tuple(p.renamed(letters) for p in self.premises))
 
 
+@lru_cache(maxsize=1024)
 def shown(step: Step, module: Module) -> Shown:
     """A differentiation by rules, from simplified premises; definitions are folded back at the end, by a ``form`` step.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd
 
 import derive.expr as ex
@@ -158,6 +159,7 @@ def _windows(axis: Axis, n: ex.Expr) -> ex.Expr:
     return ex.Extremum("min", (ex.add(rounded("ceil", room, axis.stride), ex.ONE), begun))
 
 
+@lru_cache(maxsize=256)
 def in_closed_form(value: ex.Expr, module: Module) -> ex.Expr | None:
     """The message with each sum over covering windows written with limits; None where it has none.
 

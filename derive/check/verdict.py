@@ -55,7 +55,7 @@ from derive.numeric.point import Definitions, NoCase, TwoCases, Undefined
 from derive.numeric.statements import componentwise
 from derive.records import dataclass
 from derive.sheet import Math
-from derive.verify.check import PLACES, fresh
+from derive.verify.check import fresh
 from derive.verify.points.claims import Refuted
 from derive.verify.points.draw import thresholds
 from derive.verify.points.point import LOSS
@@ -212,7 +212,7 @@ class Judge:
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
-        return _held(claim, node, scope, found.verdict, found.evidence.replace(PLACES, scope.places()))
+        return _held(claim, node, scope, found.verdict, scope.located(found.evidence))
 
 
     def _square(self, link: Rel, cond: Cond | None) -> Found | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import cast
 
 import derive.expr as ex
@@ -43,9 +44,7 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
     The words stand in one paragraph behind ``lead``; what a rule says of every layer is said once.
     """
     module = subject.module
-    found = shown(step, module).renamed(letters)
-    assert isinstance(found.before.wrt, ex.Entry)
-    rules = list(lines(found, module, {i.name for i in ex.free_indices(found.before)}))
+    found, rules = _told(step, module, tuple(letters.items()))
     like = _like(b, found, rules)
     if like is not None:
         b.text(" ".join(filter(None, (lead, b.say("rule_alike", like=[b.m(like)], of=[b.m(found.before)])))))
@@ -72,23 +71,29 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
 def alike(b: Builder, subject: Subject, step: Step,
           letters: dict[ex.Node, ex.Node]) -> tuple[ex.Partial, ex.Partial] | None:
     """A derivative and one that was derived before by the same rules, with the same result in other letters."""
-    found = shown(step, subject.module).renamed(letters)
-    like = _like(b, found, list(lines(found, subject.module, {i.name for i in ex.free_indices(found.before)})))
+    found, rules = _told(step, subject.module, tuple(letters.items()))
+    like = _like(b, found, rules)
     return None if like is None else (found.before, cast(ex.Partial, like))
 
 
 def steps(step: Step, subject: Subject, letters: dict[ex.Node, ex.Node]) -> tuple[ex.Node, ...]:
     """The rules by which a definition is differentiated, and the result, whatever the letters."""
-    found = shown(step, subject.module).renamed(letters)
-    return _steps(found, list(lines(found, subject.module, {i.name for i in ex.free_indices(found.before)})))
+    return _steps(*_told(step, subject.module, tuple(letters.items())))
 
 
-def _like(b: Builder, found: Shown, rules: list[Line]) -> ex.Node | None:
+@lru_cache(maxsize=256)
+def _told(step: Step, module: Module, letters: tuple[tuple[ex.Node, ex.Node], ...]) -> tuple[Shown, tuple[Line, ...]]:
+    """A derivation in these letters, and the rules of which something is said."""
+    found = shown(step, module).renamed(dict(letters))
+    return found, tuple(lines(found, module, {i.name for i in ex.free_indices(found.before)}))
+
+
+def _like(b: Builder, found: Shown, rules: tuple[Line, ...]) -> ex.Node | None:
     like = b.derived.get(_steps(found, rules)) if rules else None
     return None if like is found.before else like
 
 
-def _steps(found: Shown, rules: list[Line]) -> tuple[ex.Node, ...]:
+def _steps(found: Shown, rules: tuple[Line, ...]) -> tuple[ex.Node, ...]:
     """The rules of a derivation and its result, whatever the letters."""
     return ex.Fn(" ".join(line.step.rule for line in rules), ()), unlettered(ex.eq(found.before, found.after))
 

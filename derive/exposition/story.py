@@ -90,19 +90,19 @@ class Story:
     def op(self) -> str:
         return self.window.op
 
-    @property
+    @cached_property
     def output(self) -> Entry:
         return self.module.definition(self.module.output)[0]
 
-    @property
+    @cached_property
     def source(self) -> Entry:
         return variable(self.module, self.wrt)
 
-    @property
+    @cached_property
     def outputs(self) -> tuple[Idx, ...]:
         return tuple(i for i in self.output.indices if isinstance(i, Idx))
 
-    @property
+    @cached_property
     def indices(self) -> tuple[Idx, ...]:
         return tuple(i for i in self.source.indices if isinstance(i, Idx))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import cast
 
 from derive.calculus.dependence import reached
@@ -204,14 +204,27 @@ class Subject:
 
     def message(self, target: Target) -> Step:
         """δ_x of a target, in its own letters; of a maximum over windows the sum over those that cover an entry."""
-        step = self.messages.message(target.wrt)
-        return next((s for s in step if s.rule == "covering"), step)
+        return _covering(self.messages.message(target.wrt))
+
+    @cached_property
+    def gradients(self) -> dict[Entry, Step]:
+        """δ of each tensor from the output back, then of what is asked for."""
+        found: dict[Entry, Step] = {}
+        for target in self.backward:
+            found |= {cast(Entry, s.before): s for s in self.messages.stages(target.wrt)}
+            found[cast(Entry, self.message(target).before)] = self.message(target)
+        return found
 
     def path(self, target: Target) -> tuple[str, ...]:
         """The tensors between ``wrt`` and ``of``, in order of evaluation, ``of`` last."""
         below = reached(Entry(target.of, ()), self.module)
         return tuple(t for t in self.module.defined
                      if t in below and t != target.wrt and target.wrt in reached(Entry(t, ()), self.module))
+
+
+@lru_cache(maxsize=256)
+def _covering(step: Step) -> Step:
+    return next((s for s in step if s.rule == "covering"), step)
 
 
 def _tensor(entry: Expr) -> str:

@@ -13,7 +13,6 @@ from functools import cache
 from itertools import count, cycle, islice
 from typing import Any, NamedTuple, cast
 
-from derive.calculus.derivation import Step
 from derive.errors import CardError, UnsupportedError, VerificationError
 from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, Fn, Idx, Num, Partial, Reduce, walk
@@ -280,11 +279,7 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
     """
     for tensor in subject.module.defined:
         yield Result(Entry(tensor, ()), point.tensor(tensor), "forward")
-    stages: dict[Entry, Step] = {}
-    for target in subject.backward if f"delta_{subject.module.output}" in point.values else ():
-        stages |= {cast(Entry, s.before): s for s in subject.messages.stages(target.wrt)}
-        stages[cast(Entry, subject.message(target).before)] = subject.message(target)
-    for before, step in stages.items():
+    for before, step in subject.gradients.items() if f"delta_{subject.module.output}" in point.values else ():
         value = compiled(before.indices, cast(Expr, step.after))
         known = point.tensor(before.tensor)
         values = {at: value(point, at) for at in known}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 
 from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
@@ -12,6 +11,7 @@ from derive.notation.pieces import split_runs
 from derive.notation.reader import Reader
 from derive.notation.shapes import AXES, DIAGONAL, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, latex_of
+from derive.records import replace
 
 
 def _terms(r: Reader, runs: list[tr.Items], end: int) -> tuple[Expr, ...]:

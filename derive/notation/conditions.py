@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 import derive.expr as ex
 from derive.notation import tree as tr
@@ -13,6 +12,7 @@ from derive.notation.pieces import divided
 from derive.notation.reader import SETS, Reader
 from derive.notation.symbols import Kind
 from derive.notation.vocabulary import ALIGNED
+from derive.records import replace
 
 SEPARATORS = ("COMMA", "SEMI", "AND")
 

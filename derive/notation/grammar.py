@@ -12,7 +12,6 @@ What a symbol means, and where a sum ends, is decided by the elaboration, which 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from derive.notation import tree as tr
@@ -20,6 +19,7 @@ from derive.notation.formulas import Formula, NotationError, Source
 from derive.notation.pieces import with_ranges
 from derive.notation.tokens import tokenise
 from derive.notation.vocabulary import CLOSING, OPERATORS, SHOWN, beyond
+from derive.records import replace
 
 _BASES = frozenset("NAME NUMBER BIG FN IND TEXT INFTY CONV DOTS PARTIAL NABLA UNKNOWN".split())
 _MARKS = frozenset(("PLUS", "MINUS", "STAR", "TOP"))  # operators, or alone in a script

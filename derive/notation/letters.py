@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from derive.expr import PI, Bracket, Entry, Expr, Fn, Idx, SetApp, Size, Star, Tuple, Unit
 from derive.notation import arguments, forms
@@ -12,6 +11,7 @@ from derive.notation.pieces import behind, labelled_name, leading
 from derive.notation.reader import Reader
 from derive.notation.symbols import Kind, Symbol, is_capital, name_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond, is_divided
+from derive.records import replace
 
 
 def symbol(r: Reader, c: tr.Cursor) -> Expr:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import field
 
 from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import NotationError, Source
 from derive.notation.pieces import Definition, Pieces, Running, definitions, divided, lines, running
 from derive.notation.vocabulary import ALIGNED
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 _NOWHERE = Source("")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from fractions import Fraction
 
 import derive.expr as ex
@@ -13,7 +13,7 @@ from derive.notation import tree as tr
 from derive.notation.formulas import NotationError, Source
 from derive.notation.shapes import HADAMARD, INNER, STARRED, TRANSPOSE
 from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 _MISSING = "something is missing here: a value is expected, as in `x_k` or `2`"
 SETS = (ex.SetApp, ex.SetOf, ex.Without, ex.Hull, ex.Subdifferential)

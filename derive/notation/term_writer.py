@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from derive.functions import FUNCTIONS, SPELLINGS
 from derive.notation.formulas import NotationError
 from derive.notation.shapes import DIAGONAL, HADAMARD, ONES, TRANSPOSE
 from derive.notation.symbols import SymbolTable, latex_of, lexicon, split_label
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 _TALL = (r"\frac", r"\sum", r"\prod", r"\begin", r"\max_", r"\min_")
 

@@ -80,6 +80,8 @@ class _Lexer:
     def step(self, char: str) -> None:
         if char == "\\":
             self.command()
+        elif char.isascii() and char.isalpha():  # most are
+            self.letter(char)
         elif char in "0123456789":
             self.number()
         elif char == "½":
@@ -99,7 +101,12 @@ class _Lexer:
             self.emit("BIG", SIGNS[char], self.at + 1)
         elif char in SIGNS:
             self.emit(SIGNS[char], char, self.at + 1)
-        elif word := vocabulary.WORD.match(self.text, self.at):
+        else:
+            self.letter(char)
+
+    def letter(self, char: str) -> None:
+        """A letter, or a word that is none."""
+        if word := vocabulary.WORD.match(self.text, self.at):
             self.emit("TEXT", word[0], word.end())
         elif word := _APPLIED_OPERATOR.match(self.text, self.at):
             self.emit("NAME", word[0], word.end())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TypeGuard
 
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,10 @@ class Cursor:
 
     def peek(self, ahead: int = 0) -> Item | None:
         place = self.at + ahead
-        return normal(self.items[place]) if place < len(self.items) else None
+        if place >= len(self.items):
+            return None
+        item = self.items[place]
+        return item if isinstance(item, Token) else normal(item)
 
     def take(self) -> Item:
         self.at += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from derive import reductions
 from derive.notation import term_writer
 from derive.notation.symbols import Kind, SymbolTable, lexicon
 from derive.notation.term_writer import Writer, is_negative, product
+from derive.records import replace
 
 _POOL = "abcpqrstuvmnijkl"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
@@ -38,6 +38,7 @@ from derive.numeric.choice import (
 from derive.numeric.gather import Array, Indices, Mask, gather, merged
 from derive.numeric.scaled import ONE, Scaled, scaled, total
 from derive.numeric.shapes import Extents, Shape, span
+from derive.records import replace
 from derive.reductions import REDUCTIONS, is_middle
 
 _FUNCTIONS: Table[Callable[..., Any]] = Table(

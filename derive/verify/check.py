@@ -14,17 +14,14 @@ from derive.verify.points.claims import Claim, Refuted
 from derive.verify.points.point import Point
 from derive.verify.provers.cases import Proofs
 from derive.verify.report import ENOUGH, Check, Verdict, remembered
-from derive.verify.scope import Scope
-
-PLACES = "{places}"  # in an evidence, where the sizes of the points stand
+from derive.verify.scope import PLACES, Scope
 
 
 def checked(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:
     """Refuted, not read, tested, or proved where every prover of a kind shows it."""
     key = scope.key(node), printed.general, printed.ties
     found = remembered(key, partial(fresh, printed, node, scope, proofs))
-    evidence = found.evidence.replace(PLACES, scope.places())
-    return replace(found, name=printed.name, latex=printed.latex, evidence=evidence)
+    return replace(found, name=printed.name, latex=printed.latex, evidence=scope.located(found.evidence))
 
 
 def fresh(printed: Math, node: Node, scope: Scope, proofs: Callable[[], Proofs]) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
@@ -27,7 +28,9 @@ from derive.verify.report import ENOUGH
 SETS = 3  # sets of sizes
 TIED = 6  # points with ties and zeros
 MOST_POINTS = 240
-
+PLACES = "{places}"  # in an evidence, where the sizes of the points stand
+SIZES = "{sizes %d}"  # and the first of them, at which a prover was asked
+_SIZES = re.compile(r"\{sizes (\d)\}")
 
 _sizes: dict[Hashable, tuple[tuple[int, ...], ...]] = {}  # chosen in this process, by what they rest on
 
@@ -140,6 +143,11 @@ class Scope:
             return f" (windows of {self.window.window.n} entries)"
         words = "; ".join(filter(None, (s.words() for s in self.sizes)))
         return f" ({words})" if words else ""
+
+    def located(self, evidence: str) -> str:
+        """An evidence with the sizes in this layer's letters: a verdict is remembered for layers in all letters."""
+        at = {str(n): " and ".join(filter(None, (s.words() for s in self.sizes[:n]))) or "all inputs" for n in (1, 2)}
+        return _SIZES.sub(lambda found: at[found[1]], evidence).replace(PLACES, self.places())
 
     @property
     def base(self) -> int:

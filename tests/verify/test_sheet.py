@@ -231,6 +231,14 @@ def test_sizes_reach_as_far_as_a_range_in_numbers() -> None:
     assert report.checks[0].evidence.startswith("by ring identity for n\u00a0=\u00a06 and n\u00a0=\u00a07")
 
 
+def test_a_verdict_known_from_a_layer_in_other_letters_names_the_sizes_of_this_one() -> None:
+    for n in "nm":
+        messages = with_sizes(x=(n,), w=(n,))
+        shown = displayed(r"\frac{\partial y}{\partial w_i} = x_i^2 \, \mathbb{I}[i \le 6]", messages.module.table)
+        (check, *_) = verify(Sheet("", (shown,), ()), messages).checks
+        assert check.evidence.startswith(f"by ring identity for {n}\u00a0=\u00a06 and {n}\u00a0=\u00a07")
+
+
 def test_a_range_beyond_a_stated_shape_is_an_error_of_the_card() -> None:
     messages = with_sizes(x=(5,), w=(5,))
     sheet = Sheet("", (displayed(r"\frac{\partial y}{\partial w_i} = x_i^2", messages.module.table),), ())

@@ -3,14 +3,13 @@ r"""What is set in rows and columns, or marked by the way: cases as aligned rows
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.notation.vocabulary import ALIGNED
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 
 @dataclass(frozen=True)

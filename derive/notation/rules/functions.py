@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 
 @dataclass(frozen=True)

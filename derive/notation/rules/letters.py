@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.notation.symbols import is_capital, latex_of
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 _STEPS = (["NAME", "PLUS", "NUMBER"], ["NAME", "MINUS", "NUMBER"])
 

@@ -3,13 +3,12 @@ r"""Lists: letters that stand for several or for their entries, samples, sums an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
-from derive.records import dataclass
+from derive.records import dataclass, replace
 
 
 def samples(formulas: list[Formula]) -> list[Formula]:

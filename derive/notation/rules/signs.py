@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
 from derive.notation.symbols import GREEK
+from derive.records import replace
 
 _BELOW = {"LPAREN": "<", "LOPEN": "<", "LBRACK": "≤", "LSHUT": "≤"}
 _ABOVE = {"LPAREN": "<", "LSHUT": "<", "LBRACK": "≤", "LOPEN": "≤"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from functools import lru_cache
 
 from derive.errors import DeriveError
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.grammar import skeleton
 from derive.notation.vocabulary import ALIGNED
+from derive.records import replace
 
 Run = tuple[tr.Item, ...]
 Change = Callable[[Run], tr.Items]
@@ -97,7 +98,7 @@ def by_statement(items: Run, change: Change) -> Run:
     found: list[tr.Item] = []
     part: list[tr.Item] = []
     for item in (*items, None):
-        if item is not None and not tr.is_token(item, *BETWEEN):
+        if item is not None and not (isinstance(item, tr.Token) and item.type in BETWEEN):
             part.append(item)
             continue
         bare = tuple(i for i in part if not tr.is_token(i, "AMP"))
@@ -114,14 +115,19 @@ def by_statement(items: Run, change: Change) -> Run:
 
 def statements(items: tr.Items) -> list[Run]:
     """The statements of a formula, each without the marks of columns."""
+    return list(_statements(tuple(items)))
+
+
+@lru_cache(maxsize=1024)
+def _statements(items: Run) -> tuple[Run, ...]:
     found: list[Run] = []
 
     def keep(part: Run) -> Run:
         found.append(part)
         return part
 
-    by_statement(tuple(items), keep)
-    return found
+    by_statement(items, keep)
+    return tuple(found)
 
 
 def all_statements(formulas: Iterable[Formula]) -> Iterator[Run]:
@@ -145,15 +151,20 @@ def _runs_in(item: tr.Item) -> Iterator[Run]:
 
 def sides(part: tr.Items) -> list[Run]:
     """What stands between the equality signs; one run where other relations stand there too."""
+    return list(_sides(tuple(part)))
+
+
+@lru_cache(maxsize=2048)
+def _sides(part: Run) -> tuple[Run, ...]:
     found: list[list[tr.Item]] = [[]]
     for item in part:
         if tr.is_token(item, "REL") and item.text == "=":
             found.append([])
         elif tr.is_token(item, "REL"):
-            return [tuple(part)]
+            return (part,)
         else:
             found[-1].append(item)
-    return [tuple(side) for side in found]
+    return tuple([tuple(side) for side in found])
 
 
 def is_sum(items: tr.Items) -> bool:

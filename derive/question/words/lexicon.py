@@ -40,9 +40,9 @@ class _Phrases:
         self.by_first: dict[str, list[tuple[Phrase, str]]] = {}
         self.by_stem: dict[str, list[tuple[Phrase, str]]] = {}
         for concept, phrase in concepts:
-            for words in _spelt(phrase):
+            for words in _spelt(phrase) if "(" in phrase else (_words(phrase),):
                 first = words[0]
-                table, key = (self.by_stem, first[:2]) if first.endswith("*") else (self.by_first, first)
+                table, key = (self.by_stem, first[:2]) if first[-1] == "*" else (self.by_first, first)
                 table.setdefault(key, []).append((words, concept))
 
     def longest(self, words: Sequence[str], n: int) -> tuple[int, list[str]]:
@@ -68,7 +68,11 @@ def _spelt(phrase: str) -> Iterator[Phrase]:
         yield from _spelt(before + after)
         yield from _spelt(before + ending + after)
     else:
-        yield tuple(phrase.replace("-", " ").lower().split())
+        yield _words(phrase)
+
+
+def _words(phrase: str) -> Phrase:
+    return tuple(phrase.replace("-", " ").lower().split())
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
@@ -20,7 +19,7 @@ from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.evaluator import OutOfRange, evaluate
 from derive.numeric.shapes import Extents, extents
 from derive.receptive_field import Axis
-from derive.records import dataclass
+from derive.records import dataclass, replace
 from derive.verify.points.extents import (
     LARGEST,
     Choice,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from derive.verify.provers.layer import Layer
 from derive.verify.provers.piecewise import claims_of, truth
 from derive.verify.provers.smt import Own, assume, context, number, opposite, related
 from derive.verify.provers.symmetry import Axes, axes_of, representatives
-from derive.verify.scope import Scope
+from derive.verify.scope import SIZES, Scope
 
 PROVABLE = 16  # entries of a window up to which Z3 is asked
 PROVED_AT = 2  # choices of sizes; where the second is out of reach, the first
@@ -68,8 +68,8 @@ def proofs(scope: Scope, own: Own | None = None) -> Proofs:
     provers = tuple(ByCases(scope, sizes, own) for sizes in scope.sizes[:PROVED_AT])
     if provers[0].pieces is None:
         return ()
-    words = "by Z3 for {}, in all cases" if provers[0].pieces.pieces else "by ring identity for {}"
-    return tuple(_proof(len(scope.sizes), words.format(_places(p.sizes for p in provers[:count])), *provers[:count])
+    words = f"by Z3 for {SIZES}, in all cases" if provers[0].pieces.pieces else f"by ring identity for {SIZES}"
+    return tuple(_proof(len(scope.sizes), words % count, *provers[:count])
                  for count in dict.fromkeys((len(provers), 1)))
 
 
@@ -81,11 +81,6 @@ def _proof(enough: int, evidence: str, *provers: ByCases) -> Proof:
         return all(prover.proves(node) for prover in provers)
 
     return Proof(enough, evidence, proves)
-
-
-def _places(sizes: Iterable[Sizes]) -> str:
-    """n = 2, m = 3 and n = 3, m = 2."""
-    return " and ".join(filter(None, (s.words() for s in sizes))) or "all inputs"
 
 
 class ByCases:

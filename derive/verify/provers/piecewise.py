@@ -7,7 +7,6 @@ counts where one holds has its case for that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -15,6 +14,7 @@ import derive.expr as ex
 from derive.numeric.coder import Coder, is_index_term
 from derive.numeric.point import Index
 from derive.numeric.statements import made, names, variables_of
+from derive.records import replace
 from derive.symbolic.pieces import KIND
 from derive.verify.points.claims import Compiler
 from derive.verify.provers.guarded import Truth, conjunction, unsupported

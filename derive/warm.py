@@ -1,9 +1,9 @@
 """Imported by a process that others are forked from: one small card is solved, so what each card needs is there."""
 
-import gc
 from contextlib import suppress
 
 from derive.card import Card
+from derive.collection import freeze
 from derive.errors import DeriveError
 from derive.render import render
 from derive.solve import solve
@@ -17,5 +17,4 @@ Consider the ReLU layer $y_k = \max(0, x_k)$. Derive its backward message.
 
 with suppress(DeriveError):
     render(solve(Card.parse(_CARD)), "md")
-gc.collect()
-gc.freeze()  # a collection would visit, and so copy, what the processes share
+freeze()

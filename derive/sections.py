@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from functools import lru_cache
 from types import MappingProxyType
@@ -122,6 +123,8 @@ class FrontMatter:
 
 
 _HALF = re.compile("[\ud800-\udfff]")
+_NESTING = {f"{kind}{end}Token": step for end, step in (("Start", 1), ("End", -1))
+            for kind in ("FlowSequence", "FlowMapping", "BlockSequence", "BlockMapping", "Block")}  # fmt: skip
 
 
 @lru_cache(maxsize=64)  # a card is read where it is found, where it is solved and where its sheet is written
@@ -137,37 +140,11 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
     def problem(message: str, line: int) -> CardError:
         return CardError(Problem(message, file, first_line + line))
 
+    kind = "BaseLoader" if as_written else "SafeLoader"
+    with suppress(yaml.YAMLError, AttributeError):  # what is wrong YAML's own words say better; libyaml may be missing
+        return _read(text, getattr(yaml, f"C{kind}"), problem, what, first_line)
     try:
-        depth = 0
-        quick = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml, where there is one
-        for token in yaml.scan(text, quick if as_written else yaml.SafeLoader):
-            depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
-            depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
-            if depth > MOST_DEPTH:
-                raise problem(f"lists in lists deeper than {MOST_DEPTH} are not read", token.start_mark.line)
-            if isinstance(token, yaml.ScalarToken) and _HALF.search(token.value):
-                raise problem("half of a character stands there; write the whole", token.start_mark.line)
-            if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
-                mark = token.start_mark
-                raise problem("YAML tags, anchors and aliases are not read; write the value itself", mark.line)
-        loader = (quick if as_written else yaml.SafeLoader)(text)
-        try:
-            node = loader.get_single_node()
-            if node is None:
-                return FrontMatter()
-            if not isinstance(node, yaml.MappingNode):
-                raise problem(f"{what} is not a mapping; write lines of the form `key: value`", 0)
-            pairs = [(k.value, k, v) for k, v in node.value if isinstance(k, yaml.ScalarNode)]
-            for name, key in _repeated((n, k) for n, k, _ in pairs):
-                raise problem(f"the key `{name}` is written twice; keep one", key.start_mark.line)
-            values = {}
-            for name, key, value in pairs:
-                try:
-                    values[name] = loader.construct_object(value, deep=True)
-                except ValueError as error:  # a date or a number that is none
-                    raise problem(f"`{name}` has no valid value: {error}", key.start_mark.line) from None
-        finally:
-            loader.dispose()
+        return _read(text, getattr(yaml, kind), problem, what, first_line)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
         formula = "\\" in "".join(text.split("\n")[line : line + 1]) or "escape" in str(error.problem)
@@ -175,11 +152,51 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
         raise problem(f"{what} is not YAML: {error.problem}{hint}", line) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise problem(f"{what} is not YAML: {str(error).splitlines()[0]}", 0) from None
+
+
+def _read(text: str, loader: Any, problem: Callable[[str, int], CardError], what: str, first_line: int) -> FrontMatter:
+    import yaml
+
+    _guard(text, loader, problem)
+    loaded = loader(text)
+    try:
+        node = loaded.get_single_node()
+        if node is None:
+            return FrontMatter()
+        if not isinstance(node, yaml.MappingNode):
+            raise problem(f"{what} is not a mapping; write lines of the form `key: value`", 0)
+        pairs = [(k.value, k, v) for k, v in node.value if isinstance(k, yaml.ScalarNode)]
+        for name, key in _repeated((n, k) for n, k, _ in pairs):
+            raise problem(f"the key `{name}` is written twice; keep one", key.start_mark.line)
+        values = {}
+        for name, key, value in pairs:
+            try:
+                values[name] = loaded.construct_object(value, deep=True)
+            except ValueError as error:  # a date or a number that is none
+                raise problem(f"`{name}` has no valid value: {error}", key.start_mark.line) from None
+    finally:
+        loaded.dispose()
     return FrontMatter(
         MappingProxyType(values),
         MappingProxyType({name: first_line + key.start_mark.line for name, key, _ in pairs}),
         MappingProxyType({name: v.value for name, _, v in pairs if isinstance(v, yaml.ScalarNode)}),
     )
+
+
+def _guard(text: str, loader: Any, problem: Callable[[str, int], CardError]) -> None:
+    """Raise for what would be much work to build, or is more than plain values."""
+    import yaml
+
+    depth = 0
+    for token in yaml.scan(text, loader):
+        depth += _NESTING.get(type(token).__name__, 0)
+        if depth > MOST_DEPTH:
+            raise problem(f"lists in lists deeper than {MOST_DEPTH} are not read", token.start_mark.line)
+        if isinstance(token, yaml.ScalarToken) and _HALF.search(token.value):
+            raise problem("half of a character stands there; write the whole", token.start_mark.line)
+        if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
+            mark = token.start_mark
+            raise problem("YAML tags, anchors and aliases are not read; write the value itself", mark.line)
 
 
 def _repeated(items: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:

@@ -207,6 +207,7 @@ FILES = [
     ("a.yaml", b"x: [one, two]\n", "`x` holds something that is no number"),
     ("a.yaml", b"x: 1\nx: 2\n", "a.yaml:2: the key `x` is written twice"),
     ("a.yaml", b"x: " + b"[" * 50 + b"]" * 50, "deeper than 20"),
+    ("a.yaml", b"x:\n  " + b"- " * 90_000 + b"1", "deeper than 20"),
     ("a.yaml", b"x: \xff", "a.yaml: is not UTF-8"),
     ("a.json", b'{"x": [1,}', "a.json:1: the file of values is not JSON"),
     ("a.json", b"[1]", "the file of values is not a mapping"),

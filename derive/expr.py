@@ -74,9 +74,14 @@ class Node:
 
         def __new__(cls, *args):
             """The one node with these fields."""
+            if cls is Num:  # a Fraction's hash takes long
+                value = args[0] if type(args[0]) in (int, Fraction) else Fraction(args[0])
+                key = (cls, *value.as_integer_ratio())
+                node = _table.get(key)
+                return _made(cls, (Fraction(value),), key) if node is None else node
             if cls.normalise is not None:
                 args = cls.normalise(*args)
-            key = (cls, *args) if cls is not Num else (cls, *args[0].as_integer_ratio())  # a Fraction's hash takes long
+            key = (cls, *args)
             node = _table.get(key)
             return _made(cls, args, key) if node is None else node
 
@@ -128,10 +133,6 @@ class Num(Expr):
     if TYPE_CHECKING:
 
         def __init__(self, value: Fraction | int) -> None: ...
-
-    @classmethod
-    def normalise(cls, *args: Any) -> tuple[Any, ...]:
-        return args if type(args[0]) is Fraction else (Fraction(args[0]),)
 
 
 @_node
@@ -514,7 +515,7 @@ def _subst(node: Any, mapping: Mapping[Node, Node], of_indices: bool) -> Any:
     hit = mapping.get(node)
     if hit is not None:
         return hit
-    if of_indices and free_indices(node).isdisjoint(mapping):
+    if isinstance(node, Idx) or of_indices and free_indices(node).isdisjoint(mapping):
         return node
     if isinstance(node, BINDING):
         if not any(_occurs(key, node) for key in mapping):
@@ -527,7 +528,7 @@ def _subst(node: Any, mapping: Mapping[Node, Node], of_indices: bool) -> Any:
         if isinstance(node, SetOf):
             return SetOf(binder, body)
         return type(node)(node.op, binder, body)
-    return rebuild(node, lambda child: _subst(child, mapping, of_indices))
+    return rebuild(node, _subst, mapping, of_indices)
 
 
 def _occurs(key: Node, node: Node) -> bool:
@@ -536,16 +537,17 @@ def _occurs(key: Node, node: Node) -> bool:
     return any(part is key for part in walk(node))
 
 
-def rebuild(node: _N, change: Callable[[Any], Any]) -> _N:
-    """The node with ``change`` applied to each child (not for binding nodes' variables)."""
-    parts = _changed(node._parts, change)
+def rebuild(node: _N, change: Callable[..., Any], *rest: Any) -> _N:
+    """The node with ``change(child, *rest)`` for each child (not for binding nodes' variables)."""
+    parts = _changed(node._parts, change, rest)
     return node if parts is node._parts else type(node)(*parts)
 
 
 # A function inside of another that calls itself would be garbage of which the collector alone gets rid.
 
-def _changed(parts: tuple[Any, ...], change: Callable[[Any], Any]) -> tuple[Any, ...]:
-    changed = [change(p) if isinstance(p, Node) else _changed(p, change) if type(p) is tuple else p for p in parts]
+def _changed(parts: tuple[Any, ...], change: Callable[..., Any], rest: tuple[Any, ...]) -> tuple[Any, ...]:
+    changed = [change(p, *rest) if isinstance(p, Node) else _changed(p, change, rest) if type(p) is tuple else p
+               for p in parts]
     return parts if all(map(is_, parts, changed)) else tuple(changed)
 
 
@@ -572,7 +574,7 @@ def _rewritten(node: Any, rule: Callable[[Node], Node | None], wanted: frozenset
             binder = Binder(binder.variables, binder.lower, binder.upper, cond)
             new = SetOf(binder, inside) if isinstance(node, SetOf) else type(node)(node.op, binder, inside)
     else:
-        new = rebuild(node, lambda child: _rewritten(child, rule, wanted))
+        new = rebuild(node, _rewritten, rule, wanted)
     return (rule(new) if not wanted or type(new) in wanted else None) or new
 
 

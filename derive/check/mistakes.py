@@ -134,7 +134,7 @@ def _chains(head: Node, value: Expr, module: Module) -> Changed:
                 if isinstance(value, Reduce) and value.op == "sum" and len(at) == 1:
                     inner = Partial(Entry(t, value.binder.variables[:1]), Entry(s, value.binder.variables[:1]))
                     yield (f"the chain is cut short: a factor `∂{t}/∂{s}` is missing",
-                           rebuild(value, lambda c, v=value, f=inner: mul(v.body, f) if c is v.body else c))  # type: ignore[misc]
+                           rebuild(value, lambda c, v=value, f=inner: mul(v.body, f) if c is v.body else c))
 
 
 # each gives, of a wrong right side, what would stand there without one mistake

@@ -15,8 +15,7 @@ from derive.records import replace
 
 
 def _terms(r: Reader, runs: list[tr.Items], end: int) -> tuple[Expr, ...]:
-    inner = replace(r, in_index=True)
-    return tuple(inner.value(run, end) for run in runs)
+    return tuple([r.inner.value(run, end) for run in runs])
 
 
 def natural(r: Reader, sub: tr.Items, end: int, rank: int | None = None) -> tuple[Expr, ...]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from fractions import Fraction
+from functools import cached_property
 
 import derive.expr as ex
 from derive.notation import tree as tr
@@ -38,6 +39,15 @@ class Reader:
     @staticmethod
     def of(table: SymbolTable, source: Source, parts: Mapping[str, Part], undecided: bool = False) -> Reader:
         return Reader(table, source, parts, undecided=undecided, words=lexicon(table))
+
+    @property
+    def inner(self) -> Reader:
+        """What reads index terms."""
+        return self if self.in_index else self._inner
+
+    @cached_property
+    def _inner(self) -> Reader:
+        return replace(self, in_index=True)
 
     def binding(self, names: list[str]) -> Reader:
         return replace(self, bound=self.bound | set(names), in_index=False)
@@ -103,7 +113,7 @@ class Reader:
 
     def within_reach(self, opened: list[tuple[str, str]], term: ex.Expr, c: tr.Cursor) -> None:
         """max_r a_r + b_r: the b_r stands outside, where no r runs."""
-        free = {i.name for i in ex.free_indices(term)} - self.bound - self.outer
+        free = {i.name for i in ex.free_indices(term)} - self.bound - self.outer if opened else ()
         for name, sign in opened:
             if name in free:
                 raise self.error(c.place, f"how far does `{sign}` reach? `{name}` runs only in its body, up to the "
@@ -151,12 +161,14 @@ class Reader:
 
     def entrywise(self, found: list[ex.Expr], cuts: list[tuple[int, str]]) -> list[ex.Expr]:
         """a ⊙ b; a * b where one of them may be a vector."""
+        if not cuts:
+            return found
         ends = [0, *(n for n, _ in cuts), len(found)]
         parts = tuple(product(found[a:b]) for a, b in itertools.pairwise(ends) if a < b)
         dotted = any(sign == HADAMARD for _, sign in cuts)
         whole = any(isinstance(n, ex.Entry) and len(n.indices) < max(self.rank(n), self.undecided)
                     for part in parts for n in ex.walk(part))
-        return [ex.Fn(HADAMARD if dotted else STARRED, parts)] if dotted or (cuts and whole) else found
+        return [ex.Fn(HADAMARD if dotted else STARRED, parts)] if dotted or whole else found
 
     def dotted(self, found: list[ex.Expr], new: list[ex.Expr], operator: tr.Item | None) -> list[ex.Expr]:
         r"""w \cdot x of two vectors is their inner product; of anything else a product."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import derive.expr as ex
@@ -48,6 +49,15 @@ class Writer:
     in_index: bool = False
     local: frozenset[str] = frozenset()  # the parameters of the function that is being defined
 
+    @property
+    def inner(self) -> Writer:
+        """What writes index terms."""
+        return self if self.in_index else self._inner
+
+    @cached_property
+    def _inner(self) -> Writer:
+        return replace(self, in_index=True)
+
     def write(self, node: ex.Node) -> str:
         """The node at the outermost level of its brackets."""
         return self.parts[type(node)](self, node)
@@ -79,12 +89,11 @@ class Writer:
         return shown if usual == at else f"{shown}({', '.join(map(self.index_term, node.at))})"
 
     def index_term(self, term: ex.Expr) -> str:
-        return replace(self, in_index=True).write(term)
+        return self.inner.write(term)
 
     def subscript(self, terms: tuple[ex.Expr, ...]) -> str:
         """``ij``, ``2k+1``, ``2k,2l``: what :func:`derive.notation.pieces.split_runs` reads apart."""
-        inner = replace(self, in_index=True)
-        written = [inner.write(term) for term in terms]
+        written = [self.inner.write(term) for term in terms]
         simple = all(isinstance(t, ex.Idx) or (isinstance(t, ex.Star) and not w.endswith(")"))
                      for t, w in zip(terms, written, strict=True))
         if simple:
@@ -149,7 +158,7 @@ def product(w: Writer, node: ex.Mul) -> str:
 
 def quotients(w: Writer, factors: list[ex.Expr]) -> str:
     """The factors in order; those before a power −1 stand above it in a fraction."""
-    w = replace(w, display=True)  # ∂f / ∂x is for a line of its own
+    w = w if w.display else replace(w, display=True)  # ∂f / ∂x is for a line of its own
     first = factors[0]
     if isinstance(first, ex.Num) and first.value.denominator != 1 and len(factors) == 2 and _short(factors[1]):
         return _over_number(w, first.value, factors[1])

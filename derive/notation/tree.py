@@ -98,7 +98,7 @@ def split(items: Items, *types: str) -> list[list[Item]]:
     """The runs of items between tokens of the given types."""
     runs: list[list[Item]] = [[]]
     for item in items:
-        if is_token(item, *types):
+        if isinstance(item, Token) and item.type in types:
             runs.append([])
         else:
             runs[-1].append(item)
@@ -237,6 +237,8 @@ def labels_of(item: Item) -> str | None:
 
 
 def base_of(item: Item) -> Item:
+    if isinstance(item, Token):  # most are
+        return item
     item = normal(item)
     return item.base if isinstance(item, Scripted) else item
 
@@ -282,9 +284,9 @@ def label_of(item: Item | None) -> str | None:
 def names_in(items: Items) -> Iterator[str]:
     """All letters of the items, in order."""
     for top in items:
-        for below in inside(top):
-            if isinstance(below, Token) and below.type == "NAME":
-                yield below.text
+        for item in (top,) if isinstance(top, Token) else inside(top):
+            if isinstance(item, Token) and item.type == "NAME":
+                yield item.text
 
 
 def rows(items: Items) -> list[list[Item]]:

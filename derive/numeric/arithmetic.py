@@ -149,6 +149,7 @@ def _in_decimals(function: Function) -> Callable[[Any], Any] | None:
     return apply
 
 
+@lru_cache(maxsize=1024)
 def _by_mpmath(name: str, value: Any) -> Any:
     own = _contexts.of(DIGITS + 5)
     return Decimal(own.nstr(getattr(own, name)(own.mpf(str(value))), DIGITS + 5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 
 from derive.notation import tree as tr
 from derive.notation import vocabulary
@@ -31,13 +32,15 @@ class Said(StrEnum):
 
 def kind_of(formula: Formula) -> Said:
     """What the formula is; the first statement decides where several stand in it."""
-    tree = formula.tree
-    if not tree:
-        return Said.UNREADABLE
+    return Said.UNREADABLE if not formula.tree else _kind_of(formula.tree)
+
+
+@lru_cache(maxsize=1024)
+def _kind_of(tree: trees.Run) -> Said:
     if any(tr.has(run, "ARROW") for run in (tree, *(i.items for i in tree if isinstance(i, tr.Env)))):
         return Said.UPDATE
     if is_derived(tree):
-        return Said.GRADIENT if equates(formula) else Said.DERIVATIVE
+        return Said.GRADIENT if _equates(tree) else Said.DERIVATIVE
     if collected(tree) and not tr.has(tree, "IN"):
         return Said.NAMES
     if is_declaration(tree):
@@ -57,9 +60,11 @@ def kind_of(formula: Formula) -> Said:
 
 def equates(formula: Formula) -> bool:
     """Whether an equality sign stands in the formula, outside scripts and brackets."""
-    if formula.tree is None:
-        return "=" in formula.latex
-    return any(len(trees.sides(part)) > 1 or tr.has(part, "RANGE") for part in trees.statements(formula.tree))
+    return "=" in formula.latex if formula.tree is None else _equates(formula.tree)
+
+
+def _equates(tree: trees.Run) -> bool:
+    return any(len(trees.sides(part)) > 1 or tr.has(part, "RANGE") for part in trees.statements(tree))
 
 
 def is_derived(tree: tr.Items) -> bool:

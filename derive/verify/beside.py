@@ -203,8 +203,15 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
     "answer_derivatives": lambda layer, said, shown: _by(layer, [m for m in shown if m.name != "between"])
-    <= layer.named(said["letters"]) <= _by(layer, layer.answer),  # some come behind the gradients between
-    "answer_messages": lambda layer, said, shown: said["several"] or said["staged"] or len(_by(layer, shown)) < 2,
+    <= layer.named(said["letters"]) <= _by(layer, layer.answer)  # some come behind the gradients between
+    and (said["kind"] == "named" or not any(of == ex.Entry("loss", ()) for of, _ in lefts(shown))),
+    "answer_messages": lambda layer, said, shown: (said["staged"] or said["several"] == (len(_by(
+        layer, [m for m in layer.answer if m.name.startswith("message_")] if layer.module.fields else shown)) > 1))
+    and (not said["alone"] or (said["staged"] and _by(layer, shown) <= layer.roles["parameter"])),
+    "example_forward": lambda layer, said, shown: said["several"] == (
+        sum(len(ex.conditions(m.expr)) for m in shown) > 1),
+    "example_derivatives": lambda layer, said, shown: said["several"] == any(
+        isinstance(of, ex.Entry) and bool(of.indices) for of, _ in lefts(shown)),
     "example_given": lambda layer, said, shown: said.get("upstream", True) == any(
         isinstance(n, ex.Entry) and n.tensor.startswith("delta_") for m in shown for n in ex.walk(m.expr)),
 }

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, cast
 
 import derive.expr as ex
+from derive.calculus.dependence import between
 from derive.calculus.derivation import derivative, holding, unlettered
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import norm
@@ -17,18 +18,22 @@ from derive.calculus.messages import stages, upstream
 from derive.calculus.one_window import WHOLE
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
+from derive.module import UNSAID
 from derive.notation.symbols import is_own
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.evaluator import evaluate
 from derive.numeric.point import Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
+from derive.sheet import Table
 from derive.verify.beside import FORMULA
 from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
 
 _READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
 _DIGITS = re.compile(r"\d+")
+_LINE = re.compile(r"line (\d+)")
+_ROUNDED = 4  # decimals of what is not rational
 Said = Any  # what is known of a layer, see derive.verify.said
 Together = Callable[[Said, Mapping[str, Any]], bool]
 Alone = Callable[[Said, Any], bool]
@@ -53,7 +58,15 @@ def _stand(inner: str, outer: str) -> Together:
 
 def _used(layer: Said, said: Mapping[str, Any]) -> bool:
     several = len(layer.module.equations) > 1
-    return bool(said["used"]) and _stand("here", "used")(layer, said) and said["several"] == several
+    known = layer.named(said["used"]) <= {*layer.module.defined}
+    return bool(said["used"]) and known and _stand("here", "used")(layer, said) and said["several"] == several
+
+
+def _acting(layer: Said, said: Mapping[str, Any]) -> bool:
+    """It stands in the definitions through which it acts; it is held in some where it is in what these stand on."""
+    here = layer.nodes.get(said["here"])
+    held = isinstance(here, ex.Entry) and any(between(t, here, layer.module) for t in layer.named(said["users"]))
+    return _stand("here", "users")(layer, said) and (held or not said["held"])
 
 
 def _chained(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -81,7 +94,8 @@ def _alikes(layer: Said, said: Mapping[str, Any]) -> bool:
         steps = [stages(layer.module, t)[-1] for t in _tensors(layer, texts) if t]
         return {unlettered(ex.eq(cast(ex.Expr, s.before), cast(ex.Expr, s.after))) for s in steps}
 
-    return {*()} < found(said["here"]) <= found(said["like"])
+    apart = not {*said["here"]} & {*said["like"]}
+    return apart and {*()} < found(said["here"]) <= found(said["like"])
 
 
 def _linear(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -125,6 +139,32 @@ def _read(layer: Said, reading: str) -> bool:
     """What is read as an input, a parameter or given is that in the layer."""
     role = _READING.match(reading)
     return role is None or layer.named(FORMULA.findall(role[2])) <= layer.roles[role[1]]
+
+
+def _placed(layer: Said, readings: list[str]) -> bool:
+    """All that was read stands there, and nothing else: as it is, or by kind and line where letters stand for names."""
+    def kind(reading: str) -> tuple[str, ...]:
+        return reading.split(" ")[0].rstrip("s:"), *_LINE.findall(reading)
+
+    known = {r for r in layer.module.readings if "`" not in r}
+    named = {kind(r) for r in layer.module.readings if "`" in r and UNSAID not in r}
+    held = {kind(r) for r in layer.module.readings if UNSAID in r}
+    found = {kind(r) for r in readings if r not in known}
+    roles = all(_read(layer, reading) for reading in readings)
+    return roles and known <= {*readings} and named <= found <= named | held
+
+
+def _counted(layer: Said, at: str) -> bool:
+    """The place of an entry: as many letters as windows have axes."""
+    node = layer.nodes.get(at)
+    items = node.items if isinstance(node, ex.Tuple) else (node,)
+    return all(isinstance(i, ex.Idx) for i in items) and len(items) in {len(f.axes) for _, f in layer.module.fields}
+
+
+def _again(layer: Said, said: Mapping[str, Any]) -> bool:
+    """What an upstream gradient is, is said the first time that it is spoken of."""
+    found = [c.facts["again"] for c in layer.sheet.claims if c.macro == "answer_messages"]
+    return found == [n > 0 for n in range(len(found))]
 
 
 def _fields(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -216,8 +256,14 @@ ALONE: dict[str, Alone] = {
     "answer_shapes.ones": _sign(r"\mathbf{1}"),
     "answer_bracket.bracket": lambda layer, bracket: isinstance(layer.nodes.get(bracket), ex.Bracket) and any(
         bracket.strip("$") in m.latex for m in layer.answer),
-    "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=digits),
-    "readings": lambda layer, readings: all(_read(layer, reading) for reading in readings),
+    "digits": lambda layer, digits: digits == max(map(len, layer.decimals), default=_ROUNDED),
+    "readings": _placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
+    "here.formula": lambda layer, formula: not formula or any(
+        m.name.startswith("message_here_") for m in layer.sheet.formulas()),
+    "rule_folded.of": lambda layer, of: layer.named([of]) <= {*layer.module.defined},
+    "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
+    "example_elsewhere.several": lambda layer, several: several == any(
+        len(b.header) > 2 for b in layer.blocks if isinstance(b, Table)),
     "answer_messages.staged": lambda layer, staged: staged == any(m.name == "between" for m in layer.answer),
     "answer_messages.alone": lambda layer, alone: not alone or bool(layer.module.parameters),
     "stage_message.whole": lambda layer, whole: whole == (len(layer.module.equations) == 1),
@@ -239,6 +285,8 @@ ALONE: dict[str, Alone] = {
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
     "answer_numbers.digits": lambda layer, digits: bool(digits) == (arithmetic_of((
         *layer.module.equations, *(f.body for f in layer.module.functions))) is not EXACT),
+    "answer_numbers.tied": lambda layer, tied: tied == any(
+        m.scope == "tied" for m in layer.answer if m.name == "numbers"),
     "example_given.own": lambda layer, own: own == (f"delta_{layer.module.output}" in dict(layer.module.values)),
     "example_given.given": lambda layer, given: given == bool(layer.module.values),
     "example_given.stated": lambda layer, stated: not stated or layer.module.input_size is not None,
@@ -248,9 +296,9 @@ ALONE: dict[str, Alone] = {
 }
 
 TOGETHER: dict[str, Together] = {
-    "stage_used": _used, "stage_message": _stand("here", "users"), "cancels": _stand("here", "of"), "chain": _chained,
+    "stage_used": _used, "stage_message": _acting, "cancels": _stand("here", "of"), "chain": _chained,
     "rule_alike": _alike, "stages_alike": _alikes, "rule_direct": _linear, "kink": _kinked,
     "sizes": _sized, "windows": _covered, "tip": _tipped, "here": _conditional,
     "receptive_fields_caption": _fields, "curve_caption": _drawn,
-    "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
+    "answer_messages": _again, "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
 }

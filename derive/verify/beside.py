@@ -98,10 +98,11 @@ def using(tensor: str, layer: Said) -> set[str]:
 
 def _users(layer: Said, users: list[str], shown: Shown) -> bool:
     """All through which the tensor of the display acts are named, but for those where that cancels or is 0."""
-    cancelled = {t for c in layer.sheet.claims if c.macro == "cancels" for t in layer.named([c.facts["of"]])}
-    own = layer.named(users) | cancelled
-    return all(layer.named(users) <= using(wrt.tensor, layer) and all(
-        t in own or _local(t, wrt, layer) is ex.ZERO for t in using(wrt.tensor, layer))
+    told = [(*layer.named([c.facts["here"]]), layer.named([c.facts["of"]])) for c in layer.sheet.claims
+            if c.macro == "cancels"]
+    own = layer.named(users)
+    return all(own <= using(wrt.tensor, layer) and all(
+        t in own or (wrt.tensor, {t}) in told or _local(t, wrt, layer) is ex.ZERO for t in using(wrt.tensor, layer))
         for _, wrt in lefts(shown[:1]) if isinstance(wrt, ex.Entry))
 
 
@@ -141,12 +142,10 @@ def _elementwise(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
 
 
 def _power(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
-    """A power with that exponent stands in the definition, and the exponent is of that kind."""
-    exponent = layer.nodes.get(said["exponent"])
-    value = exponent.value if isinstance(exponent, ex.Num) else None
-    kind = "general" if value is None else "reciprocal" if value == -1 else "root" if 2 * value == 1 else "number"
-    known = [n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)]
-    return kind == said["kind"] and isinstance(exponent, ex.Expr) and any(
+    """A power with that exponent stands in the definition."""
+    exponent, known = layer.nodes.get(said["exponent"]), [
+        n.exponent for n in _definitions(layer, shown) if isinstance(n, ex.Pow)]
+    return isinstance(exponent, ex.Expr) and any(
         lettered(ex.eq(exponent, exponent)) == lettered(ex.eq(e, e)) for e in known)  # under Σ_k or ∏_k another letter
 
 
@@ -198,6 +197,7 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "heading_by": lambda layer, said, shown: layer.named([said["wrt"]]) <= _by(layer, shown),
     "cancels": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["here"]),
     "rule_direct": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["wrt"]),
+    "rule_folded": lambda layer, said, shown: said["of"] in {layer.text(of) for of, _ in lefts(shown) if of},
     "rule_sum": _term, "rule_elementwise": _elementwise, "rule_power": _power, "rule_product": _quotient,
     "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
@@ -205,8 +205,8 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "answer_derivatives": lambda layer, said, shown: _by(layer, [m for m in shown if m.name != "between"])
     <= layer.named(said["letters"]) <= _by(layer, layer.answer)  # some come behind the gradients between
     and (said["kind"] == "named" or not any(of == ex.Entry("loss", ()) for of, _ in lefts(shown))),
-    "answer_messages": lambda layer, said, shown: (said["staged"] or said["several"] == (len(_by(
-        layer, [m for m in layer.answer if m.name.startswith("message_")] if layer.module.fields else shown)) > 1))
+    "answer_messages": lambda layer, said, shown: (said["staged"] or said["several"] == (len(_by(layer, shown)) > 1)
+        or (said["several"] <= (len(layer.module.given) > 1) and bool(layer.module.fields)))
     and (not said["alone"] or (said["staged"] and _by(layer, shown) <= layer.roles["parameter"])),
     "example_forward": lambda layer, said, shown: said["several"] == (
         sum(len(ex.conditions(m.expr)) for m in shown) > 1),

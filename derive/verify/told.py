@@ -32,6 +32,7 @@ from derive.verify.points.draw import arithmetic_of
 
 _READING = re.compile(r"(input|parameter|constant)s? ([^(]*)\(")
 _DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"`\w+`|\$[^$]+\$")
 _LINE = re.compile(r"line (\d+)")
 _ROUNDED = 4  # decimals of what is not rational
 Said = Any  # what is known of a layer, see derive.verify.said
@@ -79,8 +80,11 @@ def _chained(layer: Said, said: Mapping[str, Any]) -> bool:
 
 def _alike(layer: Said, said: Mapping[str, Any]) -> bool:
     """Each derivative is one of those that it follows like, but for the letters."""
+    if not all(isinstance(layer.nodes.get(text), ex.Partial) for text in (*said["of"], *said["like"])):
+        return False
+
     def found(texts: list[str]) -> set[ex.Node]:
-        nodes = [n for text in texts if isinstance(n := layer.nodes.get(text), ex.Partial)]
+        nodes = [cast(ex.Partial, layer.nodes[text]) for text in texts]
         known = ((n, derivative(n.of, n.wrt, holding(n.of, layer.module)).after) for n in nodes
                  if isinstance(n.of, ex.Entry) and isinstance(n.wrt, ex.Entry))
         return {unlettered(ex.eq(n, cast(ex.Expr, after))) for n, after in known}
@@ -94,7 +98,7 @@ def _alikes(layer: Said, said: Mapping[str, Any]) -> bool:
         steps = [stages(layer.module, t)[-1] for t in _tensors(layer, texts) if t]
         return {unlettered(ex.eq(cast(ex.Expr, s.before), cast(ex.Expr, s.after))) for s in steps}
 
-    apart = not {*said["here"]} & {*said["like"]}
+    apart = not layer.named(said["here"]) & layer.named(said["like"])
     return apart and {*()} < found(said["here"]) <= found(said["like"])
 
 
@@ -144,7 +148,7 @@ def _read(layer: Said, reading: str) -> bool:
 def _placed(layer: Said, readings: list[str]) -> bool:
     """All that was read stands there, and nothing else: as it is, or by kind and line where letters stand for names."""
     def kind(reading: str) -> tuple[str, ...]:
-        return reading.split(" ")[0].rstrip("s:"), *_LINE.findall(reading)
+        return _LETTERS.sub("", reading).split()[0].rstrip("s:"), *_LINE.findall(reading)
 
     known = {r for r in layer.module.readings if "`" not in r}
     named = {kind(r) for r in layer.module.readings if "`" in r and UNSAID not in r}
@@ -159,6 +163,26 @@ def _counted(layer: Said, at: str) -> bool:
     node = layer.nodes.get(at)
     items = node.items if isinstance(node, ex.Tuple) else (node,)
     return all(isinstance(i, ex.Idx) for i in items) and len(items) in {len(f.axes) for _, f in layer.module.fields}
+
+
+def _cancelled(layer: Said, by: list[str]) -> bool:
+    """A factor of a product, with denominators in a bracket beside it that are its own."""
+    def below(term: ex.Node) -> set[ex.Node]:
+        return {n.base for n in ex.walk(term) if isinstance(n, ex.Pow) and n.exponent != ex.Num(2)}
+
+    (node,) = map(layer.nodes.get, by)
+    own = {*(node.factors if isinstance(node, ex.Mul) else (node,))}
+    products = (n for m in layer.sheet.formulas() for n in ex.walk(m.expr) if isinstance(n, ex.Mul))
+    return any(own <= {*p.factors} and any(isinstance(f, ex.Add) and below(f) & own for f in p.factors)
+               for p in products)
+
+
+def _raised(layer: Said, said: Mapping[str, Any]) -> bool:
+    """The rule of a power is that of its exponent."""
+    exponent = layer.nodes.get(said["exponent"])
+    value = exponent.value if isinstance(exponent, ex.Num) else None
+    return said["kind"] == (
+        "general" if value is None else "reciprocal" if value == -1 else "root" if 2 * value == 1 else "number")
 
 
 def _again(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -260,7 +284,8 @@ ALONE: dict[str, Alone] = {
     "readings": _placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
     "here.formula": lambda layer, formula: not formula or any(
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
-    "rule_folded.of": lambda layer, of: layer.named([of]) <= {*layer.module.defined},
+    "decisive_cancel.by": _cancelled, "heading_by.wrt": lambda layer, wrt: [*map(layer.named, (
+        [c.facts["wrt"]] for c in layer.sheet.claims if c.macro == "heading_by"))].count(layer.named([wrt])) == 1,
     "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
     "example_elsewhere.several": lambda layer, several: several == any(
         len(b.header) > 2 for b in layer.blocks if isinstance(b, Table)),
@@ -283,7 +308,7 @@ ALONE: dict[str, Alone] = {
     "here.size": lambda layer, size: size in (None, layer.module.input_size),
     "here.identity": lambda layer, alone: not alone or any(
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
-    "answer_numbers.digits": lambda layer, digits: bool(digits) == (arithmetic_of((
+    "answer_numbers.digits": lambda layer, digits: digits in (None, _ROUNDED) and bool(digits) == (arithmetic_of((
         *layer.module.equations, *(f.body for f in layer.module.functions))) is not EXACT),
     "answer_numbers.tied": lambda layer, tied: tied == any(
         m.scope == "tied" for m in layer.answer if m.name == "numbers"),
@@ -300,5 +325,6 @@ TOGETHER: dict[str, Together] = {
     "rule_alike": _alike, "stages_alike": _alikes, "rule_direct": _linear, "kink": _kinked,
     "sizes": _sized, "windows": _covered, "tip": _tipped, "here": _conditional,
     "receptive_fields_caption": _fields, "curve_caption": _drawn,
-    "answer_messages": _again, "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
+    "answer_messages": _again, "rule_power": _raised,
+    "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
 }

@@ -30,7 +30,8 @@ TRUE = {
     "upstream.meant": "what δ means is said once more", "answer_maximiser.others": "an aside is left out",
     "answer_kinks.alone": "the rule gives a generalised derivative", "here.formula": "“at most one term” is left out",
     "here.larger": "a reason is left out", "stage_message.collapsed": "a reason is left out",
-    "rule_power.kind": "the rule was used beside this one", "rule_product.quotient": "a quotient is a product",
+    "rule_elementwise.name": "the rule was used beside this one", "rule_alike.of": "one is left out",
+    "answer_messages.several": "product or products", "answer_messages.alone": "not said", "rule_product.quotient": "a quotient is a product",
     "inserted.joined": "all is told by δ_y", "curve_caption.given": "in any order",
 }
 # which nothing in a sheet tells: what stands on the card, and so needs no words
@@ -126,8 +127,8 @@ def refuted(claim: Claim, other: Claim, solution: Solution, known: Said) -> bool
     try:
         if any(holds(other, now)):
             return True
-        told = {fact for c in sheet.claims for fact in words._told(c)}
-        if told != {fact for c in solution.sheet.claims for fact in words._told(c)}:
+        told, before = ([fact for c in each.claims for fact in words._told(c)] for each in (sheet, solution.sheet))
+        if told != before:
             return True  # the boundaries of a layer are compared with what is said of them
         return "caption" in claim.macro and any(
             c.verdict is Verdict.REFUTED for c in pictures.pictures(sheet, known.module))

@@ -54,9 +54,13 @@ def _cancelled(node: ex.Expr) -> Iterator[tuple[ex.Expr, ex.Expr]]:
     whole = monomial(node)
     for total in (a for a, e in whole.powers.items() if isinstance(a, ex.Add) and e is ex.ONE):
         terms = [monomial(t) for t in total.terms]
-        below = {a for t in terms for a, e in t.powers.items() if isinstance(e, ex.Num) and e.value < 0}
-        shared = whole.split(a for a in below if a in whole.powers)
+        below = {a for t in terms for a, e in t.powers.items() if _is_below(e)}
+        shared = whole.split(a for a in below if a in whole.powers and not _is_below(whole.powers[a]))
         if len(shared.powers) > 1 or (shared.powers and len(terms) > 1):
             inside = ex.Add(tuple(t.product(shared).expr() for t in terms))
             rest = whole.without([total, *shared.powers])
             yield rest.product(Monomial(powers={inside: ex.ONE})).expr(), shared.expr()
+
+
+def _is_below(exponent: ex.Expr) -> bool:
+    return isinstance(exponent, ex.Num) and exponent.value < 0

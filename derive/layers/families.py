@@ -22,6 +22,9 @@ def find(name: str) -> Layer | Pooling:
     raise CardError(f"unknown layer `{name}`; {did_you_mean(meant, [spec.name for spec in LAYERS], 0.6)}")
 
 
+_GIVEN = {"own": "given function", "stated": "given loss"}  # parts that the question writes itself
+
+
 def spoken(name: str | None) -> str | None:
-    """What prose calls a layer of the catalogue; any other name as it is."""
-    return next((spec.words for spec in LAYERS if spec.name == name), name)
+    """What prose calls a layer of the catalogue, or a part that the question writes; any other name as it is."""
+    return next((spec.words for spec in LAYERS if spec.name == name), _GIVEN.get(name or "", name))

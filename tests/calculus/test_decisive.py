@@ -28,3 +28,7 @@ def test_an_obvious_step_has_no_reason() -> None:
     for card in ("affine_layer", "relu_layer", "mini_batch"):
         words = [b.text for b in composed(card).sheet.details if isinstance(b, Prose)]
         assert not [w for w in words if w.startswith(("*Fact.*", "*Cancellation.*")) or "put in" in w]
+
+
+def test_what_is_multiplied_into_denominators_does_not_cancel() -> None:
+    assert not [b.text for b in composed("own_function").sheet.details if isinstance(b, Prose) and "ancel" in b.text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from derive.calculus.called import called
 from derive.exposition import whole
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
@@ -17,7 +18,7 @@ _MOST = 5  # letters that a title names
 def title(b: Builder, subject: Subject) -> str:
     """«Linear layer and PReLU: forward, backward, parameter messages»; without names by the formula, or the letters."""
     module = subject.module
-    names = module.name.split(" → ") if module.name else module.called
+    names = module.name.split(" → ") if module.name else module.called or called(module)
     output, *letters = (b.letter(s) for name in (module.output, *module.inputs, *module.parameters)
                         if name not in subject.held and (s := module.table.named(name)))
     named = [t for item in subject.items if item.kind == "named" for t in item.targets]

@@ -9,6 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from derive.axes import axes, extent
+from derive.calculus.called import called
 from derive.calculus.dependence import reached
 from derive.calculus.kinks import Jump, Kink, kinks
 from derive.calculus.matrix_form import matrix_form
@@ -301,17 +302,17 @@ def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     module = layer.module
     known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
-    names = module.name.split(" → ") if module.name else module.called
+    names = module.name.split(" → ") if module.name else module.called or called(module)
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
     named = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
     ends = [({e.tensor for p in module.wanted if isinstance(e := getattr(p, end), Entry)}, layer.named(said[end]))
             for end in ("of", "wrt")]
     given = (n for n in (*module.inputs, *module.parameters) if n not in held(module))
     letters = [layer.named([letter]) for letter in said["letters"]]
-    called = said["parts"] == [*map(spoken, names)] and said["formula"] in layer.defining
+    named_so = said["parts"] == [*map(spoken, names)] and said["formula"] in layer.defining
     kinds = [k for k in said["kinds"] if k != "named"]
     listed = [*islice(({name} for name in given), len(letters) + 1)]
-    return called and named <= taken and kinds == asked and all(given == wanted for wanted, given in ends) and (
+    return named_so and named <= taken and kinds == asked and all(given == wanted for wanted, given in ends) and (
         listed == letters + listed[len(letters):]) and said["more"] == (len(listed) > len(letters))
 
 

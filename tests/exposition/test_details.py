@@ -92,10 +92,12 @@ def test_a_detail_shows_more_than_the_one_before(card: str) -> None:
 def test_titles_say_what() -> None:
     titles = {"prelu_network": "Linear layer, PReLU and squared error: forward, backward, parameter messages",
               "affine_layer": "Linear layer: backward, parameter messages", "huber": "Huber loss: derivative with respect to $y$",
-              "attention_query": "The layer $o$ of $q$, $k$ and $v$: backward message",
-              "rms_norm": "The layer $y$ of $x$ and $g$: backward, parameter messages",  # ε is held fixed
-              "softplus_cz": r"$y_{k} = \log(1 + e^{x_{k}})$: backward message",
-              "softmax_jacobian": "Derivatives of $p$ and $L$ with respect to $s$"}
+              "attention_query": "Scaled dot-product attention: backward message",
+              "rms_norm": "RMS normalisation: backward, parameter messages",
+              "residual_block": "The layer $y$ of $x$, $W$ and $b$: backward, parameter messages",
+              "softplus_cz": "Softplus: backward message",
+              "l2_pooling": r"$y_{kl} = \sqrt{\sum_{(i, j) \in \Omega(k, l)} x_{ij}^{2}}$: backward message",
+              "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$"}
     assert {card: composed(card).sheet.title for card in titles} == titles
 
 

@@ -7,7 +7,7 @@ and y downwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from derive.errors import known
@@ -237,7 +237,11 @@ class Sheet:
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """The blocks in order, those of the sections that a ``detail`` of :data:`DETAILS` shows."""
-        return tuple(block for part in self.parts(detail) for block in part)
+        return self._all if detail == "full" else tuple(block for part in self.parts(detail) for block in part)
+
+    @cached_property
+    def _all(self) -> tuple[Block, ...]:
+        return tuple(block for part in self.parts() for block in part)
 
     def parts(self, detail: str = "full") -> tuple[tuple[Block, ...], ...]:
         """Answer, details and closing, as far as they are shown."""

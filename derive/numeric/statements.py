@@ -7,7 +7,7 @@ looked up in the point, which has it from difference quotients or dual numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from operator import eq
@@ -29,10 +29,16 @@ def bytecode(source: str) -> CodeType:
 
 def index_value(node: Node, at: Mapping[Idx, int], sizes: Mapping[str, int]) -> Any:
     """An index term, or a condition on indices, at values of its letters and sizes."""
+    return _of_indices(node, tuple(at))(SimpleNamespace(sizes=sizes), tuple(at.values()))
+
+
+@lru_cache(maxsize=1024)
+def _of_indices(node: Node, letters: tuple[Idx, ...]) -> Callable[[Any, tuple[int, ...]], Any]:
     coder = Coder(Definitions({}, {}, {}), {}, None)
-    params = "".join(coder.name(v) + "," for v in at)
-    source = f"def value(P, AT):\n    {params + ' = AT' if at else 'pass'}\n    return {coder.index(node)}\n"
-    return made(source, coder, names(EXACT, eq), EXACT)["value"](SimpleNamespace(sizes=sizes), tuple(at.values()))
+    params = "".join(coder.name(v) + "," for v in letters)
+    source = f"def value(P, AT):\n    {params + ' = AT' if letters else 'pass'}\n    return {coder.index(node)}\n"
+    found: Callable[[Any, tuple[int, ...]], Any] = made(source, coder, names(EXACT, eq), EXACT)["value"]
+    return found
 
 
 def made(source: str, coder: Coder, known: Mapping[str, Any], kind: Arithmetic) -> dict[str, Any]:

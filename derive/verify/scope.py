@@ -146,8 +146,11 @@ class Scope:
 
     def located(self, evidence: str) -> str:
         """An evidence with the sizes in this layer's letters: a verdict is remembered for layers in all letters."""
-        at = {str(n): " and ".join(filter(None, (s.words() for s in self.sizes[:n]))) or "all inputs" for n in (1, 2)}
-        return _SIZES.sub(lambda found: at[found[1]], evidence).replace(PLACES, self.places())
+        def at(found: re.Match[str]) -> str:
+            return " and ".join(filter(None, (s.words() for s in self.sizes[:int(found[1])]))) or "all inputs"
+
+        evidence = _SIZES.sub(at, evidence)
+        return evidence.replace(PLACES, self.places()) if PLACES in evidence else evidence
 
     @property
     def base(self) -> int:

@@ -161,6 +161,8 @@ def _heads(formulas: list[Formula]) -> list[_Compound]:
     """What equations define by such names, where one name has the letter, and nothing else."""
     heads = (two[0] for part in trees.all_statements(formulas) if len(two := trees.sides(part)) > 1 and two[0])
     found = {own.spelt: own for h in heads if (own := _Compound.at(h, 0)) is not None and own.items == h}
+    if not found:
+        return []
     letters = [own.letter for own in found.values()]
     others = trees.letters(_replaced(formulas, lambda own, at: ()))
     return [own for own in found.values() if letters.count(own.letter) == 1 and own.letter not in others]

@@ -6,6 +6,8 @@ each of its threads stands a program of ours (``python -m derive.cluster``), who
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
 import pickle
 import subprocess
@@ -13,7 +15,7 @@ import sys
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, TypeVar
@@ -29,7 +31,8 @@ _AHEAD = 2_000  # tasks that are handed over at once: what is done of them waits
 _SECONDS = 30  # for a scheduler to answer, and for its first worker
 
 
-def results(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, address: str) -> Iterator[R | DeriveError]:
+def results(work: Callable[[T], R], tasks: Sequence[T], limits: Limits,
+            address: str) -> Generator[R | DeriveError, None, None]:  # fmt: skip
     """As :func:`derive.pool.results`, by the workers of the scheduler at the address.
 
     Raises :class:`DeriveError` where there is no such cluster, or it is lost on the way.
@@ -55,20 +58,28 @@ def _connected(address: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError:
         raise CardError("`--cluster` needs the extra `cluster`: `pip install 'derive-sheets[cluster]'`") from None
+    for name in ("distributed", "distributed.client"):  # what is wrong is said here, in a line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    wrong: DeriveError | None = None
     try:
         client = Client(address, timeout=_SECONDS, set_as_default=False)
     except ValueError as error:
-        raise CardError(f"`{address}` is no address of a cluster, such as `tls://host:8786`: {error}") from None
+        wrong = CardError(f"`{address}` is no address of a cluster, such as `tls://host:8786`: {error}")
     except (OSError, RuntimeError, TypeError) as error:
-        raise RenderError(f"no cluster answers at {address}: {_said(error)}") from None
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=_SECONDS)
-        except TimeoutError:
-            raise RenderError(f"the cluster at {address} has no workers; start some: `dask worker {address}`") from None
+        wrong = RenderError(f"no cluster answers at {address}: {_said(error)}")
+    if wrong is not None:
+        gc.collect()  # a client that was half made waits for a minute if it goes with the interpreter
+        raise wrong
+    try:
+        client.wait_for_workers(1, timeout=_SECONDS)
         for worker, found in client.run(program, on_error="return").items():
             _compared(worker, found)
         yield client
+    except TimeoutError:
+        raise RenderError(f"the cluster at {address} has no workers; start some: `dask worker {address}`") from None
+    finally:
+        with suppress(Exception):  # of a cluster that is lost, too
+            client.close(timeout=_SECONDS / 3)
 
 
 def _compared(worker: str, found: str | Exception) -> None:
@@ -93,9 +104,8 @@ def _result(future: Any, address: str) -> Any:
         return error
     except KilledWorker:
         return LimitError("stopped: each worker that had it was ended; more memory for the workers may help")
-    except (FutureCancelledError, OSError) as error:
-        raise RenderError(f"the cluster at {address} is lost ({_said(error)}); run again: what came back is "
-                          "kept") from None
+    except (FutureCancelledError, OSError):
+        raise RenderError(f"the cluster at {address} is lost; run again: what came back is kept") from None
     except Exception as error:
         return unexpected(error)
 

@@ -12,7 +12,7 @@ import pickle
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TypeVar
@@ -27,7 +27,7 @@ R = TypeVar("R")
 _STAGES = {"question": "reading the question", "calculus": "the derivation", "symbolic": "the derivation by SymPy",
            "exposition": "writing the sheet", "verify": "checking the sheet", "listing": "the listing",
            "render": "rendering", "check": "checking the solution", "evaluation": "the evaluation"}  # fmt: skip
-_TASKS = 25  # of a process, which remembers much of each: then a new one takes its place
+_TASKS = 50  # of a process, which remembers much of each: then a new one takes its place
 _OVER = 64  # the exit status of a process that has used up its time, above it the number of its stage
 _CHANGE = "write fewer or smaller terms, windows and layers, or fewer steps at once"
 
@@ -40,7 +40,8 @@ class Limits:
     megabytes: int = 1024
 
 
-def results(work: Callable[[T], R], tasks: Sequence[T], limits: Limits, jobs: int = 1) -> Iterator[R | DeriveError]:
+def results(work: Callable[[T], R], tasks: Sequence[T], limits: Limits,
+            jobs: int = 1) -> Generator[R | DeriveError, None, None]:  # fmt: skip
     """``work(task)`` of each, in order; where it raises or is ended, the error instead.
 
     ``work`` is a function of a module, and what it takes and gives can be pickled.

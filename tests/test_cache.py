@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,8 @@ def test_the_second_time_it_is_looked_up(tmp_path: Path, monkeypatch: pytest.Mon
     assert solved == ["a", "c", "b"] and [a.files for a in again[::2]] == [f.files for f in first]  # type: ignore[union-attr]
     assert [a.seconds for a in again] == [0, 1.0, 0]  # type: ignore[union-attr]
     assert [*made(tasks, Limits(0), 1, cached=False)] and len(solved) == 6
+    closed: list[Cache] = []
+    monkeypatch.setattr(Cache, "close", lambda cache: closed.append(cache))
+    with closing(made(tasks, Limits(0), 1)) as results:
+        next(results)  # and nobody asks for what comes behind the last
+    assert len(closed) == 1

@@ -6,7 +6,8 @@ import base64
 import gc
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -79,7 +80,7 @@ def sheets(task: Task) -> Sheets:
 
 
 def made(tasks: Sequence[Task], limits: Limits, workers: int | str, cached: bool = True,
-         debug: bool = False) -> Iterator[Sheets | DeriveError]:  # fmt: skip
+         debug: bool = False) -> Generator[Sheets | DeriveError, None, None]:  # fmt: skip
     """The sheets of each card, in order; what was made before is looked up.  ``debug``: here, and errors are raised.
 
     ``workers`` is a number of processes, or the address of a cluster; raises :class:`DeriveError` where that is lost.
@@ -93,18 +94,17 @@ def made(tasks: Sequence[Task], limits: Limits, workers: int | str, cached: bool
     unknown = [task for task, known in zip(tasks, there, strict=True) if not known]
     new = (cluster.results(sheets, unknown, limits, workers) if isinstance(workers, str)
            else results(sheets, unknown, limits, workers))
-    for task, key, known in zip(tasks, keys, there, strict=True):
-        found = cache.get(key) if cache and known else None
-        if found is not None:
-            yield from_json(found)
-            continue
-        (result,) = results(sheets, [task], limits) if known else (next(new),)
-        kept = as_json(result)
-        if cache and kept is not None:
-            cache.put(key, kept)
-        yield result
-    if cache:
-        cache.close()
+    with closing(new), closing(cache) if cache else nullcontext():
+        for task, key, known in zip(tasks, keys, there, strict=True):
+            found = cache.get(key) if cache and known else None
+            if found is not None:
+                yield from_json(found)
+                continue
+            (result,) = results(sheets, [task], limits) if known else (next(new),)
+            kept = as_json(result)
+            if cache and kept is not None:
+                cache.put(key, kept)
+            yield result
 
 
 def as_json(made: Sheets | DeriveError) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -155,8 +156,8 @@ class _Run:
             self.ledger.failed(error, file, Path(file).stem)
         kept = {job.path: why for job in found if (why := self._kept(job)) is not None}
         tasks = [replace(self.task, text=job.card.text, path=str(job.path)) for job in found if job.path not in kept]
-        results = made(tasks, self.limits, self.workers, self.cached, self.debug)
-        with progress(len(found)) as at:
+        with (closing(made(tasks, self.limits, self.workers, self.cached, self.debug)) as results,
+              progress(len(found)) as at):  # fmt: skip
             for job in found:
                 at(job.card.id)
                 result = kept[job.path] if job.path in kept else next(results)

@@ -76,6 +76,12 @@ def test_the_guide_to_marking() -> None:
     assert text.count(r"\step{5}") == 3 and "Typical mistakes" in text and "out of 5" in text
 
 
+def test_what_shares_points_follows_what_has_them() -> None:
+    card = Card.parse(named("lstm_by_name").read_text("utf-8").replace("(12p)", "(2p)"))
+    text = document((Item(card, solved("lstm_by_name")),), Head("Exam", "", ""), "marking")
+    assert r"\also{and with it the message}" in text and r"\step{}" not in text
+
+
 def test_text_is_escaped_and_courses_have_headings() -> None:
     text = made("space")
     assert r"Exam \& test" in text and r"A\_B" in text and r"\input{" not in text and r"50 \%" in text

@@ -48,7 +48,7 @@ def curves(figure: Figure, module: Module, said: Mapping[str, Any] | None = None
     kinks = _KINK.findall(told)
     try:
         drawn = [*_graph(scene, "curve", lambda s: at(s)[0], told), *_graph(scene, "slope", lambda s: at(s)[1], told)]
-        slopes = [wrong for kink in kinks if (wrong := _misread_kink(kink, at))]
+        slopes = [wrong for kink in kinks if (wrong := _misread_kink(kink, at, scene))]
         drawn += _untold(scene, at, said)
     except (DeriveError, ArithmeticError, ValueError):
         return []
@@ -61,17 +61,13 @@ def curves(figure: Figure, module: Module, said: Mapping[str, Any] | None = None
 
 def _untold(scene: Scene, at: Beside, said: Mapping[str, Any] | None) -> Iterator[str]:
     """Where the graph of the slope is broken, and the words of the picture or of its caption, or no dot, say so."""
-    lines = sorted(i.points for i in scene.items if isinstance(i, Line) and i.role == "curve")
-    marks = [i for i in scene.items if isinstance(i, Label) and i.role == "coordinate" and i.anchor == "middle"
-             and lines[0][0][0] - 1 < i.x < lines[-1][-1][0] + 0.5]
-    across = _scale([(m.x, _number(m)) for m in marks])
-    if across is None:
+    broken = _broken(scene)
+    if broken is None:
         return
-    broken = [(one[-1][0] + other[0][0]) / 2 for one, other in pairwise(lines)]
     dots = [i.x for i in scene.items if isinstance(i, Dot)]
-    if any(all(abs(x - dot) > _GAP for dot in dots) for x in broken):
+    if any(all(abs(x - dot) > _GAP for dot in dots) for x in broken.values()):
         yield "a place without a derivative has no dot"
-    places = [across(x) for x in broken]
+    places = [*broken]
     jumps = [s for s in places if abs(at(s + _BESIDE)[0][1] - at(s - _BESIDE)[0][0]) > _JUMP]
     told = [float(s) for s in _PLACE.findall(scene.description.replace("−", "-"))]
     captions = [] if said is None else [(said["jumps"], jumps), (said["kinks"], [s for s in places if s not in jumps])]
@@ -80,9 +76,23 @@ def _untold(scene: Scene, at: Beside, said: Mapping[str, Any] | None) -> Iterato
             yield f"the words name {len(words)} places without a derivative, or of a jump, and there are {len(known)}"
 
 
-def _misread_kink(kink: Sequence[str], at: Beside) -> str | None:
-    place, *ends = map(float, kink)
-    _, slopes = at(place)
+def _broken(scene: Scene) -> dict[float, float] | None:
+    """Where the graph of the function is broken: the place by the numbers at the axis, and in the picture."""
+    lines = sorted(i.points for i in scene.items if isinstance(i, Line) and i.role == "curve")
+    marks = [i for i in scene.items if isinstance(i, Label) and i.role == "coordinate" and i.anchor == "middle"
+             and lines[0][0][0] - 1 < i.x < lines[-1][-1][0] + 0.5]
+    across = _scale([(m.x, _number(m)) for m in marks])
+    middles = [(one[-1][0] + other[0][0]) / 2 for one, other in pairwise(lines)]
+    return None if across is None else {across(x): x for x in middles}
+
+
+def _misread_kink(kink: Sequence[str], at: Beside, scene: Scene) -> str | None:
+    """Whether other slopes are told than those beside the place that is drawn; the words round it."""
+    told, *ends = map(float, kink)
+    place = min(_broken(scene) or {}, key=lambda s: abs(s - told), default=told)
+    if abs(place - told) > _ROUNDED:
+        place = told
+    slopes = at(place - _BESIDE)[1][0], at(place + _BESIDE)[1][1]
     wrong = any(abs(end - slope) > _ROUNDED * max(1, abs(slope)) for end, slope in zip(ends, slopes, strict=True))
     return f"at {place:g} they are {slopes[0]:.2f} and {slopes[1]:.2f}" if wrong else None
 

@@ -97,7 +97,7 @@ def test_a_caption_that_loses_a_kink_is_refuted(name: str, facts: dict[str, list
 
 
 @pytest.mark.parametrize("formula", [r"y = \operatorname{sign}(x - 0.313)", r"y = \operatorname{sign}(x)", r"y = \sqrt{|x|}",
-                                     "y = e^{3 x}", "y = x^7", "y = (x + 1)^{200}"])
+                                     r"y = \max(x, 1 - 2 x)", "y = e^{3 x}", "y = x^7", "y = (x + 1)^{200}"])
 def test_steps_steep_places_and_large_values_are_drawn_as_they_are(formula: str) -> None:
     solution = derive.solve(formula=formula)
     found = [check for check in solution.report.checks if check.name == "picture"]

@@ -207,7 +207,8 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     and (said["kind"] == "named" or not any(of == ex.Entry("loss", ()) for of, _ in lefts(shown))),
     "answer_messages": lambda layer, said, shown: (said["staged"] or said["several"] == (len(_by(layer, shown)) > 1)
         or (said["several"] <= (len(layer.module.given) > 1) and bool(layer.module.fields)))
-    and (not said["alone"] or (said["staged"] and _by(layer, shown) <= layer.roles["parameter"])),
+    and (not said["alone"] or (said["staged"] and _by(
+        layer, [m for m in shown if m.name != "between"]) <= layer.roles["parameter"])),
     "example_forward": lambda layer, said, shown: said["several"] == (
         sum(len(ex.conditions(m.expr)) for m in shown) > 1),
     "example_derivatives": lambda layer, said, shown: said["several"] == any(

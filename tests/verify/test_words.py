@@ -63,7 +63,11 @@ $\mathbf u\in\mathbb R^m$. Find $\frac{\partial L}{\partial b_k}$, given $\delta
          "some derivatives come by way of gradients between": r"""
 With the sigmoid $\sigma$: $$z = \sigma(W_z x + U_z h),\quad r = \sigma(W_r x + U_r h),\quad
 n = \tanh(W_n x + U_n (r \odot h)),\quad y = (1 - z) \odot h + z \odot n.$$ Given $\partial L/\partial y$, derive
-$\partial L/\partial h$, $\partial L/\partial x$ and the gradients for $W_n$, $U_n$, $W_z$ and $U_r$."""}
+$\partial L/\partial h$, $\partial L/\partial x$ and the gradients for $W_n$, $U_n$, $W_z$ and $U_r$.""",
+         "parameters come first, by way of gradients between": r"""
+Batch normalisation computes $\mu_j=\frac1N\sum_{n}x_{nj}$, $\sigma_j^2=\frac1N\sum_n (x_{nj}-\mu_j)^2$,
+$\hat x_{nj}=\frac{x_{nj}-\mu_j}{\sqrt{\sigma_j^2+\varepsilon}}$ and $y_{nj}=\gamma_j\hat x_{nj}+\beta_j$. Derive the
+parameter messages and the backward message."""}
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -65,9 +65,11 @@ With the sigmoid $\sigma$: $$z = \sigma(W_z x + U_z h),\quad r = \sigma(W_r x + 
 n = \tanh(W_n x + U_n (r \odot h)),\quad y = (1 - z) \odot h + z \odot n.$$ Given $\partial L/\partial y$, derive
 $\partial L/\partial h$, $\partial L/\partial x$ and the gradients for $W_n$, $U_n$, $W_z$ and $U_r$.""",
          "parameters come first, by way of gradients between": r"""
-Batch normalisation computes $\mu_j=\frac1N\sum_{n}x_{nj}$, $\sigma_j^2=\frac1N\sum_n (x_{nj}-\mu_j)^2$,
-$\hat x_{nj}=\frac{x_{nj}-\mu_j}{\sqrt{\sigma_j^2+\varepsilon}}$ and $y_{nj}=\gamma_j\hat x_{nj}+\beta_j$. Derive the
-parameter messages and the backward message."""}
+Let $x_{nj}$ be the value of feature $j$ for sample $n$ of a mini-batch of size $N$. Batch normalisation is
+$$ \mu_j=\frac1N\sum_{n}x_{nj},\qquad \sigma_j^2=\frac1N\sum_n (x_{nj}-\mu_j)^2,\qquad
+\hat x_{nj}=\frac{x_{nj}-\mu_j}{\sqrt{\sigma_j^2+\varepsilon}},\qquad y_{nj}=\gamma_j\hat x_{nj}+\beta_j . $$
+Starting from $g_{nj}=\partial\mathcal L/\partial y_{nj}$, derive the parameter gradients $\partial\mathcal L/\partial\gamma_j$
+and $\partial\mathcal L/\partial\beta_j$ and the backward message $\partial\mathcal L/\partial x_{nj}$."""}
 
 
 @pytest.mark.parametrize("name", ASKED)

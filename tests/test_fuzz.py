@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 
 from hypothesis import HealthCheck, example, given, settings
@@ -21,6 +22,7 @@ from tests.bank import SAMPLES
 LONG = int(os.environ.get("DERIVE_FUZZ", "0"))  # cards of each test; 0 for the short run
 _SETTINGS = settings(max_examples=LONG or 40, derandomize=not LONG, deadline=None, database=None,
                      suppress_health_check=[*HealthCheck])
+_FORMULA = re.compile(r"(?<!\\)\$\$?(?!\$).+?(?<!\\)\$", re.DOTALL)
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\w+|\s+|.", re.DOTALL)
 _TEXTS = [path.read_text("utf-8") for path in SAMPLES]
 _TOKENS = sorted({token for text in _TEXTS for token in _TOKEN.findall(text)}
@@ -84,3 +86,15 @@ def test_any_bytes_are_a_card_or_refused(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
     read(text)
     read(f"---\nid: fuzz\n{text}\n---\n# Question\n{text}\n")
+
+
+@settings(_SETTINGS, max_examples=LONG or 25)
+@given(st.sampled_from(sorted(_TEXTS)), st.randoms(use_true_random=False))
+def test_a_formula_that_tex_would_not_set_is_never_left_out(text: str, source: random.Random) -> None:
+    """A brace that is deleted: the card is refused, whatever its words say besides."""
+    question = range(text.index("# Question"), text.find("\n# Solution") % len(text))
+    braces = [at for m in _FORMULA.finditer(text, question.start, question.stop) for at in range(*m.span())
+              if text[at] in "{}" and text[at - 1] != "\\"]
+    if braces and "forward" not in text.partition("# Question")[0]:
+        at = source.choice(braces)
+        assert not read(text[:at] + text[at + 1:]), f"{text[:at]}⟦{text[at]}⟧{text[at + 1:]}"

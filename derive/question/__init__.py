@@ -13,6 +13,7 @@ from derive.errors import CardError, DeriveError, OpenError, Problem
 from derive.expr import Idx
 from derive.layers import POOLINGS
 from derive.module import Module
+from derive.notation.grammar import skeleton
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
@@ -99,6 +100,9 @@ def _read(question: Question) -> Module:
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
         _refuse_other_windows(found, _told(question), question)
+    for formula in question.prose.formulas if not given else ():
+        if formula.tree is None:  # whatever it may say: TeX would not set it
+            skeleton(formula.source)
     return found
 
 

@@ -354,15 +354,21 @@ class AskingInWords(Asking):
         Raises the error of a first one that could not be read: it is asked for, or it is given.
         """
         for formula, error in failures:
-            if any(map(is_half_derivative, formula.tree or ())):
-                raise CardError(Problem(f"`{formula.latex.strip()}`: `\\partial` stands on one side of the bar alone; "
-                                        r"write `\frac{\partial y}{\partial x}`", line=formula.line, key="derive"))
             bare = formula.latex.replace(" ", "").lstrip("\\dt")
             if self.kinds and bare.startswith(r"frac{\partial^") and not equates(formula):
                 self.unanswered.append(f"not answered, since it is outside the notation: ${formula.latex.strip()}$ "
                                        f"(line {formula.line})")
-            elif formula.tree and is_derivative(formula.tree[0]) and not equates(formula) and not twice(formula):
-                raise error
+            else:
+                _refuse_derivative(formula, error)
+
+
+def _refuse_derivative(formula: Formula, error: DeriveError) -> None:
+    """Raise where a formula that could not be read is a first derivative, or half of one."""
+    if any(map(is_half_derivative, formula.tree or ())):
+        raise CardError(Problem(f"`{formula.latex.strip()}`: `\\partial` stands on one side of the bar alone; "
+                                r"write `\frac{\partial y}{\partial x}`", line=formula.line, key="derive"))
+    if formula.tree and is_derivative(formula.tree[0]) and not equates(formula) and not twice(formula):
+        raise error
 
 
 def _of(words: str) -> Of:
@@ -441,7 +447,8 @@ def asked(
     """
     wanted = dict(_by_derivatives(form, table, derivatives))
     places = {kind: plain.place(f) for f, d in reversed(derivatives) if (kind := _kind(form, d))}
-    for formula, _ in unread:
+    for formula, error in unread:
+        _refuse_derivative(formula, error)
         bare = formula.latex.replace(" ", "")
         if bare.startswith(r"\nabla_") and form.source in bare[7:].partition("}")[0]:
             wanted.setdefault("vjp", f"asked for the gradient ${formula.latex}$ (line {formula.line})")

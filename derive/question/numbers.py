@@ -30,8 +30,8 @@ from derive.statement import Statement
 MOST = 240  # numbers of one question: more do not fit a page
 _MAY_STAND = re.compile(r"matrix|array|[(\[=]\s*(?:\{?[-+]|\\[td]?frac\s*\{?)?\s*\d")
 _NUMBER = r"[-−]?\d+(?:\.\d+)?"
-_TABLE = re.compile(rf"^[ \t]*\|?[ \t]*{_NUMBER}[ \t]*(?:\|[ \t]*{_NUMBER}[ \t]*)+\|?[ \t]*$"
-                    rf"|^[ \t]*[\[(]*[ \t]*{_NUMBER}(?:[ \t,;]+{_NUMBER})+[ \t,;\])]*$", re.MULTILINE)
+_TABLE = re.compile(rf"^[ \t]*+\|?[ \t]*+{_NUMBER}[ \t]*(?:\|[ \t]*{_NUMBER}[ \t]*)+\|?[ \t]*$"
+                    rf"|^[ \t]*+[\[(]*+[ \t]*+{_NUMBER}(?:[ \t,;]+{_NUMBER})+[ \t,;\])]*$", re.MULTILINE)
 _LISTS = ("LPAREN", "LBRACK")
 _PAIR = 2  # (2, 2) may be a stride, (1, 5, 2) is none
 _BEFORE = 60  # characters in which the noun of a letter stands

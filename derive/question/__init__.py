@@ -107,8 +107,18 @@ def _read(question: Question) -> Module:
 
 
 def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:
-    """Raise :class:`OpenError` where the rows read other windows in the words; how many axes, words need not say."""
-    if told is not None and {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:
+    """Raise :class:`OpenError` where the rows read other windows in the words, or do not read a sentence of them.
+
+    How many axes there are, words need not say.
+    """
+    if told is None:
+        from derive.question.emitted.beside import refuse_untold
+
+        try:
+            refuse_untold(question.prose)
+        except CardError as error:
+            raise OpenError(*error.problems, found=found) from None
+    elif {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:
         raise OpenError(Problem("the windows can be read in two ways: write their size, stride and padding, e.g. “2×2 "
                                 "windows, stride 2, no padding”", line=question.prose.plain.first_line,
                                 key="kernel_size"), found=found)

@@ -9,9 +9,10 @@ from derive.question.emitted.answered import items
 from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse, words_of
-from derive.question.sentences.meaning import ROWS
+from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import RUNS, makes_another
-from derive.question.sentences.tokens import Sentence, Token, asks, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
+from derive.question.told.values import Unread
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 
@@ -37,6 +38,20 @@ def refuse_unread_words(prose: Prose) -> None:
             if attends or token.text in _CHANGES:
                 raise _unread((token,), prose)
         started = started or first is not None or (names and not asks(tokens))
+
+
+def refuse_untold(prose: Prose) -> None:
+    """Raise :class:`CardError` for words around a pooling that only words name, which the rows do not read whole."""
+    for tokens in sentences(prose) if in_english(prose.text) else ():
+        if asks(tokens) or not any(t.kind == "word" for t in tokens):
+            continue
+        try:
+            meanings(tokens)
+        except Unread:
+            quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+            raise CardError(Problem(f"“{quoted}” is not understood: say what the windows are in plain words, e.g. “2×2 "
+                                    "windows, stride 2, no padding”, or write the forward formula",
+                                    line=prose.plain.line(tokens[0].start), key="kernel_size")) from None
 
 
 def _known(tokens: Sentence, whole: bool, prose: Prose) -> bool:

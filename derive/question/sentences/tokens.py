@@ -100,7 +100,12 @@ def sentences(prose: Prose) -> list[Sentence]:
         if ends and run:
             found.append(tuple(run))
             run = []
-    return [whole for each in (*found, tuple(run)) if (whole := _without_comma(each))]
+    return [whole for each in (*found, tuple(run)) if (whole := _without_comma(each)) and not _numbers_item(whole)]
+
+
+def _numbers_item(run: Sentence) -> bool:
+    """«1.» of a list"""
+    return len(run) == 1 and run[0].kind == "number"
 
 
 def _bracketed(tokens: Sequence[Token]) -> set[int]:

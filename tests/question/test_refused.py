@@ -39,3 +39,36 @@ def test_what_cannot_be_read_is_not_left_out(definition: str) -> None:
 def test_what_defines_nothing_leaves_the_layer(said: str) -> None:
     module = module_of(Card.parse(CARD.format(definition=said)))
     assert {*module.inputs, *module.parameters, *module.constants} == {"f", "x"}
+
+
+POOLING = """---
+id: words
+---
+
+# Question
+A signal with 7 samples passes through a one-dimensional average pooling, window of size 3 and stride 2{said}.
+Write the backward message of this layer.
+"""
+
+
+# what a window does besides, in words of no row: never a plain window
+@pytest.mark.parametrize("said", [
+    ", after one zero was put at each end", ", after each end was extended by one sample",
+    ", and only the outputs at even positions are kept", ", where the window leaves out one sample between its entries",
+    ", where the windows wrap around at the border", ", where the first sample is left out",
+    ", starting at the second sample", ", with the borders reflected", ". The last window may be incomplete",
+    ". Samples outside are taken as 0", ". Cells outside the input count as −∞", ". Entry 1 is ignored",
+    ". The output has the same length as the input",
+])
+def test_words_on_windows_that_are_not_read_are_not_left_out(said: str) -> None:
+    with pytest.raises(DeriveError):
+        module_of(Card.parse(POOLING.format(said=said)))
+
+
+@pytest.mark.parametrize("said", [
+    "", " (no padding)", ", which gives three output values", ". Note that neighbouring windows share a sample",
+    ". Careful: which samples lie in two windows?",
+])
+def test_words_on_windows_that_say_what_they_are_leave_the_layer(said: str) -> None:
+    field = module_of(Card.parse(POOLING.format(said=said))).fields[0][1]
+    assert [(a.kernel_size, a.stride, a.padding) for a in field.axes] == [(3, 2, 0)]

@@ -115,7 +115,7 @@ def _refuse_other_windows(found: Module, told: Module | None, question: Question
         from derive.question.emitted.beside import refuse_untold
 
         try:
-            refuse_untold(question.prose)
+            refuse_untold(question.prose, places(question.prose.text))
         except CardError as error:
             raise OpenError(*error.problems, found=found) from None
     elif {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from derive.errors import CardError, Problem
 from derive.question.emitted.answered import items
@@ -13,7 +14,7 @@ from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import RUNS, makes_another
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
 from derive.question.told.values import Unread
-from derive.question.words.lexicon import named
+from derive.question.words.lexicon import named, spans
 from derive.question.words.prose import Prose
 
 _HARMLESS = frozenset({"skip", "besides", "given"})
@@ -40,10 +41,18 @@ def refuse_unread_words(prose: Prose) -> None:
         started = started or first is not None or (names and not asks(tokens))
 
 
-def refuse_untold(prose: Prose) -> None:
-    """Raise :class:`CardError` for words around a pooling that only words name, which the rows do not read whole."""
+_OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
+
+
+def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
+    """Raise :class:`CardError` for words around a pooling that only words name, which nothing reads whole.
+
+    That is a sentence without ties that the rows do not read, with other words than the ``names`` and those of windows.
+    """
+    known = [(s.start, s.stop) for family in _OF_WINDOWS for s in spans(prose.text, family)] + [*names]
     for tokens in sentences(prose) if in_english(prose.text) else ():
-        if asks(tokens) or not any(t.kind == "word" for t in tokens):
+        words = [t for t in tokens if re.match(r"[^\W\d_]{2}", t.text) and not any(a <= t.start < b for a, b in known)]
+        if asks(tokens) or not words or named(_text(tokens, prose), "ties.of"):
             continue
         try:
             meanings(tokens)

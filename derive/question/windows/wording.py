@@ -314,7 +314,7 @@ class _Text:
         padded = any(s.what.startswith("padding") for s in self.measures) or any(c.of("same", "no_padding")
                                                                            for c in self.chunks)
         yield from (Said("padding without number", c.start, c.stop, self.text[c.start : c.stop])
-                    for c in self.chunks if c.of("padding", "padded", "zeros") and not padded)
+                    for c in self.chunks if c.of("padding", "padded") and not padded)
 
     def _compared(self, at: int) -> bool:
         """«unlike ordinary max pooling»: another layer."""

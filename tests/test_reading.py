@@ -80,7 +80,8 @@ def test_json_has_the_items_and_their_sources() -> None:
 
 def test_out_of_scope_exits_with_3() -> None:
     Path("q.md").write_text("---\nid: q\n---\n# Question\nDescribe the history of perceptrons.\n")
-    assert run("read", "q.md").exit_code == 3
+    result = run("read", "q.md")
+    assert result.exit_code == 3, result.output
 
 
 def test_own_keys_stay_as_they_are() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from derive.axes import axes
 from derive.check.letters import arrives
+from derive.check.report import RIGHT
 from derive.check.verdict import Found
 from derive.errors import DeriveError
-from derive.expr import Cond, Entry, Matrix, Node, Num, Partial, Rel, conditions, items, transform, walk
+from derive.expr import Cond, Entry, Expr, Matrix, Node, Num, Partial, Rel, conditions, items, joined, transform, walk
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import DECIMAL, EXACT, decimal_of, precision
@@ -51,17 +53,20 @@ def told(node: Cond, known: Numbers, module: Module) -> Numbers:
 
 
 def _entries(head: Entry, value: Node, module: Module) -> Iterator[tuple[Index, Fraction]]:
-    symbol = module.table.named(head.tensor.removeprefix("delta_"))
-    rank = len(symbol.axes) if symbol is not None else 0
+    name = head.tensor.removeprefix("delta_")
     if head.indices:
         if not all(isinstance(i, Num) for i in head.indices):
             raise ValueError(value)
         yield tuple(int(i.value) for i in head.indices if isinstance(i, Num)), _number(value)
         return
-    rows = value.rows if isinstance(value, Matrix) else (items(value),)
+    yield from _laid_out(value, [axes(module).origin(head.tensor, d) for d in range(_rank(name, module))])
+
+
+def _laid_out(value: Node, starts: Sequence[int]) -> Iterator[tuple[Index, Fraction]]:
+    """The numbers of a vector or matrix, the coordinates of each counted from the starts of its axes."""
+    rank, rows = len(starts), value.rows if isinstance(value, Matrix) else (items(value),)
     if rank == 1:
         rows = (tuple(e for row in rows for e in row),)
-    starts = [axes(module).origin(head.tensor, d) for d in range(rank)]
     if rank > 2 or rank == 0 and (len(rows), len(rows[0])) != (1, 1):
         raise ValueError(value)
     for (r, row), c in itertools.product(enumerate(rows), range(len(rows[0]))):
@@ -76,9 +81,30 @@ def _number(value: Node) -> Fraction:
 
 def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:
     """What an equation of numbers is at those of the letters, None where not all have one."""
-    whole = componentwise(localised(transform(link, _message, Partial), module), table)
-    if not known or not isinstance(whole, Cond) or not {*module.given} <= known.keys():
+    found = _at_numbers(link, known, module, table, latex)
+    if found is not None and found.verdict == Verdict.REFUTED:
+        moved = transform(link, lambda n: Entry(n.tensor, tuple(map(_before, n.indices)))
+                          if isinstance(n, Entry) else None, Entry)
+        other = _at_numbers(moved, known, module, table, latex) if moved is not link else None
+        if other is not None and other.verdict in RIGHT:
+            return Found(Verdict.NOT_READ, "it is so if indices are counted from 1")
+    return found
+
+
+def _before(index: Expr) -> Expr:
+    return Num(index.value - 1) if isinstance(index, Num) and index.value > 0 else index
+
+
+def _at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, latex: str) -> Found | None:
+    if not known or not {*module.given} <= known.keys():
         return None
+    link = transform(link, _message, Partial)
+    try:
+        links = _spread(link, module)
+    except ValueError:
+        return None
+    whole = componentwise(localised(joined(links), module), table)
+    assert isinstance(whole, Cond)
     scope = Scope(module, table, (whole,), Definitions({}, {}, {}))
     kind = EXACT if scope.kind is EXACT else DECIMAL
     upstream = f"delta_{module.output}"
@@ -87,12 +113,41 @@ def at_numbers(link: Rel, known: Numbers, module: Module, table: SymbolTable, la
             point = _point(known, upstream, module, kind)
             if upstream not in point.values and any(_of_loss(n) for n in walk(whole)):
                 return None
+            if len(links) != prod(len(point.values[t]) for t in _whole(link.terms[0], module)):
+                return None
             compiler = replace(scope.compiler, kind=kind)
             said = [claim.sides(point, at, set()) for claim in compiler.claims(whole)
                     for at in claim.assignments(point)]
             return _compared([s for s in said if s is not None], point, latex)
     except (*_FAILS, Undefined, NoCase, TwoCases):
         return None
+
+
+def _spread(link: Rel, module: Module) -> tuple[Rel, ...]:
+    """∂y/∂v = (1, 4) entry by entry."""
+    head, value = link.terms
+    if not (names := _whole(head, module)):
+        return (link,)
+    assert isinstance(head, Partial) and isinstance(head.of, Entry) and isinstance(head.wrt, Entry)
+    found = axes(module)
+    places = [(name, d) for name in names for d in range(_rank(name, module))]
+    links = []
+    for at, number in _laid_out(value, [found.origin(*place) for place in places]):
+        own = {name: tuple(Num(i) for i, place in zip(at, places, strict=True) if place[0] == name) for name in names}
+        of, wrt = (Entry(e.tensor, own.get(e.tensor, e.indices)) for e in (head.of, head.wrt))
+        links.append(Rel((Partial(of, wrt), Num(number)), ("=",)))
+    return tuple(links)
+
+
+def _whole(head: Node, module: Module) -> list[str]:
+    """The vectors and matrices without their indices in a derivative."""
+    entries = (head.of, head.wrt) if isinstance(head, Partial) else ()
+    return [e.tensor for e in entries if isinstance(e, Entry) and not e.indices and _rank(e.tensor, module)]
+
+
+def _rank(name: str, module: Module) -> int:
+    symbol = module.table.named(name)
+    return len(symbol.axes) if symbol is not None else 0
 
 
 def _message(node: Node) -> Node | None:

@@ -23,6 +23,11 @@ SAID = [
     (LINEAR, NUMBERS.replace(r"\delta_y", r"\frac{\partial L}{\partial y}") +
      r"$\frac{\partial L}{\partial b} = \begin{pmatrix} 1 & 2 \end{pmatrix}$", "proved"),
     (LINEAR, NUMBERS.partition(" and ")[0] + ".\n\n" + r"$\delta_b = \begin{pmatrix} 1 & 2 \end{pmatrix}$", "not read"),
+    (LINEAR, NUMBERS + r"$\frac{\partial y}{\partial x} = \begin{pmatrix} 1 & 0 \\ 2 & -1 \end{pmatrix}$", "proved"),
+    (LINEAR, NUMBERS + r"$\frac{\partial y}{\partial x} = \begin{pmatrix} 1 & 2 \\ 0 & -1 \end{pmatrix}$", "refuted"),
+    (LINEAR, NUMBERS + r"$\frac{\partial y}{\partial x} = \begin{pmatrix} 1 & 0 \end{pmatrix}$", "not read"),
+    (LINEAR, NUMBERS + r"$\frac{\partial y_0}{\partial x} = \begin{pmatrix} 1 & 0 \end{pmatrix}$", "proved"),
+    (LINEAR, NUMBERS + r"$\frac{\partial y_2}{\partial x_1} = 2$", "not read"),  # so it is if it counts from 1
     (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.7616$", "tested"),
     (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.7617$", "not read"),  # rounded on the way?
     (NEURON, "Let $w = 1$, $x = 2$ and $b = -1$.\n\n$y = 0.85$", "refuted"),

@@ -115,6 +115,8 @@ def binders(draw, scope: tuple[Idx, ...]):
     if kind == "covering" and count == 2:
         return over(variables, In(Tuple((Idx("i"), Idx("j"))), SetApp("Omega", variables))), inner
     low, high = draw(integers), draw(st.one_of(integers, st.sampled_from((Size("H"), add(Size("N"), MINUS_ONE)))))
+    if isinstance(low, Num) and isinstance(high, Num):  # a sum over nothing is refused
+        low, high = sorted((low, high), key=lambda n: n.value)
     if kind == "range":
         return ranging(variables[0], low, high), (*scope, variables[0])
     if kind == "half":  # where an axis starts; any other bound alone is a condition

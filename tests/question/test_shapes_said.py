@@ -100,3 +100,10 @@ def test_two_definitions_in_terms_of_a_long_chain_are_not_spelt_out_for_ever() -
     text = rf"{chain} Also $a_k = b_k \tanh(c_k \tanh(c_k))$. Derive $\partial a / \partial w$."
     with pytest.raises(CardError, match="two definitions of `a`"):
         module_of(Card.parse(f"---\nid: shapes\n---\n\n# Question\n{text}\n"))
+
+
+def test_declarations_on_display_are_no_cases_of_the_equations_before() -> None:
+    module = module_of(Card.parse(
+        "---\nid: display\n---\n\n# Question\nWith the sigmoid $\\sigma$, $$h = \\sigma(W x + b), \\qquad z = w^\\top h + c$$ with "
+        "$$W \\in \\mathbb{R}^{3 \\times 2},\\; b \\in \\mathbb{R}^3,\\; w \\in \\mathbb{R}^3.$$ Derive $\\partial z/\\partial x$.\n"))
+    assert (module.given, module.output) == (("W", "x", "b", "w", "c"), "z")

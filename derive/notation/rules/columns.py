@@ -36,7 +36,8 @@ class _Branch:
             condition = condition[:-1]
         said = bool(condition) and (tr.has(condition, "REL", "IN") or vocabulary.kind(condition[0]) in ("IF", "ELSE"))
         parts = trees.sides(before)
-        if not said or len(parts) > 2 or not parts[-1] or tr.is_token(condition[0], "REL"):
+        declared = any(tr.is_token(i, "IN") for i in before)  # w \in \mathbb{R}^3, c \in \mathbb{R}
+        if not said or declared or len(parts) > 2 or not parts[-1] or tr.is_token(condition[0], "REL"):
             return None
         return _Branch(parts[0] if len(parts) == 2 else (), parts[-1], condition)
 

@@ -198,5 +198,5 @@ def short(formulas: list[Formula]) -> list[str]:
 
 
 def _written(formulas: list[Formula], items: trees.Run) -> str:
-    formula = next(f for f in formulas if any(i is items[0] for top in f.tree or () for i in tr.inside(top)))
+    formula = next(f for f in formulas if {*items} <= {i for top in f.tree or () for i in tr.inside(top)})
     return formula.source.latex[items[0].start : items[-1].end].strip()

@@ -8,10 +8,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from derive.affine import Range
-from derive.calculus.derivation import lettered
+from derive.calculus.derivation import unlettered
 from derive.calculus.ranges import natural
 from derive.errors import DeriveError
-from derive.expr import Binder, Entry, Idx, Node, Reduce, Rel, Size, open_binder, transform
+from derive.expr import Binder, Entry, Idx, Node, Reduce, Rel, open_binder, transform
 from derive.module import Module
 
 _KNOWN = Path(__file__).with_name("called.txt")
@@ -52,15 +52,6 @@ def _known() -> dict[str, str]:
 
 def _key(equations: Sequence[Rel], module: Module) -> str:
     """The formulas with tensors, sizes and indices numbered as they occur, sums along a whole axis without limits."""
-    numbers: dict[str, str] = {}
-
-    def number(node: Node) -> Node | None:
-        if isinstance(node, Entry) and not node.tensor.startswith("#"):
-            return Entry(numbers.setdefault(node.tensor, f"#{len(numbers)}"), node.indices)
-        if isinstance(node, Size) and not node.name.startswith("#"):
-            return Size(numbers.setdefault(node.name, f"#{len(numbers)}"))
-        return None
-
     def along(node: Node) -> Node | None:
         if not isinstance(node, Reduce) or None in node.binder.lower:
             return None
@@ -72,8 +63,9 @@ def _key(equations: Sequence[Rel], module: Module) -> str:
         nothing = (None,) * len(opened.variables)
         return Reduce(node.op, Binder(opened.variables, nothing, nothing, opened.cond), body)
 
+    numbers: dict[str, str] = {}
     plain = (transform(e, along, Reduce) for e in equations)
-    forms = "; ".join(repr(transform(lettered(e), number, Entry, Size)) for e in plain if isinstance(e, Rel))
+    forms = "; ".join(repr(unlettered(e, numbers)) for e in plain if isinstance(e, Rel))
     return blake2b(forms.encode(), digest_size=8).hexdigest()
 
 

@@ -288,9 +288,12 @@ def lettered(statement: Rel) -> Rel:
     return subst(statement, {index: Idx(f"#{number}") for number, index in enumerate(found)})
 
 
-def unlettered(statement: Rel) -> Node:
-    """The statement with tensors and sizes, too, numbered as they occur: the same for another layer like this one."""
-    numbers: dict[str, str] = {}
+def unlettered(statement: Rel, known: dict[str, str] | None = None) -> Node:
+    """The statement with tensors and sizes, too, numbered as they occur: the same for another layer like this one.
+
+    ``known`` has the numbers of statements before it, and gets those of this one.
+    """
+    numbers = {} if known is None else known
 
     def number(node: Node) -> Node | None:
         if isinstance(node, Entry) and not node.tensor.startswith("#"):

@@ -187,6 +187,20 @@ def _sums(layer: Said, shown: Shown) -> Iterator[tuple[tuple[ex.Idx, ...], list[
             yield variables, [n for n in ex.walk(node) if isinstance(n, ex.Entry)]
 
 
+def _asked(shown: Shown) -> Shown:
+    """The displays but for those of the tensors between."""
+    return [m for m in shown if m.name != "between"]
+
+
+def _messages(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
+    """One message or several, as are displayed, unless tensors between or windows part them; parameters' alone."""
+    several, windowed = len(_by(layer, shown)) > 1, bool(layer.module.fields)
+    counted = said["several"] == several or said["staged"] or (
+        windowed and said["several"] <= (len(layer.module.given) > 1))
+    alone = said["staged"] and _by(layer, _asked(shown)) <= layer.roles["parameter"]
+    return bool(counted and (alone or not said["alone"]))
+
+
 # what the displays must be to which sentences lead
 LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "chain": _through,
@@ -202,13 +216,10 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
-    "answer_derivatives": lambda layer, said, shown: _by(layer, [m for m in shown if m.name != "between"])
+    "answer_derivatives": lambda layer, said, shown: _by(layer, _asked(shown))
     <= layer.named(said["letters"]) <= _by(layer, layer.answer)  # some come behind the gradients between
     and (said["kind"] == "named" or not any(of == ex.Entry("loss", ()) for of, _ in lefts(shown))),
-    "answer_messages": lambda layer, said, shown: (said["staged"] or said["several"] == (len(_by(layer, shown)) > 1)
-        or (said["several"] <= (len(layer.module.given) > 1) and bool(layer.module.fields)))
-    and (not said["alone"] or (said["staged"] and _by(
-        layer, [m for m in shown if m.name != "between"]) <= layer.roles["parameter"])),
+    "answer_messages": _messages,
     "example_forward": lambda layer, said, shown: said["several"] == (
         sum(len(ex.conditions(m.expr)) for m in shown) > 1),
     "example_derivatives": lambda layer, said, shown: said["several"] == any(

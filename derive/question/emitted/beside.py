@@ -1,4 +1,4 @@
-"""What stands behind the formulas of a layer must be understood: it may name letters, and change nothing."""
+"""What is said beside a layer must be understood: behind its formulas it may name letters, and change nothing."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from derive.question.words.prose import Prose
 
 _HARMLESS = frozenset({"skip", "besides", "given"})
 _TROUBLE = words_of("en", "CHANGES")
+_OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
+_WORD = re.compile(r"[^\W\d_]{2}")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
 
@@ -41,9 +43,6 @@ def refuse_unread_words(prose: Prose) -> None:
         started = started or first is not None or (names and not asks(tokens))
 
 
-_OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
-
-
 def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
     """Raise :class:`CardError` for words around a pooling that only words name, which nothing reads whole.
 
@@ -51,7 +50,7 @@ def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
     """
     known = [(s.start, s.stop) for family in _OF_WINDOWS for s in spans(prose.text, family)] + [*names]
     for tokens in sentences(prose) if in_english(prose.text) else ():
-        words = [t for t in tokens if re.match(r"[^\W\d_]{2}", t.text) and not any(a <= t.start < b for a, b in known)]
+        words = [t for t in tokens if _WORD.match(t.text) and not any(a <= t.start < b for a, b in known)]
         if asks(tokens) or not words or named(_text(tokens, prose), "ties.of"):
             continue
         try:

@@ -22,7 +22,7 @@ from derive.question.parts.unaccounted import refuse_other_layers, refuse_unform
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
 from derive.question.requests.request import besides
-from derive.question.requests.slots import beside_windows, refuse_requests, refuse_words
+from derive.question.requests.slots import refuse_requests
 from derive.question.windows.pooling import Pooled, may_be_pooling, places, pooling_module
 from derive.question.words.lexicon import named, only
 from derive.question.words.prose import BREAK, Prose, prose_of
@@ -107,18 +107,8 @@ def _read(question: Question) -> Module:
 
 
 def _refuse_other_windows(found: Module, told: Module | None, question: Question) -> None:
-    """Raise :class:`OpenError` where the rows read other windows in the words, or do not read a sentence of them.
-
-    How many axes there are, words need not say.
-    """
-    if told is None:
-        from derive.question.emitted.beside import refuse_untold
-
-        try:
-            refuse_untold(question.prose, places(question.prose.text))
-        except CardError as error:
-            raise OpenError(*error.problems, found=found) from None
-    elif {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:
+    """Raise :class:`OpenError` where the rows read other windows in the words; how many axes, words need not say."""
+    if told is not None and {a for _, f in told.fields for a in f.axes} != {a for _, f in found.fields for a in f.axes}:
         raise OpenError(Problem("the windows can be read in two ways: write their size, stride and padding, e.g. “2×2 "
                                 "windows, stride 2, no padding”", line=question.prose.plain.first_line,
                                 key="kernel_size"), found=found)
@@ -169,10 +159,8 @@ def pooling_named(question: Question) -> Module | None:
         return None
     if statement.derive is None:
         refuse_requests(prose)
-    if not pooled.equations:
-        refuse_words(prose, beside_windows(prose, places(prose.text)))
     refuse_other_layers(prose, found)
-    refuse_unread(question, found, words=False)  # those beside windows are accounted for above
+    refuse_unread(question, found, "" if pooled.equations else "windows")
     return _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
 
 
@@ -186,18 +174,20 @@ def layer_written(question: Question) -> Module:
     return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None))
 
 
-def refuse_unread(question: Question, module: Module, words: bool = True) -> None:
-    """Raise :class:`CardError` for words that no row reads: in what is asked, and behind the layer's formulas."""
+def refuse_unread(question: Question, module: Module, beside: str = "formulas") -> None:
+    """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows."""
     from derive.question.emitted.answered import refuse_unread_requests
-    from derive.question.emitted.beside import refuse_unread_words
+    from derive.question.emitted.beside import refuse_unread_words, refuse_untold
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose
     if not in_english(prose.text):
         return
     try:
-        if words:
+        if beside == "formulas":
             refuse_unread_words(prose)
+        elif beside:
+            refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:
             refuse_unread_requests(prose, module)
     except CardError as error:

@@ -49,6 +49,13 @@ id: words
 A signal with 7 samples passes through a one-dimensional average pooling, window of size 3 and stride 2{said}.
 Write the backward message of this layer.
 """
+IN_THE_REQUEST = """---
+id: words
+---
+
+# Question
+Derive the backward message of a one-dimensional average pooling with windows of size 3 and stride 2{said}.
+"""
 
 
 # what a window does besides, in words of no row: never a plain window
@@ -58,11 +65,13 @@ Write the backward message of this layer.
     ", where the windows wrap around at the border", ", where the first sample is left out",
     ", starting at the second sample", ", with the borders reflected", ". The last window may be incomplete",
     ". Samples outside are taken as 0", ". Cells outside the input count as −∞", ". Entry 1 is ignored",
-    ". The output has the same length as the input",
+    ". The output has the same length as the input", ", whose output is doubled", ", where the input is circular",
+    ", with a dilation of one sample between entries", ", with the edge values repeated once at each side",
 ])
-def test_words_on_windows_that_are_not_read_are_not_left_out(said: str) -> None:
+@pytest.mark.parametrize("question", [POOLING, IN_THE_REQUEST], ids=["told", "asked"])
+def test_words_on_windows_that_are_not_read_are_not_left_out(question: str, said: str) -> None:
     with pytest.raises(DeriveError):
-        module_of(Card.parse(POOLING.format(said=said)))
+        module_of(Card.parse(question.format(said=said)))
 
 
 @pytest.mark.parametrize("said", [

@@ -12,7 +12,7 @@ from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse, words_of
 from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import RUNS, makes_another
-from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 from derive.question.told.values import Unread
 from derive.question.words.lexicon import named, spans
 from derive.question.words.prose import Prose
@@ -20,6 +20,8 @@ from derive.question.words.prose import Prose
 _HARMLESS = frozenset({"skip", "besides", "given"})
 _TROUBLE = words_of("en", "CHANGES")
 _OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
+_OF_REQUESTS = ("ask", "request", "message", "derivative", "wrt", "preposition", "of_what", "upstream", "letter",
+                "role")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
@@ -44,22 +46,35 @@ def refuse_unread_words(prose: Prose) -> None:
 
 
 def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
-    """Raise :class:`CardError` for words around a pooling that only words name, which nothing reads whole.
+    """Raise :class:`CardError` for words around a pooling that only words name, which nothing reads.
 
-    That is a sentence without ties that the rows do not read, with other words than the ``names`` and those of windows.
+    Those are the words of a sentence without ties that the rows do not read, and of a request that speaks of windows,
+    other than the ``names``, those of windows and, there, those of requests.
     """
-    known = [(s.start, s.stop) for family in _OF_WINDOWS for s in spans(prose.text, family)] + [*names]
-    for tokens in sentences(prose) if in_english(prose.text) else ():
-        words = [t for t in tokens if _WORD.match(t.text) and not any(a <= t.start < b for a, b in known)]
-        if asks(tokens) or not words or named(_text(tokens, prose), "ties.of"):
-            continue
-        try:
-            meanings(tokens)
-        except Unread:
-            quoted = prose.plain.quote(tokens[0].start, tokens[-1].start + max(1, len(tokens[-1].text)))
+    known = _places(prose, _OF_WINDOWS) | {at for start, stop in names for at in range(start, stop)}
+    asked = known | _places(prose, _OF_REQUESTS)
+    for tokens in sentences(prose):
+        asks_ = asks(tokens)
+        words = [t for t in tokens if _WORD.match(t.text) and t.start not in (asked if asks_ else known)]
+        about = named(_text(tokens, prose), "geometry.pool", "geometry.window") if asks_ else not named(
+            _text(tokens, prose), "ties.of")
+        if words and about and (asks_ or not _is_read(tokens)):
+            first, last = (words[0], words[-1]) if asks_ else (tokens[0], tokens[-1])
+            quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
             raise CardError(Problem(f"“{quoted}” is not understood: say what the windows are in plain words, e.g. “2×2 "
                                     "windows, stride 2, no padding”, or write the forward formula",
-                                    line=prose.plain.line(tokens[0].start), key="kernel_size")) from None
+                                    line=prose.plain.line(first.start), key="kernel_size"))
+
+
+def _places(prose: Prose, families: Iterable[str]) -> set[int]:
+    return {at for family in families for span in spans(prose.text, family) for at in range(span.start, span.stop)}
+
+
+def _is_read(tokens: Sentence) -> bool:
+    try:
+        return bool(meanings(tokens))
+    except Unread:
+        return False
 
 
 def _known(tokens: Sentence, whole: bool, prose: Prose) -> bool:

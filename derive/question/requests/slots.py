@@ -14,7 +14,7 @@ from derive.notation.tree import base_of, has
 from derive.question.letters.naming import Mention, computed_letters, written_letters
 from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import tails, told, unknown_nouns
-from derive.question.requests.request import discussed, is_primed, requested
+from derive.question.requests.request import is_primed, requested
 from derive.question.words.lexicon import FAMILIES, Span, begins, ends, named, only, spans
 from derive.question.words.prose import BREAK, GAP, Gap, Prose
 from derive.specify.roles import Role
@@ -135,31 +135,6 @@ def beside_parts(prose: Prose, parts: Sequence[Place]) -> Iterator[Place]:
         for listed in re.finditer(r"(?:,|\band\b|\bwith\b|\bby\b|[+→]|\ba\b)((?:\s+[\w-]+)+)", prose.text[last:stop]):
             for word in _WORD.finditer(prose.text, last + listed.start(1), last + listed.end(1)):
                 yield from unknown(prose.text, *word.span(), without)
-
-
-_NUMBER = re.compile(r"([^\W\d_]{2,})\s+(?:of\s+|=\s*)?\d")  # «with a … of 1»
-
-
-def beside_windows(prose: Prose, names: Iterable[Place]) -> Iterator[Place]:
-    """«with weights», «a … of 1», «a causal arrangement of the windows»: more than these ``names`` of poolings."""
-    text, names = prose.text, [*names]
-    nouns = [s for s in named(text, "geometry.pool", "geometry.window") if not discussed(text, s.start)
-             and not any(a <= s.start < b for a, b in names)]
-    here = {prose.sentence(s.start) for s in nouns}
-    for start, stop in here:
-        for number in _NUMBER.finditer(text, start, stop):
-            yield from unknown(text, *number.span(1))
-    taken = {at for s in named(text, "part", "geometry", "aside") for at in range(s.start, s.stop)}
-    for span in named(text, "request.trained"):
-        sentence = prose.sentence(span.start)
-        said = text[max(0, span.start - 20) : span.start]
-        if sentence in here and span.start not in taken and not named(said, "not") and not requested(text, span.start):
-            yield span.start, span.stop
-    for noun in nouns:
-        words = [*_WORD.finditer(text, prose.sentence(noun.start)[0], noun.start)]
-        last = next((w for w in reversed(words) if not only(text, *w.span(), "small", "geometry.adjective")), None)
-        if last is not None and only(text, last.end(), noun.start, "small", "geometry.adjective"):
-            yield from (place for place in unknown(text, *last.span()) if not any(a <= place[0] < b for a, b in names))
 
 
 def beside_letters(prose: Prose, said: Iterable[Mention], without: Iterable[str]) -> Iterator[tuple[str, Place]]:

@@ -160,8 +160,9 @@ def pooling_named(question: Question) -> Module | None:
     if statement.derive is None:
         refuse_requests(prose)
     refuse_other_layers(prose, found)
+    found = _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
     refuse_unread(question, found, "" if pooled.equations else "windows")
-    return _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
+    return found
 
 
 def layer_written(question: Question) -> Module:

@@ -6,6 +6,7 @@ much costs itself alone.  What the limits leave alone is the same on every machi
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import pickle
@@ -152,14 +153,27 @@ def _answer(work: Callable[[T], R], task: T, limits: Limits, write: int) -> None
     try:
         found = _limited(work, task, limits)
         try:
-            data = pickle.dumps(found)
+            data = _dumped(found)
         except Exception as error:
-            data = pickle.dumps(unexpected(error))
+            data = _dumped(unexpected(error))
         with os.fdopen(write, "wb") as pipe:
             pipe.write(data)
         status = 0
     finally:
         os._exit(status)
+
+
+class _Pickler(pickle.Pickler):
+    """Of an error of ours its problems: others register how all exceptions are pickled, with what led to them."""
+
+    def reducer_override(self, found: Any) -> Any:
+        return found.__reduce__() if isinstance(found, DeriveError) else NotImplemented
+
+
+def _dumped(found: Any) -> bytes:
+    data = io.BytesIO()
+    _Pickler(data).dump(found)
+    return data.getvalue()
 
 
 # --- several ----------------------------------------------------------------------------------------------------------

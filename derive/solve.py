@@ -184,7 +184,9 @@ def solve(card: Card | Module | Statement | str | Path | None = None, *, formula
         try:
             return _solved(read, module, _code_of(read) if code is None else code)
         except DeriveError as error:
-            raise error.located(read.path, read.question_line) if read is not None else error from error
+            if read is None:
+                raise
+            raise error.located(read.path, read.question_line) from error
 
 
 def _module(card: Card | Module | Statement | str | Path | None, read: Card | None,

@@ -57,6 +57,15 @@ def test_the_same_bytes_and_lines_as_at_home_and_the_cache_is_this_machine_s(two
     assert solve(tmp_path / "again", "--cluster", "tcp://127.0.0.1:1").stdout.count("from the cache") == len(CARDS)  # not even asked
 
 
+def test_what_registers_how_errors_are_pickled_changes_no_answer(tmp_path: Path) -> None:
+    card = tmp_path / "card.md"
+    card.write_text("---\nid: q\n---\n# Question\nDescribe the history of perceptrons.\n", encoding="utf-8")
+    assert CliRunner().invoke(main, ["read", str(card)]).exit_code == 3  # in a process that has imported `distributed`
+    with pytest.raises(DeriveError) as raised:
+        derive.solve(card)
+    assert raised.value.__cause__ is not raised.value
+
+
 def test_a_card_over_its_budget_ends_alone(two: Any) -> None:
     found = [*cluster.results(work, ["a", "loops", "b", "ends", "c", "is wrong"], Limits(0.3, 256), two.scheduler_address)]
     assert [f if isinstance(f, str) else type(f).__name__ for f in found] == ["a", "LimitError", "b", "LimitError", "c", "CardError"]

@@ -114,7 +114,8 @@ def layer_module(card: Card, statement: Statement) -> Module:
             with doubts.over(key):
                 state = run(state)
     except DeriveError as error:
-        raise doubts.with_error(error) from error
+        found = doubts.with_error(error)
+        raise found from (None if found is error else error)
     return doubts.settled(state.module)
 
 

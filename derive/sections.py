@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -127,7 +126,6 @@ _NESTING = {f"{kind}{end}Token": step for end, step in (("Start", 1), ("End", -1
             for kind in ("FlowSequence", "FlowMapping", "BlockSequence", "BlockMapping", "Block")}  # fmt: skip
 
 
-@lru_cache(maxsize=64)  # a card is read where it is found, where it is solved and where its sheet is written
 def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str = "the front matter",
               as_written: bool = False) -> FrontMatter:  # fmt: skip
     """text ↦ (values, lines), flat or nested, with plain YAML types only; ``as_written``, each scalar as its text.

@@ -238,3 +238,9 @@ MARKS = {
 def test_the_whole_question_s_mark_is_left_out(text: str, shown: str) -> None:
     card = Card.parse(f"---\nid: a\n---\n# Question\n{text}\n\n# Solution\n")
     assert card.asked[0].strip() == shown
+
+
+def test_two_cards_with_one_header_share_nothing_that_can_be_changed() -> None:
+    first, second = (Card.parse("---\nid: a\ntags: [x]\n---\n# Question\nQ\n") for _ in range(2))
+    first.front_matter["tags"].append("y")
+    assert second.front_matter["tags"] == ["x"]

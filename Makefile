@@ -14,7 +14,7 @@ sheet: $(VENV)/.installed
 # and pictures, which need a TeX and pdftoppm
 gallery: $(VENV)/.installed
 	$(BIN)/derive solve $(CARD) --format md,tex,html -o output/gallery
-	$(BIN)/derive solve $(filter-out cards/declined/,$(wildcard cards/*/)) --format md -o output/gallery
+	$(BIN)/derive solve $(filter-out cards/declined/,$(wildcard cards/*/)) --variant 1 --format md -o output/gallery
 	$(BIN)/python docs/notebook.py
 	$(BIN)/python docs/pictures.py
 

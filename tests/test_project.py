@@ -18,7 +18,7 @@ STAGES = (
     ("records", "collection", "limits", "errors", "timeout", "expr", "affine", "functions", "reductions", "ring", "window_axis", "receptive_field", "sections", "tabular", "words"),
     ("notation",),
     ("module", "sheet", "card", "formulas", "lines"),
-    ("statement",),
+    ("statement", "variants"),
     ("layers",),
     ("axes", "magnitudes"),
     ("specify",),

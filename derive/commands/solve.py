@@ -13,6 +13,7 @@ import click
 
 from derive.bank import OUTPUT, Job, files_in, keep_hand_written, unchanged, write_all
 from derive.bank import jobs as cards_in
+from derive.card import file_stem
 from derive.commands.report import OPEN, SOLVED, Ledger, Outcome, form_of, state, table, written
 from derive.commands.running import (
     debug_option,
@@ -32,6 +33,7 @@ from derive.errors import CardError, DeriveError, Problem, known
 from derive.pool import Limits
 from derive.records import dataclass
 from derive.sheet import rank
+from derive.variants import drawn, has_choices
 
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")
@@ -46,6 +48,9 @@ from derive.sheet import rank
 @click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
 @click.option("--dry-run", is_flag=True, help="Say which files would be written, and write none.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
+@click.option("--variant", type=click.IntRange(1), metavar="N", help="Of a card that leaves choices open the N-th "
+              "variant.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the choices are drawn from.")
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
 @click.option("--watch", "watching", is_flag=True, help="Solve a card again whenever it is saved, until Ctrl-C.")
 @click.option("--statement", "source", metavar="FILE", help="Lines as in front matter that count over the card; - for "
@@ -65,10 +70,10 @@ from derive.sheet import rank
 @click.option("-v", "--verbose", is_flag=True, help="Name the files of a folder that are out of scope, or no cards.")
 @debug_option
 def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: str, in_place: bool, force: bool,
-          dry_run: bool, tie_rule: str | None, code: bool | None, watching: bool, source: str | None,
-          formulas: tuple[str, ...], inputs: str | None, parameters: str | None, constants: str | None,
-          request: str | None, jobs: int, cluster: str | None, limits: Limits, no_cache: bool, report: Path | None,
-          verbose: bool, debug: bool) -> None:  # fmt: skip
+          dry_run: bool, tie_rule: str | None, variant: int | None, seed: int, code: bool | None, watching: bool,
+          source: str | None, formulas: tuple[str, ...], inputs: str | None, parameters: str | None,
+          constants: str | None, request: str | None, jobs: int, cluster: str | None, limits: Limits, no_cache: bool,
+          report: Path | None, verbose: bool, debug: bool) -> None:  # fmt: skip
     """Solve cards: derive, verify every equation as printed, and write the sheets.
 
     A folder is searched for cards, with its folders. One card that cannot be solved does not stop
@@ -85,6 +90,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
       derive solve cards/max_pooling_backward.md --in-place --force
       derive solve cards --in-place --dry-run
       derive solve cards --watch
+      derive solve cards/variants --variant 3 --seed 7
       derive solve cards/mish.md --statement mish.yaml
       derive solve --formula 'y_k = \\max(s_k, a s_k)' --parameters a
     """
@@ -102,7 +108,10 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
         task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside, usual_tie_rule())
-        run = _Run(paths, output, task, in_place, force, dry_run, cluster or jobs, limits, not no_cache, debug, ledger)
+        if variant is not None and in_place:
+            raise CardError("a variant in its card's place would lose the choices: leave out --in-place")
+        run = _Run(paths, output, task, in_place, force, dry_run, variant, seed, cluster or jobs, limits, not no_cache,
+                   debug, ledger)
         if watching:
             if limits.seconds:
                 import_module("derive.warm")
@@ -125,6 +134,8 @@ class _Run:
     in_place: bool
     force: bool
     dry_run: bool
+    variant: int | None
+    seed: int
     workers: int | str
     limits: Limits
     cached: bool
@@ -154,8 +165,9 @@ class _Run:
         for error in errors:
             file = next((p.file for p in error.problems if p.file), "")
             self.ledger.failed(error, file, Path(file).stem)
-        kept = {job.path: why for job in found if (why := self._kept(job)) is not None}
-        tasks = [replace(self.task, text=job.card.text, path=str(job.path)) for job in found if job.path not in kept]
+        texts = {job.path: self._text(job) for job in found}
+        kept = {path: text for path, text in texts.items() if isinstance(text, DeriveError)}
+        tasks = [replace(self.task, text=text, path=str(path)) for path, text in texts.items() if isinstance(text, str)]
         with (closing(made(tasks, self.limits, self.workers, self.cached, self.debug)) as results,
               progress(len(found)) as at):  # fmt: skip
             for job in found:
@@ -167,19 +179,22 @@ class _Run:
                     told = self._hinted(job, error) if len(found) == 1 else error
                     self.ledger.failed(told, str(job.path), job.card.id, job)
 
-    def _kept(self, job: Job) -> DeriveError | None:
-        """Why the card's sheet may not be written."""
+    def _text(self, job: Job) -> str | DeriveError:
+        """The card, of one with choices its variant; or why its sheet may not be written."""
         target = self._targets(job).get("md")
         try:
             if target is not None and not self.force:
                 keep_hand_written(target, job)
+            if self.variant is None or not has_choices(job.card):
+                return job.card.text
+            return drawn(job.card, self.seed, self.variant).named.text
         except DeriveError as error:
             return error
-        return None
 
     def _targets(self, job: Job) -> dict[str, Path]:
-        return {f: job.path if self.in_place and f == "md" else self.output / f"{job.stem}.{f}"
-                for f in self.task.formats}  # fmt: skip
+        varied = self.variant is not None and has_choices(job.card)
+        stem = file_stem(f"{job.card.id}_{self.variant}") if varied else job.stem
+        return {f: job.path if self.in_place and f == "md" else self.output / f"{stem}.{f}" for f in self.task.formats}
 
     def _hinted(self, job: Job, error: DeriveError) -> DeriveError:
         if state(error) != OPEN:

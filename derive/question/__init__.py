@@ -31,6 +31,7 @@ from derive.records import dataclass
 from derive.specify.sizes import with_listed
 from derive.statement import KEYS as STATED
 from derive.statement import Statement, with_layer, with_statement
+from derive.variants import refuse_open
 from derive.window_axis import WindowAxis
 
 __all__ = ["module_of"]
@@ -57,6 +58,7 @@ def module_of(card: Card, outside: Statement | None = None) -> Module:
     """
     try:
         refuse_near_misses(card)
+        refuse_open(card)
         statement = Statement.of(card)
         if outside is not None:
             statement = statement.overlaid(outside)

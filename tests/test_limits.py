@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import derive
-from derive.errors import CardError, LimitError
+from derive.errors import CardError, LimitError, UnsupportedError
 from derive.limits import MOST_IN_A_HEADER, MOST_TERMS
 from derive.solve import stated
 from derive.statement import Statement
@@ -36,10 +38,36 @@ def test_the_largest_exponent_has_a_sheet() -> None:
     assert derive.solve(formula="y_i = x_i^{1000}").report.ok
 
 
-def test_more_axes_than_letters() -> None:
-    layers = [rf"h^{{({n})}}_i = \sum_j W^{{({n})}}_{{ij}} {f'h^{{({n - 1})}}_j' if n > 1 else 'x_j'}" for n in range(1, 60)]
-    with pytest.raises(LimitError, match="more axes than there are letters"):
+@pytest.mark.parametrize(("formula", "error", "said"), [
+    (r"y_i = 2^{1000} x_i", UnsupportedError, "a number of more than 40 digits"),
+    (r"y_i = 10^{-400} x_i", UnsupportedError, "a number of more than 40 digits"),
+    (r"y_i = 3^{30} 3^{30} 3^{30} x_i", UnsupportedError, "a number of more than 40 digits"),
+    (r"y_i = x_i^{0.00000000001}", UnsupportedError, "an exponent below 1/1000"),
+    (r"y_i = \infty x_i", CardError, r"∞ is no number to calculate with, as in `\infty x_{i}`"),
+    (r"y_i = \max(x_i, -\infty)", CardError, "∞ is no number"),
+    (r"y_i = \sum_{k=1}^{x_i} x_k", CardError, "a limit of .* is an entry"),
+])
+def test_numbers_that_nothing_is_derived_from(formula: str, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said if "*" in said else re.escape(said)) as found:
+        derive.solve(formula=formula)
+    assert str(found.value).count("line 1") == 1
+
+
+@pytest.mark.parametrize("formula", [r"y_i = 3^{50} x_i", r"y_i = x_i / 10^{30}", r"y_i = x_i^{0.001}"])
+def test_large_numbers_have_a_sheet(formula: str) -> None:
+    assert derive.solve(formula=formula).report.ok
+
+
+def test_many_layers_are_refused_before_they_are_differentiated() -> None:
+    layers = [rf"h^{{({n})}}_i = \tanh({f'h^{{({n - 1})}}_i' if n > 1 else 'x_i'})" for n in range(1, 101)]
+    with pytest.raises(LimitError, match="100 formulas lead to `h_100`, and at most 30 are differentiated"):
         derive.solve(formula=layers)
+
+
+def test_more_axes_than_letters() -> None:
+    layer = "y = " + " + ".join(rf"\sum_i x^{{({n})}}_i" for n in range(1, 60))
+    with pytest.raises(LimitError, match="more axes than there are letters"):
+        derive.solve(formula=layer)
 
 
 def test_deep_terms_are_recognised_as_matrices_once() -> None:

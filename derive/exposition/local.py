@@ -234,13 +234,14 @@ def _only(b: Builder, step: Shown, table: SymbolTable) -> tuple[str, bool]:
     equations = [c for d in deltas for c in ex.conditions(d.cond) if isinstance(c, ex.Rel) and c.ops == ("=",)]
     if any(table.named(v.name.rstrip("'")) is None for v in variables):
         return "", False
-    found = []
+    found, known = [], set[ex.Node]()  # Σ_i x_{ii} by x_{jk}: i = j, i = k
     sides = ([getattr(t, "items", (t,)) for t in e.terms] for e in equations)
     for one, other in (pair for left, right in sides for pair in zip(left, right, strict=True)):
         solved = solve(one, other, variables)
         if solved is not None and all(table.named(i.name.rstrip("'")) for i in ex.free_indices(ex.eq(*solved))):
             found.append(b.m(ex.eq(*solved)))  # an equation of letters that the card does not have says too little
-    return ", ".join(found), len(found) == len(variables)
+            known.add(solved[0])
+    return ", ".join(found), len(known) == len(variables)
 
 
 def slopes(b: Builder, subject: Subject) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, LimitError, UnsupportedError
 from derive.expr import Entry, In, Node, Num, Reduce, SetApp, conditions, walk
-from derive.limits import MOST_COMPARED, MOST_IN_A_WINDOW, MOST_TERMS
+from derive.limits import MOST_COMPARED, MOST_DEFINED, MOST_IN_A_WINDOW, MOST_TERMS
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
 from derive.reductions import REDUCTIONS, is_middle
@@ -93,6 +93,13 @@ def refuse_long_sums(module: Module) -> None:
     """
     for equation in module.equations:
         _counted(equation, 1)
+
+
+def refuse_deep_layers(module: Module) -> None:
+    """Raise :class:`LimitError` where more tensors are defined one by the other than are differentiated."""
+    if len(module.equations) > MOST_DEFINED:
+        raise LimitError(f"{len(module.equations)} formulas lead to `{module.output}`, and at most {MOST_DEFINED} are "
+                         "differentiated: write fewer layers, or ask for the messages of a part")
 
 
 def _counted(node: Node, times: int) -> None:

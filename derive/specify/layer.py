@@ -19,7 +19,7 @@ from derive.specify.places import spot
 from derive.specify.roles import Role
 from derive.specify.sizes import refuse_overruns, with_extents, with_known_ranges, with_output_ranges
 from derive.specify.wanted import Wanted
-from derive.specify.well_defined import refuse_branches, refuse_open
+from derive.specify.well_defined import refuse_branches, refuse_numbers, refuse_open
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,15 @@ def computed(found: Definitions, table: SymbolTable, differentiated: Collection[
 def well_defined(layer: Computed) -> Computed:
     """The layer with a symbol for each of its letters.
 
-    Raises :class:`CardError` for definitions that leave an index open, overrun a shape or overlap in their cases.
+    Raises :class:`CardError` for definitions that leave an index open, overrun a shape, overlap in their cases
+    or calculate with ∞, :class:`UnsupportedError` for numbers of very many digits.
     """
     refuse_open(layer.used)
     refuse_overruns(layer.used, layer.table)
     bodies = (Definition(Entry(f.name, ()), f.body, layer.found.functions[f.name][1]) for f in layer.functions)
-    refuse_branches((*layer.used, *bodies), layer.table)
+    everything = (*layer.used, *bodies)
+    refuse_branches(everything, layer.table)
+    refuse_numbers(everything, layer.table)
     return replace(layer, table=with_letters(layer.table, layer.used, layer.given))
 
 

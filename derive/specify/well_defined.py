@@ -1,13 +1,34 @@
-"""Definitions that leave something undecided: branches that overlap or leave a gap, indices that stand open."""
+"""Definitions that leave something undecided, or nothing to calculate with: overlapping branches, open indices, ∞."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from derive.errors import CardError, Problem
-from derive.expr import HOLDS, Cases, Cond, Entry, Expr, Infinity, Num, Rel, conditions, free_indices, walk
+from derive.errors import CardError, Problem, UnsupportedError
+from derive.expr import (
+    HOLDS,
+    Add,
+    Cases,
+    Cond,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Infinity,
+    Mul,
+    Node,
+    Num,
+    Pow,
+    Reduce,
+    Rel,
+    conditions,
+    free_indices,
+    walk,
+)
+from derive.limits import MOST_DIGITS
 from derive.notation import write
 from derive.notation.symbols import SymbolTable
 from derive.specify.definitions import Definition
@@ -69,3 +90,40 @@ def refuse_open(used: Sequence[Definition]) -> None:
             raise CardError(Problem(
                 f"{place(definition.formula)}: the index {names} stands on the right and not on the left; write it on "
                 f"the left, or sum over it; if it is no index but {otherwise}", line=definition.formula.line))
+
+
+def refuse_numbers(used: Iterable[Definition], table: SymbolTable) -> None:
+    """Raise :class:`CardError` for ∞ in a calculation and for limits that are entries, :class:`UnsupportedError`
+    for numbers beyond :data:`MOST_DIGITS`: what is derived from them could not be read as it is printed.
+    """
+    for definition in used:
+        line, at = definition.formula.line, place(definition.formula)
+        for node in walk(definition.value):
+            if isinstance(node, _CALCULATED) and any(isinstance(c, Infinity) for c in node.children()):
+                raise CardError(Problem(f"{at}: ∞ is no number to calculate with, as in `{write(node, table)}`; leave "
+                                        "out what it decides nothing of", line=line))
+            limits = (*node.binder.lower, *node.binder.upper) if isinstance(node, Reduce) else ()
+            if any(isinstance(n, Entry) and n.indices for limit in limits if limit is not None for n in walk(limit)):
+                raise CardError(Problem(f"{at}: a limit of `{write(node, table)}` is an entry; write whole numbers, "
+                                        "sizes and indices", line=line))
+            if _digits(node) > MOST_DIGITS:
+                raise UnsupportedError(Problem(f"{at}: a number of more than {MOST_DIGITS} digits; give it a letter",
+                                               line=line))
+            if isinstance(node, Pow) and isinstance(node.exponent, Num) and 0 < abs(node.exponent.value) < _LOWEST:
+                raise UnsupportedError(Problem(f"{at}: an exponent below {_LOWEST}; give it a letter", line=line))
+
+
+_CALCULATED = (Add, Mul, Pow, Extremum, Fn)
+_LOWEST = Fraction(1, 1000)  # its reciprocal is an exponent of the derivative
+
+
+def _digits(node: Node) -> float:
+    """How many digits a product of numbers and their powers has, at most; 0 for any other factor."""
+    match node:
+        case Num(value):
+            return math.log10(max(abs(value.numerator), value.denominator, 1))
+        case Pow(base, Num(exponent)):
+            return _digits(base) * float(abs(exponent))
+        case Mul(factors):
+            return math.fsum(map(_digits, factors))
+    return 0

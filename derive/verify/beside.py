@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import dropwhile, islice, permutations, takewhile
+from itertools import dropwhile, islice, permutations, product, takewhile
 from typing import Any, TypeGuard
 
 import derive.expr as ex
@@ -163,17 +163,23 @@ def _term(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
         return False
     told = [layer.nodes.get(f) for f in FORMULA.findall(said["only"])]
     pairs = [n.terms for n in told if isinstance(n, ex.Rel) and len(n.terms) == 2]
+    values: dict[ex.Node, list[ex.Node]] = {}  # Σ_i x_{ii} by x_{jk}: i = j, i = k
+    for variable, value in pairs:
+        values.setdefault(variable, []).append(value)
     return len(pairs) == len(told) and any(
-        _is_met(entry, wrt, dict(zip(own, (value for _, value in pairs), strict=True)))
-        for variables, entries in _sums(layer, shown) if said["one"] == (len(pairs) == len(variables))
-        for own in permutations(variables, len(pairs)) for entry in entries if entry.tensor == wrt.tensor)
+        _is_met(entry, wrt, dict(zip(own, values.values(), strict=True)))
+        for variables, entries in _sums(layer, shown) if said["one"] == (len(values) == len(variables))
+        for own in permutations(variables, len(values)) for entry in entries if entry.tensor == wrt.tensor)
 
 
-def _is_met(entry: ex.Entry, wrt: ex.Entry, chosen: dict[ex.Node, ex.Node]) -> bool:
-    """The entry below a sum is the letter, with what is chosen for the variables of the sum."""
+def _is_met(entry: ex.Entry, wrt: ex.Entry, chosen: dict[ex.Node, list[ex.Node]]) -> bool:
+    """The entry below a sum is the letter, with what is chosen for the variables of the sum; all of it is needed."""
     bound = [d for d, index in enumerate(entry.indices) if ex.free_indices(index) & {*chosen}]
-    return bool(bound) and all(
-        Affine.of(ex.subst(entry.indices[d], chosen)) == Affine.of(wrt.indices[d]) for d in bound)
+    ways = [dict(zip(chosen, way, strict=True)) for way in product(*chosen.values())]
+    met = [[w for w in ways if Affine.of(ex.subst(entry.indices[d], w)) == Affine.of(wrt.indices[d])] for d in bound]
+    needed = {(v, w[v]) for d, found in zip(bound, met, strict=True) for w in found
+              for v in ex.free_indices(entry.indices[d]) & {*chosen}}
+    return bool(bound) and all(met) and needed >= {(v, one) for v, each in chosen.items() for one in each}
 
 
 def _sums(layer: Said, shown: Shown) -> Iterator[tuple[tuple[ex.Idx, ...], list[ex.Entry]]]:

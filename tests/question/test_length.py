@@ -6,8 +6,8 @@ import pytest
 
 import derive
 from derive.errors import CardError
+from derive.limits import MOST_ASKED, MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 from derive.question import module_of
-from derive.question.words.reading import MOST_CHARACTERS, MOST_FORMULAS, MOST_IN_A_FORMULA
 
 ASKED = r"Let $y_k = \max(0, \sum_j W_{kj} x_j)$. Derive the backward message with respect to $x$."
 LONG = 300_000
@@ -21,6 +21,7 @@ def card(question: str, solution: str = "") -> derive.Card:
     ("a " * (MOST_CHARACTERS // 2), r"the question has 20,0\d\d characters, and at most 20,000"),
     (f"$$ z = {'x + ' * (MOST_IN_A_FORMULA // 4)} x $$", r"line 9: a formula of 5,0\d\d characters, and at most 5,000"),
     ("$x_i$ " * MOST_FORMULAS, r"the question has 402 formulas, and at most 400"),
+    ("Derive it with respect to $x$ and " + "with respect to " * MOST_ASKED, "with respect to” 102 times, and at most 100"),
     ("`x` " * MOST_FORMULAS, r"the question has 402 formulas, and at most 400"),
 ])  # fmt: skip
 @pytest.mark.parametrize("layer", [r"\max(0, \sum_j W_{kj} x_j)", r"\sum_j W_{kj} x_j"])  # a pooling may be, or not

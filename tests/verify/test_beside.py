@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import derive
 from derive.calculus.one_window import scope_tables
 from derive.exposition.builder import Builder
 from derive.exposition.sheet import compose
@@ -98,3 +99,9 @@ def test_the_closing_words_are_those_of_the_report(change: Callable[[Facts], Fac
                    for c in solution.sheet.claims)
     assert closed(solution.sheet, solution.report) == []
     assert closed(replace(solution.sheet, claims=claims), solution.report)
+
+
+@pytest.mark.parametrize("formula", [r"y = \sum_i x_{ii}", r"y_i = \sum_j x_{ijij}"])
+def test_a_diagonal_is_met_by_two_equations(formula: str) -> None:
+    """Only the term i = j, i = k of a trace holds x_jk: true, and was called untrue."""
+    assert derive.solve(formula=formula).report.ok

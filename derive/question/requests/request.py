@@ -11,6 +11,7 @@ from derive.card import Card
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError
 from derive.expr import Entry, Node, Partial, walk
 from derive.layers.forward import WindowForm
+from derive.limits import MOST_ASKED
 from derive.notation import write
 from derive.notation.formulas import Formula
 from derive.notation.rules.kinds import equates
@@ -238,7 +239,11 @@ class AskingInWords(Asking):
 
     def _by_letters(self, prose: Prose) -> Iterator[int]:
         """Where «with respect to $W$» begins, for each letter of the layer behind it."""
-        for by in named(prose.text, "wrt"):
+        found = named(prose.text, "wrt")
+        if len(found) > MOST_ASKED:
+            raise CardError(f"the question says “{prose.plain.quote(found[0].start, found[0].stop)}” {len(found):,} times, "
+                            f"and at most {MOST_ASKED} are read")
+        for by in found:
             start, stop = prose.sentence(by.start)
             before = prose.text[start : by.start]
             argued = named(before, "request.argued") and not named(before, "request.jacobian", "request.gradient",

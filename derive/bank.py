@@ -15,6 +15,7 @@ from derive.records import dataclass
 from derive.sections import begins
 
 OUTPUT = Path("output")  # where finished sheets go unless the user says otherwise
+_NOTE = ".obsidian.md"  # made of a card, and none itself
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _cards_in(folder: Path, output: Path) -> list[Path]:
     def searched(path: Path) -> bool:
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         ours = _real(output) != _real(folder) and _real(output) in _real(path).parents
-        return path.is_file() and not hidden and not ours
+        return path.is_file() and not hidden and not ours and not path.name.endswith(_NOTE)
 
     return sorted(filter(searched, folder.rglob("*.md")))
 

@@ -139,6 +139,17 @@ class Card:
         value = self.front_matter.get("title")
         return None if value is None else str(value)
 
+    @property
+    def course(self) -> str:
+        return str(self.front_matter.get("course") or "")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The card's tags, from a list or from a text with commas."""
+        given = self.front_matter.get("tags") or ()
+        found = given if isinstance(given, list | tuple) else str(given).split(",")
+        return tuple(str(tag).strip().lstrip("#") for tag in found)
+
     @cached_property
     def points(self) -> int | None:
         """``points`` of the front matter; else what opens the question or is the sum of the rest; else the sum."""
@@ -200,6 +211,11 @@ class Card:
         if found is None:
             return ()
         return tuple(re.findall(r"\[\[([^\]|#]+)", "".join(self._lines[found.stop :])))
+
+    @property
+    def header_text(self) -> str:
+        """The front matter as it stands, between its ``---``, with ``\\n`` at the end of each line."""
+        return "".join(bare(line) + "\n" for line in self._lines[: header_end(self._lines)])
 
     # --- where they stand --------------------------------------------------
 

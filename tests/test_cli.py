@@ -64,7 +64,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     fake_render = types.ModuleType("derive.render")
     fake_render.render = render  # type: ignore[attr-defined]
     fake_render.files = lambda solution, format, detail: {f"{solution.card.stem}-f.svg": "<svg>"} if format == "md" else {}  # type: ignore[attr-defined]
-    fake_render.FORMATS = ("md", "tex", "pdf")  # type: ignore[attr-defined]
+    fake_render.FORMATS = ("md", "tex", "pdf", "obsidian", "spaced-repetition")  # type: ignore[attr-defined]
+    fake_render.SUFFIXES = {f: "obsidian.md" if len(f) > 4 else f for f in fake_render.FORMATS}  # type: ignore[attr-defined]
     fake_render.DETAILS = ("full", "short")  # type: ignore[attr-defined]
     fake_render.available = lambda: ("md", "tex")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "derive.solve", fake_solve)
@@ -99,6 +100,16 @@ def test_options_reach_the_sheet(run: Run) -> None:
     assert "tex short last" in Path("x/y/q1.tex").read_text()
     assert run("a.md", "--code", "--tie-rule", "first").exit_code == 0
     assert "tex standard first with code" in Path("output/q1.tex").read_text()
+
+
+def test_notes_are_no_cards_and_have_one_of_two_forms(run: Run) -> None:
+    write("a.md", "q1")
+    assert run(".", "-o", ".", "--format", "obsidian").exit_code == run(".", "--format", "tex").exit_code == 0
+    assert run(".", "--format", "obsidian", "--spaced-repetition", "-o", ".").exit_code == 0
+    assert "spaced-repetition standard" in Path("q1.obsidian.md").read_text()
+    for given, why in ((["--spaced-repetition"], "add it"), (["--format", "obsidian,spaced-repetition"], "choose one")):
+        result = run("a.md", *given)
+        assert result.exit_code == 2 and why in result.stderr
 
 
 def test_settings_stand_for_options_that_are_not_given(run: Run) -> None:
@@ -299,8 +310,8 @@ def test_an_id_cannot_leave_the_output_folder(run: Run) -> None:
     ("arguments", "message"),
     [
         (["--format", "pfd"], "unknown format `pfd`; did you mean `pdf`?\n"),
-        (["--format", "docx"], "unknown format `docx`; there are `md`, `tex`, `pdf`\n"),
-        (["--format", ","], "no format in `,`; there are `md`, `tex`, `pdf`\n"),
+        (["--format", "docx"], "unknown format `docx`; there are `md`, `tex`, `pdf`, `obsidian`, `spaced-repetition`\n"),
+        (["--format", ","], "no format in `,`; there are `md`, `tex`, `pdf`, `obsidian`, `spaced-repetition`\n"),
         (["--tie-rule", "frist"], "unknown tie rule `frist`; did you mean `first`?\n"),
         (["--detail", "long"], "unknown detail `long`; there are `answer`, `standard`, `full`\n"),
         (["none.md"], "none.md: cannot be read: No such file or directory\n"),

@@ -106,12 +106,11 @@ class _Task:
 def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
     """(the document, what is in it, what is said of cards, exit codes of those that are left out)."""
     from derive.handout import Head, document
-    from derive.handout.document import course
 
     said: list[str] = []
     codes: list[int] = []
     items = _items([Card.parse(text, path) for text, path in task.cards], task, said, codes)
-    names = {course(item.card) for item in items}
+    names = {item.card.course for item in items}
     head = Head(task.title, names.pop() if len(names) == 1 else "", task.date)
     return document(items, head, task.mode, by_course=task.by_course, detail=task.detail), _count(items), said, codes
 

@@ -42,7 +42,9 @@ from derive.variants import drawn, has_choices
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
-              help="Formats, separated by commas. [default: all that work here]")
+              help="Formats, separated by commas; also obsidian, qmd. [default: of the sheet, all that work here]")
+@click.option("--spaced-repetition", "repeated", is_flag=True,
+              help="Of obsidian: notes as cards of that plug-in.")
 @detail_option
 @click.option("--in-place", is_flag=True, help="Write the solution into the card itself; other formats on request.")
 @click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
@@ -69,9 +71,9 @@ from derive.variants import drawn, has_choices
               help="What became of each card: .json, .md, .html, or .xml (JUnit's).")
 @click.option("-v", "--verbose", is_flag=True, help="Name the files of a folder that are out of scope, or no cards.")
 @debug_option
-def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: str, in_place: bool, force: bool,
-          dry_run: bool, tie_rule: str | None, variant: int | None, seed: int, code: bool | None, watching: bool,
-          source: str | None, formulas: tuple[str, ...], inputs: str | None, parameters: str | None,
+def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: bool, detail: str, in_place: bool,
+          force: bool, dry_run: bool, tie_rule: str | None, variant: int | None, seed: int, code: bool | None,
+          watching: bool, source: str | None, formulas: tuple[str, ...], inputs: str | None, parameters: str | None,
           constants: str | None, request: str | None, jobs: int, cluster: str | None, limits: Limits, no_cache: bool,
           report: Path | None, verbose: bool, debug: bool) -> None:  # fmt: skip
     """Solve cards: derive, verify every equation as printed, and write the sheets.
@@ -107,7 +109,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, detail: st
             sys.exit(0)
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
-        task = Task("", "", _formats(formats, in_place), detail, tie_rule, code, outside, usual_tie_rule())
+        task = Task("", "", _formats(formats, in_place, repeated), detail, tie_rule, code, outside, usual_tie_rule())
         if variant is not None and in_place:
             raise CardError("a variant in its card's place would lose the choices: leave out --in-place")
         run = _Run(paths, output, task, in_place, force, dry_run, variant, seed, cluster or jobs, limits, not no_cache,
@@ -192,9 +194,12 @@ class _Run:
             return error
 
     def _targets(self, job: Job) -> dict[str, Path]:
+        from derive.render import SUFFIXES
+
         varied = self.variant is not None and has_choices(job.card)
         stem = file_stem(f"{job.card.id}_{self.variant}") if varied else job.stem
-        return {f: job.path if self.in_place and f == "md" else self.output / f"{stem}.{f}" for f in self.task.formats}
+        return {f: job.path if self.in_place and f == "md" else self.output / f"{stem}.{SUFFIXES[f]}"
+                for f in self.task.formats}  # fmt: skip
 
     def _hinted(self, job: Job, error: DeriveError) -> DeriveError:
         if state(error) != OPEN:
@@ -230,15 +235,22 @@ def _change(path: Path, data: str | bytes) -> str:
     return "(no change)" if before == (data.encode() if isinstance(data, str) else data) else "(would change)"
 
 
-def _formats(given: str | None, in_place: bool) -> tuple[str, ...]:
-    from derive.render import FORMATS, available
+def _formats(given: str | None, in_place: bool, repeated: bool) -> tuple[str, ...]:
+    from derive.render import FORMATS, SUFFIXES, available
 
-    if given is None:
+    if given is None and not repeated:
         return ("md",) if in_place else available()
-    names = tuple(dict.fromkeys(name.strip().lower() for name in given.split(",") if name.strip()))
+    names = tuple(dict.fromkeys(name.strip().lower() for name in (given or "").split(",") if name.strip()))
+    if repeated:
+        if "obsidian" not in names:
+            raise CardError("`--spaced-repetition` is a way of `--format obsidian`; add it")
+        names = tuple("spaced-repetition" if name == "obsidian" else name for name in names)
     if not names:
         raise CardError(f"no format in `{given}`; there are " + ", ".join(f"`{n}`" for n in FORMATS))
-    return tuple(known("format", name, FORMATS) for name in names)
+    found = {SUFFIXES[known("format", name, FORMATS)]: name for name in names}
+    if len(found) < len(names):
+        raise CardError("`obsidian` and `spaced-repetition` are two forms of one file; choose one")
+    return names
 
 
 def _check(detail: str, tie_rule: str | None) -> None:

@@ -24,7 +24,7 @@ from derive.verify.report import Report
 from derive.words import environment
 
 _KEYS: dict[str, Callable[[Card], Any]] = {
-    "course": lambda card: course(card).casefold(),
+    "course": lambda card: card.course.casefold(),
     "difficulty": lambda card: (difficulty(card) is None, difficulty(card)),
     "points": lambda card: (card.points is None, card.points),
     "id": lambda card: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", card.id.casefold())],
@@ -47,24 +47,13 @@ class Selection:
         return sorted(filter(self._matches, cards), key=_KEYS[self.order])
 
     def _matches(self, card: Card) -> bool:
-        own = {tag.casefold() for tag in tags(card)}
+        own = {tag.casefold() for tag in card.tags}
         level = difficulty(card)
         return (
             all(tag.casefold().lstrip("#") in own for tag in self.tags)
-            and (not self.courses or course(card).casefold() in {c.casefold() for c in self.courses})
+            and (not self.courses or card.course.casefold() in {c.casefold() for c in self.courses})
             and (self.difficulty is None or (level is not None and self.difficulty[0] <= level <= self.difficulty[1]))
         )
-
-
-def course(card: Card) -> str:
-    return str(card.front_matter.get("course") or "")
-
-
-def tags(card: Card) -> tuple[str, ...]:
-    """The card's tags, from a list or from a text with commas."""
-    given = card.front_matter.get("tags") or ()
-    found = given if isinstance(given, list | tuple) else str(given).split(",")
-    return tuple(str(tag).strip().lstrip("#") for tag in found)
 
 
 def difficulty(card: Card) -> int | None:
@@ -117,7 +106,7 @@ def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: 
     where a question cannot be typeset, and :class:`VerificationError` for a refuted sheet.
     """
     questions = [_question(item, mode, detail if mode == "solutions" else "answer") for item in items]
-    courses = [course(item.card) for item in items]
+    courses = [item.card.course for item in items]
     several = by_course and len(set(courses)) > 1
     for n, (asked, name) in enumerate(zip(questions, courses, strict=True)):
         asked["course"] = name if several and (n == 0 or courses[n - 1] != name) else ""

@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from derive.errors import known
 from derive.render.guard import Solved, refuse_failures
 from derive.sheet import DETAILS, rank
 
-# The format's name, and the module whose ``render(solution, detail)`` makes it.
+# The format's name, the module whose ``render(solution, detail)`` makes it, and how its files' names end.
 _WRITERS = {
-    "md": "derive.render.markdown",
-    "tex": "derive.render.latex",
-    "pdf": "derive.render.pdf",
-    "html": "derive.render.html",
+    "md": ("derive.render.markdown", "md"),
+    "tex": ("derive.render.latex", "tex"),
+    "pdf": ("derive.render.pdf", "pdf"),
+    "html": ("derive.render.html", "html"),
+    "obsidian": ("derive.render.obsidian", "obsidian.md"),
+    "spaced-repetition": ("derive.render.spaced_repetition", "obsidian.md"),
+    "qmd": ("derive.render.quarto", "qmd"),
 }
 FORMATS = tuple(_WRITERS)
-__all__ = ["DETAILS", "FORMATS", "available", "files", "render"]
+SUFFIXES = {name: suffix for name, (_, suffix) in _WRITERS.items()}
+_SHEETS = ("md", "tex", "pdf", "html")
+__all__ = ["DETAILS", "FORMATS", "SUFFIXES", "available", "files", "render"]
 
 
 def available() -> tuple[str, ...]:
-    """The formats that this machine can make: ``pdf`` only where a TeX with the packages is found."""
+    """The formats of a sheet that this machine can make: ``pdf`` only where a TeX with the packages is found."""
     from derive.render.pdf import engine
 
-    return tuple(name for name in FORMATS if name != "pdf" or engine() is not None)
+    return tuple(name for name in _SHEETS if name != "pdf" or engine() is not None)
 
 
 def files(solution: Solved, format: str = "md", detail: str = "standard") -> dict[str, str | bytes]:
     """What lies beside the finished file of a format, by name: the figures that Markdown refers to."""
-    known("format", format, FORMATS)
     rank(detail)
-    made: dict[str, str | bytes] = getattr(import_module(_WRITERS[format]), "files", lambda *_: {})(solution, detail)
+    made: dict[str, str | bytes] = getattr(_writer(format), "files", lambda *_: {})(solution, detail)
     return made
 
 
 def render(solution: Solved, format: str = "md", detail: str = "standard") -> str | bytes:
-    """The finished file of a solution: text, or bytes for ``pdf``; ``detail`` is one of :data:`DETAILS`.
+    """The finished file of a solution: text, or bytes; ``detail`` is one of :data:`DETAILS`.
 
     Raises :class:`CardError` for an unknown format or detail, :class:`VerificationError`
     if an equation was refuted or not read, :class:`RenderError` if a tool fails.
     """
-    known("format", format, FORMATS)
+    writer = _writer(format)
     rank(detail)
     refuse_failures(solution.report)
-    result: str | bytes = import_module(_WRITERS[format]).render(solution, detail)
+    result: str | bytes = writer.render(solution, detail)
     return result
+
+
+def _writer(format: str) -> Any:
+    return import_module(_WRITERS[known("format", format, FORMATS)][0])

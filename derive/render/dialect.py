@@ -74,8 +74,9 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     if found is None:
         return False
     if not silent:
-        token = state.push("embed" if found[1] else "text", "", 0)
+        token = state.push("embed" if found[1] else "wikilink", "", 0)
         token.content = found[2] if found[1] else found[3] or found[2]
+        token.meta = {"link": found[2]}
     state.pos = found.end()
     return True
 
@@ -134,6 +135,9 @@ class TreeWriter:
         return "".join(self._break(children, n) if c.type == "softbreak" else self.write(c)
                        for n, c in enumerate(children))
 
+    def text(self, text: str) -> str:
+        raise NotImplementedError
+
     def code(self, text: str) -> str:
         raise NotImplementedError
 
@@ -168,6 +172,13 @@ class TreeWriter:
 
     def _image(self, node: SyntaxTreeNode) -> str:
         return self.note("".join(map(plain, node.children)) or str(node.attrs.get("src", "")))
+
+    def _wikilink(self, node: SyntaxTreeNode) -> str:
+        """Its words: there is no vault here."""
+        return self.text(node.content)
+
+    def _text(self, node: SyntaxTreeNode) -> str:
+        return self.text(node.content)
 
     def _embed(self, node: SyntaxTreeNode) -> str:
         return self.note(node.content)

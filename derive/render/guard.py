@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from html import unescape
+from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from derive.errors import Problem, VerificationError
@@ -61,14 +63,29 @@ def displayed(text: str) -> list[str]:
     return [normal(f) for f in _IN_MARKDOWN.findall(_solution(text))]
 
 
-def guard(text: str, sheet: Sheet, detail: str = "full") -> None:
-    """Raise :class:`VerificationError` unless ``text`` displays the sheet's formulas and no others."""
+def in_callout(text: str) -> list[str]:
+    """The same of a note: those of the callout that is the solution."""
+    lines = text[max(0, text.rfind("\n> [!success]")):].lstrip("\n").split("\n")
+    quoted = takewhile(lambda line: line.startswith(">"), lines)
+    return [normal(f) for f in _IN_MARKDOWN.findall("\n".join(line[2:] for line in quoted))]
+
+
+def in_divisions(text: str) -> list[str]:
+    """The same of a Quarto document: those of the divisions from the answer's on."""
+    return [normal(f) for f in _IN_MARKDOWN.findall(text[text.find("\n::: {.callout-tip"):])]
+
+
+def guard(text: str, sheet: Sheet, detail: str = "full", shown: Callable[[str], list[str]] = displayed) -> None:
+    """Raise :class:`VerificationError` unless ``text`` displays the sheet's formulas and no others.
+
+    ``shown`` finds them in the finished file.
+    """
     checked = [(b.name, normal(b.latex)) for b in sheet.blocks(detail) if isinstance(b, Math)]
-    found = displayed(text)
+    found = shown(text)
     problems = [
-        Problem(f"{name}: the finished file shows `{shown}` where `{latex}` was checked")
-        for (name, latex), shown in zip(checked, found, strict=False)
-        if shown != latex
+        Problem(f"{name}: the finished file shows `{other}` where `{latex}` was checked")
+        for (name, latex), other in zip(checked, found, strict=False)
+        if other != latex
     ]
     if len(found) != len(checked):
         problems.append(Problem(f"the finished file displays {len(found)} formulas, and {len(checked)} were checked"))

@@ -81,6 +81,11 @@ def narrow(latex: str) -> str:
 def _known(latex: str) -> str:
     """The formula in macros that the converter knows; formulas inside text stand beside it."""
     latex = _ENVIRONMENT.sub(lambda m: rf"\{m[1]}{{{_INNER[m[2]]}}}", latex)
+    return signs(latex)
+
+
+def signs(latex: str) -> str:
+    r"""The formula with the signs that macros of TeX's fonts stand for, ``\textbullet``; no formula inside its text."""
     latex = _SIGN.sub(lambda m: _SIGNS[m[1]], latex)
     return _outside_text(latex) if "$" in latex else latex
 
@@ -219,9 +224,6 @@ class _Writer(TreeWriter):
 
     # --- inline ------------------------------------------------------------
 
-    def _text(self, node: SyntaxTreeNode) -> str:
-        return escape(node.content)
-
     def _math_inline(self, node: SyntaxTreeNode) -> str:
         found = parts(node.content) if is_wide(node.content) else [node.content]
         return " ".join(self.formula(mathml, part, False) for part in found)
@@ -234,6 +236,9 @@ class _Writer(TreeWriter):
         if slim == in_lines(latex):
             return self._tag(tag, written, ' class="display"')
         return self._tag(tag, written + narrow(slim), ' class="display broken"')
+
+    def text(self, text: str) -> str:
+        return escape(text)
 
     def code(self, text: str) -> str:
         return self._tag("code", escape(text))

@@ -43,12 +43,17 @@ def _inline(text: str) -> str:
     return _FORMULA.sub(lambda m: _NAMES.sub(r"\\mathrm", re.sub(r"\\\\\s*", r"\\cr ", m[0])), text)
 
 
+def display(block: Math) -> str:
+    """A formula on lines of its own, none of them blank or taken for Markdown."""
+    return "$$\n" + _MARKED.sub(" ", re.sub(r"\n\s*\n", "\n", block.latex.strip())) + "\n$$"
+
+
 def _block(block: Block) -> str:
     match block:
         case Figure():
             raise AssertionError("a figure needs the name of its file")
         case Math():
-            return "$$\n" + _MARKED.sub(" ", re.sub(r"\n\s*\n", "\n", block.latex.strip())) + "\n$$"
+            return display(block)
         case Heading():
             return "#" * min(6, max(2, block.level)) + " " + block.text
         case Prose():

@@ -90,6 +90,9 @@ class _Writer(TreeWriter):
             node = node.children[0]
         return NoEscape(_EMPTY_LINES.sub("\n", super().inline(node)))
 
+    def text(self, text: str) -> str:
+        return tex.text(text)
+
     def code(self, text: str) -> str:
         return rf"\texttt{{{_breakable(text)}}}"
 
@@ -144,9 +147,6 @@ class _Writer(TreeWriter):
         return table(rows, align, texts)
 
     # --- inline ------------------------------------------------------------
-
-    def _text(self, node: SyntaxTreeNode) -> str:
-        return tex.text(node.content)
 
     def _math_inline(self, node: SyntaxTreeNode) -> str:
         return f"${self._math(node.content, False)}$"

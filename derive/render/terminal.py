@@ -187,7 +187,7 @@ def _inline_children(node: SyntaxTreeNode) -> list[SyntaxTreeNode]:
 def _words(node: SyntaxTreeNode) -> Text:
     """A node's words on one line, with their emphasis."""
     match node.type:
-        case "text" | "code_inline":
+        case "text" | "wikilink" | "code_inline":
             text = Text(node.content)
         case "math_inline" | "math_inline_double":
             text = Text(inline(node.content))

@@ -12,7 +12,7 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError, RenderError, VerificationError
-from derive.render import FORMATS, available, files, pdf, render
+from derive.render import FORMATS, SUFFIXES, available, files, pdf, render
 from derive.render.guard import displayed, guard
 from derive.render.latex import PACKAGES
 from derive.render.pdf import Compiled, compile_latex, engine
@@ -27,9 +27,9 @@ def text(format: str, solution: Solution | None = None, detail: str = "full") ->
 
 
 def test_formats_are_known_by_name() -> None:
-    assert FORMATS == ("md", "tex", "pdf", "html")
+    assert FORMATS[:4] == ("md", "tex", "pdf", "html") and {*SUFFIXES} == {*FORMATS}
     assert available()[:2] == ("md", "tex")
-    with pytest.raises(CardError, match="unknown format `xyz`; there are `md`, `tex`, `pdf`, `html`"):
+    with pytest.raises(CardError, match="unknown format `xyz`; there are `md`, `tex`, `pdf`, `html`, "):
         render(Solution(), "xyz")
     with pytest.raises(CardError, match="unknown format `texx`; did you mean `tex`"):
         render(Solution(), "texx")

@@ -17,10 +17,10 @@ from derive.records import dataclass
 Point = tuple[float, float]
 
 DETAILS = ("answer", "standard", "full")
-# By the name of its heading, the least detail at which a section is shown; `by` and the like are parts of sections.
+# By the name of its heading, the least detail at which a section is shown; `joined` and the like are parts of sections.
 SECTIONS = {
     "forward": "full", "window": "standard",
-    "derivation": "standard", "by": "standard", "joined": "standard", "inserted": "full", "jacobian": "full",
+    "derivation": "standard", "joined": "standard", "inserted": "full", "jacobian": "full",
     "kinks": "standard", "ties": "standard", "programs": "full",
     "example": "standard", "others": "standard", "elsewhere": "full", "tied": "full",
     "seen": "full", "why": "full", "indicator": "full", "mask": "full",

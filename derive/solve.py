@@ -49,15 +49,14 @@ class Solution:
     @property
     def derived(self) -> str:
         """What was derived, in a word or two each: ``∂f_kl/∂x_ij, δ_x``."""
+        from derive.exposition.subject import Subject
         from derive.notation import write
         from derive.render.unicode import inline
 
-        table = self.messages.module.table
-        asked = set(self.module.asked)
-        targets = [wrt for wrt in self.messages.letters if wrt in self.module.inputs and {"jacobian", "vjp"} & asked
-                   or wrt in self.module.parameters and "parameters" in asked]
-        found: list[Node] = list(self.module.wanted) or [self.messages.jacobian(wrt).before for wrt in targets]
-        found += [Entry(f"delta_{wrt}", ()) for wrt in targets if "vjp" in self.module.asked]
+        table, subject = self.messages.module.table, Subject(self.messages)
+        found: list[Node] = list(self.module.wanted) or [t.before for t in subject.targets]
+        if "vjp" in self.module.asked and not self.module.wanted and not subject.is_scalar:
+            found += [Entry(f"delta_{t.wrt}", ()) for t in subject.targets]
         return ", ".join(inline(write(node, table, display=False)) for node in found) or "forward message"
 
     def __repr__(self) -> str:

@@ -8,23 +8,36 @@ from derive.calculus.derivation import Step, neat
 from derive.calculus.ranges import ranged
 from derive.exposition.builder import Builder
 from derive.exposition.local import cancelling, local, reasoned
-from derive.exposition.printed import with_limits
+from derive.exposition.printed import equation, printed, with_limits
 from derive.exposition.stages import printable
 from derive.exposition.subject import Subject, Target
 from derive.expr import ZERO, Entry, Expr, Idx, Mul, Node, Partial, Reduce, add, free_indices, subst
 from derive.notation.writer import choose
+from derive.sheet import Block, Prose
 
 Edge = tuple[str, str]  # a tensor and one that it is computed from
 
 
 def chains(b: Builder, subject: Subject, targets: tuple[Target, ...], *, rules: bool) -> None:
     """∂y/∂x of each target, after the derivatives that it is made of; ``rules``: with local derivatives."""
-    shown: set[Edge] = set()
-    heading = ""
+    shown, before, letter, leads = set[Edge](), len(b.blocks), "", set[Block]()
     for target in targets:
-        if rules and len(targets) > 1 and heading != (heading := target.wrt):
-            b.heading("heading_by", 3, wrt=b.m(target.before.wrt))
+        if rules and (len(targets) > 1 or subject.backward) and letter != (letter := target.wrt):
+            b.prose("chain_by", wrt=b.m(target.before.wrt))
+            leads.add(b.blocks[-1])
         _total(b, subject, target, (target.of, target.wrt), shown, rules)
+    b.blocks[before:] = _paragraphs(b.blocks[before:], leads)
+
+
+def _paragraphs(blocks: list[Block], leads: set[Block]) -> list[Block]:
+    """What leads to a display as one paragraph; some begin one."""
+    made = list[Block]()
+    for block in blocks:
+        if made and isinstance(block, Prose) and isinstance(last := made[-1], Prose) and block not in leads:
+            made[-1] = Prose(f"{last.text} {block.text}")
+        else:
+            made.append(block)
+    return made
 
 
 def _total(b: Builder, subject: Subject, target: Target, edge: Edge, shown: set[Edge], rules: bool) -> None:
@@ -39,6 +52,9 @@ def _total(b: Builder, subject: Subject, target: Target, edge: Edge, shown: set[
     if inner.rule not in ("composition", "reverse"):
         if rules:
             local(b, subject, step, theirs)
+        if rules and edge == (target.of, target.wrt) and isinstance(b.blocks[-1], Prose):  # it is like one before
+            own = subst(before, theirs)
+            b.math("local", equation(own, printed(subst(cast(Expr, step.after), theirs), own, subject.module)))
         return
     for premise in inner.premises:
         if premise.held == step.held:

@@ -132,7 +132,7 @@ def upstream(b: Builder, subject: Subject) -> None:
     """δ_y = ∂L/∂y, and what the other δ mean."""
     loss = Entry(LOSS, ())
     delta = eq(upstream_of(subject.module), Partial(loss, subject.output))
-    several, scalar = len(subject.module.equations) > 1, subject.is_scalar
-    said = any(i.messages and i.targets and not subject.is_named(i) for i in subject.items) and not scalar  # above
+    several = len(subject.module.equations) > 1
+    said = any(i.messages and i.targets and not subject.is_named(i) for i in subject.items)  # above
     b.prose("upstream", letter=b.gradient, delta=b.m(delta), loss=b.m(loss), several=several, meant=several or not said,
-            own=is_own(subject.module.table.named(f"delta_{subject.module.output}")), scalar=scalar)
+            own=is_own(subject.module.table.named(f"delta_{subject.module.output}")))

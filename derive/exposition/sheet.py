@@ -55,9 +55,11 @@ def derivation(b: Builder, subject: Subject) -> None:
     if subject.backward:
         reading.upstream(b, subject)
         stages.backward(b, subject)
-    if subject.forward:
+    if subject.forward:  # before a section that only the full sheet has
         chains.chains(b, subject, subject.forward, rules=True)
-    elif not subject.is_scalar and not messages_only(subject):
+    if subject.backward:
+        stages.inserted(b, subject)
+    if not subject.forward and not subject.is_scalar and not messages_only(subject):
         b.prose("outputs_alone", delta=b.m(upstream(subject.module)))
         b.heading("heading_jacobian", 3)
         chains.chains(b, subject, subject.targets, rules=False)

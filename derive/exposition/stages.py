@@ -22,7 +22,7 @@ from derive.sheet import Prose
 
 
 def backward(b: Builder, subject: Subject) -> None:
-    """δ of each tensor from the output back to what is asked for; then each message in one formula."""
+    """δ of each tensor from the output back to what is asked for."""
     stages, alikes = stages_of(subject), list[tuple[Step, Entry]]()
     shown: dict[object, Entry] = {}  # what each δ is of, by how it was derived
     for stage in stages.values():
@@ -38,6 +38,11 @@ def backward(b: Builder, subject: Subject) -> None:
             shown[steps] = here
     if alikes:
         _listed(b, subject, alikes)
+
+
+def inserted(b: Builder, subject: Subject) -> None:
+    """Each message in one formula."""
+    stages = stages_of(subject)
     several = [] if by_stages(subject) else [
         t for t in subject.backward if len(subject.path(t)) > 1 and subject.messages.message(t.wrt).after
         is not stages[t.wrt].after]

@@ -70,10 +70,10 @@ class Subject:
 
     @property
     def backward(self) -> tuple[Target, ...]:
-        """What is derived from the output back: the gradients of a loss."""
+        """What is derived from the output back: the gradients of a loss, but not of an output that is one number."""
         if self.module.wanted:
             return tuple(t for t in self.targets if t.loss)
-        return self.targets if {"vjp", "parameters"} & {*self.module.asked} else ()
+        return self.targets if {"vjp", "parameters"} & {*self.module.asked} and not self.is_scalar else ()
 
     @property
     def forward(self) -> tuple[Target, ...]:

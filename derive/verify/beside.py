@@ -72,7 +72,7 @@ def _first(layer: Said, shown: Shown) -> tuple[str, str]:
     return "" if of is None else layer.text(of), layer.text(wrt)
 
 
-def _by(layer: Said, shown: Shown) -> set[str]:
+def by(layer: Said, shown: Shown) -> set[str]:
     """The tensors by which the displays are."""
     return {wrt.tensor for _, wrt in lefts(shown) if isinstance(wrt, ex.Entry)}
 
@@ -200,10 +200,10 @@ def _asked(shown: Shown) -> Shown:
 
 def _messages(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
     """One message or several, as are displayed, unless tensors between or windows part them; parameters' alone."""
-    several, windowed = len(_by(layer, shown)) > 1, bool(layer.module.fields)
+    several, windowed = len(by(layer, shown)) > 1, bool(layer.module.fields)
     counted = said["several"] == several or said["staged"] or (
         windowed and said["several"] <= (len(layer.module.given) > 1))
-    alone = said["staged"] and _by(layer, _asked(shown)) <= layer.roles["parameter"]
+    alone = said["staged"] and by(layer, _asked(shown)) <= layer.roles["parameter"]
     return bool(counted and (alone or not said["alone"]))
 
 
@@ -213,8 +213,7 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "stage_used": lambda layer, said, shown: _first(layer, shown)[1] == said["here"],
     "stage_message": lambda layer, said, shown: _first(layer, shown)[1] == said["here"]
     and _users(layer, said["users"], shown) and (not said["collapsed"] or _sides(shown) == (True, False)),
-    "stages_alike": lambda layer, said, shown: _by(layer, shown) == layer.named(said["here"]),
-    "heading_by": lambda layer, said, shown: layer.named([said["wrt"]]) <= _by(layer, shown),
+    "stages_alike": lambda layer, said, shown: by(layer, shown) == layer.named(said["here"]),
     "cancels": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["here"]),
     "rule_direct": lambda layer, said, shown: _first(layer, shown) == (said["of"], said["wrt"]),
     "rule_folded": lambda layer, said, shown: said["of"] in {layer.text(of) for of, _ in lefts(shown) if of},
@@ -222,8 +221,8 @@ LEADS: dict[str, Callable[[Said, Mapping[str, Any], Shown], bool]] = {
     "inserted": lambda layer, said, shown: _users(layer, said["users"], shown)
     and (not said["joined"] or len(_terms(shown)) > 2 and said["shared"] == isinstance(
         _terms(shown)[-1], (ex.Mul, ex.Cases))),
-    "answer_derivatives": lambda layer, said, shown: _by(layer, _asked(shown))
-    <= layer.named(said["letters"]) <= _by(layer, layer.answer)  # some come behind the gradients between
+    "answer_derivatives": lambda layer, said, shown: by(layer, _asked(shown))
+    <= layer.named(said["letters"]) <= by(layer, layer.answer)  # some come behind the gradients between
     and (said["kind"] == "named" or not any(of == ex.Entry("loss", ()) for of, _ in lefts(shown))),
     "answer_messages": _messages,
     "example_forward": lambda layer, said, shown: said["several"] == (

@@ -25,8 +25,8 @@ from derive.numeric.evaluator import evaluate
 from derive.numeric.point import Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import WindowAxis
-from derive.sheet import Table
-from derive.verify.beside import FORMULA
+from derive.sheet import Heading, Math, Prose, Table
+from derive.verify.beside import FORMULA, by
 from derive.verify.edges import value_of_nothing
 from derive.verify.points.draw import arithmetic_of
 
@@ -248,6 +248,20 @@ def _divided(layer: Said, divisor: str) -> bool:
     return divisor in known if known else divisor == "own"
 
 
+def _parted(layer: Said, wrt: str) -> bool:
+    """One part of the derivation is by the letter, and a display of that part is, too."""
+    leads = {c.words: layer.named([c.facts["wrt"]]) for c in layer.sheet.claims if c.macro == "chain_by"}
+    found: list[tuple[set[str], list[Math]]] = []
+    for block in layer.blocks:
+        lead = next((own for words, own in leads.items() if isinstance(block, Prose) and block.text.startswith(words)),
+                    None)
+        if lead is not None or isinstance(block, Heading):
+            found.append((lead or set(), []))
+        elif found and isinstance(block, Math):
+            found[-1][1].append(block)
+    return [own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])] == [True]
+
+
 def _stars(layer: Said) -> list[str]:
     return [layer.text(ex.tuple_of(e.stars)) for e in extremisers(layer.module)]
 
@@ -284,8 +298,7 @@ ALONE: dict[str, Alone] = {
     "readings": _placed, "here.at": _counted, "message_covering.at": _counted, "message_inverse.at": _counted,
     "here.formula": lambda layer, formula: not formula or any(
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
-    "decisive_cancel.by": _cancelled, "heading_by.wrt": lambda layer, wrt: [*map(layer.named, (
-        [c.facts["wrt"]] for c in layer.sheet.claims if c.macro == "heading_by"))].count(layer.named([wrt])) == 1,
+    "decisive_cancel.by": _cancelled, "chain_by.wrt": _parted,
     "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
     "example_elsewhere.several": lambda layer, several: several == any(
         len(b.header) > 2 for b in layer.blocks if isinstance(b, Table)),

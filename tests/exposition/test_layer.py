@@ -12,10 +12,10 @@ import derive
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import WHOLE, scope_tables
 from derive.exposition.sheet import compose
-from derive.expr import Entry, Idx, Partial, Rel
+from derive.expr import Entry, Idx, Partial, Rel, walk
 from derive.notation import read
 from derive.sheet import Block, Heading, Math, Prose, Sheet, Table
-from tests.bank import unchecked
+from tests.bank import solved, unchecked
 from tests.calculus.zoo import LAYERS, ZOO, Layer, composed, messages_of, module_from
 
 
@@ -183,3 +183,22 @@ def test_a_maximum_over_steps_has_a_star_that_reads_back() -> None:
         assert read(math.latex, tables[math.scope]) is math.expr, math.latex
     answers = [b.latex for b in sheet.answer if isinstance(b, Math) and b.name == "jacobian_x"]
     assert answers == [r"\frac{\partial y_{k}}{\partial x_{i}} = \mathbb{I}[i = 2 (2k + a'^*) + a^*(2k + a'^*)]"]
+
+
+@pytest.mark.parametrize("name", [layer.name for layer in LAYERS if not layer.module().definition(layer.module().output)[0].indices])
+def test_of_an_output_that_is_one_number_no_upstream_gradient_is_printed(name: str) -> None:
+    sheet = composed(name)
+    deltas = {n.tensor for m in sheet.formulas() for n in walk(m.expr) if isinstance(n, Entry) and n.tensor.startswith("delta_")}
+    assert not deltas and "upstream" not in words(sheet), deltas
+
+
+def test_what_is_derived_like_something_before_has_a_display_of_its_own() -> None:
+    blocks = tuple(solved("two_layers_numbers").sheet.blocks())
+    lead = next(n for n, b in enumerate(blocks) if isinstance(b, Prose) and b.text.startswith("**With respect to** $v_{i}$."))
+    assert formulas(blocks[lead + 1:])[0] == r"\frac{\partial y}{\partial v_{i}} = h_{i}"
+
+
+def test_a_derivative_beside_messages_is_derived_in_the_standard_sheet() -> None:
+    blocks = solved("mixture_of_linear_experts").sheet.blocks("standard")
+    shown = [b.expr.terms[0] for b in blocks if isinstance(b, Math) and b.name == "chain" and isinstance(b.expr, Rel)]
+    assert partial("y k", "x j") in shown

@@ -6,7 +6,7 @@ and y downwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -262,3 +262,15 @@ def _shown(blocks: tuple[Block, ...], detail: str) -> Iterator[Block]:
         kind = block.name.partition("_")[0] if isinstance(block, Math) else ""
         if max(least, rank(SECTIONS.get(kind, DETAILS[0]))) <= most:
             yield block
+
+
+def sections(blocks: Iterable[Block]) -> list[tuple[Heading | None, list[Block]]]:
+    """Blocks by the headings of the second level above them; those before the first have none."""
+    made: list[tuple[Heading | None, list[Block]]] = []
+    for block in blocks:
+        if isinstance(block, Heading) and block.level <= 2:
+            made.append((block, []))
+        else:
+            made = made or [(None, [])]
+            made[-1][1].append(block)
+    return made

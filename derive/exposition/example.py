@@ -97,7 +97,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
 
 def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
     """A column of numbers for each of the branches that the first example does not visit."""
-    rows = tuple((b.m(row[0].node), *(in_rows(r.values, _number) for r in row)) for row in zip(*columns, strict=True))
+    rows = tuple((b.m(row[0].node), *(in_rows(r.values, number) for r in row)) for row in zip(*columns, strict=True))
     b.heading("heading_others" if len(rows) <= _FEW else "heading_elsewhere", 3)
     b.prose("example_elsewhere", several=len(columns) > 1, digits=DIGITS)
     name, value = b.say("example_header").split(" ~ ")
@@ -125,9 +125,9 @@ def sliced(b: Builder, given: list[Result], results: list[Result]) -> None:
     """A row for each tensor: its rows, of three axes one matrix after another."""
     b.prose("example_sliced", rank=max(len(at) for r in given + results for at in r.values), digits=DIGITS)
     header = tuple(b.say("example_header").split(" ~ "))
-    b.table(header, tuple((b.m(node), in_rows(values, _number)) for node, values, _ in given), "ll")
+    b.table(header, tuple((b.m(node), in_rows(values, number)) for node, values, _ in given), "ll")
     b.prose("example_follows")
-    rows = ((b.m(node), in_rows(values, _number)) for node, values, part in results if part != "derivatives")
+    rows = ((b.m(node), in_rows(values, number)) for node, values, part in results if part != "derivatives")
     b.table(header, tuple(rows), "ll")
 
 
@@ -135,7 +135,7 @@ def in_decimals(value: Any) -> str:
     return f"{float(value) + 0:.{DIGITS}f}".replace("-", "−")
 
 
-def _number(value: Any) -> str:
+def number(value: Any) -> str:
     """A number that is whole, a fraction or of few digits as it is, another one rounded."""
     if isinstance(value, (int, Fraction)) or value == int(value):
         return str(Fraction(value)).replace("-", "−")

@@ -18,6 +18,7 @@ _WRITERS = {
     "obsidian": ("derive.render.obsidian", "obsidian.md"),
     "spaced-repetition": ("derive.render.spaced_repetition", "obsidian.md"),
     "qmd": ("derive.render.quarto", "qmd"),
+    "ipynb": ("derive.render.notebook", "ipynb"),
 }
 FORMATS = tuple(_WRITERS)
 SUFFIXES = {name: suffix for name, (_, suffix) in _WRITERS.items()}

@@ -75,6 +75,12 @@ def in_divisions(text: str) -> list[str]:
     return [normal(f) for f in _IN_MARKDOWN.findall(text[text.find("\n::: {.callout-tip"):])]
 
 
+def in_cells(text: str) -> list[str]:
+    """The same of a notebook: those of its cells of text, without the first, which is the question."""
+    _, *cells = ("".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "markdown")
+    return [normal(f) for cell in cells for f in _IN_MARKDOWN.findall(cell)]
+
+
 def guard(text: str, sheet: Sheet, detail: str = "full", shown: Callable[[str], list[str]] = displayed) -> None:
     """Raise :class:`VerificationError` unless ``text`` displays the sheet's formulas and no others.
 

@@ -17,7 +17,7 @@ from derive.render.dialect import question
 from derive.render.guard import guard, normal, refuse_failures, trial
 from derive.render.hypertext import mathml, narrow
 from derive.render.pictures import plain, svg
-from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial
+from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial, sections
 from derive.verify.pictures import tried
 from derive.verify.report import Check, Report, Verdict
 from derive.words import environment, templates
@@ -127,14 +127,7 @@ class _Blocks:
 
     def steps(self, blocks: list[Block]) -> list[dict[str, Any]]:
         """The blocks by headings of the second level: the steps to open."""
-        made: list[dict[str, Any]] = []
-        for block in blocks:
-            if isinstance(block, Heading) and block.level <= 2 or not made:
-                made.append({"heading": block.text if isinstance(block, Heading) else "", "blocks": []})
-                if isinstance(block, Heading):
-                    continue
-            made[-1]["blocks"].append(self.one(block))
-        return made
+        return [{"heading": h.text if h else "", "blocks": list(map(self.one, own))} for h, own in sections(blocks)]
 
     def all(self, blocks: tuple[Block, ...]) -> list[dict[str, Any]]:
         return list(map(self.one, blocks))

@@ -153,12 +153,12 @@ def indented(text: str, mark: str) -> str:
     return mark + "\n".join(" " * len(mark) * bool(line) + line for line in text.split("\n"))[len(mark):]
 
 
-def sheet(blocks: Iterable[Block], solution: Solved, writer: type[Writer]) -> str:
-    """Blocks of a sheet, apart by blank lines; figures by the names of their files."""
-    return "\n\n".join(_block(block, solution, writer) for block in blocks)
+def sheet(blocks: Iterable[Block], solution: Solved, writer: type[Writer], place: str = "") -> str:
+    """Blocks of a sheet, apart by blank lines; figures by the names of their files in a ``place``."""
+    return "\n\n".join(_block(block, solution, writer, place) for block in blocks)
 
 
-def _block(block: Block, solution: Solved, writer: type[Writer]) -> str:
+def _block(block: Block, solution: Solved, writer: type[Writer], place: str) -> str:
     def line(text: str) -> str:
         return " ".join(writer().paragraph(text).split())
 
@@ -178,4 +178,4 @@ def _block(block: Block, solution: Solved, writer: type[Writer]) -> str:
             return table(rows, map(_ALIGN.__getitem__, block.align))
         case Figure():
             told = escaped(plain(block.scene.description)).replace("]", r"\]")
-            return f"![{told}]({figure_name(solution, block.scene)})\n\n{line(block.caption)}"
+            return f"![{told}]({place}{figure_name(solution, block.scene)})\n\n{line(block.caption)}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import json
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from derive.render.dialect import question
@@ -10,7 +11,7 @@ from derive.render.guard import guard, in_divisions
 from derive.render.markdown import files
 from derive.render.notes import Writer, sheet
 from derive.render.pictures import plain
-from derive.sheet import Block, Heading
+from derive.sheet import sections
 from derive.words import environment
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from derive.render.guard import Solved
 
-__all__ = ["files", "render", "sections"]
+__all__ = ["files", "render"]
 
 
 def render(solution: Solved, detail: str = "standard") -> str:
@@ -26,7 +27,8 @@ def render(solution: Solved, detail: str = "standard") -> str:
     say: Any = environment("en").get_template("notes.j2").module
     card = solution.card
     answer, *rest = solution.sheet.parts(detail)
-    parts = [(say.answer(), list(answer)), *sections([block for part in rest for block in part], say.solution())]
+    steps = sections(block for part in rest for block in part)
+    parts = [(say.answer(), answer), *((h.text if h else say.solution(), own) for h, own in steps)]
     text = _pages().get_template("quarto.md").render(
         title=plain(solution.sheet.title), course=card.course if card else "", tags=card.tags if card else (), say=say,
         points=card.points if card else None,
@@ -38,18 +40,8 @@ def render(solution: Solved, detail: str = "standard") -> str:
     return text
 
 
-def sections(blocks: list[Block], untitled: str) -> list[tuple[str, list[Block]]]:
-    """Blocks by headings of the second level; those before the first by a name of their own."""
-    made: list[tuple[str, list[Block]]] = []
-    for block in blocks:
-        if isinstance(block, Heading) and block.level <= 2:
-            made.append((block.text, []))
-        else:
-            made = made or [(untitled, [])]
-            made[-1][1].append(block)
-    return made
-
-
 @cache
 def _pages() -> Environment:
-    return environment("notes", keep_trailing_newline=True)
+    made = environment("notes", keep_trailing_newline=True)
+    made.filters["yaml"] = partial(json.dumps, ensure_ascii=False)  # YAML knows no halves of characters
+    return made

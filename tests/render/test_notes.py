@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from derive.render import SUFFIXES, files, render
 from derive.render.guard import guard, in_callout, in_divisions
 from derive.render.notes import Writer
 from derive.render.obsidian import _Notes
-from tests.bank import solved
+from tests.bank import CARDS, REFUSED, solved
 from tests.render.example import CARD, SHEET, Solution
 
 SHOWN = {"obsidian": in_callout, "spaced-repetition": in_callout, "qmd": in_divisions}
@@ -159,3 +160,17 @@ def test_pandoc_reads_each_formula() -> None:
 
 def test_each_format_has_its_ending() -> None:
     assert (SUFFIXES["obsidian"], SUFFIXES["qmd"], SUFFIXES["md"]) == ("obsidian.md", "qmd", "md")
+
+
+def test_a_title_with_letters_beyond_the_first_plane_is_yaml() -> None:
+    import yaml
+
+    made = text("qmd", Solution(sheet=dataclasses.replace(SHEET, title=r'Messages of $\mathbb{I}$: "a"')))
+    assert yaml.safe_load(made.split("---\n")[1])["title"] == 'Messages of 𝕀: "a"'
+
+
+@pytest.mark.some(60)
+@pytest.mark.parametrize("name", [path.stem for path in CARDS if path not in REFUSED])
+def test_every_card_has_its_notes(name: str) -> None:
+    for format, shown in SHOWN.items():
+        guard(str(render(solved(name), format)), solved(name).sheet, "standard", shown)

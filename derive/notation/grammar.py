@@ -113,9 +113,28 @@ class _Parser:
         if CLOSING[opening.type] != closing.type or (closing.type == "END" and opening.text != closing.text):
             raise self.source.error(closing.start, f"`{self.source.latex[closing.start : closing.end]}` does not close "
                                                    f"`{SHOWN[opening.type]}`, opened at column {opening.start + 1}")
+        self.refuse_holes(opening, items, closing)
         if opening.type == "BEGIN":
             return tr.Env(opening.text, items, opening.start, closing.end)
         return tr.Group(opening.type, items, opening.start, closing.end)
+
+    def refuse_holes(self, opening: tr.Token, items: tuple[tr.Item, ...], closing: tr.Token) -> None:
+        r"""Raise :class:`NotationError` for `f()`, and where a side of a comma or × is empty: `Ω(k,)`, `R^{\times n}`."""
+        if opening.type == "BEGIN" or opening.type == "LBRACE" and len(items) == 1:  # the comma of 1{,}5
+            return
+        signs = ["COMMA" if tr.is_token(i, "COMMA") else "TIMES" if self.is_cross(i) else "" for i in items]
+        if not items and opening.type in ("LPAREN", "LBRACK"):
+            raise self.source.error(closing.start, f"nothing stands in `{SHOWN[opening.type]}…`")
+        for n, sign in enumerate(signs):
+            if sign and (n in (0, len(signs) - 1) or signs[n + 1] == sign):
+                where = "before" if n == 0 else "behind"
+                raise self.source.error(items[n].start, f"nothing stands {where} `{self.text(items[n])}`")
+
+    def is_cross(self, item: tr.Item) -> bool:
+        return tr.is_token(item, "TIMES") and self.text(item) in (r"\times", "×")
+
+    def text(self, item: tr.Item) -> str:
+        return self.source.latex[item.start : item.end]
 
 
 def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
@@ -227,4 +246,6 @@ def skeleton(source: Source) -> tuple[tr.Item, ...]:
     if parser.next():
         at = parser.take()
         raise source.error(at.start, f"`{source.latex[at.start : at.end]}` closes a bracket that was not opened")
+    if found and tr.is_token(found[0], "IN"):
+        raise source.error(found[0].start, f"nothing stands before `{parser.text(found[0])}`")
     return found

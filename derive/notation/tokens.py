@@ -36,6 +36,7 @@ _FUNCTION = re.compile(r"[A-Za-z]{2,}(?:\d|\dp)?$")  # ReLU, expm1, log1p
 _APPLIED = re.compile(r"\s*(?:'\s*|\^\s*\\prime\s*)?(?:(?:\\left|\\[bB]igg?l?|\\!)\s*)*\(")
 _EQUALS = re.compile(r"\s*(?:_\s*(?:\{[^{}]*\}|\w)\s*)?&?\s*(?::?=|\\coloneqq)")
 _WEIGHTS = frozenset("mathbf boldsymbol bm pmb vec mathit mathsf mathnormal".split())
+_NOTHING = re.compile(r"\s*\{\s*\}")
 _HEAVY = frozenset("mathbf boldsymbol bm pmb bf vec".split())
 _LIGHT = re.compile(rf"\s*\{{\s*([A-Za-z{''.join(UNICODE_LETTERS)}]|\\(?:{'|'.join(sorted(GREEK))}))\s*\}}")
 _LETTER_UNDER = r"(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\?[A-Za-z]+))"
@@ -197,6 +198,8 @@ class _Lexer:
             self.emit("NAME", name_of(letter[1]), letter.end(), name)
         elif name == "rm" and (word := _UPRIGHT.match(self.text, end)):
             self.emit("NAME", word[1], word.end())
+        elif name in _WEIGHTS and (empty := _NOTHING.match(self.text, end)):
+            raise self.error(f"nothing stands in `{self.text[self.at : empty.end()]}`")
         else:
             self.at, self.heavy = end, name
 
@@ -381,7 +384,7 @@ def _rows(tokens: list[tr.Token]) -> list[tr.Token]:
             if going_on := behind[:1] in (["PLUS"], ["MINUS"]):
                 continue
         row = len(out) + 1 if token.type in ("BEGIN", "CR") else row
-        if token.type == "AMP" and depth == 0 and out[-1].type != "COMMA":
+        if token.type == "AMP" and depth == 0 and out and out[-1].type != "COMMA":
             cell = list(itertools.takewhile(lambda t: t.type not in ("AMP", "CR", "END"), tokens[n + 1 :]))
             cell += [t for t in tokens[n + len(cell) + 2 :][:1] if t.type == "REL"]  # b of a &= 1 & b &= 2
             opens = cell[0].type if cell else ""

@@ -17,7 +17,7 @@ from derive.check.geometries import geometries, is_open, merged
 from derive.check.letters import numeric
 from derive.check.mistakes import follows
 from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Report
-from derive.check.texts import answer_of
+from derive.check.texts import answer_of, repeated
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
 from derive.errors import CardError, DeriveError
@@ -83,13 +83,14 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     found = solution(text, first, card.question, layer)
     judge = _judge(found.reading, messages)
     beside = Beside(text, first, found.items, messages.module, named(card.question, layer))
+    asked_for = repeated(card.question)
     checks, definitions = list[Judged](), list[Definition]()
     right, wrong = list[Item](), list[tuple[Item, bool]]()
     numbers: Numbers = {name: dict(entries) for name, entries in module.values}
     for node in found.given:
         numbers = told(node, numbers, judge.module)
     for number, item in enumerate(place.item for place in beside.places):
-        if item.kind is Kind_.DEFINITION:
+        if item.kind is Kind_.DEFINITION or item.kind is Kind_.UNREAD and asked_for(item.formula.latex):
             definitions.append(Definition(item.formula.line, item.formula.latex))
         elif item.kind is Kind_.UNREAD and "=" in item.formula.latex:
             checks.append(_judged(item, Found(Verdict.NOT_READ, item.reason)))
@@ -99,6 +100,9 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
             verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers), "", None
+            if verdict.verdict not in RIGHT and asked_for(item.formula.latex):
+                definitions.append(Definition(item.formula.line, item.formula.latex))
+                continue
             if verdict.verdict == Verdict.REFUTED:
                 line = _cause(item, [w for w, _ in wrong], own)
                 mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, item.cond)

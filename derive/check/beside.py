@@ -29,6 +29,10 @@ _LEADS = frozenset("for let with at on where".split())  # words that open a cond
 _NEGATED = {"=": "≠", "≠": "=", "<": "≥", "≥": "<", ">": "≤", "≤": ">"}
 _CLAUSE = re.compile(r"[,:;()]")
 _REST = re.compile(r"[\s$\0,]*\band\s+\0+\s+(?:otherwise|else)\b")
+_CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)where|\A\s*at)[\s$]+"
+                        r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
+_LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+respect\s+to\s+\0+"
+                    r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 
@@ -82,6 +86,7 @@ class Beside:
         self.ends = [m.end() for m in _END.finditer(self.blank)]
         places = [self._meant(self._place(item)) for item in items]
         self.places = [p for p in places if not any(a <= p.start < b for a, b in said)]
+        self._lacking = [m.span() for m in _LACKS.finditer(self.blank)]
 
     def _place(self, item: Item) -> _Place:
         formula = item.formula
@@ -90,8 +95,15 @@ class Beside:
         return _Place(item, start, start + len(formula.latex))
 
     def _meant(self, place: _Place) -> _Place:
-        """«where 1 - t s = 0»: an equation of a number or a letter that such a word introduces is a condition."""
+        """«where 1 - t s = 0»: an equation of a number or a letter that such a word introduces is a condition.
+
+        «If y_n = t_n», «unless a = 1», «meet where y_n = t_n»: of anything but a derivative, too.
+        """
         item = place.item
+        if item.kind is Kind_.CLAIM and item.cond is None and not item.slope:
+            before = self.blank[self._sentence(place.start)[0]:place.start]
+            if _CONDITION.search(before):
+                return replace(place, item=replace(item, kind=Kind_.CONDITION))
         if item.kind is not Kind_.CLAIM or item.cond is not None or not item.supposes or not (
                 numeric(item.link.terms[1]) or isinstance(item.link.terms[1], Entry)):
             return place
@@ -120,6 +132,8 @@ class Beside:
         known = _words("CLAIM_PLAIN") | _LEADS | self.names
         if attached is not None:
             known |= _words("CLAIM_WHERE") | _words("CLAIM_ELSE") | _QUANTIFIED
+        if isinstance(own.item.node, Rel) and numeric(own.item.node.terms[-1]):
+            known |= {"numbers"}
         if self._has_cases(own):
             known |= _words("CLAIM_REGION") | _words("CLAIM_PLACE")
         unknown = next((w for w in words if w not in known), "")
@@ -238,7 +252,7 @@ class Beside:
         """
         until = self._sentence(min(stop + 1, len(self.text)))[1]
         found = [p.item.node for p in self.places if p.item.kind is Kind_.CONDITION and p.item.node is not None
-                 and p.start < until]
+                 and p.start < until and not any(a <= p.start < b for a, b in self._lacking)]
         found += [p.item.cond for p in self.places if p.item.cond is not None and p.start < until and p is not own
                   and p.item.formula is not own.item.formula]
         if own.item.kind is Kind_.CLAIM and open_:

@@ -62,7 +62,7 @@ from derive.notation.symbols import Kind, SymbolTable
 from derive.question.words.reading import read_parts
 from derive.records import dataclass
 from derive.sheet import Math
-from derive.verify.check import unbound
+from derive.verify.check import of_indices, unbound
 from derive.verify.report import Verdict
 from derive.verify.windows import check_listing
 
@@ -139,10 +139,14 @@ class Item:
         """Not ∂y/∂x = …, δ_x = …, σ'(s) = …, y_k = w_k x_k: no supposition has such a left side."""
         head, value = self.node.terms if isinstance(self.node, Rel) else (None, None)
         told = value is not None and any(isinstance(n, Entry) for n in walk(value))
-        slope = head is not None and any(isinstance(n, Partial) or isinstance(n, Fn) and n.name.endswith("'")
-                                         for n in walk(head))
-        return not (slope or isinstance(head, Entry) and (
-            told or head.tensor.startswith("delta_")))
+        return not (self.slope or isinstance(head, Entry) and told)
+
+    @property
+    def slope(self) -> bool:
+        """∂y/∂x = …, δ_x = …, σ'(s) = …"""
+        head = self.node.terms[0] if isinstance(self.node, Rel) else None
+        return isinstance(head, Entry) and head.tensor.startswith("delta_") or head is not None and any(
+            isinstance(n, Partial) or isinstance(n, Fn) and n.name.endswith("'") for n in walk(head))
 
 
 @dataclass(frozen=True)
@@ -325,7 +329,8 @@ def _restricts(node: Rel, letters: Letters) -> bool:
         return False
     if arrives(head, module) is not None and numeric(node.terms[-1]):
         return True
-    return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr)
+    indexed = any(isinstance(n, Idx) for n in walk(head)) and of_indices(node)  # (i - k) mod 2 = 0
+    return isinstance(head, (Idx, Size, Num)) or free or not isinstance(head, Expr) or indexed
 
 
 def _links(formula: Formula, equation: Rel, cond: Cond | None, letters: Letters) -> Iterator[Item]:

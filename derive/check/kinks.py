@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from derive.axes import stands
@@ -22,6 +23,7 @@ from derive.expr import (
     Extremum,
     Fn,
     Idx,
+    Mul,
     Node,
     Num,
     Partial,
@@ -32,11 +34,12 @@ from derive.expr import (
     free_indices,
     is_bound,
     subst,
+    transform,
     walk,
 )
 from derive.numeric.arithmetic import decimal_of
-from derive.numeric.point import NoCase, TwoCases, Undefined
-from derive.verify.points.claims import Refuted
+from derive.numeric.point import Index, NoCase, TwoCases, Undefined
+from derive.verify.points.claims import Claim, Refuted
 from derive.verify.points.draw import Draws, Pool
 from derive.verify.points.facts import Facts
 from derive.verify.points.point import Point
@@ -44,7 +47,12 @@ from derive.verify.scope import Scope
 
 _STEP = Fraction(1, 10**12)
 _NEAR = 40  # points around each: enough to see both sides of every kink of a function of one number
+_WIDE = 400  # points around one at which a value seems to lie outside
+_RANKED = 2
 _CLOSE = Fraction(1, 10**6)
+_NEARBY = 3  # points of one boundary beside which others are tried
+_LITTLE = Fraction(1, 1000)
+_SINGULAR = 10**20  # a number divided by a rounding residue
 PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
 _BETWEEN = 60  # points at a claim's own thresholds and between them
 _MORE = 40  # points that are looked for on a boundary
@@ -72,14 +80,28 @@ def numbers(node: Cond) -> set[Fraction]:
 
 
 def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
-    """An index is compared with a number, not a known one, and at the sizes tried it never lies on one of its sides."""
+    """An index is compared with a number, not a known one, and at the sizes tried it never lies on one of its sides.
+
+    The 2 of 2i + k < m is none where the layer counts by it, too.
+    """
+    steps = {m for e in scope.module.equations for n in walk(e) if isinstance(n, Mul) for m in _steps(n)}
     for rel in compared(node):
-        if not of_values(rel) and any(isinstance(n, Num) and abs(n.value) >= _INDICES_UP_TO and (
-                abs(n.value) not in known) for n in walk(rel)):
+        if of_values(rel) or not free_indices(rel):
+            continue
+        plain = transform(rel, lambda n: Mul(tuple(f for f in n.factors if f not in steps)) if isinstance(
+            n, Mul) and steps.intersection(_steps(n)) else None, Mul)
+        if any(isinstance(n, Num) and abs(n.value) >= _INDICES_UP_TO and abs(n.value) not in known
+               for n in walk(plain)):
             for a, op, b in zip(rel.terms, rel.ops, rel.terms[1:], strict=False):
                 if any(isinstance(n, Num) for n in (*walk(a), *walk(b))) and not _crossed(a, op, b, node, scope):
                     return True
     return False
+
+
+def _steps(product: Mul) -> Iterator[Num]:
+    """The numbers by which indices are multiplied."""
+    if all(isinstance(f, (Num, Idx)) for f in product.factors):
+        yield from (f for f in product.factors if isinstance(f, Num))
 
 
 def _crossed(left: Expr, op: str, right: Expr, node: Cond, scope: Scope) -> bool:
@@ -116,21 +138,34 @@ def refuted(node: Cond, points: Iterable[Point], scope: Scope) -> str | None:
     return None
 
 
-def boundaries(node: Rel, scope: Scope) -> tuple[Point, ...] | None:
-    """A point on the boundary of each condition of the claim; None where one was not found."""
+def boundaries(node: Rel, scope: Scope, never: Callable[[Rel], bool], beside: bool) -> tuple[Point, ...] | None:
+    """A point on the boundary of each condition of the claim, and some close by on either side of it, if asked for.
+
+    None where one was not found, and is not never reached.
+    """
     found: list[Point] = []
-    for rel in compared(node):
-        if of_values(rel):
-            for a, b in itertools.pairwise(rel.terms):
-                if (point := _on(a, b, node, scope)) is None:
-                    return None
-                found.append(point)
+    for a, b, sure in _compared(node):
+        near = [*islice(_on(a, b, node, scope), _NEARBY if beside else 1)]
+        found += [p for point, gap in near for p in (point, *(_either_side(point, gap, scope) if beside else ()))]
+        if not near and sure and not any(never(Rel((a, b), (op,))) for op in "<>"):
+            return None
     return tuple(dict.fromkeys(p for p in found if p not in scope.tied))
 
 
-def _on(left: Node, right: Node, node: Cond, scope: Scope) -> Point | None:
-    if not isinstance(left, Expr) or not isinstance(right, Expr):
-        return None
+def _compared(node: Rel) -> Iterator[tuple[Expr, Expr, bool]]:
+    """The values that a claim compares, in conditions (then for sure) and in extrema and signs."""
+    for rel in compared(node):
+        if of_values(rel):
+            yield from ((a, b, True) for a, b in itertools.pairwise(rel.terms))
+    for part in (n for term in node.terms for n in walk(term)):
+        if isinstance(part, Extremum):
+            yield from ((a, b, False) for a, b in itertools.pairwise(part.args))
+        elif isinstance(part, Fn) and part.name in ("abs", "sign"):
+            yield part.args[0], ZERO, False
+
+
+def _on(left: Expr, right: Expr, node: Cond, scope: Scope) -> Iterator[tuple[Point, Callable[[Point], Any]]]:
+    """Points at which the terms are equal, and what is between them."""
     tied = (*scope.tied, *(scope.draws.point(n, ties=True) for n in range(_MORE)))
     for moved in (False, True):
         for point, at, (first, second) in _both(left, right, node, tied[:_INDICES_UP_TO] if moved else tied, scope):
@@ -140,8 +175,23 @@ def _on(left: Node, right: Node, node: Cond, scope: Scope) -> Point | None:
             for trial in _moved(point, gap, scope) if moved else (point,):
                 with suppress(*PASSED):
                     if scope.compiler.same(first(trial, at), second(trial, at)):
-                        return trial
-    return None
+                        yield trial, gap
+
+
+def _either_side(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[Point]:
+    """The point with one of its numbers a little smaller or larger, so that the gap is above and below 0."""
+    facts, seen = Facts.of(scope.module, scope.kind), set[bool]()
+    for name, at in [(name, at) for name, values in point.given.items() for at in values] + [
+            (name, ()) for name in point.free]:
+        for change in (_LITTLE, -_LITTLE):
+            with suppress(*PASSED):
+                found = with_number(point, name, at, scope.kind.number(change))
+                side = gap(found)
+                if side != 0 and (side > 0) not in seen and facts.hold(found):
+                    seen.add(side > 0)
+                    yield found
+        if len(seen) > 1:
+            return
 
 
 def _both(left: Expr, right: Expr, node: Cond, points: Iterable[Point],
@@ -206,17 +256,21 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
     for number in range(max(_MORE, len(known)) if known else 0):
         point = known[number] if number < len(known) else scope.draws.point(number, ties=True)
         around = list(_around(point, random.Random(number)))
+        wide: list[Point] = []
         for at in claim.assignments(point):
             named = dict(zip(claim.variables, at, strict=True))
             try:
                 if claim.sides(point, at, set()) is None:
                     continue
                 taken = decimal_of(own(point, at))
-                near = [decimal_of(of(p, named)) for p in around]
+                low, high, close = _span(of, around, named)
+                if abs(taken) > _SINGULAR or low - close <= taken <= high + close:
+                    continue
+                if high - low > close or not sure:  # one side may be narrow
+                    wide = wide or [*around, *_around(point, random.Random(number), _WIDE)]
+                    low, high, close = _span(of, wide, named)
             except PASSED:
                 continue
-            low, high = min(near), max(near)
-            close = decimal_of(_CLOSE) * max(1, abs(low), abs(high))
             if low - close <= taken <= high + close:
                 continue
             slopes = f"{low:.6g}" if high - low <= close else f"{low:.6g} to {high:.6g}"
@@ -226,6 +280,38 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
         if found is None and number >= len(known):
             return None
     return (found, True) if found else None
+
+
+def _span(of: Callable[[Point, dict[Idx, int]], Any], points: Iterable[Point],
+          named: dict[Idx, int]) -> tuple[Any, Any, Any]:
+    """The least and the largest slope at these points, and what is taken for equal."""
+    near = [decimal_of(of(p, named)) for p in points]
+    low, high = min(near), max(near)
+    return low, high, decimal_of(_CLOSE) * max(1, abs(low), abs(high))
+
+
+def left_out(node: Rel, whole: Cond, scope: Scope) -> str | None:
+    """An input at which, and around which, no case of a claimed derivative applies."""
+    if not handled(node) or any({*rel.ops} & {"=", "≠"} for rel in compared(node) if of_values(rel)):
+        return None
+    claim, = scope.compiler.claims(whole)
+    for number, point in enumerate(islice(scope.points(), _MORE)):
+        for at in claim.assignments(point):
+            if _no_case(claim, point, at) and all(
+                    _no_case(claim, p, at) for p in _around(point, random.Random(number))):
+                place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
+                return f"{f'at {place} ' if place else ''}for {point.describe()}: no case applies"
+    return None
+
+
+def _no_case(claim: Claim, point: Point, at: Index) -> bool:
+    try:
+        claim.sides(point, at, set())
+    except NoCase:
+        return True
+    except PASSED:
+        return False
+    return False
 
 
 def handled(node: Rel) -> bool:
@@ -249,14 +335,19 @@ def _slope(head: Node) -> Callable[[Point, dict[Idx, int]], Any] | None:
     return None
 
 
-def _around(point: Point, source: random.Random) -> Iterator[Point]:
-    """Points beside it in all directions of inputs and parameters, with the same upstream gradient."""
+def _around(point: Point, source: random.Random, count: int = _NEAR) -> Iterator[Point]:
+    """Points beside it in all directions of inputs and parameters, with the same upstream gradient.
+
+    Two of them rank the entries by their places, so that the first or the last of many that are equal wins.
+    """
     module, shapes = point.module, {name: point.shapes[name] for name in point.given}
     upstream = f"delta_{module.output}"
-    for _ in range(_NEAR):
+    for number in range(count):
+        places = itertools.count(1)
+        sign = 1 - 2 * number if number < _RANKED else 0
         given = {name: values if name in module.constants else {
-            at: v + point.kind.number(_STEP * source.randint(-999, 999)) for at, v in values.items()}
-            for name, values in point.given.items()}
+            at: v + point.kind.number(_STEP * (sign * next(places) or source.randint(-999, 999)))
+            for at, v in values.items()} for name, values in point.given.items()}
         try:
             yield Point(module, point.kind, given, shapes, point.free).with_upstream(point.values[upstream])
         except PASSED:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from derive.card import text_of
+from derive.formulas import formulas
 
 _SUFFIXES = (".md", ".tex", ".txt")
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _DOCUMENT = re.compile(r"\A.*?\\begin\{document\}|\\end\{document\}.*\Z", re.DOTALL)
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
+_SLOPE = re.compile(r"\\(?:partial|nabla|delta|prime|dot|ddot|mathrm\{d\})(?![A-Za-z])|'"
+                    r"|\\frac\{?\s*d(?![a-z]{2})|\bd\w\s*/\s*d")
+_LOOSE = re.compile(r"\\(?:[,;:! ]|q?quad(?![A-Za-z]))|[\s&]|\\(?:label|tag)\{[^{}]*\}")
 _SOLUTION = re.compile(r"\A.*?^#+\s*Solution[^\n]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -31,3 +35,13 @@ def answers_in(paths: Iterable[Path]) -> list[Path]:
     """Files as they are, and of folders the Markdown, LaTeX and text files in them, by name."""
     return [file for path in paths for file in (
         sorted(f for f in path.rglob("*") if f.suffix in _SUFFIXES and f.is_file()) if path.is_dir() else [path])]
+
+
+def repeated(question: str) -> Callable[[str], bool]:
+    """Whether a formula stands in the question as it is, and is about no derivative: what is given is no claim."""
+    given = {_bare(f.latex) for f in formulas(question)}
+    return lambda latex: _SLOPE.search(latex) is None and _bare(latex) in given
+
+
+def _bare(latex: str) -> str:
+    return _LOOSE.sub("", latex).rstrip(".,;:")

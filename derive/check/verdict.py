@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -207,13 +207,21 @@ class Judge:
                 return self._judged(wide, cond, padded=True)
             if "out of range" in told and (against := _within(node, scope)) is not None:
                 return Found(Verdict.REFUTED, "", against)
+            if "no case applies" in told and (left_out := kinks.left_out(claim, node, scope)):
+                return Found(Verdict.REFUTED, "", left_out)
+            if "no case applies" in told and (off := _off_ties(link, cond)) != cond:
+                return self._judged(link, off, padded)
             if any(words in told for words in _UNDECIDED) and not ("out of range" in told and _by_letters(node)):
                 return self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
             return Found(found.verdict, found.evidence)
-        return _held(claim, node, scope, found.verdict, scope.located(found.evidence))
+        return _held(claim, node, scope, found.verdict, scope.located(found.evidence), self._proved)
 
+    def _proved(self, node: Cond) -> bool:
+        """Whether it holds for all inputs."""
+        scope = self._scope(node)
+        return fresh(Math("", node, ""), node, scope, partial(self._provers, scope)).verdict == Verdict.PROVED
 
     def _square(self, link: Rel, cond: Cond | None) -> Found | None:
         """What is wrong where all axes are equally long is wrong."""
@@ -299,6 +307,13 @@ def of_function(link: Rel, cond: Cond | None, module: Module) -> tuple[Module, R
     return alone, claim, None if cond is None else transform(cond, local, Entry)
 
 
+def _off_ties(link: Rel, cond: Cond | None) -> Cond | None:
+    """The condition, and a ≠ b for cases with a > b and a < b: they say nothing of ties."""
+    strict = [r for r in kinks.compared(link) if kinks.of_values(r) and {*r.ops} <= {"<", ">"} and len(r.ops) == 1]
+    apart = [Rel(r.terms, ("≠",)) for r in strict]
+    return joined(dict.fromkeys((*conditions(cond), *apart))) if apart else cond
+
+
 def _by_letters(node: Node) -> bool:
     """Every index is a letter and no sum has limits: then one out of range is out of place."""
     return all(all(isinstance(i, Idx) for i in n.indices) for n in walk(node) if isinstance(n, Entry)) and all(
@@ -318,7 +333,8 @@ def _plain(link: Rel, cond: Cond | None) -> tuple[Rel, Cond | None]:
     return link, joined(kept) if kept else None
 
 
-def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -> Found:
+def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
+          proved: Callable[[Cond], bool]) -> Found:
     """What held at the points drawn, looked at on the boundaries and at the numbers that it names itself."""
     own: set[Fraction] = {abs(n.value) for e in scope.module.equations for n in walk(e) if isinstance(n, Num)}
     windows = {a for _, f in scope.module.fields for axis in f.axes
@@ -330,7 +346,7 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str) -
         if (against := kinks.between(node, scope, numbers | own)) is not None:
             return Found(Verdict.REFUTED, "", against)
         return Found(Verdict.NOT_READ, "it has a threshold of its own and could not be proved")
-    further = kinks.boundaries(claim, scope)
+    further = kinks.boundaries(claim, scope, proved, found == Verdict.TESTED)
     if further is None:
         return Found(Verdict.NOT_READ, "no point was tried on the boundary of one of its conditions")
     against = kinks.refuted(node, further, scope)

@@ -141,6 +141,18 @@ def test_what_stands_beside_an_equation_is_heeded(name: str, text: str, wanted: 
         assert verdict not in {"r": ("refuted",), "w": ("proved", "tested")}.get(want, ())
 
 
+ABSOLUTE = r"The loss is $\ell = |y - t|$ with target $t$. Derive $\frac{\partial \ell}{\partial y}$."
+
+
+@pytest.mark.parametrize("text", [
+    "Where $y = t$, it has no derivative.", "The branches meet where $y = t$.", "It has a slope unless $y = t$.",
+    "At $y = t$ the slope jumps.", "If $y = t$, there is a kink.", "The branches meet where $y = t$ or $t = 0$.",
+])
+def test_what_words_suppose_is_no_claim(text: str) -> None:
+    card = derive.Card.parse(f"---\nid: absolute\n---\n\n# Question\n{ABSOLUTE}\n")
+    assert not derive.check(card, text=text).checks
+
+
 LEAKY = r"Leaky ReLU: $y_i = \max(0, x_i) + 0.1 \min(0, x_i)$. Derive the backward message."
 ONE, TENTH = r"$\frac{\partial y_i}{\partial x_i} = 1$", r"$\frac{\partial y_i}{\partial x_i} = 0.1$"
 WORDED = [

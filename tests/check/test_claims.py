@@ -64,6 +64,42 @@ WRONG = [
 ]  # fmt: skip
 
 
+THRESHOLDS = [  # a network that no proof is found of at once
+    (r"\mathbb{I}[W x + b \ge 1]", "refuted"), (r"\mathbb{I}[W x + b > \frac{1}{50}]", "refuted"),
+    (r"\mathbb{I}[W x + b > 0]", "proved"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "verdict"), THRESHOLDS)
+def test_points_lie_on_either_side_of_what_a_claim_compares(value: str, verdict: str) -> None:
+    question = (r"A residual block computes $y = x + \max(0, W x + b)$ with $x, b \in \mathbb{R}^n$ and trainable $W$, $b$. "
+                "Derive all messages.")
+    found, = derive.check(derive.Card.parse(f"---\nid: block\n---\n\n# Question\n{question}\n"),
+                          text=rf"$$ \frac{{\partial y}}{{\partial b}} = \mathrm{{diag}}({value}) $$").checks
+    assert found.verdict == verdict, found
+
+
+STRICT = r"\begin{cases} %s & \text{if } s_k > %s \\ e^{s_k} & \text{if } s_k < 0 \end{cases}"
+
+
+@pytest.mark.parametrize(("value", "verdict"), [
+    (STRICT % ("1", "0"), "proved"), (STRICT % ("2", "0"), "refuted"),
+    (STRICT % ("1", "1"), "refuted"),  # nothing is said between 0 and 1
+])
+def test_cases_may_leave_out_a_tie_and_nothing_else(value: str, verdict: str) -> None:
+    assert verdict_of("elu", ELU + value) == verdict
+
+
+def test_what_the_question_says_is_no_claim_of_a_solution() -> None:
+    question = r"A card counts from 1: $$ f_{kl} = \max_{1 \le a, b \le 2} x_{2(k-1)+a, 2(l-1)+b}. $$ Derive the messages."
+    text = r"We have $f_{kl} = \max_{1 \le a, b \le 2} x_{2(k-1)+a, 2(l-1)+b}$."
+    report = derive.check(derive.Card.parse(f"---\nid: one\n---\n\n# Question\n{question}\n"), text=text)
+    assert report.ok and not report.checks and len(report.definitions) == 1
+    slope = r"$\frac{\partial y_k}{\partial s_k} = 2$"
+    asked = derive.Card.parse(PIECES.replace("Derive the", f"Is {slope} right? Derive the"))
+    assert not derive.check(asked, text=f"The derivative is {slope}.").ok  # of derivatives it is
+
+
 @cache
 def card(name: str, answer: str = "") -> derive.Card:
     return derive.Card.parse(f"---\nid: {name}\n---\n\n# Question\n{QUESTIONS[name]}\n\n---\n# Solution\n{answer}\n")
@@ -72,6 +108,10 @@ def card(name: str, answer: str = "") -> derive.Card:
 def verdict(name: str, latex: str) -> Judged:
     found, = derive.check(card(name), text=f"The backward message is\n$$ {latex} $$").checks
     return found
+
+
+def verdict_of(name: str, latex: str) -> str:
+    return str(verdict(name, latex).verdict)
 
 
 @pytest.mark.parametrize(("name", "latex"), RIGHT)

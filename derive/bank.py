@@ -119,6 +119,14 @@ def keep_hand_written(target: Path, job: Job) -> None:
         raise CardError(Problem(message, str(target), card.solution_line))
 
 
+def written_at(path: Path) -> int:
+    """The second in which a file was written, or the one that ``SOURCE_DATE_EPOCH`` pins; 0 where there is no file."""
+    pinned = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if pinned.isdecimal():
+        return int(pinned)
+    return int(path.stat().st_mtime) if path.is_file() else 0
+
+
 def unchanged(job: Job) -> None:
     """Raise :class:`CardError` where the card has been saved again since it was read: its sheet would undo that."""
     if text_of(job.path) != job.card.text:

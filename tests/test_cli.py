@@ -66,6 +66,12 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     fake_render.files = lambda solution, format, detail: {f"{solution.card.stem}-f.svg": "<svg>"} if format == "md" else {}  # type: ignore[attr-defined]
     fake_render.FORMATS = ("md", "tex", "pdf", "obsidian", "spaced-repetition")  # type: ignore[attr-defined]
     fake_render.SUFFIXES = {f: "obsidian.md" if len(f) > 4 else f for f in fake_render.FORMATS}  # type: ignore[attr-defined]
+    fake_render.FORMATS += ("bundle",)  # type: ignore[attr-defined]
+    fake_render.SUFFIXES["bundle"] = "bundle"  # type: ignore[attr-defined]
+    fake_render.COLLECTED = ("bundle",)  # type: ignore[attr-defined]
+    fake_render.part = lambda solution, format, detail: f"{solution.card.id} {solution.card.question.strip()} {detail}"  # type: ignore[attr-defined]
+    fake_render.collection = lambda format, parts: f"{format}: " + ", ".join(f"{text} {written}" for text, written in parts)  # type: ignore[attr-defined]
+    fake_render.ready = lambda format: None  # type: ignore[attr-defined]
     fake_render.DETAILS = ("full", "short")  # type: ignore[attr-defined]
     fake_render.available = lambda: ("md", "tex")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "derive.solve", fake_solve)
@@ -110,6 +116,22 @@ def test_notes_are_no_cards_and_have_one_of_two_forms(run: Run) -> None:
     for given, why in ((["--spaced-repetition"], "add it"), (["--format", "obsidian,spaced-repetition"], "choose one")):
         result = run("a.md", *given)
         assert result.exit_code == 2 and why in result.stderr
+
+
+def test_a_deck_holds_the_cards_of_a_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "7")
+    for name in ("q1", "q2", "refuted"):
+        write(f"bank/{name}.md", name)
+    result = run("bank", "--format", "bundle,tex", "-o", "out")
+    assert result.exit_code == 1 and "out/bank.bundle: 2 cards\n" in result.stdout and "tested; out/q1.tex; " in result.stdout
+    assert Path("out/bank.bundle").read_text() == "bundle: q1 Q standard 7, q2 Q standard 7"
+    assert "out/bank.bundle: 2 cards (no change)\n" in run("bank", "--format", "bundle", "-o", "out", "--dry-run").stdout
+    assert run("bank/q1.md", "bank/q2.md", "--format", "bundle").stdout.endswith("output/cards.bundle: 2 cards\n")
+    assert "2 proved, 1 tested; 0." in run("bank/q2.md", "--format", "bundle").stdout and Path("output/q2.bundle").is_file()
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    os.utime("bank/q1.md", (9, 9))
+    assert run("bank/q1.md", "--format", "bundle").exit_code == 0 and Path("output/q1.bundle").read_text() == "bundle: q1 Q standard 9"
+    assert run("bank/refuted.md", "--format", "bundle").exit_code == 1 and not Path("output/refuted.bundle").exists()
 
 
 def test_settings_stand_for_options_that_are_not_given(run: Run) -> None:
@@ -310,8 +332,8 @@ def test_an_id_cannot_leave_the_output_folder(run: Run) -> None:
     ("arguments", "message"),
     [
         (["--format", "pfd"], "unknown format `pfd`; did you mean `pdf`?\n"),
-        (["--format", "docx"], "unknown format `docx`; there are `md`, `tex`, `pdf`, `obsidian`, `spaced-repetition`\n"),
-        (["--format", ","], "no format in `,`; there are `md`, `tex`, `pdf`, `obsidian`, `spaced-repetition`\n"),
+        (["--format", "docx"], "unknown format `docx`; there are `md`, `tex`, `pdf`, `obsidian`, `spaced-repetition`, `bundle`\n"),
+        (["--format", ","], "no format in `,`; there are `md`, `tex`, `pdf`, `obsidian`, `spaced-repetition`, `bundle`\n"),
         (["--tie-rule", "frist"], "unknown tie rule `frist`; did you mean `first`?\n"),
         (["--detail", "long"], "unknown detail `long`; there are `answer`, `standard`, `full`\n"),
         (["none.md"], "none.md: cannot be read: No such file or directory\n"),

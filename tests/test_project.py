@@ -29,7 +29,7 @@ STAGES = (
     ("figures", "listing"),
     ("exposition", "render"),
     ("solve", "reading"),
-    ("testing", "fixtures", "check", "evaluation", "handout", "new"),
+    ("testing", "fixtures", "check", "evaluation", "handout", "decks", "new"),
     ("bank", "pool", "cache", "cluster", "warm", "settings"),
     ("commands",),
     ("cli",),

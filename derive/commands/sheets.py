@@ -46,7 +46,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Sheets:
-    """What was derived, how many equations were proved and tested, and each format's files; the sheet's name is ""."""
+    """What was derived, how many equations were proved and tested, and each format's files; the sheet's name is "".
+
+    Of a format that collects the cards of a run, this is the card's part of it.
+    """
 
     derived: str
     proved: int
@@ -57,7 +60,7 @@ class Sheets:
 
 def sheets(task: Task) -> Sheets:
     """Solve the card and render its sheets; raises :class:`DeriveError` with the place in its file."""
-    from derive.render import files, render
+    from derive.render import COLLECTED, files, part, render
     from derive.solve import solve
     from derive.verify.report import Verdict
 
@@ -72,7 +75,8 @@ def sheets(task: Task) -> Sheets:
             raise
         raise errors.OpenError(*error.problems) from error
     try:
-        made = {f: {"": render(solution, f, task.detail), **files(solution, f, task.detail)} for f in task.formats}
+        made = {f: {"": part(solution, f, task.detail)} if f in COLLECTED else
+                {"": render(solution, f, task.detail), **files(solution, f, task.detail)} for f in task.formats}
     except DeriveError as error:
         raise error.located(task.path, card.question_line) from error
     proved, tested = (len(solution.report.equations(v)) for v in (Verdict.PROVED, Verdict.TESTED))

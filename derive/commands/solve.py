@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 
 import click
 
-from derive.bank import OUTPUT, Job, files_in, keep_hand_written, unchanged, write_all
+from derive.bank import OUTPUT, Job, files_in, keep_hand_written, unchanged, write_all, written_at
 from derive.bank import jobs as cards_in
 from derive.card import file_stem
 from derive.commands.report import OPEN, SOLVED, Ledger, Outcome, form_of, state, table, written
@@ -42,7 +42,7 @@ from derive.variants import drawn, has_choices
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
-              help="Formats, separated by commas; obsidian, qmd and ipynb, too. [default: those that work here]")
+              help="Formats, separated by commas; obsidian, qmd, ipynb, anki, too. [default: those that work here]")
 @click.option("--spaced-repetition", "repeated", is_flag=True,
               help="Of obsidian: notes as cards of that plug-in.")
 @detail_option
@@ -143,6 +143,7 @@ class _Run:
     cached: bool
     debug: bool
     ledger: Ledger
+    parts: dict[str, dict[Path, tuple[str, int]]] = field(default_factory=dict)  # by format, of files of many cards
 
     def all(self) -> None:
         """Solve every card."""
@@ -160,6 +161,10 @@ class _Run:
         names = {str(file) for file in changed}
         found, errors, _ = cards_in(self.paths, self.output)
         here = [job for job in found if str(job.path) in names]
+        there = {job.path for job in found}
+        for parts in self.parts.values():
+            for path in [path for path in parts if path not in there]:
+                del parts[path]
         self.solve(here, [e for e in errors if any(p.file in names for p in e.problems)])
         return [job.path for job in here] if self.in_place else []
 
@@ -180,6 +185,28 @@ class _Run:
                 except DeriveError as error:
                     told = self._hinted(job, error) if len(found) == 1 else error
                     self.ledger.failed(told, str(job.path), job.card.id, job)
+        with reported(self.ledger.codes, self.debug):
+            self._collect()
+
+    def _collect(self) -> None:
+        """Write the files that hold the cards of the whole run."""
+        from derive.render import collection
+
+        for format, parts in self.parts.items():
+            path = self._collection(format)
+            data = collection(format, [*parts.values()])
+            if not self.dry_run:
+                write_all({path: data})
+            cards = f"{len(parts)} card{'' if len(parts) == 1 else 's'}"
+            click.echo(f"{path}: {cards}" + (f" {_change(path, data)}" if self.dry_run else ""))
+
+    def _collection(self, format: str) -> Path:
+        """The file of many cards, called like the one folder or card that is named."""
+        from derive.render import SUFFIXES
+
+        only = self.paths[0] if len(self.paths) == 1 else None
+        name = "cards" if only is None else only.resolve().name if only.is_dir() else only.stem
+        return self.output / f"{file_stem(name)}.{SUFFIXES[format]}"
 
     def _text(self, job: Job) -> str | DeriveError:
         """The card, of one with choices its variant; or why its sheet may not be written."""
@@ -194,12 +221,12 @@ class _Run:
             return error
 
     def _targets(self, job: Job) -> dict[str, Path]:
-        from derive.render import SUFFIXES
+        from derive.render import COLLECTED, SUFFIXES
 
         varied = self.variant is not None and has_choices(job.card)
         stem = file_stem(f"{job.card.id}_{self.variant}") if varied else job.stem
         return {f: job.path if self.in_place and f == "md" else self.output / f"{stem}.{SUFFIXES[f]}"
-                for f in self.task.formats}  # fmt: skip
+                for f in self.task.formats if f not in COLLECTED}  # fmt: skip
 
     def _hinted(self, job: Job, error: DeriveError) -> DeriveError:
         if state(error) != OPEN:
@@ -213,14 +240,17 @@ class _Run:
             raise result
         targets = self._targets(job)
         contents = {(targets[f].parent / name if name else targets[f]): data
-                    for f, files in result.files.items() for name, data in files.items()}  # fmt: skip
+                    for f in targets for name, data in result.files[f].items()}  # fmt: skip
         unchanged(job)
+        for f in result.files.keys() - targets.keys():
+            self.parts.setdefault(f, {})[job.path] = (str(result.files[f][""]), written_at(job.path))
         if not self.dry_run:
             write_all(contents)
         names = [str(path) if not self.dry_run else f"{path} {_change(path, contents[path])}"
                  for path in targets.values()]  # fmt: skip
-        line = (f"{job.card.id}: {result.derived}; {result.proved} proved, {result.tested} tested; {', '.join(names)}; "
-                + (f"{result.seconds:.1f} s" if result.seconds else "from the cache"))
+        said = (result.derived, f"{result.proved} proved, {result.tested} tested", ", ".join(names),
+                f"{result.seconds:.1f} s" if result.seconds else "from the cache")
+        line = f"{job.card.id}: {'; '.join(filter(None, said))}"
         files = () if self.dry_run else tuple(map(str, contents))
         return Outcome(str(job.path), job.card.id, SOLVED, (line,), files, result.proved, result.tested,
                        result.seconds)
@@ -236,7 +266,7 @@ def _change(path: Path, data: str | bytes) -> str:
 
 
 def _formats(given: str | None, in_place: bool, repeated: bool) -> tuple[str, ...]:
-    from derive.render import FORMATS, SUFFIXES, available
+    from derive.render import FORMATS, SUFFIXES, available, ready
 
     if given is None and not repeated:
         return ("md",) if in_place else available()
@@ -250,6 +280,8 @@ def _formats(given: str | None, in_place: bool, repeated: bool) -> tuple[str, ..
     found = {SUFFIXES[known("format", name, FORMATS)]: name for name in names}
     if len(found) < len(names):
         raise CardError("`obsidian` and `spaced-repetition` are two forms of one file; choose one")
+    for name in names:
+        ready(name)
     return names
 
 

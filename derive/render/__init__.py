@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -19,11 +20,13 @@ _WRITERS = {
     "spaced-repetition": ("derive.render.spaced_repetition", "obsidian.md"),
     "qmd": ("derive.render.quarto", "qmd"),
     "ipynb": ("derive.render.notebook", "ipynb"),
+    "anki": ("derive.decks.anki", "apkg"),
 }
 FORMATS = tuple(_WRITERS)
 SUFFIXES = {name: suffix for name, (_, suffix) in _WRITERS.items()}
 _SHEETS = ("md", "tex", "pdf", "html")
-__all__ = ["DETAILS", "FORMATS", "SUFFIXES", "available", "files", "render"]
+COLLECTED = ("anki",)  # one file holds the cards of a whole run
+__all__ = ["COLLECTED", "DETAILS", "FORMATS", "SUFFIXES", "available", "collection", "files", "part", "ready", "render"]
 
 
 def available() -> tuple[str, ...]:
@@ -51,6 +54,26 @@ def render(solution: Solved, format: str = "md", detail: str = "standard") -> st
     refuse_failures(solution.report)
     result: str | bytes = writer.render(solution, detail)
     return result
+
+
+def part(solution: Solved, format: str, detail: str = "standard") -> str:
+    """What a :func:`collection` needs of a solution, as text; raises as :func:`render`."""
+    writer = _writer(format)
+    rank(detail)
+    refuse_failures(solution.report)
+    result: str = writer.part(solution, detail)
+    return result
+
+
+def collection(format: str, parts: Sequence[tuple[str, int]]) -> str | bytes:
+    """The file of many cards: the :func:`part` of each, with the second in which its card was written."""
+    result: str | bytes = _writer(format).collected(parts)
+    return result
+
+
+def ready(format: str) -> None:
+    """Raise :class:`CardError` where a package that the format needs is not installed."""
+    getattr(_writer(format), "ready", lambda: None)()
 
 
 def _writer(format: str) -> Any:

@@ -144,7 +144,7 @@ _UNBROKEN = re.compile(
 @lru_cache(4096)
 def inline(markdown: str) -> Markup:
     """One paragraph's worth of Markdown, without a paragraph around it."""
-    return Markup(_Writer().paragraph(markdown))
+    return Markup(Writer().paragraph(markdown))
 
 
 @lru_cache(4096)
@@ -154,7 +154,7 @@ def blocks(markdown: str, first_line: int = 0) -> Markup:
     Raises :class:`CardError` where a formula uses what is not allowed, with the line
     counted from ``first_line``.
     """
-    return Markup(_Writer(first_line).document(markdown))
+    return Markup(Writer(first_line).document(markdown))
 
 
 def listing(code: str) -> Markup:
@@ -162,7 +162,7 @@ def listing(code: str) -> Markup:
     return Markup("<pre><code>") + code.rstrip("\n") + Markup("</code></pre>")
 
 
-class _Writer(TreeWriter):
+class Writer(TreeWriter):
     marks: ClassVar[Mapping[str, str]] = {"em": "<em>%s</em>", "strong": "<strong>%s</strong>", "s": "<s>%s</s>"}
     newline = "<br>\n"
     _level = 2  # of the heading before

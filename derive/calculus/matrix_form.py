@@ -13,10 +13,12 @@ from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from math import prod
+from typing import cast
 
 import derive.expr as ex
 from derive.calculus.algebra import monomial
 from derive.calculus.ranges import natural
+from derive.calculus.selection import selected
 from derive.functions import FUNCTIONS
 from derive.module import Module
 from derive.notation.shapes import DIAGONAL, HADAMARD, ONES, TRANSPOSE
@@ -252,6 +254,8 @@ class Recogniser:
         own = node.tensor.removeprefix("delta_")
         symbol, letter = map(self.module.table.named, (node.tensor, own))
         axes = tuple(i for i in node.indices if isinstance(i, ex.Idx))
+        if any(isinstance(i, ex.Star) for i in node.indices):
+            return self.selected(node, axes)
         if symbol is None or (letter or symbol).above or len({*axes}) != len(node.indices) or len(axes) > 2 or (
                 len(axes) != len(symbol.axes)):
             raise Formless
@@ -260,6 +264,14 @@ class Recogniser:
         if len(axes) == 2 and not is_capital(own) and (symbol.unwritten or not self.module.table.vectors):
             raise Formless
         return Whole(axes, ex.Entry(node.tensor, ()))
+
+    def selected(self, node: ex.Expr, axes: Axes) -> Whole:
+        """A letter for what a maximum selects: W_{kr^*j} is an entry of one matrix."""
+        for head, value in (s.definition.terms for s in selected(self.module)):
+            own = cast(ex.Entry, head).indices
+            if len(own) == len(axes) and ex.subst(value, dict(zip(own, axes, strict=True))) is node:
+                return Whole(axes, ex.Entry(cast(ex.Entry, head).tensor, ()))
+        raise Formless
 
     def bound(self, binder: ex.Binder, body: ex.Expr) -> Axes:
         """The variables, if each runs along all of its axis."""

@@ -13,6 +13,7 @@ from derive.calculus.dependence import entry_of, reached
 from derive.calculus.derivation import Step, concludes, derivative, holding, step
 from derive.calculus.extremum import extremisers, star_definitions
 from derive.calculus.ranges import ranged
+from derive.calculus.selection import selected
 from derive.calculus.windows import in_closed_form
 from derive.errors import CardError
 from derive.module import Module
@@ -260,6 +261,7 @@ def with_letters(module: Module) -> Module:
     new += [Symbol(size, latex_of(size), Kind.SIZE) for size in sorted(sizes) if table.named(size) is None]
     if table.named("loss") is None:
         new += [Symbol("loss", letter, Kind.TENSOR) for letter in unused(table, "LEJCQ")]
+    new += [s.symbol for s in selected(replace(module, table=table.extended(new)))]
     stars = {s.name: tuple(i.name for i in s.at if isinstance(i, ex.Idx)) for e in extremisers(module) for s in e.stars}
     known = dict(table.stars)
     indices = dict.fromkeys(name.rstrip("'") for name in stars)

@@ -122,18 +122,23 @@ def _layer(equation: ex.Rel, module: Module) -> Module | None:
 def derivation(module: Module) -> Messages:
     """The messages of a module, with letters for what its sheet names.
 
-    Of one that is a maximum over windows: the extents of input and output, the mask, primes for bound coordinates.
+    Of one that is a maximum over windows: the extents of input and output, the mask as it lies over the input and as
+    a matrix from inputs to outputs, primes for bound coordinates.
     """
     if not any(w.whole for w in windowed(module)):
         return Messages(module)
     sized, (wrt,) = with_size_letters(module), module.inputs
-    source, (mask,) = sized.table.named(wrt), unused(sized.table, "CBGTSXYZ")
-    assert source is not None
+    source, output, (mask,) = sized.table.named(wrt), sized.table.named(module.output), unused(sized.table, "CBGTXYZ")
+    (selected,) = unused(sized.table, "SPQAD")
+    assert source is not None and output is not None
     axes = tuple(i.name for i in variable(module, wrt).indices if isinstance(i, ex.Idx))
-    table = sized.table.extended((Symbol("mask", mask, Kind.TENSOR, axes, (), source.sizes),))
+    table = sized.table.extended((
+        Symbol("mask", mask, Kind.TENSOR, axes, (), source.sizes),
+        Symbol(MASK, selected, Kind.TENSOR, (*output.axes, *axes), (), (*output.sizes, *source.sizes))))
     return Messages(replace(sized, table=table), spare=False)
 
 
+MASK = "selected"  # the name of S_{klij}, which is 1 where f_{kl} takes x_{ij}
 WHOLE = "whole"  # the scope of matrix forms: the layer's letters, whole vectors and matrices among them
 
 

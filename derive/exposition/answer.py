@@ -46,6 +46,7 @@ def build(b: Builder, subject: Subject) -> None:
     definitions(b, subject, told)
     b.blocks += told.blocks
     numbers.asked(b, subject)
+    whole.picked(b, subject)
     whole.shapes(b, subject)
     meanings(b, subject)
     if subject.held:
@@ -182,6 +183,7 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
         value = renamed(cast(Expr, message.after), message.before, target.before.wrt)
         whole.stated(b, subject, f"message_{target.wrt}", asked, value)
         windows.here(b, subject, asked, value)
+        whole.masked(b, subject, target.wrt, Partial(asked.of, Entry(target.wrt, ())))
         return
     again = any(isinstance(m, Math) and m.name.startswith("message_") for m in b.blocks)
     b.prose("answer_messages", delta=b.m(delta), gradient=b.m(Partial(Entry("loss", ()), subject.output)),
@@ -194,3 +196,5 @@ def messages(b: Builder, subject: Subject, item: Item) -> None:
         before, after = cast(Expr, step.before), cast(Expr, step.after)
         whole.stated(b, subject, f"message_{target.wrt}", before, after, brief=bool(staged))
         windows.here(b, subject, before, after)
+        if subject.is_window:
+            whole.masked(b, subject, target.wrt, Entry(cast(Entry, before).tensor, ()))

@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import cast
 
 from derive.axes import extent
-from derive.calculus.matrix_form import matrix_form
-from derive.calculus.one_window import WHOLE
+from derive.calculus.matrix_form import matrix_form, product, transposed
+from derive.calculus.one_window import MASK, WHOLE
+from derive.calculus.selection import selected
 from derive.errors import DeriveError
 from derive.exposition.builder import Builder
 from derive.exposition.printed import equation, printed
 from derive.exposition.subject import Subject
-from derive.expr import Entry, Expr, Rel, walk
+from derive.expr import Entry, Expr, Fn, Node, Partial, Rel, Star, eq, joined, mul, tuple_of, walk
 from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
+from derive.notation.shapes import COLUMN
 from derive.notation.symbols import is_own
 from derive.sheet import Math
 
@@ -54,16 +56,53 @@ def _form(b: Builder, subject: Subject, before: Expr, value: Expr) -> Math | Non
     found = matrix_form(before, value, subject.module, subject.in_matrices)
     if found is None or width(write(found, b.tables[WHOLE])) > 2 * WIDTH:
         return None
-    latex = write_lines(found, b.tables[WHOLE])
     try:
-        return Math(latex, read(latex, b.tables[WHOLE]), "matrix_form", WHOLE)
+        return _read_back(b, found)
     except DeriveError:
         return None
 
 
+def _read_back(b: Builder, found: Node) -> Math:
+    latex = write_lines(found, b.tables[WHOLE])
+    return Math(latex, read(latex, b.tables[WHOLE]), "matrix_form", WHOLE)
+
+
+def masked(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
+    """The derivatives of a maximum over windows as a matrix of zeros and ones, by which δ_f goes back to ``gradient``.
+
+    Of more axes than one all entries stand below one another.
+    """
+    output, jacobian = subject.output, subject.messages.jacobian(wrt)
+    source, derivative = cast(Entry, cast(Partial, jacobian.before).wrt), cast(Expr, jacobian.premises[0].after)
+    mask, column = Entry(MASK, ()), len(output.indices) > 1
+    b.prose("answer_mask", mask=b.m(mask, WHOLE), column=column, rows=b.m(tuple_of(output.indices)),
+            columns=b.m(tuple_of(source.indices)), sizes=[b.m(cells(subject, e.tensor)) for e in (output, source)])
+    b.math("mask_matrix", eq(Entry(MASK, (*output.indices, *source.indices)), derivative), definition=True)
+    f, x, delta, back = (Fn(COLUMN, (e,)) if column else e for e in (*(
+        Entry(name, ()) for name in (output.tensor, wrt, f"delta_{output.tensor}")), gradient))
+    b.blocks.append(_read_back(b, joined((eq(f, product(mask, x)), eq(back, product(transposed(mask), delta))))))
+
+
+def cells(subject: Subject, tensor: str) -> Expr:
+    """H W, the number of a tensor's entries."""
+    symbol = subject.module.table.named(tensor)
+    return mul(*map(extent, symbol.sizes if symbol is not None else ()))
+
+
+def picked(b: Builder, subject: Subject) -> None:
+    """What the letters of the matrix forms pick of the card's: W_{kr^*j}."""
+    used = {n.tensor for m in b.blocks if isinstance(m, Math) and m.scope == WHOLE for n in walk(m.expr)
+            if isinstance(n, Entry)}
+    own = [s for s in selected(subject.module) if s.symbol.name in used]
+    if own:
+        stars = dict.fromkeys(n for s in own for n in walk(s.definition) if isinstance(n, Star))
+        b.prose("answer_picked", letters=[b.m(Entry(s.symbol.name, ()), WHOLE) for s in own], stars=[*map(b.m, stars)])
+        b.joined("picked", (s.definition for s in own), definition=True)
+
+
 def shapes(b: Builder, subject: Subject) -> None:
     """The shapes of the letters in the matrix forms, and what their signs mean."""
-    forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE]
+    forms = [block for block in b.blocks if isinstance(block, Math) and block.scope == WHOLE and not subject.is_window]
     written = dict.fromkeys(n.tensor for f in forms for n in walk(f.expr) if isinstance(n, Entry))
     named = dict.fromkeys(name if is_own(b.tables[WHOLE].named(name)) else name.removeprefix("delta_")
                           for name in written)

@@ -9,7 +9,7 @@ from derive.expr import Directional, Entry, Expr, Fn, Num, Partial, Pow
 from derive.notation import tree as tr
 from derive.notation.pieces import split_runs
 from derive.notation.reader import Reader
-from derive.notation.shapes import AXES, DIAGONAL, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
+from derive.notation.shapes import ARRANGED, AXES, SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, latex_of
 from derive.records import replace
 
@@ -193,12 +193,12 @@ def softmax(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
     return r.raised(found, replace(after, subs=after.subs[1:]))
 
 
-def diagonal(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
-    r"""diag(p)."""
-    group = c.take()
+def arranged(r: Reader, item: tr.Item, c: tr.Cursor) -> Expr:
+    r"""diag(p), vec(X)."""
+    name, group = str(tr.base_of(item)), c.take()
     if isinstance(item, tr.Scripted) or not isinstance(group, tr.Group):
-        raise r.error(item, r"a diagonal matrix of what? Write `\mathrm{diag}(p)`")
-    return Fn(DIAGONAL, (r.value(group.items, group.end - 1),))
+        raise r.error(item, rf"`\mathrm{{{name}}}` of what? Write `\mathrm{{{name}}}(p)`")
+    return Fn(ARRANGED[name], (r.value(group.items, group.end - 1),))
 
 
 _PIECES = re.compile(r"[^\W\d]+|\d+|[+-]")

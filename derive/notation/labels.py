@@ -15,6 +15,7 @@ from derive.notation import tree as tr
 from derive.notation.faces import Faces
 from derive.notation.occurrences import Occurrence, Occurrences
 from derive.notation.pieces import Definition, behind, is_word, label_text, labelled_name, leading, split_runs
+from derive.notation.shapes import ARRANGED
 from derive.notation.symbols import Kind, Symbol, identifier, is_capital, labelled, latex_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, is_divided
 
@@ -76,13 +77,13 @@ class Labels:
         self.renamed([o for o in self.seen.all if o.name in self.words or not self.is_operator(o)])
 
     def is_operator(self, o: Occurrence) -> bool:
-        """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself; softmax and diag; D_{KL}(p ‖ q); f(a)_i."""
+        """𝔼, Var; E of E[x] and P of P(x), where no E stands by itself; softmax, diag, vec; D_{KL}(p ‖ q); f(a)_i."""
         if o.name in LETTERS_TOO:
             return o.name not in self.heads | self.declared and all(
                 p.following is not None and not _indexed(p.following) for p in self.seen.all if p.name == o.name)
         defined = o.name in self.heads and not o.name.endswith("_bb")
         if o.following is not None and not defined and (is_divided(o.following) or o.name.lower() in (
-                "softmax", "diag")):
+                "softmax", *ARRANGED)):
             return True
         return (o.name in OPERATORS and not defined) or o.name in self.of_vectors
 

@@ -9,6 +9,7 @@ from derive.notation import arguments, forms
 from derive.notation import tree as tr
 from derive.notation.pieces import behind, labelled_name, leading
 from derive.notation.reader import Reader
+from derive.notation.shapes import ARRANGED
 from derive.notation.symbols import Kind, Symbol, is_capital, name_of
 from derive.notation.vocabulary import LETTERS_TOO, OPERATORS, beyond, is_divided
 from derive.records import replace
@@ -66,13 +67,13 @@ def size(r: Reader, found: Symbol, sub: tr.Items | None, scripts: tr.Scripted) -
 
 
 def _without_symbol(r: Reader, token: tr.Token, item: tr.Item, scripts: tr.Scripted, c: tr.Cursor) -> Expr | None:
-    """The function's own argument, softmax, diag, e^x, an index; None where the symbol table says what it is."""
+    """The function's own argument, softmax, diag, vec, e^x, an index; None where the symbol table says what it is."""
     if r.local & {token.text, f"{token.text}^2"}:
         return arguments.local(r, token, item)
     if token.text.lower() == "softmax" and token.text not in r.words:
         return arguments.softmax(r, item, c)
-    if token.text == "diag" and token.text not in r.words and tr.is_group(c.peek(), "LPAREN"):
-        return arguments.diagonal(r, item, c)
+    if token.text in ARRANGED and token.text not in r.words and tr.is_group(c.peek(), "LPAREN"):
+        return arguments.arranged(r, item, c)
     if token.text == "e" and scripts.sups and not scripts.subs and is_euler(r, item, scripts):
         return undeclared(r, token, item, c)
     primed = r.words.get(token.text + "_prime" * scripts.primes)  # i'' of y_{i'' j''}, where i alone is nothing

@@ -29,13 +29,14 @@ class ShapeError(Exception):
 class Shaped:
     """A value of rank ``len(sizes)``; ``row`` for a transposed vector; ``at`` gives the entry at its indices.
 
-    A diagonal matrix has its ``diagonal``.
+    A diagonal matrix has its ``diagonal``; ``column``: all entries below one another, their indices taken as one.
     """
 
     sizes: tuple[Extent, ...]
     at: At
     row: bool = False
     diagonal: Shaped | None = None
+    column: bool = False
 
     @property
     def rank(self) -> int:
@@ -44,6 +45,8 @@ class Shaped:
     def described(self) -> str:
         if not self.rank:
             return "a number"
+        if self.column:
+            return "a column of all entries"
         return "a row" if self.row else "a vector" if self.rank == 1 else "a matrix" if self.rank == 2 else "a tensor"
 
 
@@ -67,7 +70,7 @@ def together(parts: list[Shaped], build: Callable[..., ex.Expr], strict: bool, w
     if not shaped:
         return number(build(*(p.at() for p in parts)))
     first = shaped[0]
-    if any(p.rank != first.rank or p.row != first.row for p in shaped):
+    if any((p.rank, p.row, p.column) != (first.rank, first.row, first.column) for p in shaped):
         kinds = " and ".join(dict.fromkeys(p.described() for p in shaped))
         raise ShapeError(f"{what} of {kinds}: both sides need one shape; state the shapes, as in {_AS_IN}")
     if strict and len(shaped) != len(parts):
@@ -75,7 +78,8 @@ def together(parts: list[Shaped], build: Callable[..., ex.Expr], strict: bool, w
     sizes = first.sizes
     for other in shaped[1:]:
         sizes = tuple(map(agreed, sizes, other.sizes))
-    return Shaped(sizes, lambda *idx: build(*(p.at(*idx) if p.rank else p.at() for p in parts)), first.row)
+    return Shaped(sizes, lambda *idx: build(*(p.at(*idx) if p.rank else p.at() for p in parts)), first.row,
+                  column=first.column)
 
 
 def spread(parts: list[Shaped], trial: bool) -> list[Shaped]:
@@ -105,6 +109,13 @@ def summed(body: Callable[[ex.Idx], ex.Expr], op: str = "sum") -> ex.Expr:
     return ex.Reduce(op, ex.Binder((j,), (None,), (None,), None), body(j))
 
 
+def over(axes: int, body: Callable[..., ex.Expr]) -> ex.Expr:
+    """Σ_{i,j} body(i, j)."""
+    indices = tuple(ex.fresh_index() for _ in range(axes))
+    none = (None,) * axes
+    return ex.Reduce("sum", ex.Binder(indices, none, none, None), body(*indices))
+
+
 def share(value: ex.Expr, others: Callable[[ex.Idx], ex.Expr]) -> ex.Expr:
     """e^value / Σ_j e^{others(j)}."""
     return ex.mul(ex.Fn("exp", (value,)), ex.Pow(summed(lambda j: ex.Fn("exp", (others(j),))), ex.MINUS_ONE))
@@ -114,6 +125,10 @@ def times(left: Shaped, right: Shaped) -> Shaped:
     """The product of two neighbours: number, matrix, row and vector."""
     if not left.rank or not right.rank:
         return together([left, right], ex.mul, False, "a product")
+    if right.column and left.rank == 2 * right.rank and not left.column:  # (S vec(x))_{kl} = Σ_{i,j} S_{klij} x_{ij}
+        axes = len(tuple(map(agreed, left.sizes[right.rank:], right.sizes)))
+        return Shaped(left.sizes[:axes], lambda *out: over(axes, lambda *j: ex.mul(left.at(*out, *j), right.at(*j))),
+                      column=True)
     if right.diagonal is not None and left.rank == 2:  # (A diag(d))_{km} = A_{km} d_m
         agreed(left.sizes[1], right.sizes[0])
         scale = right.diagonal
@@ -151,7 +166,18 @@ def transposed(of: Shaped) -> Shaped:
             return Shaped(of.sizes, of.at, not of.row)
         case 2:
             return Shaped(of.sizes[::-1], lambda i, j: of.at(j, i))
+        case n if n % 2 == 0 and n and not of.column:  # the first half of the indices taken as one, and the other
+            half = n // 2
+            return Shaped((*of.sizes[half:], *of.sizes[:half]), lambda *idx: of.at(*idx[half:], *idx[:half]))
     raise ShapeError(f"a transpose of {of.described()}: state its shape, as in `w \\in \\mathbb{{R}}^{{n}}`")
+
+
+def vectorised(of: Shaped) -> Shaped:
+    """vec(x): all entries below one another, the last index running first."""
+    if of.rank < 2:
+        raise ShapeError(f"all entries of {of.described()} as a column: state its shape, as in `X \\in "
+                         "\\mathbb{R}^{m \\times n}`")
+    return replace(of, column=True)
 
 
 def diagonal(of: Shaped) -> Shaped:
@@ -161,12 +187,13 @@ def diagonal(of: Shaped) -> Shaped:
     return Shaped((*of.sizes, *of.sizes), lambda i, k: ex.mul(of.at(i), ex.Bracket(ex.eq(i, k))), diagonal=of)
 
 
-TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL = "⊤", "‖", "⟨", "⊙", "*", "𝟏", "⟍"
+TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, COLUMN = "⊤", "‖", "⟨", "⊙", "*", "𝟏", "⟍", "⫾"
+ARRANGED = {"diag": DIAGONAL, "vec": COLUMN}
 EXTREMES = {"max": "⋁", "min": "⋀"}  # of all entries
 SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER = "softmax", "softmax at", "softmax over"
 AXES = {"rows": "softmax of rows", "columns": "softmax of columns"}
 SOFTMAXES = (SOFTMAX, SOFTMAX_AT, SOFTMAX_OVER, *AXES.values())
-MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, *EXTREMES.values(), *SOFTMAXES))
+MARKS = frozenset((TRANSPOSE, NORM, INNER, HADAMARD, STARRED, ONES, DIAGONAL, COLUMN, *EXTREMES.values(), *SOFTMAXES))
 FROBENIUS = ex.Entry("‖F", ())
 _SPARE = "ijklmpqr"
 
@@ -291,7 +318,7 @@ class Lowering:
         if not numbers:
             return found
         lead = ex.mul(*numbers)
-        return Shaped(found.sizes, lambda *idx: ex.mul(lead, found.at(*idx)), found.row)
+        return Shaped(found.sizes, lambda *idx: ex.mul(lead, found.at(*idx)), found.row, column=found.column)
 
     def power(self, base: ex.Expr, exponent: ex.Expr) -> Shaped:
         euclidean = isinstance(base, ex.Fn) and base.name == NORM and self.order(base.args) in (ex.Num(2), FROBENIUS)
@@ -323,6 +350,8 @@ class Lowering:
             return transposed(of)
         if name == DIAGONAL:
             return diagonal(of)
+        if name == COLUMN:
+            return vectorised(of)
         if name == NORM:
             return number(self.norm(of, self.order(args)))
         if name in EXTREMES.values():

@@ -11,7 +11,7 @@ from typing import Any
 import derive.expr as ex
 from derive.functions import FUNCTIONS, SPELLINGS
 from derive.notation.formulas import NotationError
-from derive.notation.shapes import DIAGONAL, HADAMARD, ONES, TRANSPOSE
+from derive.notation.shapes import COLUMN, DIAGONAL, HADAMARD, ONES, TRANSPOSE
 from derive.notation.symbols import SymbolTable, latex_of, lexicon, split_label
 from derive.records import dataclass, replace
 
@@ -307,7 +307,8 @@ def function(w: Writer, node: ex.Fn) -> str:
 _MARKS: Mapping[str, Callable[[Writer, tuple[ex.Expr, ...]], str]] = {  # of whole vectors and matrices
     ONES: lambda w, _: r"\mathbf{1}",
     TRANSPOSE: lambda w, args: (r"\mathbf{1}" if args[0] == ex.Fn(ONES, ()) else w.base(args[0])) + r"^\top",
-    DIAGONAL: lambda w, args: rf"\mathrm{{diag}}{w.round(w.write(args[0]))}",
+    COLUMN: lambda w, args: rf"\mathop{{\mathrm{{vec}}}}{w.round(w.write(args[0]))}",
+    DIAGONAL: lambda w, args: rf"\mathop{{\mathrm{{diag}}}}{w.round(w.write(args[0]))}",
     HADAMARD: lambda w, args: r" \odot ".join(factor_text(w, a) for a in args),
 }
 

@@ -123,7 +123,8 @@ class Coder:
                 raise UnsupportedError(f"{node.tensor} is defined entry by entry")
             return f"P.whole({node.tensor!r})"
         text = self.value(ex.subst(value, dict(zip(params, node.indices, strict=True))))
-        return f"(P.inside({self.tuple_(node.indices)}) or {text})" if node.indices else text
+        read = {i for n in ex.walk(value) if isinstance(n, ex.Entry) for i in n.indices}
+        return text if {*params} <= read else f"(P.inside({self.tuple_(node.indices)}) or {text})"
 
     def _looked_up(self, tensor: str, at: str) -> str:
         there = self.module is not None and tensor in (*self.module.given, *self.module.defined)
@@ -356,7 +357,8 @@ class Coder:
             found = self._bounds(variable, cond)
             if found:
                 return found
-        if places := stands(variable, body, *conds):
+        places = tuple(s for s in stands(variable, body, *conds) if s[0] not in self.definitions.tensors)
+        if places:
             return f"P.span({places!r})"
         if windows := counts(variable, body, *conds):
             return f"range(min(({''.join(f'P.outputs({name!r})[{d}],' for name, d in windows)})))"

@@ -10,12 +10,13 @@ from itertools import product
 from typing import Any, cast
 
 import derive.expr as ex
+from derive.axes import extent
 from derive.calculus.dependence import between
 from derive.calculus.derivation import derivative, holding, unlettered
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import norm
 from derive.calculus.messages import stages, upstream
-from derive.calculus.one_window import WHOLE
+from derive.calculus.one_window import MASK, WHOLE
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
 from derive.module import UNSAID
@@ -137,6 +138,27 @@ def _shaped(layer: Said, said: Mapping[str, Any]) -> bool:
     own = {n if is_own(layer.module.table.named(n)) else n.removeprefix("delta_") for n in names}
     sized = {n for n in own if (s := layer.module.table.named(n)) is not None and s.axes}
     return said["deltas"] == (not names <= own) and sized == layer.named([x for _, xs in said["shapes"] for x in xs])
+
+
+def _masked(layer: Said, said: Mapping[str, Any]) -> bool:
+    """The matrix has the places of the display, and so many rows and columns as there are outputs and inputs."""
+    places = [cast(ex.Rel, m.expr).terms[0] for m in layer.answer if m.name == "mask_matrix"]
+    indices = places[0].indices if len(places) == 1 and isinstance(places[0], ex.Entry) else ()
+    symbol, output = (layer.module.table.named(n) for n in (MASK, layer.module.output))
+    if symbol is None or output is None:
+        return False
+    n, sizes = len(output.axes), [*map(extent, symbol.sizes)]
+    parts = [layer.text(ex.tuple_of(part)) for part in (indices[:n], indices[n:])]
+    return [said["rows"], said["columns"]] == parts and said["column"] == (n > 1) and said["sizes"] == [
+        layer.text(ex.mul(*part)) for part in (sizes[:n], sizes[n:])] and said["mask"] == f"${symbol.latex}$"
+
+
+def _picked(layer: Said, said: Mapping[str, Any]) -> bool:
+    """The letters that are defined below, by these maximisers."""
+    shown = [c for m in layer.answer if m.name == "picked" for c in ex.conditions(m.expr) if isinstance(c, ex.Rel)]
+    heads = [layer.module.table.named(c.terms[0].tensor) for c in shown if isinstance(c.terms[0], ex.Entry)]
+    stars = dict.fromkeys(layer.text(n) for c in shown for n in ex.walk(c.terms[1]) if isinstance(n, ex.Star))
+    return said["letters"] == [f"${s.latex}$" for s in heads if s] and said["stars"] == [*stars]
 
 
 def _read(layer: Said, reading: str) -> bool:
@@ -340,4 +362,5 @@ TOGETHER: dict[str, Together] = {
     "receptive_fields_caption": _fields, "curve_caption": _drawn,
     "answer_messages": _again, "rule_power": _raised,
     "answer_tip": _tipped, "answer_maximiser": _maximiser, "answer_shapes": _shaped,
+    "answer_mask": _masked, "answer_picked": _picked,
 }

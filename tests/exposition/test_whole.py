@@ -26,11 +26,17 @@ FOUND = {
                      r"\delta_b = \delta_y"],
     "mini_batch": [r"\frac{\partial L}{\partial X} = \delta_Y W^\top", r"\frac{\partial L}{\partial W} = X^\top \delta_Y",
                    r"\frac{\partial L}{\partial b} = \delta_Y^\top \mathbf{1}"],
-    "softmax_jacobian": [r"\frac{\partial p}{\partial s} = \mathrm{diag}(p) - p p^\top"],
+    "softmax_jacobian": [r"\frac{\partial p}{\partial s} = \mathop{\mathrm{diag}}(p) - p p^\top"],
     "logistic_regression": [r"\frac{\partial \ell}{\partial w} = (p - t) x"],
     "rows_plain": [r"\frac{\partial s}{\partial x} = W^\top", r"\delta_x = \delta_s W^\top"],
     "rows_declared": [r"\delta_W = x^\top \delta_y"],
     "glu": [r"\delta_W = (\delta_y \odot \tilde{y}) x^\top"],
+    "max_pooling_backward": [r"\mathop{\mathrm{vec}}(f) = S \mathop{\mathrm{vec}}(x),\quad "
+                             r"\mathop{\mathrm{vec}}(\delta_x) = S^\top \mathop{\mathrm{vec}}(\delta_f)"],
+    "max_pooling_numbers": [r"\mathop{\mathrm{vec}}(Y) = S \mathop{\mathrm{vec}}(X),\quad \mathop{\mathrm{vec}}\left("
+                            r"\frac{\partial L}{\partial X}\right) = S^\top \mathop{\mathrm{vec}}(\delta_Y)"],
+    "one_d": [r"y = S x,\quad \delta_x = S^\top \delta_y"],
+    "maxout_unit": [r"\frac{\partial y}{\partial x} = \bar{W}", r"\delta_x = \bar{W}^\top \delta_y"],
 }
 
 
@@ -74,11 +80,15 @@ def test_rows_are_rows_and_columns_columns() -> None:
 MISTAKES = [
     ("affine_layer", r"W^\top \delta_y", r"W \delta_y"),  # shapes that do not fit
     ("residual_block", r"W^\top (\delta_y", r"W (\delta_y"),  # a square weight, transposed
-    ("softmax_jacobian", r"\mathrm{diag}(p) - p p^\top", r"-p p^\top"),  # the diagonal is missing
-    ("softmax_jacobian", r"\mathrm{diag}(p)", r"\mathrm{diag}(\mathbf{1})"),
+    ("softmax_jacobian", r"\mathop{\mathrm{diag}}(p) - p p^\top", r"-p p^\top"),  # the diagonal is missing
+    ("softmax_jacobian", r"\mathop{\mathrm{diag}}(p)", r"\mathop{\mathrm{diag}}(\mathbf{1})"),
     ("glu", r"\delta_y \odot \tilde{y}", r"\delta_y \odot y"),  # a swapped factor
     ("affine_layer", r"\delta_y x^\top", r"x \delta_y^\top"),
     ("mini_batch", r"X^\top \delta_Y", r"\delta_Y^\top X"),
+    ("max_pooling_backward", r"S^\top", "S"),
+    ("max_pooling_backward", r"S \mathop{\mathrm{vec}}(x)", r"S^\top \mathop{\mathrm{vec}}(x)"),
+    ("one_d", r"S^\top \delta_y", r"S \delta_y"),
+    ("maxout_unit", r"\bar{W}^\top", r"\bar{W}"),
 ]
 
 
@@ -90,6 +100,29 @@ def test_a_wrong_matrix_form_is_never_passed(card: str, old: str, new: str) -> N
     answer = tuple(wrong if b is form else b for b in solution.sheet.answer)
     report = verify(replace(solution.sheet, answer=answer), solution.messages)
     assert report.failures[0].name == "matrix_form"
+
+
+DEFINED = [
+    ("max_pooling_backward", "mask_matrix", "(i, j) = (i^*, j^*)", "i = i^*", "matrix_form"),
+    ("max_pooling_backward", "mask_matrix", "(i, j) = ", "(j, i) = ", "matrix_form"),
+    ("overlapping_max_pooling", "mask_matrix", "=", r"\ne", "matrix_form"),
+    ("maxout_unit", "picked", "W_{kr^*j}", "W_{k0j}", "matrix_form"),
+    ("maxout_unit", "picked", "W_{kr^*j}", "2 W_{kr^*j}", "matrix_form"),
+]
+
+
+@pytest.mark.parametrize(("card", "name", "old", "new", "check"), DEFINED)
+def test_what_a_matrix_form_rests_on_is_what_it_says(card: str, name: str, old: str, new: str, check: str) -> None:
+    sheet, messages = solved(card).sheet, solved(card).messages
+    answer = tuple(replace(b, latex=new.join(b.latex.rsplit(old, 1))) if isinstance(b, Math) and b.name == name else b
+                   for b in sheet.answer)
+    assert answer != sheet.answer
+    assert check in {c.name for c in verify(replace(sheet, answer=answer), messages).failures}
+
+
+def test_the_mask_says_how_large_it_is() -> None:
+    words = " ".join(getattr(b, "text", "") for b in solved("max_pooling_backward").sheet.answer)
+    assert "it is $M N$ × $H W$" in words
 
 
 def test_transposed_ones_before_a_bracket_are_no_indicator() -> None:
@@ -106,7 +139,7 @@ def test_slopes_by_cases_are_masks() -> None:
     solution = derive.solve(Statement(forward=(r"s_k = \sum_j W_{kj} x_j", leaky), parameters=("W",), constants=("a",),
                                       derive=("backward",)))
     mask = r"(\mathbb{I}[s > 0] + a \, \mathbb{I}[s \le 0])"
-    assert forms(solution) == [rf"\frac{{\partial y}}{{\partial x}} = \mathrm{{diag}}{mask} W",
+    assert forms(solution) == [rf"\frac{{\partial y}}{{\partial x}} = \mathop{{\mathrm{{diag}}}}{mask} W",
                                rf"\delta_x = W^\top (\delta_y \odot {mask})"]
     assert solution.report.ok
 

@@ -100,9 +100,13 @@ class Point(Remembering):
     # values
 
     def inside(self, at: Index) -> int:
-        """0 where a tensor like the input, defined by the sheet, has such an entry; KeyError where it does not."""
-        alike = [values for name in self.module.inputs if len(next(iter(values := self.given[name]))) == len(at)]
-        if not any(at in values for values in alike):
+        """0 where a tensor like the input, or like output and input, defined by the sheet, has such an entry.
+
+        KeyError where it does not.
+        """
+        output = self.values[self.module.output]
+        alike = [(values, len(next(iter(values)))) for name in self.module.inputs if (values := self.given[name])]
+        if not any(at[-rank:] in values and (len(at) == rank or at[:-rank] in output) for values, rank in alike):
             raise KeyError(at)
         return 0
 

@@ -157,6 +157,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found
     unsure = item.reason if item.reading is not None and item.reading.unsure else ""
+    if readings.parts and not unsure and item.slope and judge.fails(item.link, readings.first):
+        readings = replace(readings, doubt="")
     doubt = unsure or (item.otherwise if readings.defines else "") or item.doubt or readings.doubt or (
         "it may be a supposition" if item.supposes else "")
     for cond in readings.others:

@@ -33,6 +33,9 @@ _CONDITION = re.compile(r"(?:\b(?:if|when|whenever|unless)|(?:\A\s*|[a-z]\s+)whe
                         r"(?:\0+\s+or\s+)?\0*\Z", re.IGNORECASE)
 _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+respect\s+to\s+\0+"
                     r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
+_APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e\.|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
+_BEHIND = re.compile(r"\0*\s*[,:]")
+_TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\b")  # s > 0 is inactive
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 
@@ -60,6 +63,7 @@ class Readings:
     denied: str = ""
     here: str = ""  # the doubt of its own sentence
     defines: bool = False  # a word in front of it says so
+    parts: bool = False  # the doubt is of words for regions alone: what holds nowhere is wrong whatever they say
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,8 @@ class Beside:
         worded, spans = self._worded(own, here) if attached is None and own.item.cond is None else (None, ())
         spans = (*(spans if worded is not None else ()), *self._taken(own, here))
         words = _words_in(self._without(spans, start, stop))
+        if attached is None and own.item.cond is None and worded is None:
+            attached = self._apposed(own, here, start)
         attached = attached or worded
         known = _words("CLAIM_PLAIN") | _LEADS | self.names
         if attached is not None:
@@ -136,9 +142,12 @@ class Beside:
             known |= {"numbers"}
         if self._has_cases(own):
             known |= _words("CLAIM_REGION") | _words("CLAIM_PLACE")
-        unknown = next((w for w in words if w not in known), "")
-        unsure = f"“{unknown}” beside it may say where it holds" if unknown else ""
-        doubt = unsure or self._doubt(own, start, stop, spans)
+        strange = [w for w in words if w not in known]
+        unsure = f"“{strange[0]}” beside it may say where it holds" if strange else ""
+        doubt = self._doubt(own, start, stop, spans)
+        parts = not doubt and {*strange} <= _words("CLAIM_PART") and not any(
+            p.item.kind is Kind_.CONDITION and _TOLD.match(self.blank, p.stop) for p in here)
+        doubt = unsure or doubt
         others = self._elsewhere(own, stop, attached is None)
         told = [c for c in (own.item.cond, attached) if c is not None]
         letters = free_indices(own.item.node) if own.item.node is not None else frozenset()
@@ -147,7 +156,7 @@ class Beside:
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
-                        self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"))
+                        self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"), bool(strange) and parts)
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""
@@ -279,7 +288,7 @@ class Beside:
                   and id(p.item.node) not in taken]
         between = self.blank[before[-1].stop if before else start : own.start]
         if {w.lower() for w in _WORD.findall(between)} & _words("CLAIM_ELSE"):
-            return _opposite(before[-1].item.node) if before else None
+            return _opposite(before[-1].item.node) if before else self._else(own, start)
         if not before:
             return self._headed(own, start)
         if ARROW.fullmatch(_SPACES.sub("", self.text[before[-1].stop : own.start])):
@@ -291,6 +300,31 @@ class Beside:
         if self._opens(run[0].start, start) or self._labels(run, own, start):
             return joined([p.item.node for p in run if p.item.node is not None])
         return None
+
+    def _else(self, own: _Place, start: int) -> Cond | None:
+        """Of «Otherwise EQ», where the sentence before it gives its last equation a condition."""
+        words = _WORD.findall(self.blank[start:own.start])
+        earlier = [p for p in self.places if p.stop <= start and p.item.kind is Kind_.CLAIM]
+        low, high = self._sentence(start - 1) if start else (0, 0)
+        if not words or words[0].lower() not in _words("CLAIM_ELSE") or not earlier or earlier[-1].start < low or (
+                re.search(r"\n\s*\n", self.blank[earlier[-1].stop:own.start].strip("\0 "))):
+            return None
+        last = earlier[-1]
+        here = [p for p in self.places if low <= p.start < high]
+        return _opposite(last.item.cond or self._attached(last, here, low, high) or self._apposed(last, here, low))
+
+    def _apposed(self, own: _Place, here: Sequence[_Place], start: int) -> Cond | None:
+        """«If the margin is met, t s ≥ 1, EQ»: a relation between commas says in a formula what words say before it.
+
+        The words remain: what they may say beside it leaves the equation in doubt.
+        """
+        before = [p for p in here if p.start < own.start and p.item.kind is not Kind_.DEFINITION]
+        cond = before[-1] if before else None
+        if cond is None or cond.item.kind is not Kind_.CONDITION or not restricts(cond.item.formula.latex) and not (
+                isinstance(cond.item.node, Rel) and numeric(cond.item.node.terms[-1])):
+            return None
+        ahead, behind = self.blank[start:cond.start], self.blank[cond.stop:own.start]
+        return cond.item.node if _APPOSED.search(ahead) and _BEHIND.match(behind) else None
 
     def _headed(self, own: _Place, start: int) -> Cond | None:
         """The condition that a sentence of a case before it in its paragraph consists of: «Case 1: s > 0. Then EQ»."""
@@ -310,7 +344,7 @@ class Beside:
 
     def _behind(self, own: _Place, here: Sequence[_Place]) -> Cond | None:
         after = next((p for p in here if p.start >= own.stop), None)
-        if after is None or after.item.kind is not Kind_.CONDITION:
+        if after is None or after.item.kind is not Kind_.CONDITION or self._next(own, here):
             return None
         words = [w.lower() for w in _WORD.findall(self.blank[own.stop:after.start])]
         rest = [w for w in words if w not in _QUANTIFIED or w == "and"]
@@ -318,6 +352,18 @@ class Beside:
         opens = len(rest) == 1 and rest[0] in (_words("CLAIM_WHERE") - {"let", "suppose", "assume"}) | because
         parted = re.search(r"[.;]", self.blank[own.stop:after.start].strip("$\0 ."))
         return after.item.node if opens and not parted else None
+
+    def _next(self, own: _Place, here: Sequence[_Place]) -> bool:
+        """«If p > t it is EQ, if p < t it is EQ»: the condition behind the first opens the second."""
+        after = [p for p in here if p.start >= own.stop][:2]
+        before = [p for p in here if p.start < own.start]
+        if len(after) < 2 or after[1].item.kind is not Kind_.CLAIM or not before or (
+                before[-1].item.kind is not Kind_.CONDITION or not self._opens(
+                    before[-1].start, self._sentence(own.start)[0])):
+            return False
+        words = self.blank[after[0].stop:after[1].start]
+        return re.match(r"[\s$\0]*[,;]", self.blank[own.stop:after[0].start]) is not None and re.match(
+            r"[\s$\0]*(?!and\b)[a-z][^,;:]*\Z", words, re.IGNORECASE) is not None
 
     def _labels(self, run: Sequence[_Place], own: _Place, start: int) -> bool:
         """«1. i = j: EQ», | i = j | EQ |: nothing but a condition stands in front of an equation."""

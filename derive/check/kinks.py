@@ -31,6 +31,7 @@ from derive.expr import (
     Rel,
     Star,
     Tuple,
+    conditions,
     free_indices,
     is_bound,
     subst,
@@ -55,6 +56,7 @@ _LITTLE = Fraction(1, 1000)
 _SINGULAR = 10**20  # a number divided by a rounding residue
 PASSED = (Undefined, NoCase, TwoCases, DeriveError, LookupError, ArithmeticError, ValueError, TypeError)
 _BETWEEN = 60  # points at a claim's own thresholds and between them
+_MANY = 80  # points of which an equation that holds in a region holds at some
 _MORE = 40  # points that are looked for on a boundary
 _INDICES_UP_TO = 2  # numbers with which an index is compared, below all sizes that are tried
 
@@ -222,9 +224,15 @@ def _moved(point: Point, gap: Callable[[Point], Any], scope: Scope) -> Iterator[
         with suppress(*PASSED):
             own = gap(point)
             slope = gap(with_number(point, name, at, 1)) - own
-            found = with_number(point, name, at, -scope.kind.quotient(own, slope))
+            change = -scope.kind.quotient(own, slope)
+            found = with_number(point, name, at, change)
             if facts.hold(found):
                 yield found
+                continue
+            for other in point.given.get(name, {}).keys() - {at}:  # of entries that add up to 1
+                if facts.hold(both := with_number(found, name, other, -change)) and scope.compiler.same(gap(both), 0):
+                    yield both
+                    break
 
 
 def with_number(point: Point, name: str, at: Any, change: Any) -> Point:
@@ -302,6 +310,61 @@ def left_out(node: Rel, whole: Cond, scope: Scope) -> str | None:
                 place = ", ".join(f"{v.name} = {n}" for v, n in zip(claim.variables, at, strict=True))
                 return f"{f'at {place} ' if place else ''}for {point.describe()}: no case applies"
     return None
+
+
+def placed(cond: Cond, node: Cond, scope: Scope) -> tuple[Point, ...]:
+    """Points at which the values are equal that a condition says are."""
+    found: list[Point] = []
+    for rel in conditions(cond):
+        if isinstance(rel, Rel) and rel.ops == ("=",) and of_values(rel):
+            left, right = rel.terms
+            for point, at, (first, second) in _both(left, right, node, islice(scope.points(), _NEAR), scope):
+                def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
+                    return first(p, at) - second(p, at)
+
+                found += islice(_moved(point, gap, scope), 1)
+    return tuple(found[:_BETWEEN])
+
+
+def said(node: Cond, points: Iterable[Point], scope: Scope, slope: bool) -> int:
+    """At how many points a claim says something, one of a slope also where there is none."""
+    found = 0
+    for claim in scope.compiler.claims(node):
+        for point in points:
+            for at in claim.assignments(point):
+                with suppress(*PASSED):
+                    sides = claim.sides(point, at, set())
+                    found += sides is not None and (slope or Undefined not in sides)
+    return found
+
+
+def nowhere(node: Node, scope: Scope) -> bool:
+    """Whether a claim fails for all its indices at all of many points."""
+    told = 0
+    for claim in scope.compiler.claims(node):
+        for point in islice(scope.points(), 4 * _MANY):
+            for at in claim.assignments(point):
+                try:
+                    sides = claim.sides(point, at, set())
+                except PASSED:
+                    continue
+                if sides is not None:
+                    told += 1
+                    if not claim.contradiction(sides) and _stays(claim, point, at):
+                        return False
+            if told >= _MANY:
+                break
+    return told >= _MANY
+
+
+def _stays(claim: Claim, point: Point, at: Index) -> bool:
+    """Whether what holds at a point holds around it, too."""
+    for near in _around(point, random.Random(0), _INDICES_UP_TO + _RANKED):
+        with suppress(*PASSED):
+            sides = claim.sides(near, at, set())
+            if sides is not None and claim.contradiction(sides):
+                return False
+    return True
 
 
 def _no_case(claim: Claim, point: Point, at: Index) -> bool:

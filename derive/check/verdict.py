@@ -61,7 +61,7 @@ from derive.verify.points.draw import thresholds
 from derive.verify.points.point import LOSS
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
-from derive.verify.report import Verdict
+from derive.verify.report import ENOUGH, Verdict
 from derive.verify.scope import Scope, gather, localised
 
 # refutations that a range or a domain left unsaid may explain
@@ -156,6 +156,16 @@ class Judge:
             return False
         return sum(map(bool, said)) >= _FEW // 2
 
+    def fails(self, link: Rel, cond: Cond | None = None) -> bool:
+        """Whether an equation holds at none of many points: then it holds in no region."""
+        link = _of_loss(link, self.module)
+        try:
+            with precision():
+                node = componentwise(localised(link if cond is None else Given(link, cond), self.module), self.table)
+                return kinks.nowhere(node, self._scope(node))
+        except (DeriveError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
+            return False
+
     def _scope(self, node: Node) -> Scope:
         """The points at which a statement is tried: the same for all that name no further number and letter."""
         module = shrunk(self.module, (node,))
@@ -215,7 +225,8 @@ class Judge:
                 return self._square(link, cond) or Found(Verdict.NOT_READ, f"undecided {told}")
             return Found(Verdict.REFUTED, "", told.removeprefix("at ") if told.startswith("at for") else told)
         if found.verdict == Verdict.NOT_READ:
-            return Found(found.verdict, found.evidence)
+            return (_at_places(claim, node, cond, scope) if cond is not None else None) or Found(
+                found.verdict, found.evidence)
         return _held(claim, node, scope, found.verdict, scope.located(found.evidence), self._proved)
 
     def _proved(self, node: Cond) -> bool:
@@ -363,6 +374,20 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
             return Found(Verdict.REFUTED, "", what)
         return Found(OFF_TIES, f"{found} off ties; at a kink no generalised derivative {what}")
     return Found(found, evidence)
+
+
+def _at_places(claim: Rel, node: Cond, cond: Cond, scope: Scope) -> Found | None:
+    """Of what is said where values are equal, at points that are moved there: at p = t, at a kink."""
+    places = kinks.placed(cond, node, scope)
+    if not places:
+        return None
+    against = kinks.refuted(node, places, scope)
+    if against is not None:
+        return None if any(words in against for words in _UNDECIDED) else Found(Verdict.REFUTED, "", against)
+    if kinks.handled(claim) and (beyond := kinks.outside(claim, node, scope, places)) is not None:
+        return Found(Verdict.REFUTED, "", beyond[0])
+    said = kinks.said(node, places, scope, kinks.handled(claim))
+    return Found(Verdict.TESTED, f"at {said} points where it says that it holds") if said >= ENOUGH else None
 
 
 def _has_cases(nodes: Iterable[Node]) -> bool:

@@ -153,6 +153,36 @@ def test_what_words_suppose_is_no_claim(text: str) -> None:
     assert not derive.check(card, text=text).checks
 
 
+HINGE = (r"The hinge loss is $\ell = \max(0, 1 - t s)$ with $s = \sum_i w_i x_i$, a label $t \in \{-1, 1\}$ and trainable $w$. "
+         r"Derive $\frac{\partial \ell}{\partial w_i}$.")
+LOGISTIC = (r"A logistic unit computes $p = \frac{1}{1 + e^{-s}}$ and has the loss $\ell = -t \log p - (1 - t) \log(1 - p)$ "
+            r"with target $t \in \{0, 1\}$. Derive $\frac{\partial \ell}{\partial s}$.")
+CROSS = (r"Let $p_k = \frac{e^{s_k}}{\sum_j e^{s_j}}$ and $\ell = -\sum_k t_k \log p_k$ with a target $t$, $\sum_k t_k = 1$. "
+         r"Derive $\frac{\partial \ell}{\partial s_k}$.")
+DW, DS, DK, DY = (rf"\frac{{\partial \ell}}{{\partial {x}}}" for x in ("w_i", "s", "s_k", "y"))
+OTHERWISE = f"Otherwise ${DW} = -t x_i$."
+APART = [
+    (HINGE, f"If the margin is met, that is $t s \\ge 1$, then ${DW} = 0$. {OTHERWISE}", ["proved"] * 2),
+    (HINGE, f"If the margin is met, that is $t s \\ge 1$, then ${DW} = -t x_i$. Otherwise ${DW} = 0$.", ["refuted"] * 2),
+    (HINGE, f"If $t s < 1$ is violated, ${DW} = 0$.", ["not read"]),  # it is right
+    (HINGE, f"If the margin is violated, $t s < 1$, then ${DW} = t x_i$.", ["refuted"]),
+    (HINGE, f"If the sample is noisy, $t s < 1$, then ${DW} = t x_i$.", ["not read"]),  # who knows what noisy ones are
+    (LOGISTIC, f"For a positive example, $t = 1$, we obtain ${DS} = p - 1$.", ["tested"]),
+    (LOGISTIC, f"For a negative example, $t = 0$, we obtain ${DS} = 1 - p$.", ["refuted"]),
+    (CROSS, f"For the true class, $t_k = 1$, it is ${DK} = p_k - 1$ and for all other classes, $t_k = 0$, it is "
+            f"${DK} = p_k$.", ["tested"] * 2),
+    (ABSOLUTE, f"If $y > t$ it is ${DY} = 1$, if $y < t$ it is ${DY} = -1$.", ["proved"] * 2),
+    (ABSOLUTE, f"If $y > t$ it is ${DY} = -1$, if $y < t$ it is ${DY} = 1$.", ["refuted"] * 2),
+    (ABSOLUTE, f"We set ${DY} = 0$ if $y = t$.", ["tested"]), (ABSOLUTE, f"We set ${DY} = 2$ if $y = t$.", ["refuted"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "text", "verdicts"), APART)
+def test_a_relation_between_commas_says_what_the_words_say(question: str, text: str, verdicts: list[str]) -> None:
+    card = derive.Card.parse(f"---\nid: apart\n---\n\n# Question\n{question}\n")
+    assert [str(c.verdict) for c in derive.check(card, text=text).checks] == verdicts
+
+
 LEAKY = r"Leaky ReLU: $y_i = \max(0, x_i) + 0.1 \min(0, x_i)$. Derive the backward message."
 ONE, TENTH = r"$\frac{\partial y_i}{\partial x_i} = 1$", r"$\frac{\partial y_i}{\partial x_i} = 0.1$"
 WORDED = [

@@ -42,7 +42,7 @@ from derive.variants import drawn, has_choices
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
-              help="Formats, separated by commas; obsidian, qmd, ipynb, anki, too. [default: those that work here]")
+              help="Formats, separated by commas; obsidian, qmd, ipynb, anki, moodle, too. [default: those that work here]")
 @click.option("--spaced-repetition", "repeated", is_flag=True,
               help="Of obsidian: notes as cards of that plug-in.")
 @detail_option

@@ -21,11 +21,12 @@ _WRITERS = {
     "qmd": ("derive.render.quarto", "qmd"),
     "ipynb": ("derive.render.notebook", "ipynb"),
     "anki": ("derive.decks.anki", "apkg"),
+    "moodle": ("derive.decks.moodle", "xml"),
 }
 FORMATS = tuple(_WRITERS)
 SUFFIXES = {name: suffix for name, (_, suffix) in _WRITERS.items()}
 _SHEETS = ("md", "tex", "pdf", "html")
-COLLECTED = ("anki",)  # one file holds the cards of a whole run
+COLLECTED = ("anki", "moodle")  # one file holds the cards of a whole run
 __all__ = ["COLLECTED", "DETAILS", "FORMATS", "SUFFIXES", "available", "collection", "files", "part", "ready", "render"]
 
 

@@ -1,0 +1,147 @@
+"""Questions for Moodle's question bank, in a category for each course: numbers to be filled in, or an essay.
+
+A question that gives numbers asks for each number of its answer; any other is an essay, whose graders read the marking
+guide.  The solution is the feedback that is shown afterwards.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from derive.decks import cloze
+from derive.decks.html import Writer, blocks, displayed, inline
+from derive.decks.mistaken import mistaken
+from derive.errors import Problem, VerificationError
+from derive.exposition.numbers import Answered, answered
+from derive.exposition.subject import Subject
+from derive.handout.marking import marking, unfair
+from derive.notation import write
+from derive.render.dialect import question
+from derive.render.guard import guard, refuse_failures
+from derive.render.pictures import figure_name, plain, svg
+from derive.sheet import Scene, Sheet, sections
+from derive.verify.report import Report
+from derive.words import environment
+
+if TYPE_CHECKING:
+    from derive.solve import Solution
+
+_INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # of XML
+_UNNAMED = "derive"  # the category of cards without a course
+_NAME = 200  # characters of a question's name
+_ID = 100
+
+
+def part(solution: Solution, detail: str = "standard") -> str:
+    """The course and the question of one card, as JSON."""
+    say: Any = environment("en").get_template("notes.j2").module
+    card, (answer, *rest) = solution.card, solution.sheet.parts(detail)
+    subject = Subject(solution.messages, card.question if card else "")
+    found = answered(subject)
+    asked = question(card, lambda text, line: Writer(line).document(text)) or inline(solution.sheet.title)
+    name = card.id if card else solution.module.key
+    steps = [{"heading": inline(heading.text) if heading else say.solution(), "body": blocks(own, _address(solution))}
+             for heading, own in sections(block for part in rest for block in part)]  # fmt: skip
+    feedback = blocks(answer, _address(solution)) + "\n" + _pages().get_template("steps.html").render(steps=steps)
+    entries = _entries(found, subject, say) if found else ""
+    guide, points = ("", 0) if entries else _guide(solution, say)
+    xml = _pages().get_template("question.xml").render(
+        type="cloze" if entries else "essay", name=f"{name}: {plain(solution.sheet.title)}"[:_NAME], id=name[:_ID],
+        text=f"{asked}\n{entries}", feedback=feedback, guide=guide, points=points, tags=card.tags if card else (),
+        files=[{"name": _file(solution, f.scene), "data": base64.b64encode(svg(f.scene).encode()).decode()}
+               for f in solution.sheet.figures(detail)],
+    )  # fmt: skip
+    xml = _INVALID.sub("\N{REPLACEMENT CHARACTER}", xml)
+    _refuse_others(xml, solution, detail, found)
+    return json.dumps({"course": card.course if card else "", "xml": xml}, ensure_ascii=False)
+
+
+def collected(parts: Sequence[tuple[str, int]]) -> str:
+    """The file of some cards' questions, by courses; the same cards give the same text."""
+    courses: dict[str, list[str]] = {}
+    for text, _ in parts:
+        found = json.loads(text)
+        courses.setdefault(found["course"], []).append(found["xml"])
+    written = ['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>"]
+    for course, questions in courses.items():
+        path = "$course$/top/" + (" ".join(_INVALID.sub(" ", course).split()).replace("/", "//") or _UNNAMED)
+        written += [_pages().get_template("category.xml").render(path=path), *questions]
+    text = "\n".join([*written, "</quiz>"]) + "\n"
+    if len(ElementTree.fromstring(text)) != len(courses) + len(parts):
+        raise VerificationError(Problem("the finished file has other questions than were made"))
+    return text
+
+
+def render(solution: Solution, detail: str = "standard") -> str:
+    """The file of one card's question."""
+    return collected([(part(solution, detail), 0)])
+
+
+def _entries(found: Answered, subject: Subject, say: Any) -> str:
+    """What is to be filled in: each result with its blanks."""
+    made = [*cloze.of_results(found.results, mistaken(subject, found), say.likely)]
+    digits = cloze.decimals([b for _, own in made for b in own.values()]) if made else 0
+    lines = [f"<p>{inline(f'${write(result.node, subject.module.table)}$')} = "
+             + (f"{cloze.table(result, own)}</p>" if () in own else f"</p>{cloze.table(result, own)}")
+             for result, own in made]  # fmt: skip
+    return "\n".join([*([f"<p>{say.decimals(digits)}</p>"] if digits else []), *lines])
+
+
+def _guide(solution: Solution, say: Any) -> tuple[str, int]:
+    """The marking guide, and the points that it sums to."""
+    points = solution.card.points if solution.card else None
+    found = marking(solution, points)
+    refuse_failures(Report(tuple(unfair(found, solution, points))))
+    shares = [{"points": _half(share.points), "parts": [
+        {"kind": item.kind, "formulas": blocks(item.formulas, str)} for item in share.items]}
+              for share in found.shares]  # fmt: skip
+    mistakes = [{"words": inline(m.words), "cost": _half(m.cost)} for m in found.mistakes]
+    words: Any = environment("en").get_template("handout.j2").module
+    text = _pages().get_template("guide.html").render(
+        shares=shares, mistakes=mistakes, stated=points is not None, total=found.points, say=say, words=words)
+    guard(text, Sheet("", tuple(f for s in found.shares for i in s.items for f in i.formulas), ()), "full", displayed)
+    return text, found.points
+
+
+def _half(points: Fraction) -> str:
+    whole = int(points)
+    return (str(whole) if whole or points == 0 else "") + ("½" if points != whole else "")
+
+
+def _refuse_others(xml: str, solution: Solution, detail: str, found: Answered | None) -> None:
+    """Raise :class:`VerificationError` unless the finished question has the sheet's formulas, and right numbers."""
+    made = ElementTree.fromstring(xml)
+    guard(made.findtext("generalfeedback/text", ""), solution.sheet, detail, displayed)
+    if made.get("type") == "cloze" and found is not None:
+        wanted = [v for r in found.results for _, v in sorted(r.values.items()) if abs(float(v)) != float("inf")]
+        shown = cloze.blanks(made.findtext("questiontext/text", ""))
+        if len(shown) != len(wanted) or any(abs(b.right - float(v)) > b.tolerance / 1000
+                                            for b, v in zip(shown, wanted, strict=True)):
+            raise VerificationError(Problem("the finished question asks for other numbers than were checked"))
+
+
+def _address(solution: Solution) -> Any:
+    return lambda scene: f"@@PLUGINFILE@@/{_file(solution, scene)}"
+
+
+def _file(solution: Solution, scene: Scene) -> str:
+    return re.sub(r"[^a-zA-Z0-9._-]+", "_", figure_name(solution, scene))
+
+
+def _cdata(text: str) -> str:
+    """Text in which nothing is markup of XML."""
+    return "<![CDATA[" + text.replace("]]>", "]]]]><![CDATA[>") + "]]>"
+
+
+@cache
+def _pages() -> Any:
+    made = environment("decks", keep_trailing_newline=False)
+    made.filters["cdata"] = _cdata
+    return made

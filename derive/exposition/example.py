@@ -59,7 +59,7 @@ def in_rows(tensor: Mapping[Index, Any], number: Callable[[Any], str] = plain) -
     return (", ", "; ", " / ")[rank - 2].join(parts)
 
 
-_PARTS = ("forward", "backward", "derivatives")
+_PARTS = ("forward", "between", "backward", "derivatives")
 DIGITS = 4
 _MANY = 9  # letters that are given, of which a table says the numbers
 _FEW = 16  # rows of a table that stands in every sheet
@@ -85,12 +85,18 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
         b.prose("example_given", upstream=names[-1] not in module.given, given=bool(module.values))
         numbers = (eq(Entry(name, ()), printed(point.tensor(name))) for name in names)
         b.joined("example_given", numbers, "example", definition=True)
+        if module.values:  # the answer has all but what lies between
+            wanted = {f"delta_{t.wrt}" for t in subject.backward}
+            results = [r for r in results if r.part == "between" or (
+                r.part == "backward" and isinstance(r.node, Entry) and r.node.tensor not in wanted)]
+            if not results:
+                return
         if kind is EXACT:
             exact(b, results)
             if subject.backward and not module.values:
                 tied(b, module, point)
         else:
-            rounded(b, results)
+            rounded(b, results, "between" if module.values else "rounded")
         if others:
             elsewhere(b, [first + r for first, (_, r) in zip(given[1:], others, strict=True)])
 
@@ -110,13 +116,15 @@ def exact(b: Builder, results: list[Result]) -> None:
         own = [r for r in results if r.part == part]
         if own:
             of_many = [r for r in own if not isinstance(r.node, Partial) or len(r.node.of.children()) > 0]
-            b.prose(f"example_{part}", several=len(of_many) > (part == "forward"))
+            several = len(of_many) > (part == "forward")
+            facts: dict[str, Any] = {"digits": None} if part == "between" else {"several": several}
+            b.prose(f"example_{part}", **facts)
         b.joined(f"example_{part}", (eq(node, printed(values)) for node, values, _ in own), "example")
 
 
-def rounded(b: Builder, results: list[Result]) -> None:
+def rounded(b: Builder, results: list[Result], words: str) -> None:
     """A row for each tensor, each δ, each derivative."""
-    b.prose("example_rounded", digits=DIGITS)
+    b.prose(f"example_{words}", digits=DIGITS)
     rows = tuple((b.m(node), in_rows(values, in_decimals)) for node, values, _ in results)
     b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")
 

@@ -44,7 +44,7 @@ def answered(subject: Subject) -> Answered | None:
         Entry(f"delta_{x}", ()): Partial(Entry(LOSS, ()), Entry(x, ())) for x in asked_for}
     return Answered(point, kind, scope, [
         r._replace(node=named.get(r.node, r.node)) for r in found
-        if r.part != "backward" or (isinstance(r.node, Entry) and r.node.tensor in wanted)])
+        if r.part in ("forward", "derivatives") or (isinstance(r.node, Entry) and r.node.tensor in wanted)])
 
 
 def asked(b: Builder, subject: Subject) -> None:

@@ -47,11 +47,13 @@ def build(b: Builder, d: Story) -> Trial | None:
     scope = scope_of(d, point)
     b.joined("example_given", (eq(source, matrix(point.given[d.wrt])), eq(upstream, matrix(point.tensor(
         upstream.tensor)))), scope, definition=True)
-    b.prose("example_output", op=d.op)
-    b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), scope)
-    b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
     gradient = gradient_of(d, point)
-    b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), scope)
+    if not given:  # what the answer has not
+        b.prose("example_output", op=d.op)
+        b.math("example_output", eq(output, matrix(point.tensor(d.module.output))), scope)
+    if upstream.tensor not in given:
+        b.prose("example_gradient", op=d.op, overlaps=d.field.overlaps)
+        b.math("example_gradient", eq(Entry(f"delta_{d.wrt}", ()), matrix(gradient)), scope)
     if scope == "example":
         gradients(b, d, point, gradient)
     if not given:

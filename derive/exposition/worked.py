@@ -119,7 +119,8 @@ def _stated(subject: Subject, kind: Arithmetic) -> Worked:
     """What follows from the numbers of the question; raises :class:`CardError` at a kink."""
     point = stated(subject.module, kind)
     try:
-        found = [*following(subject, point, cache(Compiler.of(subject.messages, kind).function))]
+        compiled = cache(Compiler.of(subject.messages, kind).function)
+        found = [*following(subject, point, compiled), *between(subject, point, compiled)]
         if kind is not EXACT and any(abs(v) >= _GREATEST for r in found for v in r.values.values()):
             raise CardError(f"at the numbers of the question a result is beyond {_GREATEST:,}: choose smaller ones")
         return Worked(point, found)
@@ -295,6 +296,21 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
                 node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))
                 values = {i: value(point, (*at, *i)) for i in known}
                 yield Result(node, _agreeing(values, known, point), "derivatives")
+
+
+def between(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:
+    """Of an output that is one number its derivatives by the tensors on the way to what is asked for, the last first.
+
+    Raises :class:`VerificationError` like :func:`following`.
+    """
+    output, asked = subject.module.output, {t.wrt for t in subject.targets}
+    ways = {t for target in subject.forward if target.of == output for t in subject.path(target)} - {output} - asked
+    for tensor in (t for t in reversed(subject.module.defined) if t in ways and subject.is_scalar):
+        step = subject.messages.jacobian(tensor)
+        value = compiled(cast(Entry, cast(Partial, step.before).wrt).indices, cast(Expr, step.after))
+        known = {at: point.partial(output, (), tensor, at) for at in point.tensor(tensor)}
+        node = Partial(Entry(output, ()), Entry(tensor, ()))
+        yield Result(node, _agreeing({at: value(point, at) for at in known}, known, point), "between")
 
 
 def _agreeing(derived: Values, known: Values, point: Point) -> Values:

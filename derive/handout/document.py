@@ -192,8 +192,8 @@ def _marking(solution: Solution, points: int | None) -> dict[str, Any]:
     found = marking(solution, points)
     refuse_failures(Report(tuple(unfair(found, solution, points))))
     earned = [{"points": half(share.points), "parts": [
-        {"kind": item.kind, "formulas": _checked(Sheet("", item.formulas, ()))} for item in share.items]}
-              for share in found.shares]  # fmt: skip
+        {"kind": item.kind, "valued": bool(item.numbers), "formulas": _checked(Sheet("", item.blocks, ()))}
+        for item in share.items]} for share in found.shares]  # fmt: skip
     lost = [{"words": mistake.words, "cost": half(mistake.cost)} for mistake in found.mistakes]
     return {"shares": earned, "mistakes": lost, "stated": points is not None, "total": found.points}
 

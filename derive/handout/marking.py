@@ -9,13 +9,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, cast
 
+from derive.calculus.dependence import reached
 from derive.calculus.derivation import Step, is_silent
 from derive.exposition.story import Story, whole
 from derive.exposition.window_example import example_point
 from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Partial, Pow, Reduce, Rel, walk
+from derive.handout.computed import computed, numbers
 from derive.module import Module
 from derive.records import dataclass
-from derive.sheet import Math
+from derive.sheet import Block, Math
 from derive.solve import Solution
 from derive.verify.mistakes import jacobians, messages, values_of
 from derive.verify.report import Check, Verdict
@@ -31,13 +33,20 @@ _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 class Item:
     """What is asked for: of ``kind``, in the forms that the answer gives it, by these ``steps`` of the derivation.
 
-    Kinds: "forward", "jacobian", "message", and "either", a derivative or the message that it gives.
+    Kinds: "forward", "jacobian", "message", and "either", a derivative or the message that it gives; "value" of what
+    a question with numbers asks for. Of such a question the ``numbers`` stand beside the formulas.
     """
 
     kind: str
     formulas: tuple[Math, ...]
     steps: tuple[Step, ...] = ()
     written: int = 1
+    numbers: tuple[Block, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is to be written for it."""
+        return (*self.formulas, *self.numbers)
 
     @property
     def weight(self) -> int:
@@ -100,11 +109,11 @@ def unfair(guide: Marking, solution: Solution, points: int | None) -> Iterator[C
         yield wrong("The points sum to those of the question", f"they are {', '.join(str(s.points) for s in shares)}")
     asked = [(item, s) for s in shares for item in s.items]
     places = [[n for n, block in enumerate(solution.sheet.answer) if block in item.formulas
-               and block.name != "between"] for item, _ in asked]
-    known = [item.formulas for item in items(solution)]
-    if [item.formulas for item, _ in asked] != known or any(not p for p in places) or sorted(places) != places:
+               and block.name != "between"] for item, _ in asked if item.formulas]
+    known = [item.blocks for item in items(solution)]
+    if [item.blocks for item, _ in asked] != known or any(not p for p in places) or sorted(places) != places:
         yield wrong("Each thing asked for earns points once, in the answer's order", f"{len(asked)} of {len(known)}")
-    if any(_kind(item.formulas) != item.kind for item, _ in asked):
+    if any((_kind(item.formulas) if item.formulas else "value") != item.kind for item, _ in asked):
         yield wrong("What earns points is called what it is", ", ".join(item.kind for item, _ in asked))
     groups = [(sum(item.weight for item in s.items), s.points) for s in shares]
     exact = [(points, Fraction(total * weight, sum(w for w, _ in groups))) for weight, points in groups]
@@ -167,8 +176,36 @@ def items(solution: Solution) -> tuple[Item, ...]:
         if key is not None:
             found.setdefault(key, []).append(cast(Math, block))
     made = [_item(key, tuple(forms), solution, apart) for key, forms in found.items()]
+    if module.values:
+        made = list(in_numbers(made, solution))
     first = next((n for n, item in enumerate(made) if item.kind != "forward"), 0)
     return tuple(replace(m, formulas=(*between, *m.formulas)) if n == first else m for n, m in enumerate(made))
+
+
+def in_numbers(made: Sequence[Item], solution: Solution) -> Iterator[Item]:
+    """Of a question with numbers: the values that it asks for, by what is evaluated for them, others with theirs."""
+    module, shown = solution.messages.module, dict(numbers(solution))
+    question, evaluated = solution.card.question if solution.card is not None else "", set[str]()
+    for tensor in computed(question, module):
+        new = {*reached(Entry(tensor, ()), module), tensor} & {*module.defined} - evaluated
+        own = [module.definition(t)[1] for t in new]
+        evaluated |= new
+        if (value := shown.get(Entry(tensor, ()))) is not None:
+            yield Item("value", (), (), sum(1 + _signs(v) for v in own), (value,))
+    for item in made:
+        lefts = {_unlettered(cast(Rel, f.expr).terms[0]) for f in item.formulas}
+        yield replace(item, numbers=tuple(block for node, block in shown.items() if _unlettered(node) in lefts))
+
+
+def _unlettered(left: Node) -> tuple[str, ...]:
+    """(y, W) of ∂y_k/∂W_{ij}, also of ∂y_0/∂W."""
+    ends = (left.of, left.wrt) if isinstance(left, Partial) else (left,)
+    return tuple(cast(Entry, end).tensor for end in ends)
+
+
+def _signs(value: Expr) -> int:
+    """The sums and functions in it."""
+    return sum(isinstance(n, Reduce | Fn | Cases | Extremum) for n in walk(value))
 
 
 def both_asked(module: Module) -> bool:
@@ -182,7 +219,7 @@ def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apa
     if key == ("forward",):
         made = Item("forward", forms)
         # of a layer that is only named the formulas are to be known: each sum and each function in them counts, too
-        signs = sum(isinstance(n, Reduce | Fn | Cases | Extremum) for value in made.values for n in walk(value))
+        signs = sum(map(_signs, made.values))
         return replace(made, written=len(forms) + (signs if solution.messages.module.name else 0))
     kind = _kind(forms)
     _, wrt, *of = key
@@ -211,7 +248,7 @@ def mistakes(solution: Solution, asked: Sequence[Item]) -> Iterator[tuple[str, I
     """(words, the item that it spoils, which part of its points it loses): such as this question gives occasion to."""
     story = whole(solution.messages)
     if story is not None:
-        yield from _of_windows(story, [item for item in asked if item.kind != "forward"])
+        yield from _of_windows(story, [item for item in asked if item.kind not in ("forward", "value")])
         return
     for item in asked:
         for words, part in _of_formulas(item) if item.kind != "forward" else ():

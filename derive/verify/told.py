@@ -270,6 +270,11 @@ def _divided(layer: Said, divisor: str) -> bool:
     return divisor in known if known else divisor == "own"
 
 
+def _rounded(layer: Said, digits: int | None) -> bool:
+    bodies = (*layer.module.equations, *(f.body for f in layer.module.functions))
+    return digits in (None, _ROUNDED) and bool(digits) == (arithmetic_of(bodies) is not EXACT)
+
+
 def _parted(layer: Said, wrt: str) -> bool:
     """One part of the derivation is by the letter, and a display of that part is, too."""
     leads = {c.words: layer.named([c.facts["wrt"]]) for c in layer.sheet.claims if c.macro == "chain_by"}
@@ -343,8 +348,7 @@ ALONE: dict[str, Alone] = {
     "here.size": lambda layer, size: size in (None, layer.module.input_size),
     "here.identity": lambda layer, alone: not alone or any(
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
-    "answer_numbers.digits": lambda layer, digits: digits in (None, _ROUNDED) and bool(digits) == (arithmetic_of((
-        *layer.module.equations, *(f.body for f in layer.module.functions))) is not EXACT),
+    "answer_numbers.digits": _rounded, "example_between.digits": _rounded,
     "answer_numbers.tied": lambda layer, tied: tied == any(
         m.scope == "tied" for m in layer.answer if m.name == "numbers"),
     "example_given.own": lambda layer, own: own == (f"delta_{layer.module.output}" in dict(layer.module.values)),

@@ -15,7 +15,7 @@ from derive.exposition.example import in_rows
 from derive.exposition.sheet import compose
 from derive.exposition.subject import Subject
 from derive.exposition.worked import following, worked
-from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, walk
+from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, conditions, walk
 from derive.magnitudes import distributions, expected, targets
 from derive.numeric.arithmetic import DECIMAL, EXACT, precision
 from derive.sheet import Math, Sheet, Table
@@ -194,3 +194,16 @@ def test_upstream_numbers_differ_and_integers_stand_where_roots_alone_do() -> No
 
 def test_a_single_size_leaves_more_than_a_pair() -> None:
     assert len(shown_of(composed("softmax_cross_entropy"))["s"]) == 3
+
+
+@pytest.mark.parametrize("name", ["one_neuron_step", "two_layers_numbers", "max_pooling_numbers"])
+def test_the_example_of_a_question_with_numbers_repeats_nothing_of_its_answer(name: str) -> None:
+    sheet = solved(name).sheet
+    answer = {b.latex for b in sheet.answer if isinstance(b, Math)} | {r for b in sheet.answer if isinstance(b, Table) for r in b.rows}
+    assert answer & {(r"$p$", "0.5622")} or name != "one_neuron_step"
+    shown = [b for b in sheet.details if isinstance(b, Math) and b.scope == "example" and not b.definition]
+    tables = [r for b in sheet.details if isinstance(b, Table) for r in b.rows]
+    lefts = {c.terms[0] for b in sheet.answer if isinstance(b, Math) and b.name == "numbers" for c in conditions(b.expr) if isinstance(c, Rel)}
+    assert not lefts & {c.terms[0] for b in shown for c in conditions(b.expr) if isinstance(c, Rel)}
+    assert not answer & {*tables}
+    assert shown or tables or name == "max_pooling_numbers"

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from derive.handout.computed import computed
 from derive.handout.marking import (
     HALF,
     UNSTATED,
+    Item,
     Marking,
     Mistake,
     Share,
@@ -23,6 +25,7 @@ from derive.handout.marking import (
     marking,
     unfair,
 )
+from derive.sheet import Prose
 from derive.solve import Solution
 from derive.verify.report import Report
 from tests.bank import composed
@@ -208,3 +211,38 @@ ALTERED: list[tuple[str, Callable[[Marking], Marking], str]] = [
 def test_an_altered_guide_is_refuted(name: str, altered: Callable[[Marking], Marking], what: str) -> None:
     found = unfair(altered(marking(solution(name), 10)), solution(name), 10)
     assert any(check.evidence.startswith(what) for check in found)
+
+
+NUMBERS = {"one_neuron_step": ["p", "ell", ("ell", "w"), ("ell", "b")], "two_layers_numbers": ["y", ("y", "W"), ("y", "v"), ("y", "x")],
+           "max_pooling_numbers": ["Y", ("loss", "X")]}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_numbers_that_are_asked_for_earn_the_points_of_a_question_with_numbers(name: str) -> None:
+    found = items(solution(name))
+    assert [item.kind for item in found] == ["jacobian" if isinstance(asked, tuple) else "value" for asked in NUMBERS[name]]
+    assert all(len(item.numbers) == 1 for item in found)
+    assert all(bool(item.formulas) == (item.kind != "value") for item in found)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_guide_to_other_numbers_is_unfair(name: str) -> None:
+    guide = marking(solution(name), 6)
+    (first, *_) = items(solution(name))
+    def put(other: Item | None) -> Marking:
+        return replace(guide, shares=tuple(replace(s, items=tuple(i for item in s.items if (i := other if item == first else item)))
+                                           for s in guide.shares))
+
+    (own,) = first.numbers
+    wrong = replace(own, text="$p$: 0.5") if isinstance(own, Prose) else replace(own, latex=own.latex + "0")  # type: ignore[call-arg, union-attr]
+    assert not [*unfair(guide, solution(name), 6)]
+    assert [*unfair(put(replace(first, numbers=(wrong,))), solution(name), 6)]
+    assert [*unfair(put(replace(first, numbers=())), solution(name), 6)]
+    assert [*unfair(put(None), solution(name), 6)]
+
+
+def test_what_is_asked_for_by_its_letter_or_as_the_output() -> None:
+    module = solution("one_neuron_step").messages.module
+    for question, asked in ((r"Compute $p$, $\ell$ and $x$.", ("p", "ell")), ("Find the output for $p = 1$. Then $p$ is known.", ("ell",)),
+                            (r"Here $p$ is a number. Derive $\partial \ell / \partial p$.", ())):
+        assert computed(question, module) == asked

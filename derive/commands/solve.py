@@ -42,7 +42,7 @@ from derive.variants import drawn, has_choices
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=OUTPUT, show_default=True,
               help="Folder for the finished sheets.")
 @click.option("--format", "formats", metavar="md,tex,pdf,html",
-              help="Formats, separated by commas; obsidian, qmd, ipynb, anki, moodle, too. [default: those that work here]")
+              help="Formats by commas; obsidian, qmd, ipynb, anki, moodle, too. [default: those that work here]")
 @click.option("--spaced-repetition", "repeated", is_flag=True,
               help="Of obsidian: notes as cards of that plug-in.")
 @detail_option
@@ -242,7 +242,7 @@ class _Run:
         contents = {(targets[f].parent / name if name else targets[f]): data
                     for f in targets for name, data in result.files[f].items()}  # fmt: skip
         unchanged(job)
-        for f in result.files.keys() - targets.keys():
+        for f in (f for f in self.task.formats if f not in targets):
             self.parts.setdefault(f, {})[job.path] = (str(result.files[f][""]), written_at(job.path))
         if not self.dry_run:
             write_all(contents)

@@ -99,7 +99,8 @@ def collected(parts: Sequence[tuple[str, int]]) -> bytes:
 
 def render(solution: Solved, detail: str = "standard") -> bytes:
     """The deck of one card, as old as ``SOURCE_DATE_EPOCH`` says."""
-    return collected([(part(solution, detail), int(os.environ.get("SOURCE_DATE_EPOCH", "0")))])
+    pinned = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return collected([(part(solution, detail), int(pinned) if pinned.isdecimal() else 0)])
 
 
 def ready() -> None:

@@ -70,7 +70,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     fake_render.SUFFIXES["bundle"] = "bundle"  # type: ignore[attr-defined]
     fake_render.COLLECTED = ("bundle",)  # type: ignore[attr-defined]
     fake_render.part = lambda solution, format, detail: f"{solution.card.id} {solution.card.question.strip()} {detail}"  # type: ignore[attr-defined]
-    fake_render.collection = lambda format, parts: f"{format}: " + ", ".join(f"{text} {written}" for text, written in parts)  # type: ignore[attr-defined]
+    fake_render.collection = lambda format, parts: f"{format}: " + ", ".join(f"{text} {written}{group}" for text, written, group in parts)  # type: ignore[attr-defined]
+    fake_render.Part = lambda *given: given  # type: ignore[attr-defined]
     fake_render.ready = lambda format: None  # type: ignore[attr-defined]
     fake_render.DETAILS = ("full", "short")  # type: ignore[attr-defined]
     fake_render.available = lambda: ("md", "tex")  # type: ignore[attr-defined]
@@ -131,6 +132,11 @@ def test_a_deck_holds_the_cards_of_a_run(run: Run, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
     os.utime("bank/q1.md", (9, 9))
     assert run("bank/q1.md", "--format", "bundle").exit_code == 0 and Path("output/q1.bundle").read_text() == "bundle: q1 Q standard 9"
+    Path("bank/q3.md").write_text("---\nid: q3\nvary_n: [1, 2, 3]\n---\n# Question\n{{n}}\n")
+    found = run("bank/q1.md", "bank/q3.md", "--format", "bundle,tex", "--variant", "2-3")
+    assert "output/cards.bundle: 3 cards\n" in found.stdout and Path("output/q3_2.tex").is_file() and Path("output/q3_3.tex").is_file()
+    assert [part.split()[0] for part in Path("output/cards.bundle").read_text()[8:].split(", ")] == ["q1", "q3_2", "q3_3"]
+    assert Path("output/cards.bundle").read_text().endswith("q3") and run("bank/q3.md", "--variant", "3-2").exit_code == 2
     assert run("bank/refuted.md", "--format", "bundle").exit_code == 1 and not Path("output/refuted.bundle").exists()
 
 

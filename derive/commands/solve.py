@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,6 +37,9 @@ from derive.records import dataclass
 from derive.sheet import rank
 from derive.variants import drawn, has_choices
 
+if TYPE_CHECKING:
+    from derive.render import Part
+
 
 @click.command(no_args_is_help=True, short_help="Derive, verify and write the sheets of cards.")
 @click.argument("paths", nargs=-1, metavar="CARD|DIR...", type=click.Path(path_type=Path), is_eager=True,
@@ -50,8 +55,8 @@ from derive.variants import drawn, has_choices
 @click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
 @click.option("--dry-run", is_flag=True, help="Say which files would be written, and write none.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
-@click.option("--variant", type=click.IntRange(1), metavar="N", help="Of a card that leaves choices open the N-th "
-              "variant.")
+@click.option("--variant", "variants", metavar="N|N-M", callback=lambda _, __, given: _numbers(given), default="",
+              help="Of a card that leaves choices open the N-th variant, or several.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What the choices are drawn from.")
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
 @click.option("--watch", "watching", is_flag=True, help="Solve a card again whenever it is saved, until Ctrl-C.")
@@ -72,7 +77,7 @@ from derive.variants import drawn, has_choices
 @click.option("-v", "--verbose", is_flag=True, help="Name the files of a folder that are out of scope, or no cards.")
 @debug_option
 def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: bool, detail: str, in_place: bool,
-          force: bool, dry_run: bool, tie_rule: str | None, variant: int | None, seed: int, code: bool | None,
+          force: bool, dry_run: bool, tie_rule: str | None, variants: range, seed: int, code: bool | None,
           watching: bool, source: str | None, formulas: tuple[str, ...], inputs: str | None, parameters: str | None,
           constants: str | None, request: str | None, jobs: int, cluster: str | None, limits: Limits, no_cache: bool,
           report: Path | None, verbose: bool, debug: bool) -> None:  # fmt: skip
@@ -93,6 +98,7 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: 
       derive solve cards --in-place --dry-run
       derive solve cards --watch
       derive solve cards/variants --variant 3 --seed 7
+      derive solve cards/variants --variant 1-30 --format moodle
       derive solve cards/mish.md --statement mish.yaml
       derive solve --formula 'y_k = \\max(s_k, a s_k)' --parameters a
     """
@@ -110,9 +116,9 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: 
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
         task = Task("", "", _formats(formats, in_place, repeated), detail, tie_rule, code, outside, usual_tie_rule())
-        if variant is not None and in_place:
+        if variants and in_place:
             raise CardError("a variant in its card's place would lose the choices: leave out --in-place")
-        run = _Run(paths, output, task, in_place, force, dry_run, variant, seed, cluster or jobs, limits, not no_cache,
+        run = _Run(paths, output, task, in_place, force, dry_run, variants, seed, cluster or jobs, limits, not no_cache,
                    debug, ledger)
         if watching:
             if limits.seconds:
@@ -126,6 +132,21 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: 
     sys.exit(worst(ledger.codes))
 
 
+_Key = tuple[Path, int | None]  # of a card, and of its variant
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A card, or the variant of this number of one with choices."""
+
+    job: Job
+    number: int | None = None
+
+    @property
+    def stem(self) -> str:
+        return self.job.stem if self.number is None else file_stem(f"{self.job.card.id}_{self.number}")
+
+
 @dataclass(frozen=True)
 class _Run:
     """The options of a run; ``task`` is what is to be done with each card."""
@@ -136,14 +157,14 @@ class _Run:
     in_place: bool
     force: bool
     dry_run: bool
-    variant: int | None
+    variants: range
     seed: int
     workers: int | str
     limits: Limits
     cached: bool
     debug: bool
     ledger: Ledger
-    parts: dict[str, dict[Path, tuple[str, int]]] = field(default_factory=dict)  # by format, of files of many cards
+    parts: dict[str, dict[_Key, Part]] = field(default_factory=dict)  # by format, of files of many cards
 
     def all(self) -> None:
         """Solve every card."""
@@ -163,8 +184,8 @@ class _Run:
         here = [job for job in found if str(job.path) in names]
         there = {job.path for job in found}
         for parts in self.parts.values():
-            for path in [path for path in parts if path not in there]:
-                del parts[path]
+            for key in [key for key in parts if key[0] not in there]:
+                del parts[key]
         self.solve(here, [e for e in errors if any(p.file in names for p in e.problems)])
         return [job.path for job in here] if self.in_place else []
 
@@ -172,19 +193,20 @@ class _Run:
         for error in errors:
             file = next((p.file for p in error.problems if p.file), "")
             self.ledger.failed(error, file, Path(file).stem)
-        texts = {job.path: self._text(job) for job in found}
-        kept = {path: text for path, text in texts.items() if isinstance(text, DeriveError)}
-        tasks = [replace(self.task, text=text, path=str(path)) for path, text in texts.items() if isinstance(text, str)]
+        works = [_Work(job, n) for job in found for n in (self.variants if has_choices(job.card) else ()) or (None,)]
+        texts = [self._text(work) for work in works]
+        tasks = [replace(self.task, text=text, path=str(work.job.path))
+                 for work, text in zip(works, texts, strict=True) if isinstance(text, str)]
         with (closing(made(tasks, self.limits, self.workers, self.cached, self.debug)) as results,
-              progress(len(found)) as at):  # fmt: skip
-            for job in found:
-                at(job.card.id)
-                result = kept[job.path] if job.path in kept else next(results)
+              progress(len(works)) as at):  # fmt: skip
+            for work, text in zip(works, texts, strict=True):
+                at(work.job.card.id)
+                result = next(results) if isinstance(text, str) else text
                 try:
-                    self.ledger.solved(self._written(job, result))
+                    self.ledger.solved(self._written(work, result))
                 except DeriveError as error:
-                    told = self._hinted(job, error) if len(found) == 1 else error
-                    self.ledger.failed(told, str(job.path), job.card.id, job)
+                    told = self._hinted(work.job, error) if len(works) == 1 else error
+                    self.ledger.failed(told, str(work.job.path), work.job.card.id, work.job)
         with reported(self.ledger.codes, self.debug):
             self._collect()
 
@@ -208,24 +230,21 @@ class _Run:
         name = "cards" if only is None else only.resolve().name if only.is_dir() else only.stem
         return self.output / f"{file_stem(name)}.{SUFFIXES[format]}"
 
-    def _text(self, job: Job) -> str | DeriveError:
+    def _text(self, work: _Work) -> str | DeriveError:
         """The card, of one with choices its variant; or why its sheet may not be written."""
-        target = self._targets(job).get("md")
+        target = self._targets(work).get("md")
         try:
             if target is not None and not self.force:
-                keep_hand_written(target, job)
-            if self.variant is None or not has_choices(job.card):
-                return job.card.text
-            return drawn(job.card, self.seed, self.variant).named.text
+                keep_hand_written(target, work.job)
+            card = work.job.card
+            return card.text if work.number is None else drawn(card, self.seed, work.number).named.text
         except DeriveError as error:
             return error
 
-    def _targets(self, job: Job) -> dict[str, Path]:
+    def _targets(self, work: _Work) -> dict[str, Path]:
         from derive.render import COLLECTED, SUFFIXES
 
-        varied = self.variant is not None and has_choices(job.card)
-        stem = file_stem(f"{job.card.id}_{self.variant}") if varied else job.stem
-        return {f: job.path if self.in_place and f == "md" else self.output / f"{stem}.{SUFFIXES[f]}"
+        return {f: work.job.path if self.in_place and f == "md" else self.output / f"{work.stem}.{SUFFIXES[f]}"
                 for f in self.task.formats if f not in COLLECTED}  # fmt: skip
 
     def _hinted(self, job: Job, error: DeriveError) -> DeriveError:
@@ -234,16 +253,19 @@ class _Run:
         hint = f"`derive read {job.path}` lists what is understood; what is open may be written in the front matter"
         return error.with_problems((*error.problems, Problem(hint, str(job.path))))
 
-    def _written(self, job: Job, result: Sheets | DeriveError) -> Outcome:
+    def _written(self, work: _Work, result: Sheets | DeriveError) -> Outcome:
         """What became of a card whose files have been written."""
         if isinstance(result, DeriveError):
             raise result
-        targets = self._targets(job)
+        from derive.render import Part
+
+        targets, job = self._targets(work), work.job
         contents = {(targets[f].parent / name if name else targets[f]): data
                     for f in targets for name, data in result.files[f].items()}  # fmt: skip
         unchanged(job)
         for f in (f for f in self.task.formats if f not in targets):
-            self.parts.setdefault(f, {})[job.path] = (str(result.files[f][""]), written_at(job.path))
+            part = Part(str(result.files[f][""]), written_at(job.path), "" if work.number is None else job.card.id)
+            self.parts.setdefault(f, {})[job.path, work.number] = part
         if not self.dry_run:
             write_all(contents)
         names = [str(path) if not self.dry_run else f"{path} {_change(path, contents[path])}"
@@ -263,6 +285,14 @@ def _change(path: Path, data: str | bytes) -> str:
     except OSError:
         return "(new)"
     return "(no change)" if before == (data.encode() if isinstance(data, str) else data) else "(would change)"
+
+
+def _numbers(given: str) -> range:
+    """``3`` ↦ 3, ``1-30`` ↦ 1, …, 30; nothing of nothing."""
+    found = re.fullmatch(r"(\d{1,5})(?:\s*[-–]\s*(\d{1,5}))?", given.strip())
+    if given and (found is None or not 1 <= int(found[1]) <= int(found[2] or found[1])):
+        raise click.BadParameter(f"`{given}` is no number of a variant such as `3`, nor are they such as `1-30`")
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
 
 def _formats(given: str | None, in_place: bool, repeated: bool) -> tuple[str, ...]:

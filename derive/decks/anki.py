@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from derive.decks.html import Writer, blocks, displayed, inline
 from derive.errors import CardError, Problem, VerificationError
+from derive.render import Part
 from derive.render.dialect import question
 from derive.render.guard import guard
 from derive.render.pictures import figure_name, svg
@@ -57,7 +58,7 @@ def part(solution: Solved, detail: str = "standard") -> str:
     }, ensure_ascii=False)  # fmt: skip
 
 
-def collected(parts: Sequence[tuple[str, int]]) -> bytes:
+def collected(parts: Sequence[Part]) -> bytes:
     """The deck of some cards, each with the second in which it was written; the same cards give the same bytes.
 
     Raises :class:`CardError` where ``genanki`` is missing, and :class:`VerificationError` where the finished file has
@@ -72,21 +73,21 @@ def collected(parts: Sequence[tuple[str, int]]) -> bytes:
         def write_to_db(self, cursor: Any, timestamp: float, deck_id: int, id_gen: Any) -> None:
             super().write_to_db(cursor, self.written, deck_id, itertools.count(self.number))
 
-    newest = max((written for _, written in parts), default=0)
+    newest = max((given.written for given in parts), default=0)
     model = Model(
         _number("derive", *_FIELDS), "derive", fields=[{"name": name} for name in _FIELDS],
         templates=[{"name": "derive", "qfmt": _file("front.html"), "afmt": _file("back.html")}], css=_file("style.css"))
     decks: dict[str, Any] = {}
     media: dict[str, bytes] = {}
     taken: set[int] = set()
-    for text, written in parts:
-        found = json.loads(text)
+    for given in parts:
+        found = json.loads(given.text)
         course = found["course"]
         deck = decks.setdefault(course, Deck(_number("deck", course), _plain(course) or _UNNAMED))
         note = Dated(model, list(found["fields"]), tags=found["tags"], due=len(deck.notes),
                      guid=f"{_digest('note', course, found['id']):016x}")  # fmt: skip
         number = _number("note", course, found["id"])
-        note.written, note.number = written, next(n for n in itertools.count(number) if n not in taken)
+        note.written, note.number = given.written, next(n for n in itertools.count(number) if n not in taken)
         taken.add(note.number)
         deck.add_note(note)
         media |= {name: picture.encode() for name, picture in found["media"].items()}
@@ -100,7 +101,7 @@ def collected(parts: Sequence[tuple[str, int]]) -> bytes:
 def render(solution: Solved, detail: str = "standard") -> bytes:
     """The deck of one card, as old as ``SOURCE_DATE_EPOCH`` says."""
     pinned = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return collected([(part(solution, detail), int(pinned) if pinned.isdecimal() else 0)])
+    return collected([Part(part(solution, detail), int(pinned) if pinned.isdecimal() else 0)])
 
 
 def ready() -> None:
@@ -111,8 +112,8 @@ def ready() -> None:
         raise CardError("`--format anki` needs the extra `anki`: `pip install 'derive-sheets[anki]'`") from None
 
 
-def _refuse_others(database: sqlite3.Connection, parts: Sequence[tuple[str, int]]) -> None:
-    wanted = sorted("\x1f".join(json.loads(text)["fields"]) for text, _ in parts)
+def _refuse_others(database: sqlite3.Connection, parts: Sequence[Part]) -> None:
+    wanted = sorted("\x1f".join(json.loads(given.text)["fields"]) for given in parts)
     if wanted != sorted(fields for fields, in database.execute("SELECT flds FROM notes")):
         raise VerificationError(Problem("the finished deck has other fields than were checked"))
 

@@ -23,6 +23,7 @@ from derive.exposition.numbers import Answered, answered
 from derive.exposition.subject import Subject
 from derive.handout.marking import marking, unfair
 from derive.notation import write
+from derive.render import Part
 from derive.render.dialect import question
 from derive.render.guard import guard, refuse_failures
 from derive.render.pictures import figure_name, plain, svg
@@ -63,25 +64,29 @@ def part(solution: Solution, detail: str = "standard") -> str:
     return json.dumps({"course": card.course if card else "", "xml": xml}, ensure_ascii=False)
 
 
-def collected(parts: Sequence[tuple[str, int]]) -> str:
-    """The file of some cards' questions, by courses; the same cards give the same text."""
-    courses: dict[str, list[str]] = {}
-    for text, _ in parts:
-        found = json.loads(text)
-        courses.setdefault(found["course"], []).append(found["xml"])
+def collected(parts: Sequence[Part]) -> str:
+    """The file of some cards' questions, by courses; of variants each card's in a category to draw from.
+
+    The same cards give the same text.
+    """
+    categories: dict[tuple[str, ...], list[str]] = {}
+    for given in parts:
+        found = json.loads(given.text)
+        path = (found["course"] or _UNNAMED, *([given.group] if given.group else []))
+        categories.setdefault(path, []).append(found["xml"])
     written = ['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>"]
-    for course, questions in courses.items():
-        path = "$course$/top/" + (" ".join(_INVALID.sub(" ", course).split()).replace("/", "//") or _UNNAMED)
-        written += [_pages().get_template("category.xml").render(path=path), *questions]
+    for path, questions in categories.items():
+        names = "/".join(" ".join(_INVALID.sub(" ", name).split()).replace("/", "//") or _UNNAMED for name in path)
+        written += [_pages().get_template("category.xml").render(path=f"$course$/top/{names}"), *questions]
     text = "\n".join([*written, "</quiz>"]) + "\n"
-    if len(ElementTree.fromstring(text)) != len(courses) + len(parts):
+    if len(ElementTree.fromstring(text)) != len(categories) + len(parts):
         raise VerificationError(Problem("the finished file has other questions than were made"))
     return text
 
 
 def render(solution: Solution, detail: str = "standard") -> str:
     """The file of one card's question."""
-    return collected([(part(solution, detail), 0)])
+    return collected([Part(part(solution, detail))])
 
 
 def _entries(found: Answered, subject: Subject, say: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from derive.errors import known
 from derive.render.guard import Solved, refuse_failures
@@ -27,7 +27,16 @@ FORMATS = tuple(_WRITERS)
 SUFFIXES = {name: suffix for name, (_, suffix) in _WRITERS.items()}
 _SHEETS = ("md", "tex", "pdf", "html")
 COLLECTED = ("anki", "moodle")  # one file holds the cards of a whole run
-__all__ = ["COLLECTED", "DETAILS", "FORMATS", "SUFFIXES", "available", "collection", "files", "part", "ready", "render"]
+__all__ = ["COLLECTED", "DETAILS", "FORMATS", "SUFFIXES", "Part", "available", "collection", "files", "part", "ready",
+           "render"]  # fmt: skip
+
+
+class Part(NamedTuple):
+    """What a collection needs of a solution, when its card was written in seconds, of a variant the card's id."""
+
+    text: str
+    written: int = 0
+    group: str = ""
 
 
 def available() -> tuple[str, ...]:
@@ -66,8 +75,8 @@ def part(solution: Solved, format: str, detail: str = "standard") -> str:
     return result
 
 
-def collection(format: str, parts: Sequence[tuple[str, int]]) -> str | bytes:
-    """The file of many cards: the :func:`part` of each, with the second in which its card was written."""
+def collection(format: str, parts: Sequence[Part]) -> str | bytes:
+    """The file of many cards: the :func:`part` of each."""
     result: str | bytes = _writer(format).collected(parts)
     return result
 

@@ -18,7 +18,7 @@ from derive.card import Card
 from derive.decks.anki import collected, part
 from derive.decks.html import displayed
 from derive.errors import CardError, VerificationError
-from derive.render import render
+from derive.render import Part, render
 from tests.bank import CARDS, REFUSED, solved
 from tests.render.example import CARD, SHEET, Solution
 from tests.render.test_notes import hostile
@@ -41,7 +41,7 @@ def opened(deck: bytes) -> tuple[list[tuple[Any, ...]], dict[str, Any], dict[str
 
 
 def test_the_same_cards_give_the_same_bytes() -> None:
-    parts = [(part(solved(name)), YEAR) for name in NAMES]
+    parts = [Part(part(solved(name)), YEAR) for name in NAMES]
     assert collected(parts) == collected(parts)
     assert render(Solution(), "anki") == render(Solution(), "anki")
 
@@ -96,7 +96,7 @@ def test_other_fields_in_the_file_are_caught(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(genanki.Note, "_format_fields", lambda self: "\x1f".join(self.fields).replace("kl", "lk"))
     with pytest.raises(VerificationError, match="other fields than were checked"):
-        collected([(part(Solution()), 0)])
+        collected([Part(part(Solution()))])
 
 
 def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,9 +125,9 @@ def imported(collection: Any, deck: bytes) -> tuple[int, int, int, int]:
 
 def test_a_second_import_updates_and_doubles_nothing(collection: Any) -> None:
     parts = [part(solved(name)) for name in NAMES]
-    assert imported(collection, collected([(text, YEAR) for text in parts])) == (3, 0, 0, 3)
-    assert imported(collection, collected([(text, YEAR) for text in parts])) == (0, 0, 3, 3)
-    changed = [(parts[0].replace("receives", "takes"), YEAR + 60), *((text, YEAR) for text in parts[1:])]
+    assert imported(collection, collected([Part(text, YEAR) for text in parts])) == (3, 0, 0, 3)
+    assert imported(collection, collected([Part(text, YEAR) for text in parts])) == (0, 0, 3, 3)
+    changed = [Part(parts[0].replace("receives", "takes"), YEAR + 60), *(Part(text, YEAR) for text in parts[1:])]
     assert imported(collection, collected(changed)) == (0, 1, 2, 3)
     (note,) = map(collection.get_note, collection.find_notes("takes"))
     (card,) = note.cards()

@@ -17,9 +17,10 @@ from derive.decks.cloze import Blank, blank, blanks, decimals
 from derive.decks.html import displayed
 from derive.decks.moodle import collected, part
 from derive.errors import VerificationError
-from derive.render import render
+from derive.render import Part, render
 from derive.sheet import Math
 from derive.solve import Solution, solve
+from derive.variants import drawn
 from tests.bank import CARDS, REFUSED, solved
 from tests.decks.moodle_import import Question, graded, imported
 from tests.decks.test_html import TAGS, Seen
@@ -159,14 +160,22 @@ def test_pictures_are_inside() -> None:
 
 
 def test_courses_are_categories() -> None:
-    parts = [(part(solved(name)), 0) for name in ("max_pooling_numbers", "strided_convolution", "one_neuron_step")]
-    parts.append((part(solve(Card.parse(OVERLAP))), 0))
+    parts = [Part(part(solved(name))) for name in ("max_pooling_numbers", "strided_convolution", "one_neuron_step")]
+    parts.append(Part(part(solve(Card.parse(OVERLAP)))))
     text = collected(parts)
     assert text == collected(parts) and text.count('type="category"') == 3
     assert [(q.idnumber, q.category.removeprefix("$course$/top/")) for q in imported(text)] == [
         ("max_pooling_numbers", "Deep Learning"), ("one_neuron_step", "Deep Learning"),
         ("strided_convolution", "Convolutional Networks"), ("overlap", "Deep//Learning")]  # fmt: skip
     assert imported(str(render(replace(solved("relu_layer"), card=None), "moodle")))[0].category == "$course$/top/derive"
+
+
+def test_variants_are_a_category_to_draw_from() -> None:
+    card = Card.parse(OVERLAP.replace("1 & 2 \\\\ 3 & 5", "1 & {{a}} \\\\ 3 & 5").replace("id: overlap", "id: a/b\nvary_a: distinct integers 2..9"))
+    made = [Part(part(solve(drawn(card, 3, n).named)), group=card.id) for n in (1, 2)]
+    one, two = imported(collected(made))
+    assert one.category == two.category == "$course$/top/Deep//Learning/a//b" and (one.idnumber, two.idnumber) == ("a/b_1", "a/b_2")
+    assert one.answers != two.answers and len(one.answers) == len(two.answers) == 4 + 9
 
 
 @pytest.mark.parametrize("name", ["max_pooling_numbers", "strided_convolution"])
@@ -205,9 +214,9 @@ def test_another_number_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_lost_question_is_caught() -> None:
-    text, _ = (part(solved("relu_layer")), 0)
+    text = part(solved("relu_layer"))
     with pytest.raises((VerificationError, ElementTree.ParseError)):
-        collected([(text.replace("</question>", "</question><question/>"), 0)])
+        collected([Part(text.replace("</question>", "</question><question/>"))])
 
 
 @pytest.mark.some(60)

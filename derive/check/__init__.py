@@ -89,6 +89,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
     numbers: Numbers = {name: dict(entries) for name, entries in module.values}
     for node in found.given:
         numbers = told(node, numbers, judge.module)
+    asked_at, ends = numbers, {id(p.item.formula) for p in beside.places if p.item.kind is Kind_.CLAIM and numeric(
+        p.item.link.terms[-1])}
     for number, item in enumerate(place.item for place in beside.places):
         if item.kind is Kind_.DEFINITION or item.kind is Kind_.UNREAD and asked_for(item.formula.latex):
             definitions.append(Definition(item.formula.line, item.formula.latex))
@@ -99,7 +101,8 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
         elif item.kind is Kind_.CLAIM:
             numbers = numbers if item.cond is None else told(item.cond, numbers, judge.module)
             own = judge if item.reading is None else _judge(item.reading, messages)
-            verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers), "", None
+            there = numbers != asked_at or id(item.formula) in ends
+            verdict, mistake, line = _claimed(item, beside.readings(number), own, numbers, there), "", None
             if verdict.verdict not in RIGHT and asked_for(item.formula.latex):
                 definitions.append(Definition(item.formula.line, item.formula.latex))
                 continue
@@ -142,8 +145,11 @@ def _asked(module: Module, messages: Messages, held: Sequence[Item], unread: boo
                  for a, status in found.items())
 
 
-def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> Found:
-    """What holds where the text says that it holds; what fails wherever the text may mean it is refuted."""
+def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers, there: bool) -> Found:
+    """What holds where the text says that it holds; what fails wherever the text may mean it is refuted.
+
+    ``there``: it may be meant at the numbers alone.
+    """
     if readings.denied:
         return Found(Verdict.NOT_READ, f"“{readings.denied}” beside it may deny it")
     if numeric(item.link.terms[-1]) and not judge.agrees(item.link):
@@ -156,7 +162,8 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
     found = judge(item.link, readings.first)
     if found.verdict != Verdict.REFUTED:
         return Found(Verdict.NOT_READ, item.reason) if item.reading is not None and item.reading.refutes else found
-    unsure = item.reason if item.reading is not None and item.reading.unsure else ""
+    unsure = item.reason if item.reading is not None and item.reading.unsure and not judge.whatever(
+        item.link, readings.first) else ""
     if readings.parts and not unsure and item.slope and judge.fails(item.link, readings.first):
         readings = replace(readings, doubt="")
     doubt = unsure or (item.otherwise if readings.defines else "") or item.doubt or readings.doubt or (
@@ -164,7 +171,7 @@ def _claimed(item: Item, readings: Readings, judge: Judge, numbers: Numbers) -> 
     for cond in readings.others:
         doubt = doubt or judge.saved(item.link, cond)
     at = None if doubt else at_numbers(item.link, numbers, judge.module, judge.table, item.formula.latex)
-    if at is not None and at.verdict in RIGHT:  # a link of a chain that ends in a number
+    if at is not None and at.verdict in RIGHT and there:  # a link of a chain that ends in a number
         doubt = "it holds at the numbers before it"
     if doubt:
         return Found(Verdict.NOT_READ, f"it does not hold everywhere: {doubt}")

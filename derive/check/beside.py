@@ -156,7 +156,8 @@ class Beside:
         if len(sure) < len(told):
             doubt = doubt or "its condition names an index that it does not have"
         return Readings(joined(sure) if sure else None, tuple(joined([*sure, c]) for c in others), doubt,
-                        self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"), bool(strange) and parts)
+                        self._denied(own, start, stop), unsure, self._last(own) in _words("CLAIM_DEFINES"),
+                        bool(strange) and parts)
 
     def _denied(self, own: _Place, start: int, stop: int) -> str:
         """A word in its clause that says that it does not hold."""

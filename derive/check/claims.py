@@ -69,6 +69,7 @@ from derive.verify.windows import check_listing
 _OF_CLASS = re.compile("^an equation of a number and a vector")
 _INDEX = re.compile("is an index here; it has no subscript")
 _SHAPES = "state the shapes|state shapes"
+_UNKNOWN = re.compile("nothing says what `(.*)` is")
 _BEFORE = -(10**7)  # where the lines of the question are counted from: below those of any solution
 ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
                     r"(?![A-Za-z])|[⇒⟹⇔∴]")
@@ -195,7 +196,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
             if reasons is _OF_CLASS:
                 other.table = gather(of_class, other.module.table)
             again = _groups(of_class if reasons is _OF_CLASS else written, other)
-            defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node)
+            defined = tuple(i.node for group in again for i in group if i.kind is Kind_.DEFINITION and i.node
+                            and not _of_another(i.node))
             reading = replace(reading, module=other.module, table=other.table, definitions=defined)
             groups = [_better(group, read, reasons, reading) for group, read in zip(groups, again, strict=True)]
     found_ = (replace(item, formula=spelt[item.formula.line, item.formula.column]) if (
@@ -206,9 +208,15 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
 
 
 def _groups(written: Sequence[Formula], letters: Letters) -> list[list[Item]]:
-    """The items of each formula of the solution."""
-    return [[item for part, node in read_parts(formula, letters.table) for item in _items(part, node, letters)]
-            for formula in written if formula.line > 0]
+    """The items of each formula of the solution; a letter may be defined behind the formula in which it stands."""
+    def read(formula: Formula) -> list[Item]:
+        return [item for part, node in read_parts(formula, letters.table) for item in _items(part, node, letters)]
+
+    own = [formula for formula in written if formula.line > 0]
+    groups = [read(formula) for formula in own]
+    late = [any(i.kind is Kind_.UNREAD and (m := _UNKNOWN.fullmatch(i.reason)) and m[1] in letters.own for i in group)
+            for group in groups]
+    return [read(f) if again else group for f, group, again in zip(own, groups, late, strict=True)]
 
 
 def _others(letters: Letters, extents: Letters) -> Iterator[tuple[re.Pattern[str], Letters, Reading]]:
@@ -243,6 +251,12 @@ def _lists(groups: Sequence[Sequence[Item]], w: Windowed | None) -> bool:
                                  and isinstance(item.node, Rel) and isinstance(head := item.link.terms[0], Entry)
                                  and head.tensor == w.window.entries]
     return w is None or not told or check_listing(Math("", told[0], ""), joined(told), w).verdict == Verdict.PROVED
+
+
+def _of_another(node: Cond) -> bool:
+    """δ_x = …, where the layer has no x."""
+    head = node.terms[0] if isinstance(node, Rel) else None
+    return isinstance(head, Entry) and head.tensor.startswith("own_delta_")
 
 
 def _unread(item: Item, reasons: re.Pattern[str]) -> bool:

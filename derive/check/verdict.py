@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import field
 from fractions import Fraction
@@ -45,6 +46,7 @@ from derive.expr import (
     free_indices,
     joined,
     sub,
+    subst,
     transform,
     walk,
 )
@@ -69,6 +71,7 @@ _UNDECIDED = ("out of range", "has no value", "no case applies", "never holds")
 
 
 _WITHIN = 12  # points at which the entries that exist are compared
+_EXTENTS = 16  # meanings of letters for extents that are tried
 _FEW = 8  # points at which a guess is tried
 _VALUE = "value of f"
 
@@ -165,6 +168,19 @@ class Judge:
                 return kinks.nowhere(node, self._scope(node))
         except (DeriveError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
             return False
+
+    def whatever(self, link: Rel, cond: Cond | None) -> bool:
+        """Whether an equation is wrong whatever extents its letters for extents are, or one more or less."""
+        names = dict.fromkeys(n for part in (link, *conditions(cond)) for n in walk(part) if isinstance(n, Size))
+        extents = dict.fromkeys(axes(self.module).sizes.values())
+        if not names or len(extents) ** len(names) > _EXTENTS:
+            return False
+        for chosen in itertools.product(extents, repeat=len(names)):
+            for more in (0, 1, -1):
+                found = dict[Node, Node](zip(names, (add(e, Num(more)) for e in chosen), strict=True))
+                if self(subst(link, found), None if cond is None else subst(cond, found)).verdict != Verdict.REFUTED:
+                    return False
+        return True
 
     def _scope(self, node: Node) -> Scope:
         """The points at which a statement is tried: the same for all that name no further number and letter."""

@@ -18,6 +18,7 @@ from derive.notation.labels import below
 from derive.notation.occurrences import Occurrence, Occurrences, Place
 from derive.notation.pieces import Definition, split_runs
 from derive.notation.ranks import SPARE, Ranks, Runs, letters_of
+from derive.notation.shapes import ARRANGED
 from derive.notation.symbols import Kind, Symbol, SymbolTable, identifier, is_capital, labelled, lexicon
 
 EMPTY = SymbolTable(())
@@ -121,7 +122,7 @@ class _Gathering(Ranks):
     def defined_functions(self) -> None:
         """Letters with a signature, applied elsewhere, whose parameters have no subscripts in the definition."""
         for d in self.seen.definitions:
-            if d.local and d.local[0] not in self.words and not self.is_tensor(d) and self.is_applied(d):
+            if d.local and d.local[0] not in {*self.words, *ARRANGED} and not self.is_tensor(d) and self.is_applied(d):
                 self.signatures.setdefault(d.local[0], d.local[1:])
         self.functions |= self.signatures.keys()
 

@@ -82,8 +82,8 @@ class Labels:
             return o.name not in self.heads | self.declared and all(
                 p.following is not None and not _indexed(p.following) for p in self.seen.all if p.name == o.name)
         defined = o.name in self.heads and not o.name.endswith("_bb")
-        if o.following is not None and not defined and (is_divided(o.following) or o.name.lower() in (
-                "softmax", *ARRANGED)):
+        if o.following is not None and (o.name in ARRANGED or not defined and (
+                is_divided(o.following) or o.name.lower() == "softmax")):
             return True
         return (o.name in OPERATORS and not defined) or o.name in self.of_vectors
 

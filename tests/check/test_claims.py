@@ -182,6 +182,22 @@ and $\frac{\partial \ell}{\partial y_k} = q_k$."""
     assert report.checks[1].counterexample and "q" in report.checks[2].reason
 
 
+@pytest.mark.parametrize(("told", "verdict"), [
+    ("where $r_k = y_k - t_k$.", "proved"), ("where $r_k = t_k - y_k$.", "refuted"), ("with $r = y - t$.", "proved"),
+    ("where $r$ is the residual.", "not read"),
+])
+def test_a_letter_may_be_defined_behind_the_formula(told: str, verdict: str) -> None:
+    found, = derive.check(card("loss"), text=rf"We get $$ \frac{{\partial \ell}}{{\partial y_k}} = 2 r_k, $$ {told}").checks
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [("", "not read"), ("-", "refuted")])
+def test_a_letter_for_an_extent_that_is_not_told_saves_nothing_that_is_wrong_whatever_it_is(sign: str, verdict: str) -> None:
+    text = rf"$$ \delta_{{x,j}} = {sign} \sum_{{k=1}}^{{q}} \delta_{{y,k}} W_{{kj}} $$"
+    found, = derive.check(card("linear"), text=text).checks
+    assert found.verdict in {"": ("proved", "tested", "not read"), "-": ("refuted",)}[sign]
+
+
 def test_the_command_says_where_and_goes_on_after_a_broken_card(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("no card", "utf-8")
     (tmp_path / "b.md").write_text(PIECES + f"The derivative is {ONE}.", "utf-8")

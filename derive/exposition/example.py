@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from derive.calculus.one_window import WHOLE
 from derive.errors import UnsupportedError
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
@@ -18,23 +19,30 @@ from derive.module import Module
 from derive.numeric.arithmetic import EXACT, precision
 from derive.numeric.clarke import active_sets, selection
 from derive.numeric.point import Index
-from derive.sheet import Math
+from derive.sheet import Block, Math
 from derive.verify.points.draw import arithmetic_of
 from derive.verify.points.point import Point, Values
 from derive.verify.ties import Message
 
 
-def matrix(tensor: Mapping[Index, Any]) -> Matrix:
-    """A tensor of rank 1 (as one row) or 2."""
+def matrix(tensor: Mapping[Index, Any], column: bool = False) -> Matrix:
+    """A tensor of rank 1, as one row or one column, or of rank 2."""
     if len(next(iter(tensor))) == 1:
-        return Matrix((tuple(_entry(tensor[at]) for at in sorted(tensor)),))
+        entries = tuple(_entry(tensor[at]) for at in sorted(tensor))
+        return Matrix(tuple((e,) for e in entries) if column else (entries,))
     rows = sorted({at[0] for at in tensor})
     return Matrix(tuple(tuple(_entry(tensor[at]) for at in sorted(tensor) if at[0] == row) for row in rows))
 
 
-def printed(values: Mapping[Index, Any]) -> Expr:
+def printed(values: Mapping[Index, Any], column: bool = False) -> Expr:
     """A tensor as a matrix, a single number as it is."""
-    return Num(values[()]) if () in values else matrix(values)
+    return Num(values[()]) if () in values else matrix(values, column)
+
+
+def columns(blocks: Iterable[Block], subject: Subject) -> bool:
+    """Vectors are columns beside matrix forms, unless they are rows in these."""
+    return not (subject.module.table.rows or subject.is_window) and any(
+        isinstance(m, Math) and m.scope == WHOLE for m in blocks)
 
 
 def _entry(value: Any) -> Expr:
@@ -75,6 +83,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
         if not found:
             return
         (point, results), *others = found
+        column = columns(statements, subject)
         b.heading("heading_example")
         delta = f"delta_{module.output}"
         names = (*module.given, *([delta] if subject.backward and delta in point.values else []))
@@ -83,7 +92,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             sliced(b, given[0], results)
             return
         b.prose("example_given", upstream=names[-1] not in module.given, given=bool(module.values))
-        numbers = (eq(Entry(name, ()), printed(point.tensor(name))) for name in names)
+        numbers = (eq(Entry(name, ()), printed(point.tensor(name), column)) for name in names)
         b.joined("example_given", numbers, "example", definition=True)
         if module.values:  # the answer has all but what lies between
             wanted = {f"delta_{t.wrt}" for t in subject.backward}
@@ -92,7 +101,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             if not results:
                 return
         if kind is EXACT:
-            exact(b, results)
+            exact(b, results, column)
             if subject.backward and not module.values:
                 tied(b, module, point)
         else:
@@ -110,7 +119,7 @@ def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
     b.table((name, *[value] * len(columns)), rows, "l" * (1 + len(columns)))
 
 
-def exact(b: Builder, results: list[Result]) -> None:
+def exact(b: Builder, results: list[Result], column: bool) -> None:
     """t = (…) for each tensor, each δ, each derivative."""
     for part in _PARTS:
         own = [r for r in results if r.part == part]
@@ -119,7 +128,7 @@ def exact(b: Builder, results: list[Result]) -> None:
             several = len(of_many) > (part == "forward")
             facts: dict[str, Any] = {"digits": None} if part == "between" else {"several": several}
             b.prose(f"example_{part}", **facts)
-        b.joined(f"example_{part}", (eq(node, printed(values)) for node, values, _ in own), "example")
+        b.joined(f"example_{part}", (eq(node, printed(values, column)) for node, values, _ in own), "example")
 
 
 def rounded(b: Builder, results: list[Result], words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from derive.exposition.builder import Builder
-from derive.exposition.example import DIGITS, in_decimals, in_rows, printed
+from derive.exposition.example import DIGITS, columns, in_decimals, in_rows, printed
 from derive.exposition.story import Story, whole
 from derive.exposition.subject import LOSS, Subject
 from derive.exposition.window_example import example_point, gradient_of, scope_of
@@ -57,7 +57,7 @@ def asked(b: Builder, subject: Subject) -> None:
         b.prose("answer_numbers", digits=None if kind is EXACT else DIGITS, tied=scope == "tied",
                 rule=subject.module.tie_rule)
         if kind is EXACT:
-            b.joined("numbers", (eq(r.node, printed(r.values)) for r in own), scope)
+            b.joined("numbers", (eq(r.node, printed(r.values, columns(b.blocks, subject))) for r in own), scope)
         else:
             rows = tuple((b.m(r.node), in_rows(r.values, in_decimals)) for r in own)
             b.table(tuple(b.say("example_header").split(" ~ ")), rows, "ll")

@@ -137,7 +137,19 @@ def _shaped(layer: Said, said: Mapping[str, Any]) -> bool:
     names = {n.tensor for m in forms for n in ex.walk(m.expr) if isinstance(n, ex.Entry)}
     own = {n if is_own(layer.module.table.named(n)) else n.removeprefix("delta_") for n in names}
     sized = {n for n in own if (s := layer.module.table.named(n)) is not None and s.axes}
+    vectors = [c.terms[1].rows for m in layer.sheet.formulas() if m.scope == "example" for c in ex.conditions(m.expr)
+               if isinstance(c, ex.Rel) and isinstance(c.terms[1], ex.Matrix) and 1 in (
+                   len(c.terms[1].rows), len(c.terms[1].rows[0])) and not _is_matrix(c.terms[0], layer)]
+    if any(len(rows) > 1 if said["rows"] else len(rows[0]) > 1 for rows in vectors):
+        return False
     return said["deltas"] == (not names <= own) and sized == layer.named([x for _, xs in said["shapes"] for x in xs])
+
+
+def _is_matrix(left: ex.Node, layer: Said) -> bool:
+    """A tensor of two axes, or a derivative by one: perhaps of a single row."""
+    name = cast(ex.Entry, left.wrt if isinstance(left, ex.Partial) else left).tensor.removeprefix("delta_")
+    symbol = layer.module.table.named(name)
+    return symbol is not None and len(symbol.axes) > 1
 
 
 def _masked(layer: Said, said: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import pytest
 import derive
 from derive.calculus.one_window import WHOLE
 from derive.card import Card
+from derive.expr import Entry, Matrix, Node, Num, Rel, conditions, eq
 from derive.sheet import Math
 from derive.solve import Solution
 from derive.statement import Statement
@@ -156,3 +157,25 @@ Let $y = W x$ with $W \\in \\mathbb{{R}}^{{m \\times n}}$. Given ${letter} = \\p
     solution = derive.solve(Card.parse(card))
     assert solution.report.ok
     assert r"\frac{\partial L}{\partial x} = W^\top" in forms(solution)[0]
+
+
+def vectors(solution: Solution) -> list[tuple[tuple[Node, ...], ...]]:
+    """The rows of the numbers of x in the worked example."""
+    return [c.terms[1].rows for m in solution.sheet.formulas() if m.scope == "example" for c in conditions(m.expr)
+            if isinstance(c, Rel) and c.terms[0] == Entry("x", ()) and isinstance(c.terms[1], Matrix)]
+
+
+@pytest.mark.parametrize(("card", "column"), [("affine_layer", True), ("two_layers_numbers", True), ("rows_plain", False), ("one_d", False)])
+def test_the_numbers_of_columns_are_columns(card: str, column: bool) -> None:
+    (rows,) = vectors(solved(card))
+    assert len(rows[0] if column else rows) == 1 < len(rows if column else rows[0])
+
+
+def test_numbers_in_rows_beside_columns_are_refuted() -> None:
+    sheet, messages = solved("affine_layer").sheet, solved("affine_layer").messages
+    old, new = r"y = \begin{pmatrix} -17 \\ 0 \end{pmatrix}", r"y = \begin{pmatrix} -17 & 0 \end{pmatrix}"
+    turned = Matrix(((Num(-17), Num(0)),))
+    details = tuple(replace(b, latex=new, expr=eq(Entry("y", ()), turned)) if isinstance(b, Math) and b.latex == old else b
+                    for b in sheet.details)
+    assert details != sheet.details
+    assert "answer_shapes" in str(verify(replace(sheet, details=details), messages).failures)

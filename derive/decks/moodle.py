@@ -21,6 +21,8 @@ from derive.decks.mistaken import mistaken
 from derive.errors import Problem, VerificationError
 from derive.exposition.numbers import Answered, answered
 from derive.exposition.subject import Subject
+from derive.expr import Entry
+from derive.handout.computed import computed
 from derive.handout.marking import marking, unfair
 from derive.notation import write
 from derive.render import Part
@@ -45,7 +47,7 @@ def part(solution: Solution, detail: str = "standard") -> str:
     say: Any = environment("en").get_template("notes.j2").module
     card, (answer, *rest) = solution.card, solution.sheet.parts(detail)
     subject = Subject(solution.messages, card.question if card else "")
-    found = answered(subject)
+    found = _asked(subject)
     asked = question(card, lambda text, line: Writer(line).document(text)) or inline(solution.sheet.title)
     name = card.id if card else solution.module.key
     steps = [{"heading": inline(heading.text) if heading else say.solution(), "body": blocks(own, _address(solution))}
@@ -89,6 +91,16 @@ def render(solution: Solution, detail: str = "standard") -> str:
     return collected([Part(part(solution, detail))])
 
 
+def _asked(subject: Subject) -> Answered | None:
+    """The numbers that the question asks for; of tensors on the way those that it names, where it names any."""
+    found = answered(subject)
+    named = computed(subject.question or "", subject.module) if found else ()
+    if found is None or not named:
+        return found
+    return found._replace(results=[r for r in found.results if r.part != "forward" or (
+        isinstance(r.node, Entry) and r.node.tensor in named)])
+
+
 def _entries(found: Answered, subject: Subject, say: Any) -> str:
     """What is to be filled in: each result with its blanks."""
     made = [*cloze.of_results(found.results, mistaken(subject, found), say.likely)]
@@ -105,13 +117,14 @@ def _guide(solution: Solution, say: Any) -> tuple[str, int]:
     found = marking(solution, points)
     refuse_failures(Report(tuple(unfair(found, solution, points))))
     shares = [{"points": _half(share.points), "parts": [
-        {"kind": item.kind, "formulas": blocks(item.formulas, str)} for item in share.items]}
-              for share in found.shares]  # fmt: skip
+        {"kind": item.kind, "valued": bool(item.numbers), "formulas": blocks(item.blocks, str)}
+        for item in share.items]} for share in found.shares]  # fmt: skip
     mistakes = [{"words": inline(m.words), "cost": _half(m.cost)} for m in found.mistakes]
     words: Any = environment("en").get_template("handout.j2").module
     text = _pages().get_template("guide.html").render(
         shares=shares, mistakes=mistakes, stated=points is not None, total=found.points, say=say, words=words)
-    guard(text, Sheet("", tuple(f for s in found.shares for i in s.items for f in i.formulas), ()), "full", displayed)
+    earned = tuple(block for share in found.shares for item in share.items for block in item.blocks)
+    guard(text, Sheet("", earned, ()), "full", displayed)
     return text, found.points
 
 

@@ -8,10 +8,10 @@ from derive.calculus.messages import Messages
 from derive.errors import VerificationError
 from derive.exposition.example import in_decimals, in_rows, number, printed
 from derive.exposition.story import whole
-from derive.exposition.subject import Subject
+from derive.exposition.subject import LOSS, Subject
 from derive.exposition.window_example import example_point, gradient_of
 from derive.exposition.worked import Result, worked
-from derive.expr import And, Entry, Node, eq
+from derive.expr import And, Entry, Expr, Node, Partial, eq
 from derive.numeric.arithmetic import precision
 from derive.records import dataclass
 from derive.sheet import Math, Sheet, Table
@@ -61,12 +61,19 @@ def _refuse_others(made: Shown, sheet: Sheet) -> None:
     """Raise :class:`VerificationError` unless each tensor's numbers stand on the sheet, exact or as rounded there."""
     stated = {part for m in sheet.formulas() if m.scope in _SCOPES for part in _parts(m)}
     cells = {*_numbers(sheet)}
-    for node, values, _ in (*made.given, *(r for r in made.results if r.part != "derivatives")):
+    for node, values, _ in (*made.given, *made.results):
         texts = {in_rows(values), in_rows(values, in_decimals), in_rows(values, number)}
         small = max((len(at) for at in values), default=0) <= 2  # of more axes there is no matrix
-        forms = {eq(node, printed(values, column)) for column in (False, True)} if small else {*()}
-        if not forms & stated and not texts & cells:
-            raise VerificationError(f"the worked example of `{node}` is not that of the sheet")
+        forms = {eq(name, printed(values, column)) for name in _names(node) for column in (False, True) if small}
+        if isinstance(node, Entry) and not forms & stated and not texts & cells:
+            raise VerificationError(f"the worked example of `{node.tensor}` is not that of the sheet")
+
+
+def _names(node: Expr) -> tuple[Expr, ...]:
+    """δ_x, which is ∂L/∂x where the question calls it so."""
+    if isinstance(node, Entry) and node.tensor.startswith("delta_"):
+        return node, Partial(Entry(LOSS, ()), Entry(node.tensor.removeprefix("delta_"), ()))
+    return (node,)
 
 
 def _parts(math: Math) -> tuple[Node, ...]:

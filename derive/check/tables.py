@@ -6,12 +6,16 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from derive.check.report import Report
 from derive.verify.report import Verdict
 
 _LEVELS: dict[str, str] = {Verdict.REFUTED: "error", Verdict.NOT_READ: "note"}
+_RULES = {"refuted": "An equation fails at the input that is shown.", "not-read": "An equation was not judged.",
+          "missing": "What the question asks for is not there."}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -57,12 +61,14 @@ def _sarif(reports: Sequence[Report]) -> dict[str, Any]:
     results = [_result(r, _LEVELS[c.verdict], str(c.verdict), str(c).partition(": ")[2], c.line) for r in reports
                for c in r.checks if c.verdict in _LEVELS]
     results += [_result(r, "warning", "missing", f"missing: {latex}", 1) for r in reports for latex in r.missing]
-    rules = [{"id": rule} for rule in ("refuted", "not-read", "missing")]
+    rules = [{"id": rule, "shortDescription": {"text": words}} for rule, words in _RULES.items()]
     return {"$schema": _SCHEMA, "version": "2.1.0",
             "runs": [{"tool": {"driver": {"name": "derive check", "rules": rules}}, "results": results}]}
 
 
 def _result(report: Report, level: str, rule: str, words: str, line: int) -> dict[str, Any]:
-    place = {"artifactLocation": {"uri": (report.path or "").replace("\\", "/")}, "region": {"startLine": line}}
+    path = Path(report.path or "")
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
     return {"ruleId": rule.replace(" ", "-"), "level": level, "message": {"text": words},
             "locations": [{"physicalLocation": place}]}

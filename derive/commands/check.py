@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from derive.commands.running import debug_option, jobs_option, printable, reported, timeout_option, worst
-from derive.errors import CardError, DeriveError, known
+from derive.errors import CardError, DeriveError, UnsupportedError, known
 from derive.pool import Limits, results
 
 FORMATS = ("text", "json", "csv", "sarif")
+_NO_CARD = (CardError.exit_code, UnsupportedError.exit_code)
 
 if TYPE_CHECKING:
     from derive.check.report import Report
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 @click.option("--format", "written", default="text", show_default=True, metavar="|".join(FORMATS),
               help="How it is printed.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for an equation that is not read, and for what is missing.")
+@click.option("--lenient", is_flag=True, help="Exit with 0 for a card that is not understood or out of scope, too.")
 @jobs_option
 @timeout_option
 @debug_option
-def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, strict: bool, jobs: int, limits: Limits,
-          debug: bool) -> None:  # fmt: skip
+def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, strict: bool, lenient: bool, jobs: int,
+          limits: Limits, debug: bool) -> None:  # fmt: skip
     """Check each equation of the cards' Solution: proved, tested, refuted with a counterexample, or not read.
 
     \b
@@ -47,14 +49,16 @@ def check(paths: tuple[Path, ...], answers: tuple[Path, ...], written: str, stri
 
         found: list[Report] = []
         for _, report in zip(pairs, reports, strict=True):
-            with reported(codes, debug):
+            own: list[int] = []
+            with reported(own, debug):
                 if isinstance(report, DeriveError):
                     raise report
                 found.append(report)
                 if written == "text":
                     for line in lines(report):
                         click.echo(printable(line))
-                codes.append(0 if report.ok and (report.complete or not strict) else 1)
+                own.append(0 if report.ok and (report.complete or not strict) else 1)
+            codes += [code for code in own if not lenient or code not in _NO_CARD]
         if written != "text":
             click.echo(table(found, written), nl=False)
     sys.exit(worst(codes))

@@ -127,11 +127,16 @@ def test_a_second_import_updates_and_doubles_nothing(collection: Any) -> None:
     parts = [part(solved(name)) for name in NAMES]
     assert imported(collection, collected([Part(text, YEAR) for text in parts])) == (3, 0, 0, 3)
     assert imported(collection, collected([Part(text, YEAR) for text in parts])) == (0, 0, 3, 3)
+    (learnt,) = map(collection.get_card, collection.find_cards("receives"))
+    learnt.type = learnt.queue = 2
+    learnt.ivl, learnt.due, learnt.reps = 30, 90, 5
+    collection.update_card(learnt)
     changed = [Part(parts[0].replace("receives", "takes"), YEAR + 60), *(Part(text, YEAR) for text in parts[1:])]
     assert imported(collection, collected(changed)) == (0, 1, 2, 3)
     (note,) = map(collection.get_note, collection.find_notes("takes"))
     (card,) = note.cards()
     assert (collection.decks.name(card.did), note.tags, note["Id"]) == ("Deep Learning", ["cnn", "pooling"], "max_pooling_numbers")
+    assert (card.id, card.ivl, card.reps) == (learnt.id, 30, 5)
     shown = card.render_output()
     assert r"\(2 \times 2\)" in shown.question_text and "<details>" in shown.answer_text and collection.card_count() == 3
     assert len(list(Path(collection.media.dir()).glob("derive-*-max_pooling_numbers-*.svg"))) == 2

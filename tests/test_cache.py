@@ -12,12 +12,13 @@ import derive.cache
 from derive.bank import Card
 from derive.cache import Cache, hashed
 from derive.commands import sheets as making
-from derive.commands.sheets import Sheets, Task, as_json, from_json, made
+from derive.commands.sheets import Sheets, Task, Work, as_json, from_json, made, sheets
 from derive.errors import CardError, DeriveError, LimitError, OpenError, Problem, RenderError
 from derive.pool import Limits
 from derive.statement import Statement
 
 SHEETS = Sheets("δ_x", 2, 1, {"md": {"": "# …", "a.svg": "<svg>"}, "pdf": {"": b"%PDF\xff"}}, 0.5)
+WORK = Work(sheets, as_json, from_json)
 TASK = Task("---\nid: a\n---\n# Question\nQ\n", "a.md", ("md",), "standard")
 
 
@@ -44,7 +45,7 @@ def test_a_file_that_is_no_database_is_made_anew_and_none_is_done_without(tmp_pa
 @pytest.mark.parametrize("value", [
     SHEETS, CardError(Problem("wrong", "a.md", 3, "x\n^", "stride")), OpenError("which?")])
 def test_results_survive_it(value: Sheets | DeriveError) -> None:
-    again = from_json(as_json(value))
+    again = WORK.found(WORK.kept(value))
     if isinstance(value, Sheets):
         assert isinstance(again, Sheets) and (again.files, again.proved, again.seconds) == (value.files, 2, 0)
     else:
@@ -53,7 +54,7 @@ def test_results_survive_it(value: Sheets | DeriveError) -> None:
 
 @pytest.mark.parametrize("error", [LimitError("too much"), RenderError("no TeX"), DeriveError("unexpected")])
 def test_what_may_end_otherwise_is_not_kept(error: DeriveError) -> None:
-    assert as_json(error) is None
+    assert WORK.kept(error) is None
 
 
 def test_the_key_has_all_that_a_sheet_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from derive.bank import OUTPUT, jobs, write_all
+from derive.bank import OUTPUT, write_all
+from derive.bank import jobs as cards_in
 from derive.card import Card
 from derive.commands.running import (
     bounded,
     debug_option,
     detail_option,
+    jobs_option,
     printable,
     progress,
     reported,
@@ -26,6 +28,7 @@ from derive.commands.running import (
 from derive.errors import CardError, DeriveError, known
 from derive.pool import Limits
 from derive.records import dataclass
+from derive.variants import refuse_open
 
 if TYPE_CHECKING:
     from derive.handout import Item
@@ -48,25 +51,37 @@ if TYPE_CHECKING:
 @click.option("--difficulty", metavar="2|2-3", help="Cards of this difficulty.")
 @click.option("--order", default="course", show_default=True, metavar="course|difficulty|points|id|given",
               help="The order of the cards.")
+@click.option("--variants", type=click.IntRange(1, 1000), metavar="N", help="So many exams of cards that leave choices "
+              "open, each on sheets of its own, and a table of who has what.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the choices are drawn from.")
+@click.option("--roster", type=click.Path(path_type=Path), metavar="FILE", help="Names for the exams: a CSV file with "
+              "a column `name`.")
 @detail_option
+@jobs_option
 @timeout_option
+@click.option("--no-cache", is_flag=True, help="Of variants: solve each anew, and keep none for the next time.")
 @debug_option
 def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: str, courses: tuple[str, ...],
-            tags: tuple[str, ...], difficulty: str | None, order: str, detail: str,
-            limits: Limits, debug: bool) -> None:  # fmt: skip
+            tags: tuple[str, ...], difficulty: str | None, order: str, variants: int | None, seed: int,
+            roster: Path | None, detail: str, jobs: int, limits: Limits, no_cache: bool,
+            debug: bool) -> None:  # fmt: skip
     """Make one document of many cards: an exam, its solutions, a key, or a guide to marking.
 
     A card that cannot be solved keeps its own solution, with a warning. The cards share their time: --timeout for each.
+
+    With --variants or --roster everyone has an exam of their own; all are solved, and the same seed gives the same
+    exams in the same order, with --solutions, --key and --marking, too.
 
     \b
     Examples:
       derive handout cards -o exam.pdf --title "Final exam" --date "3 June"
       derive handout cards --tag cnn --difficulty 2-3 --solutions -o solutions.pdf
       derive handout cards --marking -o marking.tex
+      derive handout cards/variants --variants 30 --seed 7 --roster names.csv -o exam.pdf
     """
     codes: list[int] = []
     with reported(codes, debug):
-        from derive.handout import ORDERS, Selection, bounds
+        from derive.handout import MODES, ORDERS, Selection, bounds
 
         form = output.suffix.lower()
         if form not in (".tex", ".pdf"):
@@ -77,6 +92,14 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
             sys.exit(worst(codes))
         if not chosen:
             raise CardError("no card is left; ask for other tags, courses or difficulties")
+        if variants is not None or roster is not None:
+            from derive.commands.exams import Solving, made
+
+            solving = Solving(seed, MODES, detail, usual_tie_rule(), limits, jobs, not no_cache, debug)
+            count, files = made(chosen, variants, roster, solving, output, (mode, title, date, order == "course"))
+            write_all({file: _pdf(text) if file == output and form == ".pdf" else text for file, text in files.items()})
+            click.echo(f"{', '.join(map(str, files))}: {count}")
+            sys.exit(worst(codes))
         task = _Task(tuple((card.text, card.path) for card in chosen), mode, title, date, order == "course", detail,
                      usual_tie_rule())
         together = Limits(0 if debug else limits.seconds * len(chosen), limits.megabytes * len(chosen))
@@ -105,6 +128,7 @@ class _Task:
 
 def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
     """(the document, what is in it, what is said of cards, exit codes of those that are left out)."""
+    from derive.commands.exams import count_of
     from derive.handout import Head, document
 
     said: list[str] = []
@@ -112,14 +136,7 @@ def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
     items = _items([Card.parse(text, path) for text, path in task.cards], task, said, codes)
     names = {item.card.course for item in items}
     head = Head(task.title, names.pop() if len(names) == 1 else "", task.date)
-    return document(items, head, task.mode, by_course=task.by_course, detail=task.detail), _count(items), said, codes
-
-
-def _count(items: list[Item]) -> str:
-    """12 questions, 40 points (2 state none)."""
-    none = sum(item.points is None for item in items)
-    text = f"{len(items)} question{'' if len(items) == 1 else 's'}, {sum(item.points or 0 for item in items)} points"
-    return text + (f" ({none} state{'s' if none == 1 else ''} none)" if none else "")
+    return document(items, head, task.mode, by_course=task.by_course, detail=task.detail), count_of(items), said, codes
 
 
 def _pdf(text: str) -> bytes:
@@ -129,7 +146,7 @@ def _pdf(text: str) -> bytes:
 
 
 def _cards(paths: tuple[Path, ...], codes: list[int], debug: bool) -> list[Card]:
-    found, errors, notes = jobs(paths, OUTPUT)
+    found, errors, notes = cards_in(paths, OUTPUT)
     for note in notes:
         click.echo(note, err=True)
     for error in errors:
@@ -149,6 +166,7 @@ def _items(cards: list[Card], task: _Task, said: list[str], codes: list[int]) ->
         for card in cards:
             at(card.id)
             try:
+                refuse_open(card)
                 question(card, blocks)
                 items.append(Item(card) if task.mode == "space" else _solved(card, task, said))
             except DeriveError as error:

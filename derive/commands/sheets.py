@@ -6,10 +6,10 @@ import base64
 import gc
 import os
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from derive import cluster, errors
 from derive.cache import Cache, hashed
@@ -18,6 +18,9 @@ from derive.errors import CardError, DeriveError, Problem
 from derive.pool import Limits, results
 from derive.records import dataclass
 from derive.statement import Statement
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 # what is known of a card once and for all; a tool may work, a limit be enough, the next time
 _LASTING = ("CardError", "OpenError", "UnsupportedError", "VerificationError")
@@ -89,42 +92,64 @@ def made(tasks: Sequence[Task], limits: Limits, workers: int | str, cached: bool
 
     ``workers`` is a number of processes, or the address of a cluster; raises :class:`DeriveError` where that is lost.
     """
+    keys = [task.key if cached and not debug else "" for task in tasks]
+    yield from looked_up(Work(sheets, as_json, from_json), tasks, keys, limits, workers, cached, debug)
+
+
+class Work(NamedTuple, Generic[T, R]):
+    """A function of a module that makes something of a task, and how a cache keeps it."""
+
+    make: Callable[[T], R]
+    as_json: Callable[[R], Any]
+    from_json: Callable[[Any], R]
+
+    def kept(self, made: R | DeriveError) -> Any:
+        """What a cache keeps of it; None of what may end otherwise the next time."""
+        if not isinstance(made, DeriveError):
+            return self.as_json(made)
+        name = type(made).__name__
+        return {"error": name, "problems": [asdict(p) for p in made.problems]} if name in _LASTING else None
+
+    def found(self, kept: Any) -> R | DeriveError:
+        """The inverse of :meth:`kept`."""
+        if "error" not in kept:
+            return self.from_json(kept)
+        error: DeriveError = getattr(errors, kept["error"])(*(Problem(**p) for p in kept["problems"]))
+        return error
+
+
+def looked_up(work: Work[T, R], tasks: Sequence[T], keys: Sequence[str], limits: Limits, workers: int | str,
+              cached: bool = True, debug: bool = False) -> Generator[R | DeriveError, None, None]:  # fmt: skip
+    """What is made of each task, in order; what was made before is found by its key.  As :func:`made`."""
     if debug:
-        yield from map(sheets, tasks)
+        yield from map(work.make, tasks)
         return
     cache = Cache() if cached else None
-    keys = [task.key if cache else "" for task in tasks]
     there = [cache is not None and cache.has(key) for key in keys]
     unknown = [task for task, known in zip(tasks, there, strict=True) if not known]
-    new = (cluster.results(sheets, unknown, limits, workers) if isinstance(workers, str)
-           else results(sheets, unknown, limits, workers))
+    new = (cluster.results(work.make, unknown, limits, workers) if isinstance(workers, str)
+           else results(work.make, unknown, limits, workers))
     with closing(new), closing(cache) if cache else nullcontext():
         for task, key, known in zip(tasks, keys, there, strict=True):
             found = cache.get(key) if cache and known else None
             if found is not None:
-                yield from_json(found)
+                yield work.found(found)
                 continue
-            (result,) = results(sheets, [task], limits) if known else (next(new),)
-            kept = as_json(result)
+            (result,) = results(work.make, [task], limits) if known else (next(new),)
+            kept = work.kept(result)
             if cache and kept is not None:
                 cache.put(key, kept)
             yield result
 
 
-def as_json(made: Sheets | DeriveError) -> Any:
-    """What a cache keeps of them; None of what may end otherwise the next time."""
-    if isinstance(made, DeriveError):
-        name = type(made).__name__
-        return {"error": name, "problems": [asdict(p) for p in made.problems]} if name in _LASTING else None
+def as_json(made: Sheets) -> Any:
+    """What a cache keeps of them."""
     files = {f: {name: _packed(data) for name, data in some.items()} for f, some in made.files.items()}
     return {"derived": made.derived, "proved": made.proved, "tested": made.tested, "files": files}
 
 
-def from_json(found: Any) -> Sheets | DeriveError:
+def from_json(found: Any) -> Sheets:
     """The inverse of :func:`as_json`."""
-    if "error" in found:
-        error: DeriveError = getattr(errors, found["error"])(*(Problem(**p) for p in found["problems"]))
-        return error
     files = {f: {name: _unpacked(data) for name, data in some.items()} for f, some in found["files"].items()}
     return Sheets(found["derived"], found["proved"], found["tested"], files)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -97,6 +97,16 @@ class Item:
         return self.card.points
 
 
+@dataclass(frozen=True)
+class Paper:
+    """The questions of one person, as :func:`asked` gives them; of several papers each has a number."""
+
+    questions: tuple[Mapping[str, Any], ...]
+    number: int | None = None
+    name: str = ""
+    id: str = ""
+
+
 def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: bool = True,
              detail: str = "standard") -> str:  # fmt: skip
     """One document for all items; ``mode`` says what follows a question (see :data:`MODES`).
@@ -105,23 +115,25 @@ def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: 
     question, "marking" points for each step.  Raises :class:`DeriveError`, with the file and line,
     where a question cannot be typeset, and :class:`VerificationError` for a refuted sheet.
     """
-    questions = [_question(item, mode, detail if mode == "solutions" else "answer") for item in items]
-    courses = [item.card.course for item in items]
-    several = by_course and len(set(courses)) > 1
-    for n, (asked, name) in enumerate(zip(questions, courses, strict=True)):
-        asked["course"] = name if several and (n == 0 or courses[n - 1] != name) else ""
+    return papers([Paper(tuple(asked(item, mode, detail) for item in items))], head, mode, by_course)
+
+
+def papers(each: Sequence[Paper], head: Head, mode: str = "space", by_course: bool = True) -> str:
+    """One document for the papers of several; each begins on a page of its own, to write on: on a sheet of its own."""
     pages = latex.layouts("handout")
     say: Any = environment("en").get_template("handout.j2").module
-    head = replace(head, title=head.title or say.title(mode))
-    points = any(item.points for item in items)
+    numbered = any(paper.number is not None for paper in each)
     data = {
-        "head": head, "questions": questions, "mode": mode, "say": say, "words": say.rows().split(" | "),
-        "graded": _graded(items, say) if points and mode == "space" else (),
+        "head": replace(head, title=head.title or say.title(mode)), "mode": mode, "say": say,
+        "words": say.rows().split(" | "), "numbered": numbered,
+        "papers": [{"number": paper.number, "name": paper.name, "id": paper.id,
+                    "questions": _with_courses(paper.questions, by_course),
+                    "graded": _graded(paper.questions, say) if mode == "space" else ()} for paper in each],
         "macros": NoEscape(latex.layouts("pages").get_template("macros.tex").render()),
     }  # fmt: skip
     made = Document(
-        documentclass="exam", document_options=["a4paper", "11pt", "addpoints"], fontenc=None, inputenc=None,
-        lmodern=False, textcomp=False, microtype=False, indent=False, page_numbers=False,
+        documentclass="exam", document_options=["a4paper", "11pt", *([] if numbered else ["addpoints"])], fontenc=None,
+        inputenc=None, lmodern=False, textcomp=False, microtype=False, indent=False, page_numbers=False,
         geometry_options={"hmargin": "25mm", "top": "20mm", "bottom": "24mm"},
     )  # fmt: skip
     for package in PACKAGES:
@@ -131,19 +143,38 @@ def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: 
     return str(made.dumps()).rstrip("\n") + "\n"
 
 
-def _graded(items: Sequence[Item], say: Any) -> list[list[dict[str, Any]]]:
-    """The table of points, in rows: a cell for each question, and the total; a dash where a card states no points."""
-    points = [NoEscape("--") if item.points is None else item.points for item in items]
-    cells: list[dict[str, Any]] = [{"name": n, "points": p} for n, p in enumerate(points, 1)]
-    cells.append({"name": say.rows().split(" | ")[-1], "points": sum(item.points or 0 for item in items)})
+def _with_courses(questions: Iterable[Mapping[str, Any]], by_course: bool) -> list[Mapping[str, Any]]:
+    """The course stands in front of the first question of each, where there are several."""
+    found = list(questions)
+    several = by_course and len({q["course"] for q in found}) > 1
+    before = [None, *(q["course"] for q in found)]
+    return [{**q, "course": q["course"] if several and q["course"] != last else ""}
+            for q, last in zip(found, before, strict=False)]
+
+
+def _graded(questions: Sequence[Mapping[str, Any]], say: Any) -> list[list[dict[str, Any]]]:
+    """The table of points, in rows: a cell for each question, and the total; a dash where a card states no points.
+
+    Nothing where no card states any.
+    """
+    points = [q["points"] for q in questions]
+    if not any(points):
+        return []
+    cells: list[dict[str, Any]] = [{"name": n, "points": NoEscape("--") if p is None else p}
+                                   for n, p in enumerate(points, 1)]  # fmt: skip
+    cells.append({"name": say.rows().split(" | ")[-1], "points": sum(p or 0 for p in points)})
     return [cells[n:n + _ROW] for n in range(0, len(cells), _ROW)]
 
 
-def _question(item: Item, mode: str, detail: str) -> dict[str, Any]:
-    """What the page needs of an item."""
-    points = item.points
-    data: dict[str, Any] = {"id": item.card.id, "points": points, "text": None, "answer": None, "marking": None,
-                            "space": None, "title": None, "short": False, "displays": False}  # fmt: skip
+def asked(item: Item, mode: str, detail: str = "standard") -> dict[str, Any]:
+    """What the page needs of an item: plain values and LaTeX, which a process can send and a cache can keep.
+
+    Raises as :func:`document`.
+    """
+    points, detail = item.points, detail if mode == "solutions" else "answer"
+    data: dict[str, Any] = {"id": item.card.id, "course": item.card.course, "points": points, "text": None,
+                            "answer": None, "marking": None, "space": None, "title": None, "short": False,
+                            "displays": False}  # fmt: skip
     if item.solution is not None:
         refuse_failures(item.solution.report)
         data["title"] = prose.inline(item.solution.sheet.title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -11,31 +12,87 @@ from derive.affine import Range
 from derive.calculus.derivation import unlettered
 from derive.calculus.ranges import natural
 from derive.errors import DeriveError
-from derive.expr import Binder, Entry, Idx, Node, Reduce, Rel, open_binder, transform
+from derive.expr import (
+    ONE,
+    Add,
+    Binder,
+    Entry,
+    Expr,
+    Extremum,
+    Fn,
+    Idx,
+    Mul,
+    Node,
+    Num,
+    Reduce,
+    Rel,
+    eq,
+    free_indices,
+    mul,
+    open_binder,
+    subst,
+    transform,
+    walk,
+)
 from derive.module import Module
 
 _KNOWN = Path(__file__).with_name("called.txt")
 _RANKS = (0, 1, 2)
+_LETTERED = re.compile(r"'[^']*'")
 # too little to tell a layer by: others compute the same
 _SAY_LITTLE = frozenset(("identity", "negative_log_likelihood", "embedding", "residual", "bilinear"))
+_ERRORS = frozenset(("squared_error", "absolute_error"))
 _MOST = 6  # equations of a layer
 
 
-def called(module: Module) -> tuple[str, ...]:
-    """linear, sigmoid, … where each definition is one of the catalogue's and feeds the next; else nothing."""
-    names, equations, before = list[str](), list(module.equations), ""
+def called(module: Module) -> tuple[str | Rel, ...]:
+    """linear, sigmoid, … where definitions are the catalogue's, alone or one in another, and each feeds the next.
+
+    One that is not stands for itself; nothing where more are not, where none is, or where they form no chain.
+    """
+    parts, equations, before = list[str | Rel](), list(module.equations), ""
     while equations:
-        found = next(((n, name) for n in range(min(_MOST, len(equations)), 0, -1)
-                      if (name := _known().get(_key(equations[:n], module)))), None)
-        if found is None:
-            return ()
-        n, name = found
+        n, found = next(((n, (name,)) for n in range(min(_MOST, len(equations)), 0, -1)
+                         if (name := _known().get(_key(equations[:n], module)))), (1, _nested(equations[0], module)))
         own = {_head(e) for e in equations[:n]}
         used = {t for e in equations[:n] for t in module.sources(_head(e))} & {*module.defined} - own
         if used != ({before} if before else set()):
             return ()
-        names, before, equations = [*names, name], _head(equations[n - 1]), equations[n:]
-    return tuple(names)
+        parts += found or (equations[0],)
+        before, equations = _head(equations[n - 1]), equations[n:]
+    names = [p for p in parts if isinstance(p, str)]
+    distance = any(p in _ERRORS for p in parts[:-1])  # to what is no target
+    return tuple(parts) if names and len(names) >= len(parts) - 1 and not distance else ()
+
+
+def _nested(equation: Rel, module: Module) -> tuple[str, ...]:
+    """linear, tanh of tanh(Σ_j w_j x_j + b); a function of the card is what it is defined as."""
+    entry, value = (transform(t, lambda n: _applied(n, module), Fn) for t in equation.terms)
+    assert isinstance(entry, Entry)
+    if name := _known().get(_key([eq(entry, value)], module)):
+        return (name,)
+    indices, inner = free_indices(entry), Entry("inner", entry.indices)
+    for part in walk(value):
+        if isinstance(part, Add | Mul | Reduce | Fn | Extremum) and part is not value and free_indices(part) == indices:
+            outer = subst(value, {part: inner})
+            apart = not _tensors(outer) & _tensors(part)  # s tanh(s) is no layer of tanh(s)
+            if apart and (name := _known().get(_key([eq(entry, outer)], module))):
+                within = _nested(eq(inner, part), module)
+                if within:
+                    return (*within, name)
+    return ()
+
+
+def _tensors(node: Node) -> set[str]:
+    return {n.tensor for n in walk(node) if isinstance(n, Entry)}
+
+
+def _applied(node: Node, module: Module) -> Node | None:
+    """The body of a card's function at its arguments."""
+    function = module.function(node.name) if isinstance(node, Fn) else None
+    if function is None or not isinstance(node, Fn):
+        return None
+    return subst(function.body, {Entry(p, ()): a for p, a in zip(function.parameters, node.args, strict=True)})
 
 
 def _head(equation: Rel) -> str:
@@ -65,8 +122,27 @@ def _key(equations: Sequence[Rel], module: Module) -> str:
 
     numbers: dict[str, str] = {}
     plain = (transform(e, along, Reduce) for e in equations)
+    plain = (transform(e, lambda n: _in_order(n) if isinstance(n, Expr) else None, Add, Mul) for e in plain)
     forms = "; ".join(repr(unlettered(e, numbers)) for e in plain if isinstance(e, Rel))
     return blake2b(forms.encode(), digest_size=8).hexdigest()
+
+
+def _in_order(node: Expr) -> Expr:
+    """Terms and factors in an order that their letters do not decide; a number times a sum term by term."""
+    def blind(part: Expr) -> str:
+        return _LETTERED.sub("", repr(part))
+
+    if isinstance(node, Mul):
+        match sorted((f for f in node.factors if f is not ONE), key=blind):
+            case [Add(terms), Num() as number] | [Num() as number, Add(terms)]:
+                node = Add(tuple(_in_order(p) if isinstance(p := mul(number, t), Mul) else p for t in terms))
+            case [only]:
+                return only
+            case kept:
+                return Mul(tuple(kept))
+    assert isinstance(node, Add)
+    return Add(tuple(sorted((t for term in node.terms for t in (term.terms if isinstance(term, Add) else (term,))),
+                            key=blind)))
 
 
 def listing() -> str:

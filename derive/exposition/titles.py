@@ -6,7 +6,7 @@ from derive.calculus.called import called
 from derive.exposition import whole
 from derive.exposition.builder import Builder
 from derive.exposition.subject import Subject
-from derive.expr import Entry
+from derive.expr import Entry, Rel
 from derive.layers import spoken
 from derive.lines import WIDTH, width
 from derive.notation import write
@@ -18,24 +18,25 @@ _MOST = 5  # letters that a title names
 def title(b: Builder, subject: Subject) -> str:
     """«Linear layer and PReLU: forward, backward, parameter messages»; without names by the formula, or the letters."""
     module = subject.module
-    names = module.name.split(" → ") if module.name else module.called or called(module)
+    names: tuple[str | Rel, ...] = tuple(module.name.split(" → ")) if module.name else module.called or called(module)
+    parts = [formula(b, subject, n) if isinstance(n, Rel) else str(spoken(n)) for n in names]
+    parts = parts if all(parts) else []
     output, *letters = (b.letter(s) for name in (module.output, *module.inputs, *module.parameters)
                         if name not in subject.held and (s := module.table.named(name)))
     named = [t for item in subject.items if item.kind == "named" for t in item.targets]
     of = dict.fromkeys(b.m(Entry("loss" if t.loss else t.of, ())) for t in named)
     wrt = dict.fromkeys(b.letter(s) for t in named if (s := module.table.named(t.wrt)))
     kinds = list(dict.fromkeys(i.kind for i in subject.items))
-    return b.say("title", parts=[str(spoken(name)) for name in names], kinds=kinds, of=[*of], wrt=[*wrt],
-                 formula="" if names or kinds == ["named"] else formula(b, subject),
+    return b.say("title", parts=parts, kinds=kinds, of=[*of], wrt=[*wrt],
+                 formula="" if parts or kinds == ["named"] else formula(b, subject, *module.equations),
                  output=output, letters=letters[:_MOST], more=len(letters) > _MOST)
 
 
-def formula(b: Builder, subject: Subject) -> str:
-    """The definition of a layer that is one, in a line; "" of others."""
-    definition = subject.module.equations[0]
+def formula(b: Builder, subject: Subject, definition: Rel, *more: Rel) -> str:
+    """A definition in half a line; "" of several, and of one that is wider."""
     form = whole.written(b, subject, definition) or Math(
         write(definition, subject.module.table, display=False), definition, "inline")
-    if len(subject.module.equations) > 1 or width(form.latex) > WIDTH / 2 or r"\begin" in form.latex:
+    if more or width(form.latex) > WIDTH / 2 or r"\begin" in form.latex:
         return ""
     b.inline.append(form)
     return f"${form.latex}$"

@@ -18,6 +18,7 @@ from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
 from derive.expr import ZERO, Entry, Extremum, Idx, Node, Num, Partial, Reduce, Rel, walk
 from derive.layers import spoken
 from derive.magnitudes import held
+from derive.lines import WIDTH, width
 from derive.module import Module
 from derive.notation import write
 from derive.notation.symbols import gradient
@@ -297,22 +298,37 @@ def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
     return given and layer.named(said["letters"]) <= known.get(said["kind"], {*()})
 
 
+def _named_parts(layer: Said, names: tuple[str | Rel, ...]) -> list[str]:
+    """The layers by their names; what has none by its formula, in vectors where the card writes these; none if wide."""
+    found = list[str]()
+    for name in names:
+        if isinstance(name, Rel):
+            left, right = name.terms
+            form = matrix_form(left, right, layer.module) if layer.module.table.vectors else None
+            found.append(formula(form or name, layer.module))
+            if width(found[-1].strip("$")) > WIDTH / 2 or r"\begin" in found[-1]:
+                return []
+        else:
+            found.append(str(spoken(name)))
+    return found
+
+
 def _titled(layer: Said, said: Mapping[str, Any]) -> bool:
     """The messages that a title names are those asked for, in their order; the layer's extreme is its own."""
     module = layer.module
     known = {"jacobian": "input", "vjp": "input", "forward": "forward", "parameters": "parameter"}
     asked = list(dict.fromkeys(known[a] for a in module.asked if not module.wanted or a == "forward"))
-    names = module.name.split(" → ") if module.name else module.called or called(module)
+    named = _named_parts(layer, tuple(module.name.split(" → ")) if module.name else module.called or called(module))
     taken = layer.ops if any(w.whole for w in windowed(module)) else {"max", "min"}
-    named = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
+    extremes = {part[:3].lower() for part in said["parts"]} & {"max", "min"}
     ends = [({e.tensor for p in module.wanted if isinstance(e := getattr(p, end), Entry)}, layer.named(said[end]))
             for end in ("of", "wrt")]
     given = (n for n in (*module.inputs, *module.parameters) if n not in held(module))
     letters = [layer.named([letter]) for letter in said["letters"]]
-    named_so = said["parts"] == [*map(spoken, names)] and said["formula"] in layer.defining
+    named_so = said["parts"] == named and said["formula"] in layer.defining
     kinds = [k for k in said["kinds"] if k != "named"]
     listed = [*islice(({name} for name in given), len(letters) + 1)]
-    return named_so and named <= taken and kinds == asked and all(given == wanted for wanted, given in ends) and (
+    return named_so and extremes <= taken and kinds == asked and all(given == wanted for wanted, given in ends) and (
         listed == letters + listed[len(letters):]) and said["more"] == (len(listed) > len(letters))
 
 

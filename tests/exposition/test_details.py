@@ -94,7 +94,7 @@ def test_titles_say_what() -> None:
               "affine_layer": "Linear layer: backward, parameter messages", "huber": "Huber loss: derivative with respect to $y$",
               "attention_query": "Scaled dot-product attention: backward message",
               "rms_norm": "RMS normalisation: backward, parameter messages",
-              "residual_block": "The layer $y$ of $x$, $W$ and $b$: backward, parameter messages",
+              "residual_block": "Linear layer, ReLU and $y_{k} = x_{k} + h_{k}$: backward, parameter messages",
               "softplus_cz": "Softplus: backward message",
               "l2_pooling": r"$y_{kl} = \sqrt{\sum_{(i, j) \in \Omega(k, l)} x_{ij}^{2}}$: backward message",
               "contrastive_pairs": r"Derivatives of $\ell$ with respect to $u$ and $v$"}

@@ -87,7 +87,7 @@ def _computed(solution: Derived, say: Any) -> list[dict[str, Any]]:
     try:
         found, reason = listings(solution.messages)
     except DeriveError as error:
-        found, reason = (), str(error)
+        found, reason = (), str(error).partition(": ")[0]
     if not found:
         return [_text(Writer().document(say.no_code(reason)))]
     source = found[-1].source

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -17,6 +18,8 @@ from derive.expr import (
     ZERO,
     Add,
     Arg,
+    Bracket,
+    Cases,
     Cond,
     Entry,
     Expr,
@@ -29,6 +32,7 @@ from derive.expr import (
     Partial,
     Reduce,
     Rel,
+    SetApp,
     Star,
     Tuple,
     conditions,
@@ -47,6 +51,7 @@ from derive.verify.points.point import Point
 from derive.verify.scope import Scope
 
 _STEP = Fraction(1, 10**12)
+_KEPT = 128  # points whose neighbours are kept
 _NEAR = 40  # points around each: enough to see both sides of every kink of a function of one number
 _WIDE = 400  # points around one at which a value seems to lie outside
 _RANKED = 2
@@ -79,6 +84,18 @@ def numbers(node: Cond) -> set[Fraction]:
     places = [n for n in walk(node) if isinstance(n, Extremum) or isinstance(n, Reduce) and n.op in ("max", "min") or
               isinstance(n, Fn) and n.name in ("abs", "sign")]
     return {abs(n.value) for p in (*places, *filter(of_values, compared(node))) for n in walk(p) if isinstance(n, Num)}
+
+
+def has_cases(nodes: Iterable[Node]) -> bool:
+    """Whether values are compared in one of them, not indices alone: there may be kinks."""
+    return any(map(_compares, (n for node in nodes for n in walk(node))))
+
+
+def _compares(node: Node) -> bool:
+    if isinstance(node, (Cases, Bracket)):
+        return any(isinstance(n, SetApp) or isinstance(n, Rel) and of_values(n) for n in walk(node))
+    return isinstance(node, Extremum) or isinstance(node, Reduce) and node.op != "sum" or isinstance(
+        node, Fn) and node.name.rstrip("'") in ("abs", "sign")
 
 
 def far(node: Cond, known: set[Fraction], scope: Scope) -> bool:
@@ -256,6 +273,8 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
     of, value = _slope(node.terms[0]), node.terms[1]
     if of is None or not isinstance(value, Expr):
         return None
+    if not has_cases((node, *scope.module.equations, *(f.body for f in scope.module.functions))):
+        return None
     claim, = scope.compiler.claims(whole)
     own = scope.compiler.function(claim.variables, value)
     sure = scope.module.elementwise  # a few of many tied entries may win at none of the points around
@@ -263,19 +282,21 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
     known = (*scope.tied, *further)
     for number in range(max(_MORE, len(known)) if known else 0):
         point = known[number] if number < len(known) else scope.draws.point(number, ties=True)
-        around = list(_around(point, random.Random(number)))
-        wide: list[Point] = []
+        around: Sequence[Point] = ()
+        wide: Sequence[Point] = ()
         for at in claim.assignments(point):
             named = dict(zip(claim.variables, at, strict=True))
             try:
-                if claim.sides(point, at, set()) is None:
+                sides = claim.sides(point, at, set())
+                if sides is None or sides[0] is not Undefined:  # there is a derivative: the two were compared
                     continue
                 taken = decimal_of(own(point, at))
+                around = around or _neighbours(point, number)
                 low, high, close = _span(of, around, named)
                 if abs(taken) > _SINGULAR or low - close <= taken <= high + close:
                     continue
                 if high - low > close or not sure:  # one side may be narrow
-                    wide = wide or [*around, *_around(point, random.Random(number), _WIDE)]
+                    wide = wide or (*around, *_around(point, random.Random(number), _WIDE))
                     low, high, close = _span(of, wide, named)
             except PASSED:
                 continue
@@ -396,6 +417,12 @@ def _slope(head: Node) -> Callable[[Point, dict[Idx, int]], Any] | None:
             isinstance(i, (Idx, Num)) for i in head.indices):
         return lambda p, named: p.tensor(head.tensor)[places(head, named)]
     return None
+
+
+@lru_cache(maxsize=_KEPT)
+def _neighbours(point: Point, seed: int) -> tuple[Point, ...]:
+    """Points around it, the same for all equations that are looked at there."""
+    return tuple(_around(point, random.Random(seed)))
 
 
 def _around(point: Point, source: random.Random, count: int = _NEAR) -> Iterator[Point]:

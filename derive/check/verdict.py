@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -22,12 +22,10 @@ from derive.errors import DeriveError
 from derive.expr import (
     ONE,
     Bracket,
-    Cases,
     Cond,
     Directional,
     Entry,
     Expr,
-    Extremum,
     Fn,
     Given,
     Idx,
@@ -381,7 +379,7 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
         return Found(Verdict.REFUTED, "", against)
     head = claim.terms[0]
     slope = isinstance(head, Partial) or isinstance(head, Fn) and head.name.endswith("'")
-    if slope and not kinks.handled(claim) and _has_cases(
+    if slope and not kinks.handled(claim) and kinks.has_cases(
             (claim, *scope.module.equations, *(f.body for f in scope.module.functions))):
         return Found(Verdict.NOT_READ, "its value at a kink was not looked at")
     if (beyond := kinks.outside(claim, node, scope, further)) is not None:
@@ -404,18 +402,6 @@ def _at_places(claim: Rel, node: Cond, cond: Cond, scope: Scope) -> Found | None
         return Found(Verdict.REFUTED, "", beyond[0])
     said = kinks.said(node, places, scope, kinks.handled(claim))
     return Found(Verdict.TESTED, f"at {said} points where it says that it holds") if said >= ENOUGH else None
-
-
-def _has_cases(nodes: Iterable[Node]) -> bool:
-    """Whether values are compared in one of them, not indices alone: there may be kinks."""
-    return any(map(_compares, (n for node in nodes for n in walk(node))))
-
-
-def _compares(node: Node) -> bool:
-    if isinstance(node, (Cases, Bracket)):
-        return any(isinstance(n, SetApp) or isinstance(n, Rel) and kinks.of_values(n) for n in walk(node))
-    return isinstance(node, Extremum) or isinstance(node, Reduce) and node.op != "sum" or isinstance(
-        node, Fn) and node.name.rstrip("'") in ("abs", "sign")
 
 
 def _of_loss(link: Rel, module: Module) -> Rel:

@@ -6,6 +6,7 @@ import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ _COMMANDS = {
     "check": "derive.commands.check",
     "evaluate": "derive.commands.evaluate",
     "handout": "derive.commands.handout",
+    "try": "derive.commands.tries",
     "new": "derive.commands.catalogue",
     "layers": "derive.commands.catalogue",
 }
@@ -32,7 +34,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(_COMMANDS[cmd_name]), cmd_name)
+        name = cmd_name + "_" * iskeyword(cmd_name)
+        command: click.Command = getattr(import_module(_COMMANDS[cmd_name]), name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -68,6 +71,7 @@ def main() -> None:
       derive check cards/max_pooling_backward.md
       derive evaluate cards/max_pooling_backward.md --random 1
       derive handout cards --no-solutions -o exam.pdf
+      derive try cards/variants/pooling_numbers.md -n 200
 
     \b
     Exit codes:

@@ -167,30 +167,52 @@ def _term(layer: Said, said: Mapping[str, Any], shown: Shown) -> bool:
     for variable, value in pairs:
         values.setdefault(variable, []).append(value)
     return len(pairs) == len(told) and any(
-        _is_met(entry, wrt, dict(zip(own, values.values(), strict=True)))
-        for variables, entries in _sums(layer, shown) if said["one"] == (len(values) == len(variables))
-        for own in permutations(variables, len(values)) for entry in entries if entry.tensor == wrt.tensor)
+        _is_met(entry, wrt, dict(zip(own, values.items(), strict=True)), body)
+        for variables, body in _sums(layer, shown) if said["one"] == (len(values) == len(variables))
+        for own in permutations(variables, len(values))
+        for entry in body if isinstance(entry, ex.Entry) and entry.tensor == wrt.tensor)
 
 
-def _is_met(entry: ex.Entry, wrt: ex.Entry, chosen: dict[ex.Node, list[ex.Node]]) -> bool:
-    """The entry below a sum is the letter, with what is chosen for the variables of the sum; all of it is needed."""
+def _is_met(entry: ex.Entry, wrt: ex.Entry, chosen: dict[ex.Node, tuple[ex.Node, list[ex.Node]]],
+            body: list[ex.Node]) -> bool:  # fmt: skip
+    """The entry below a sum is the letter, with (name, values) chosen for the variables of the sum.
+
+    Each value is needed for that, or follows from a bracket: of [j = 2 i + k] that k is j − 2 i.
+    """
     bound = [d for d, index in enumerate(entry.indices) if ex.free_indices(index) & {*chosen}]
-    ways = [dict(zip(chosen, way, strict=True)) for way in product(*chosen.values())]
+    ways = [dict(zip(chosen, way, strict=True)) for way in product(*(each for _, each in chosen.values()))]
     met = [[w for w in ways if Affine.of(ex.subst(entry.indices[d], w)) == Affine.of(wrt.indices[d])] for d in bound]
     needed = {(v, w[v]) for d, found in zip(bound, met, strict=True) for w in found
               for v in ex.free_indices(entry.indices[d]) & {*chosen}}
-    return bool(bound) and all(met) and needed >= {(v, one) for v, each in chosen.items() for one in each}
+    stated = {(v, one) for v, (_, each) in chosen.items() for one in each}
+    return bool(bound) and all(met) and all(_follows(*pair, chosen, body) for pair in stated - needed)
 
 
-def _sums(layer: Said, shown: Shown) -> Iterator[tuple[tuple[ex.Idx, ...], list[ex.Entry]]]:
-    """The variables of each sum, with those of sums in it, and the entries below."""
+def _follows(v: ex.Node, one: ex.Node, chosen: dict[ex.Node, tuple[ex.Node, list[ex.Node]]],
+             body: list[ex.Node]) -> bool:  # fmt: skip
+    """A bracket below the sum says that the variable has this value; another variable of the sum may have any name."""
+    equal = [c for n in body if isinstance(n, ex.Bracket) for c in ex.conditions(n.cond)
+             if isinstance(c, ex.Rel) and c.ops == ("=",)]
+    known: dict[ex.Node, ex.Node] = {own: name for own, (name, _) in chosen.items()} | {v: one}
+    for cond in equal:
+        own = sorted(ex.free_indices(cond) - {*known}, key=str)
+        for names in product([None, *ex.free_indices(one)], repeat=len(own)):
+            named = known | {a: b for a, b in zip(own, names, strict=True) if b is not None}
+            left, right = (Affine.of(ex.subst(term, named)) for term in cond.terms)
+            if left == right:
+                return True
+    return False
+
+
+def _sums(layer: Said, shown: Shown) -> Iterator[tuple[tuple[ex.Idx, ...], list[ex.Node]]]:
+    """The variables of each sum, with those of sums in it, and what stands below."""
     for node in _definitions(layer, shown):
         variables: tuple[ex.Idx, ...] = ()
         while isinstance(node, ex.Reduce):
             binder, node = ex.opened(node)
             variables += binder.variables
         if variables:
-            yield variables, [n for n in ex.walk(node) if isinstance(n, ex.Entry)]
+            yield variables, [*ex.walk(node)]
 
 
 def _asked(shown: Shown) -> Shown:

@@ -34,6 +34,8 @@ def checked(sheet: Sheet, name: str) -> list[Check]:
 PLANTS: list[tuple[str, str, Callable[[Facts], Facts]]] = [
     ("affine_layer", "rule_sum", lambda f: {"only": f["only"].split(" = ")[0] + f" = {f['only'].split(' = ')[0][1:]}$"}),
     ("affine_layer", "rule_sum", lambda f: {"one": not f["one"]}),
+    ("transposed_range", "rule_sum", lambda f: {"only": f["only"].replace(" - ", " + ")}),
+    ("transposed_range", "rule_sum", lambda f: {"only": f["only"].replace("2", "3")}),
     ("affine_layer", "answer_bracket", lambda f: {"bracket": "$W$"}),
     ("affine_layer", "answer_shapes", lambda f: {"shapes": f["shapes"][:1]}),
     ("affine_layer", "letters", lambda f: {"rows": [(r[0], r[1], r[2].replace("<", r"\le")) for r in f["rows"]]}),

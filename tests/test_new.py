@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -13,9 +15,11 @@ from derive.commands.catalogue import layers, new
 from derive.errors import CardError
 from derive.layers import LAYERS, POOLINGS
 from derive.layers.catalogue import Pooling
-from derive.new import question_card
+from derive.new import numeric_card, question_card
 from derive.notation import gather, read
 from derive.question import module_of
+from derive.sheet import Math, Table
+from derive.variants import drawn
 
 GEOMETRY: dict[str, dict[str, Any]] = {"window": {"kernel_size": (3, 2), "stride": 2, "padding": (1, 0)}, "global": {},
                                        "adaptive": {"output_size": (2, 3)}}
@@ -121,3 +125,56 @@ def test_the_catalogue_is_listed_with_its_formulas() -> None:
     lines = run(layers).output.splitlines()
     assert [line.split()[0] for line in lines] == [spec.name for spec in LAYERS]
     assert lines[0].endswith("  f_{k,l} = max_{(i, j) ∈ Ω(k, l)} x_{i,j}")
+
+
+# --- with numbers ----------------------------------------------------------------------------------------------------
+
+NUMERIC: dict[str, list[dict[str, Any]]] = {
+    "window": [{"kernel_size": 3, "stride": 1}, {"kernel_size": (3,), "stride": 2, "padding": 1}], "global": [{}, {"dims": 1}],
+    "adaptive": [{"output_size": (2, 3)}, {"output_size": (2,)}],
+}
+ODD_NUMERIC: dict[str, list[dict[str, Any]]] = {
+    "window": [{"kernel_size": 3}], "global": [{}, {"dims": 1}], "adaptive": [{"output_size": (2,), "input_size": (6,)}]}
+
+
+@pytest.mark.parametrize("spec", POOLINGS, ids=lambda spec: spec.name)
+def test_a_card_with_numbers_is_read_with_them_and_solved(spec: Pooling) -> None:
+    for arguments in (ODD_NUMERIC if "median" in spec.name else NUMERIC)[spec.form]:
+        open_ = derive.Card.parse(numeric_card(spec.name, arguments, None))
+        chosen = {name.removeprefix("values."): np.array(eval(text)) for name, text in drawn(open_, 7, 1).choices}
+        text = numeric_card(spec.name, arguments, 7)
+        module = module_of(derive.Card.parse(text))
+        assert "{{" not in text and "vary_" not in text and text == numeric_card(spec.name, arguments, 7) != numeric_card(spec.name, arguments, 8)
+        assert {name.replace("delta_f", "delta"): [v for _, v in sorted(entries)] for name, entries in module.values} == {
+            name: list(numbers.flat) for name, numbers in chosen.items()}
+        assert module.name == spec.name and chosen.keys() == ({"x"} if spec.form == "global" else {"x", "delta"})
+    solution = derive.solve(derive.Card.parse(text))
+    assert solution.report.ok and [b for b in solution.sheet.answer if isinstance(b, Table) or isinstance(b, Math) and b.name == "numbers"]
+
+
+def test_the_numbers_of_a_card_are_numpy_s() -> None:
+    solution = derive.solve(derive.Card.parse(numeric_card("avg_pool", {"kernel_size": 2, "stride": 1, "input_size": (3, 3)}, 1)))
+    values = {name: np.array([[float(v) for _, v in sorted(e)]]) for name, e in solution.module.values}
+    x, delta = values["x"].reshape(3, 3), values["delta_f"].reshape(2, 2)
+    expected = np.zeros((3, 3))
+    for k, l in np.ndindex(2, 2):
+        expected[k : k + 2, l : l + 2] += delta[k, l] / 4
+    numbers = " ".join(b.latex for b in solution.sheet.answer if isinstance(b, Math) and b.name == "numbers")
+    for value in (*expected.flat, *(x[k : k + 2, l : l + 2].mean() for k, l in np.ndindex(2, 2))):
+        exact = Fraction(abs(value))
+        assert str(exact.numerator) in numbers and str(exact.denominator) in numbers
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--kernel-size", "2x2x2"), "numbers of an input with three axes do not fit a page; leave out --numeric"),
+    (("--kernel-size", "2", "--input-size", "9x9"), "an input of 9 × 9 is more than is computed by hand"),
+])  # fmt: skip
+def test_what_is_not_computed_by_hand_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    found = run(new, "max_pool", "--numeric", *arguments)
+    assert found.exit_code == 3 and said in found.output
+
+
+def test_the_command_draws_numbers_or_leaves_them_open() -> None:
+    first = run(new, "max_pool", "--kernel-size", "2", "--numeric", "--seed", "7")
+    assert first.exit_code == 0 and first.output == numeric_card("max_pool", {"kernel_size": 2}, 7)
+    assert "vary_values.x: distinct integers -4..20, 4 x 4\n" in run(new, "max_pool", "--kernel-size", "2", "--vary").output

@@ -79,25 +79,32 @@ def _number(context: click.Context, parameter: click.Parameter, text: str | None
 @click.option("--count-include-pad/--no-count-include-pad", default=None, help="Whether an average counts padding.")
 @click.option("--divisor-override", type=int, help="What an average divides by.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie.")
+@click.option("--numeric", is_flag=True, help="Ask for numbers: an input and, for several outputs, a gradient "
+              "that comes in.")
+@click.option("--vary", is_flag=True, help="Leave these numbers open, for variants.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the numbers are drawn from.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The card's file. [default: print it]")
 @debug_option
-def new(name: str, output: Path | None, debug: bool, **arguments: Any) -> None:
+def new(name: str, output: Path | None, numeric: bool, vary: bool, seed: int, debug: bool, **arguments: Any) -> None:
     """Write a question card for a layer of the catalogue.
 
     \b
-    Example:
+    Examples:
       derive new max_pool --kernel-size 3 --stride 2 -o cards/max_pool.md
+      derive new avg_pool --kernel-size 2 --numeric --seed 7
+      derive new max_pool --kernel-size 2 --vary -o cards/many.md
     """
     codes: list[int] = []
     with reported(codes, debug):
-        _write(name, output, {key: value for key, value in arguments.items() if value is not None})
+        own = {key: value for key, value in arguments.items() if value is not None}
+        _write(name, output, own, numeric or vary, None if vary else seed)
     sys.exit(worst(codes))
 
 
-def _write(name: str, output: Path | None, arguments: dict[str, Any]) -> None:
-    from derive.new import question_card
+def _write(name: str, output: Path | None, arguments: dict[str, Any], numeric: bool, seed: int | None) -> None:
+    from derive.new import numeric_card, question_card
 
-    text = question_card(name, arguments)
+    text = numeric_card(name, arguments, seed) if numeric else question_card(name, arguments)
     if output is None:
         click.echo(text, nl=False)
         return

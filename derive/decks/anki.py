@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from derive.decks.html import Writer, blocks, displayed, inline
+from derive.decks.html import Writer, blocks, displayed, inline, inside
 from derive.errors import CardError, Problem, VerificationError
 from derive.render import Part
 from derive.render.dialect import question
-from derive.render.guard import guard
+from derive.render.guard import guard, guard_sentences
 from derive.render.pictures import figure_name, svg
 from derive.sheet import Scene, sections
 from derive.words import environment, templates
@@ -52,6 +52,7 @@ def part(solution: Solved, detail: str = "standard") -> str:
     fields = (inline(name) if card is None else _plain(name), front, blocks(answer, picture),
               _pages().get_template("steps.html").render(steps=steps))  # fmt: skip
     guard("\n".join(fields[2:]), solution.sheet, detail, displayed)
+    guard_sentences(inside("\n".join(fields[2:])), solution.sheet, detail)
     return json.dumps({
         "id": name, "course": course, "fields": fields, "tags": [t for t in map(_tag, card.tags if card else ()) if t],
         "media": {picture(f.scene): svg(f.scene) for f in solution.sheet.figures(detail)},

@@ -21,6 +21,7 @@ _ALIGN = {"l": "left", "c": "center", "r": "right"}
 _DELIMITERS = re.compile(r"\\(?=[()\[\]b])|\$(?=\$)")
 _MARKS = re.compile(r"[\[\]{}]")  # of programs: [sound:…], {1:SHORTANSWER:…}, [[…]]
 _APART = "\N{WORD JOINER}"  # which nobody sees
+_INSIDE = re.compile(r"\\\((.*?)\\\)", re.S)
 _DISPLAYED = re.compile(r'<div class="formula">\\\[(.*?)\\\]</div>', re.S)
 
 
@@ -37,6 +38,11 @@ def inert(code: str) -> str:
 def displayed(html: str) -> list[str]:
     """The displayed formulas of a sheet in finished HTML, in order."""
     return [normal(unescape(f)) for f in _DISPLAYED.findall(html)]
+
+
+def inside(html: str) -> list[str]:
+    """The formulas inside the sentences of finished HTML."""
+    return [unescape(f) for f in _INSIDE.findall(html)]
 
 
 class Writer(hypertext.Writer):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from derive.decks import cloze
-from derive.decks.html import Writer, blocks, displayed, inline
+from derive.decks.html import Writer, blocks, displayed, inline, inside
 from derive.decks.mistaken import mistaken
 from derive.errors import Problem, VerificationError
 from derive.exposition.numbers import Answered, answered
@@ -27,7 +27,7 @@ from derive.handout.marking import marking, unfair
 from derive.notation import write
 from derive.render import Part
 from derive.render.dialect import question
-from derive.render.guard import guard, refuse_failures
+from derive.render.guard import guard, guard_sentences, refuse_failures
 from derive.render.pictures import figure_name, plain, svg
 from derive.sheet import Scene, Sheet, sections
 from derive.verify.report import Report
@@ -136,7 +136,9 @@ def _half(points: Fraction) -> str:
 def _refuse_others(xml: str, solution: Solution, detail: str, found: Answered | None) -> None:
     """Raise :class:`VerificationError` unless the finished question has the sheet's formulas, and right numbers."""
     made = ElementTree.fromstring(xml)
-    guard(made.findtext("generalfeedback/text", ""), solution.sheet, detail, displayed)
+    feedback = made.findtext("generalfeedback/text", "")
+    guard(feedback, solution.sheet, detail, displayed)
+    guard_sentences(inside(feedback), solution.sheet, detail)
     if made.get("type") == "cloze" and found is not None:
         wanted = [v for r in found.results for _, v in sorted(r.values.items()) if abs(float(v)) != float("inf")]
         shown = cloze.blanks(made.findtext("questiontext/text", ""))

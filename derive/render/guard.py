@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import unescape
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from derive.errors import Problem, VerificationError
 from derive.sections import headings, lines_of
-from derive.sheet import Math, Sheet, Trial
+from derive.sheet import Block, Bullets, Figure, Heading, Math, Prose, Sheet, Table, Trial
 
 if TYPE_CHECKING:
     from derive.card import Card
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _IN_MARKDOWN = re.compile(r"^\$\$[ \t]*\r?\n(.*?)\n\$\$[ \t]*\r?$", re.M | re.S)
 _IN_HTML = re.compile(r'<div class="formula[^>]*>\s*<math alttext="([^"]*)" display="block">')
+_IN_DOLLARS = re.compile(r"(?<![\\$])\$(?!\$)([^$\n]+)\$(?!\$)")
 _DATA = re.compile(r'<script type="application/json">(.*?)</script>', re.S)
 _GRID = re.compile(r'<table class="grid" data-name="(\w+)"[^>]*><caption>.*?<math alttext="([^"]*)".*?</table>', re.S)
 _FIELD = re.compile(r'value="([^"]*)"')
@@ -97,6 +98,37 @@ def guard(text: str, sheet: Sheet, detail: str = "full", shown: Callable[[str], 
         problems.append(Problem(f"the finished file displays {len(found)} formulas, and {len(checked)} were checked"))
     if problems:
         raise VerificationError(*problems)
+
+
+def guard_sentences(found: Iterable[str], sheet: Sheet, detail: str = "full") -> None:
+    """Raise :class:`VerificationError` unless the checked formulas inside the sheet's sentences are all ``found``."""
+    there = {_unbarred(f) for f in found}
+    texts = "\n".join(text for block in sheet.blocks(detail) for text in _sentences(block))
+    problems = [Problem(f"{m.name}: the finished file's sentences have no `{m.latex}`, which was checked")
+                for m in sheet.inline if f"${m.latex}$" in texts and _unbarred(m.latex) not in there]
+    if problems:
+        raise VerificationError(*problems)
+
+
+def in_dollars(markdown: str) -> list[str]:
+    """The formulas inside the sentences of a text in Markdown."""
+    return _IN_DOLLARS.findall(markdown)
+
+
+def _sentences(block: Block) -> tuple[str, ...]:
+    match block:
+        case Prose(text) | Heading(text) | Figure(_, text):
+            return (text,)
+        case Bullets(items):
+            return items
+        case Table(header, rows):
+            return tuple(cell for row in (header, *rows) for cell in row)
+    return ()
+
+
+def _unbarred(latex: str) -> str:
+    """A formula whose bars a table may have by their names."""
+    return normal(latex.replace(r"\vert ", "|").replace(r"\Vert ", r"\|"))
 
 
 def trial(page: str) -> Trial | None:

@@ -16,7 +16,7 @@ from derive.listing.layer import function_name, results, targets
 from derive.listing.scope import Scope
 from derive.numeric.point import Index
 from derive.render.dialect import question
-from derive.render.guard import Solved, guard, in_cells
+from derive.render.guard import Solved, guard, guard_sentences, in_cells, in_dollars
 from derive.render.notes import Writer, sheet
 from derive.render.pictures import figure_name, svg
 from derive.sheet import Block, Figure, sections
@@ -61,6 +61,8 @@ def render(solution: Derived, detail: str = "standard") -> str:
         "nbformat": 4, "nbformat_minor": 5,
     }, ensure_ascii=False, indent=1) + "\n"  # fmt: skip
     guard(text, solution.sheet, detail, in_cells)
+    said = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    guard_sentences(in_dollars(said), solution.sheet, detail)
     return text
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from derive.card import file_stem
 from derive.render.dialect import question
-from derive.render.guard import guard, in_callout
+from derive.render.guard import guard, guard_sentences, in_callout, in_dollars
 from derive.render.markdown import files
 from derive.render.notes import Writer, quoted, sheet
 from derive.words import environment
@@ -56,6 +56,7 @@ def note(solution: Solved, detail: str, deck: bool = False) -> str:
         say=environment("en").get_template("notes.j2").module,
     )  # fmt: skip
     guard(text, solution.sheet, detail, in_callout)
+    guard_sentences(in_dollars(text), solution.sheet, detail)
     return text
 
 

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from derive.render.dialect import question
-from derive.render.guard import guard, in_divisions
+from derive.render.guard import guard, guard_sentences, in_divisions, in_dollars
 from derive.render.markdown import files
 from derive.render.notes import Writer, sheet
 from derive.render.pictures import plain
@@ -37,6 +37,7 @@ def render(solution: Solved, detail: str = "standard") -> str:
                for heading, blocks in parts],
     )  # fmt: skip
     guard(text, solution.sheet, detail, in_divisions)
+    guard_sentences(in_dollars(text), solution.sheet, detail)
     return text
 
 

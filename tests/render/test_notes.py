@@ -6,12 +6,14 @@ import dataclasses
 import re
 import shutil
 import subprocess
+from typing import Any
 
 import pytest
 
 from derive.card import Card
+from derive.decks import html
 from derive.errors import CardError, VerificationError
-from derive.render import SUFFIXES, files, render
+from derive.render import SUFFIXES, files, notes, render
 from derive.render.guard import guard, in_callout, in_divisions
 from derive.render.notes import Writer
 from derive.render.obsidian import _Notes
@@ -64,6 +66,17 @@ def test_the_formulas_are_those_that_were_checked(format: str, detail: str) -> N
         guard(made.replace(r"\delta_{f,kl} \,", r"\delta_{f,lk} \,"), SHEET, detail, SHOWN[format])
     with pytest.raises(VerificationError, match=r"displays \d formulas"):
         guard(made, SHEET, "short" if detail == "full" else "full", SHOWN[format])
+
+
+@pytest.mark.parametrize(("format", "module"), [*((f, notes) for f in (*SHOWN, "ipynb")), ("anki", html), ("moodle", html)])
+def test_a_changed_formula_inside_a_sentence_is_caught(format: str, module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    solution, right = solved("max_pooling_numbers"), module.formula
+    if format == "anki":
+        pytest.importorskip("genanki")
+    render(solution, format)
+    monkeypatch.setattr(module, "formula", lambda latex, display: right(latex, display).replace("(i, j)", "(j, i)"))
+    with pytest.raises(VerificationError, match=r"the finished file's sentences have no `.*\(i, j\).*`, which was checked"):
+        render(solution, format)
 
 
 @pytest.mark.parametrize("format", SHOWN)

@@ -17,8 +17,8 @@ from derive.calculus.messages import upstream
 from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
 from derive.expr import ZERO, Entry, Extremum, Idx, Node, Num, Partial, Reduce, Rel, walk
 from derive.layers import spoken
-from derive.magnitudes import held
 from derive.lines import WIDTH, width
+from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
 from derive.notation.symbols import gradient

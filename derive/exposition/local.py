@@ -9,6 +9,7 @@ from typing import cast
 
 import derive.expr as ex
 from derive.calculus.decisive import decisive
+from derive.calculus.dependence import reached
 from derive.calculus.derivation import Shown, Step, is_total, lettered, shown, slope, slope_step, unlettered
 from derive.calculus.ranges import solve
 from derive.calculus.rules import bound
@@ -54,7 +55,7 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
     sentences = [s for line in rules for s in _SENTENCE.split(_words(b, line.step, module))]
     words = [s for s in dict.fromkeys(sentences) if s not in b.told]
     b.told.update(s for s in words if "$" not in s)
-    if not rules:
+    if not rules and not (found.after is ex.ZERO and _stands(found.before, module)):  # a step function's slope is 0
         words = [b.say("rule_direct", wrt=b.m(found.before.wrt), of=b.m(found.before.of), zero=found.after is ex.ZERO)]
     folded = _folds(b, found, module)
     if folded:
@@ -66,6 +67,12 @@ def local(b: Builder, subject: Subject, step: Step, letters: dict[ex.Node, ex.No
             said[lettered(statement)] = None
             b.math(f"rule_{line.step.rule}", presented(statement, found.before, module))
     reasoned(b, subject, "local", found.before, None, found.after if folded else found.raw, found.after)
+
+
+def _stands(before: ex.Partial, module: Module) -> bool:
+    """What a tensor is computed from has the letter in it."""
+    return isinstance(before.of, ex.Entry) and isinstance(before.wrt, ex.Entry) and (
+        before.wrt.tensor in reached(ex.Entry(before.of.tensor, ()), module))
 
 
 def alike(b: Builder, subject: Subject, step: Step,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import compress, pairwise, product
 from typing import Any
 
+from derive.axes import with_axes
 from derive.errors import DeriveError
 from derive.expr import Entry, Matrix, Num, Reduce, Rel, conditions, walk
 from derive.magnitudes import held
@@ -17,14 +19,18 @@ from derive.numeric.clarke import active_sets
 from derive.numeric.evaluator import windows
 from derive.numeric.point import Index
 from derive.numeric.shapes import rank
+from derive.receptive_field import ReceptiveField, WindowAxis
 from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet, Trial
 from derive.verify.curves import GIVEN, curves
 from derive.verify.report import Check, Verdict
+from derive.words import environment, templates
 
 _NEAR = 0.1  # how far beside its cell an arrow may end
 _BRACES = re.compile("[{}]")  # of \delta_{a^{(l)}} an entry shows \delta_{a^{(l)}, ij}
 _DIGITS, _SPAN, _FORMULA = re.compile(r"\d+"), re.compile(r"(-?\d+) to (-?\d+)"), re.compile(r"\$[^$]+\$")
+_COORDINATE = re.compile(r"\$-?\d+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
+_WORD = re.compile(r"[A-Za-z]{3,}")
 _COMPUTED = re.compile(r"(\$[^$]+\$) is computed from ([^.]*)\.")
 _WAY = re.compile(r"(-?\d+(?:/\d+)?) from input .*? gradient (-?\d+(?:/\d+)?) back")
 
@@ -44,9 +50,29 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
         drawn = " ".join(i.text for i in scene.items if isinstance(i, (Cell, Label)))
         alien = [f for f in _FORMULA.findall(figure.caption)
                  if not GIVEN.search(f) and _BRACES.sub("", f[:-1]) not in _BRACES.sub("", drawn)]
+        strange = _strange(scene, module)
+        if strange:
+            found.append(_verdict("The words of a picture are those that were read, of this layer", strange, 1))
         if alien:
             found.append(_verdict("The formulas of a picture's caption", f"{', '.join(alien)} is not in it", 1))
     return found
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    return frozenset(_WORD.findall((templates() / "en" / "figures.j2").read_text("utf-8")))
+
+
+def _strange(scene: Scene, module: Module) -> str:
+    """A word of a picture that no template has, or what it says of the other extreme."""
+    words: Any = environment("en").get_template("figures.j2").module
+    texts = [scene.title, scene.description, *(i.text for i in scene.items if isinstance(i, Label))]
+    ops = {n.op for e in module.equations for n in walk(e) if isinstance(n, Reduce)} & {"max", "min"}
+    wrong = {words.legend_chosen(op).strip() for op in {"max", "min"} - ops}
+    known = _vocabulary()
+    own = {*_WORD.findall(" ".join(s.latex for s in module.table.symbols))}
+    said = (w for text in texts for w in _WORD.findall(_FORMULA.sub("", text)))
+    return next((w for w in said if w not in known | own), "") or next((t for t in texts if t in wrong), "")
 
 
 def edges(scene: Scene, module: Module) -> Check:
@@ -65,6 +91,13 @@ def edges(scene: Scene, module: Module) -> Check:
             for source in _FORMULA.findall(sources)}
     wrong = [f"`{a}` and `{b}`" for a, b in sorted(joined["forward"] ^ forward | joined["backward"] ^ back)]
     wrong += ["what the words say"] if said != forward else []
+    constant, table = {*module.constants, *held(module)}, with_axes(module).table
+    for cell in (c for c in scene.items if isinstance(c, Cell) and names[c.text]):
+        role = ("parameter" if {*names[cell.text]} <= {*module.parameters} else
+                "constant" if {*names[cell.text]} <= constant else "tensor")
+        notes = [f"${write(Entry(f'delta_{n}', ()), table, display=False)}$" for n in names[cell.text]]
+        wrong += [f"{cell.text}, drawn as {cell.role} with {cell.note or 'no message'}"] if (cell.role, cell.note) != (
+            role, "" if role == "constant" else ", ".join(notes)) else []
     return _verdict("The picture's arrows join what is computed from each other",
                     f"an arrow is wrong or missing between {wrong[0]}" if wrong else None, len(forward))
 
@@ -78,6 +111,8 @@ def fields(figure: Figure, module: Module) -> Check:
     left, top = min(c.x for c in source), min(c.y for c in source)
     right, bottom = max(c.x for c in source) + 1, max(c.y for c in source) + 1
     marks = [i for i in figure.scene.items if isinstance(i, Label) and i.role == "coordinate"]
+    if not all(_COORDINATE.fullmatch(m.text) for m in marks):
+        return _verdict("The cells that the picture marks are those of the windows", "a coordinate is none", len(marks))
     across = {round(m.x - 0.5, 3): int(m.text[1:-1]) for m in marks if 0 < top - m.y < 0.5 and left < m.x < right}
     down = {round(m.y - 0.5, 3): int(m.text[1:-1]) for m in marks
             if 0 < left - m.x < 0.5 and top < m.y < bottom}
@@ -89,14 +124,14 @@ def fields(figure: Figure, module: Module) -> Check:
     marked = {c.role: tuple(round(v - o) for v, o in zip((c.y, c.x), start, strict=True))[-len(axes):]
               for c in outputs if c.role != "cell"}
     shapes = dict.fromkeys((*module.given, *module.defined), tuple(map(len, axes)))
-    found = [_misread(figure, at, marked, windows(module, shapes, name)[0]) for name, field in module.fields
+    found = [_misread(figure, at, marked, windows(module, shapes, name)[0], field) for name, field in module.fields
              if len(field.axes) == len(axes)]
     wrong = None if None in found else found[0] if found else "the layer has no such windows"
     return _verdict("The cells that the picture marks are those of the windows", wrong, len(at))
 
 
 def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: Mapping[str, Index],
-             windows: list[list[Index]]) -> str | None:
+             windows: list[list[Index]], field: ReceptiveField) -> str | None:
     """What of the marks, the outlines or the words is not so for these windows; ``marked`` holds outputs by role."""
     outlines = [o for o in figure.scene.items if isinstance(o, Outline)]
     for place, cell in at.items():
@@ -117,6 +152,10 @@ def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: 
     lengths = [1 + max(i for i in axis if i is not None) for axis in zip(*at, strict=True)] * len(marked)
     named_others = [max(a, 0) > w[0] or b < w[-1] if w else b >= 0 and a < n
                     for (a, b), w, n in zip(said, covered, lengths, strict=True)]
+    starts = [(a.stride * k - a.padding, a.dilation * (a.kernel_size - 1)) for out in marked.values()
+              for k, a in zip(out, field.axes, strict=True) if isinstance(a, WindowAxis)]
+    named_others += [span not in ((start, start + reach), (w[0], w[-1]) if w else ())
+                     for span, w, (start, reach) in zip(said, covered, starts, strict=False)]
     if wrong is None and any(named_others):
         return "the words name other cells"
     return wrong and f"{wrong} stands at another window"
@@ -189,6 +228,9 @@ def numbers(scene: Scene, module: Module) -> list[Check]:
         active = active_sets(module, {wrt: source}, {wrt: tuple(1 + max(axis) for axis in zip(*source, strict=True))})
     except DeriveError:
         return []
+    strange = [c.text for c in drawn if _NUMBER.fullmatch(_tail(c).strip(" $")) is None]
+    if strange:
+        return [_verdict("The picture's numbers", f"{strange[0]} is none", len(drawn))]
     aside = [_number(c) for c in drawn if c.width > 1]  # in a column: those forward, then those backward
     outputs, upstream = ([*grid.values()] or part for grid, part in zip(
         others, (aside[:len(active)], aside[len(active):]), strict=True))

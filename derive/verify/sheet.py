@@ -17,6 +17,7 @@ from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
 from derive.numeric.statements import componentwise
 from derive.sheet import Math, Sheet
+from derive.verify.answered import answered
 from derive.verify.check import checked, unbound
 from derive.verify.example import Parsed, displayed, example
 from derive.verify.pictures import pictures
@@ -71,6 +72,7 @@ def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Ta
         if any(m.name == "subdifferential" for m in sheet.formulas()) and field is not None and field.overlaps:
             yield apart()
     yield from words(sheet, module, scopes)
+    yield from answered(sheet, module) if sheet.claims else ()
     yield from pictures(sheet, module)
 
 

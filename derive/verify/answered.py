@@ -1,0 +1,76 @@
+"""Whether a sheet answers what is asked: each derivative, each message, the formulas, numbers where these are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.expr import Entry, Partial, Rel, conditions
+from derive.magnitudes import held
+from derive.module import Module
+from derive.notation import write
+from derive.sheet import Math, Prose, Sheet, Table
+from derive.verify.report import Check, Verdict
+
+LOSS = "loss"
+Asked = tuple[str, str]  # of what and by what; of the loss for a message
+
+
+def answered(sheet: Sheet, module: Module) -> Iterator[Check]:
+    """What is asked for and not in the answer, and sentences of the answer that were made and are not there."""
+    there = {left for m in sheet.answer if isinstance(m, Math) for left in _lefts(m)}
+    heads = {m.expr.terms[0] for m in sheet.answer if isinstance(m, Math) and isinstance(m.expr, Rel)}
+    missing = [f"∂{of}/∂{wrt}" for of, wrt in _asked(module) if (of, wrt) not in there]
+    if "forward" in module.asked:
+        missing += [f"`{e.terms[0].tensor}`" for e in module.equations  # type: ignore[attr-defined]
+                    if e.terms[0] not in heads]
+    if module.values:
+        cells = {row[0] for b in sheet.answer if isinstance(b, Table) for row in b.rows}
+        given = {left for m in sheet.answer if isinstance(m, Math) and m.name == "numbers" for left in _lefts(m)}
+        missing += [f"the numbers of ∂{of}/∂{wrt}" for of, wrt in _asked(module)
+                    if (of, wrt) not in given and not cells & {*_texts(of, wrt, module)} and _is_known(of, module)]
+    if missing:
+        yield _refuted("What is asked for is in the answer", f"{missing[0]} is not")
+    words = " ".join(b.text for b in sheet.answer if isinstance(b, Prose))
+    for claim in sheet.claims:
+        if claim.macro.startswith("answer_") and claim.words and claim.words not in words:
+            yield _refuted("What the answer was to say is said", f"“{claim.words}”")
+
+
+def _refuted(name: str, evidence: str) -> Check:
+    return Check("answer", "", Verdict.REFUTED, name, evidence)
+
+
+def _is_known(of: str, module: Module) -> bool:
+    """The gradient that comes in is given, or not asked of."""
+    return of != LOSS or f"delta_{module.output}" in dict(module.values)
+
+
+def _asked(module: Module) -> list[Asked]:
+    """∂y/∂x, ∂L/∂x: what is asked for, in its order."""
+    if module.wanted:
+        return [(p.of.tensor, p.wrt.tensor) for p in module.wanted
+                if isinstance(p.of, Entry) and isinstance(p.wrt, Entry)]
+    inputs = [name for name in module.inputs if name not in held(module)]
+    scalar = not module.definition(module.output)[0].indices
+    of = module.output if scalar else LOSS
+    found = [(module.output, name) for name in inputs if "jacobian" in module.asked]
+    found += [(of, name) for name in inputs if "vjp" in module.asked]
+    return found + [(of, name) for name in module.parameters if "parameters" in module.asked]
+
+
+def _lefts(math: Math) -> Iterator[Asked]:
+    """(y, x) of ∂y_k/∂x_i = …, (loss, x) of δ_x = … and of ∂L/∂x = …"""
+    for statement in conditions(math.expr):
+        left = statement.terms[0] if isinstance(statement, Rel) else None
+        if isinstance(left, Partial) and isinstance(left.of, Entry) and isinstance(left.wrt, Entry):
+            yield left.of.tensor, left.wrt.tensor
+        elif isinstance(left, Entry) and left.tensor.startswith("delta_"):
+            yield LOSS, left.tensor.removeprefix("delta_")
+
+
+def _texts(of: str, wrt: str, module: Module) -> Iterator[str]:
+    """The cells that name it, of many outputs each."""
+    entry = module.definition(of)[0] if of in module.defined else Entry(of, ())
+    nodes = [Partial(Entry(of, ()), Entry(wrt, ())), *([Entry(f"delta_{wrt}", ())] if of == LOSS else [])]
+    for node in nodes if not entry.indices else []:
+        yield f"${write(node, module.table, display=False)}$"

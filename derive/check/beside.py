@@ -35,7 +35,7 @@ _LACKS = re.compile(r"\bwhere\s+\0+,\s+\0+\s+has\s+no\s+derivative\s+with\s+resp
                     r"(?:\s+unless\s+\0+)?", re.IGNORECASE)  # what it says is said of that place alone
 _APPOSED = re.compile(r"[a-z]\s*,\s*(?:(?:that\s+is|i\.\s?e\.|meaning|so|or)\b,?\s*)?\0*\Z", re.IGNORECASE)
 _BEHIND = re.compile(r"\0*\s*[,:]")
-_TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\b")  # s > 0 is inactive
+_TOLD = re.compile(r"[\s$\0]*(?:is|are|holds?|fails?|does|do|being|gets?|becomes?)\s+[a-z]")  # s > 0 is inactive
 _NEXT = re.compile(r"\n(?=[A-Z][a-z]*\b)")
 
 

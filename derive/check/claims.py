@@ -187,7 +187,8 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     of_class = rewritten(classed([*asked, *(respelled(f, letters.module) for f in found)], module))
     if kronecker:
         written, of_class = said_kroneckers(written), said_kroneckers(of_class)
-    defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)]
+    defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)
+                and not f.latex.lstrip().startswith("\\delta")]  # a of δ_{a,k} is what its own definition says
     table = letters.table = gather(written, gather(defining, letters.module.table))
     groups = _groups(written, letters)
     for reasons, other, reading in _others(letters, extents):

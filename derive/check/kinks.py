@@ -380,7 +380,7 @@ def nowhere(node: Node, scope: Scope) -> bool:
 
 def _stays(claim: Claim, point: Point, at: Index) -> bool:
     """Whether what holds at a point holds around it, too."""
-    for near in _around(point, random.Random(0), _INDICES_UP_TO + _RANKED):
+    for near in _around(point, random.Random(0), _RANKED + 1, _LITTLE / 999):
         with suppress(*PASSED):
             sides = claim.sides(near, at, set())
             if sides is not None and claim.contradiction(sides):
@@ -425,7 +425,7 @@ def _neighbours(point: Point, seed: int) -> tuple[Point, ...]:
     return tuple(_around(point, random.Random(seed)))
 
 
-def _around(point: Point, source: random.Random, count: int = _NEAR) -> Iterator[Point]:
+def _around(point: Point, source: random.Random, count: int = _NEAR, step: Fraction = _STEP) -> Iterator[Point]:
     """Points beside it in all directions of inputs and parameters, with the same upstream gradient.
 
     Two of them rank the entries by their places, so that the first or the last of many that are equal wins.
@@ -436,7 +436,7 @@ def _around(point: Point, source: random.Random, count: int = _NEAR) -> Iterator
         places = itertools.count(1)
         sign = 1 - 2 * number if number < _RANKED else 0
         given = {name: values if name in module.constants else {
-            at: v + point.kind.number(_STEP * (sign * next(places) or source.randint(-999, 999)))
+            at: v + point.kind.number(step * (sign * next(places) or source.randint(-999, 999)))
             for at, v in values.items()} for name, values in point.given.items()}
         try:
             yield Point(module, point.kind, given, shapes, point.free).with_upstream(point.values[upstream])

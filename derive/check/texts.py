@@ -38,9 +38,14 @@ def answers_in(paths: Iterable[Path]) -> list[Path]:
 
 
 def repeated(question: str) -> Callable[[str], bool]:
-    """Whether a formula stands in the question as it is, and is about no derivative: what is given is no claim."""
-    given = {_bare(f.latex) for f in formulas(question)}
-    return lambda latex: _SLOPE.search(latex) is None and _bare(latex) in given
+    """Whether a formula, or a part of one, stands in the question and is about no derivative: it is no claim."""
+    given = [f"={_bare(f.latex)}=" for f in formulas(question)]
+
+    def stands(latex: str) -> bool:
+        part = re.escape(_bare(latex))
+        return _SLOPE.search(latex) is None and any(re.search(f"[=,]{part}[=,]", whole) for whole in given)
+
+    return stands
 
 
 def _bare(latex: str) -> str:

@@ -198,6 +198,14 @@ def test_a_letter_for_an_extent_that_is_not_told_saves_nothing_that_is_wrong_wha
     assert found.verdict in {"": ("proved", "tested", "not read"), "-": ("refuted",)}[sign]
 
 
+def test_a_letter_of_the_solution_has_messages() -> None:
+    question = r"A cell computes $h' = \tanh(U h + c)$ with trainable $U$ and $c$. Derive the backward and the parameter messages."
+    told = r"Let $a = U h + c$. Then $\delta_{a,k} = \delta_{h',k} (1 - (h'_k)^2)$ and $\delta_{h,j} = \sum_k %s \delta_{a,k}$."
+    for weights, verdict in (("U_{kj}", "proved"), ("U_{jk}", "refuted")):
+        found = derive.check(derive.Card.parse(f"---\nid: cell\n---\n\n# Question\n{question}\n"), text=told % weights)
+        assert [c.verdict for c in found.checks] == ["proved", verdict], found.checks
+
+
 def test_the_command_says_where_and_goes_on_after_a_broken_card(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("no card", "utf-8")
     (tmp_path / "b.md").write_text(PIECES + f"The derivative is {ONE}.", "utf-8")

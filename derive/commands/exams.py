@@ -134,12 +134,25 @@ def made(cards: list[Card], count: int | None, names: Path | None, solving: Solv
     courses = {card.course for card in cards}
     each = [Paper(tuple(given.piece.questions[mode] for given in row), number, student.name, student.id)
             for number, (student, row) in enumerate(zip(people, rows, strict=True), 1)]
+    for line in _given_away(cards, rows):
+        click.echo(line, err=True)
     text = papers(each, Head(title, courses.pop() if len(courses) == 1 else "", date), mode, by_course)
     texts = {given.variant.card.text for row in rows for given in row if given.variant}
     items = [Item(card) for card in cards]
     many = f"{len(people)} exam{'' if len(people) == 1 else 's'}"
     return (f"{many} of {count_of(items)}; {len(texts)} different variants",
             {output: text, output.with_suffix(".csv"): table(people, rows)})
+
+
+def _given_away(cards: Sequence[Card], rows: Sequence[Sequence[Given]]) -> Iterable[str]:
+    """In which exams an answer is zeros alone, which a guess finds."""
+    for n, card in enumerate(cards):
+        found = [exam for exam, row in enumerate(rows, 1) if any(
+            a.numbers and not any(a.numbers) for a in row[n].piece.answers)]
+        if found:
+            listed = ", ".join(map(str, found[:_SAID])) + (", …" if len(found) > _SAID else "")
+            yield printable(f"{card.path}: an answer is all zeros in {len(found)} of {len(rows)} exams ({listed}); "
+                            "`derive try` shows more")
 
 
 def _people(count: int | None, names: Path | None) -> list[Student]:

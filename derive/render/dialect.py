@@ -32,7 +32,7 @@ def parser() -> MarkdownIt:
     """Markdown → tokens: CommonMark, tables, formulas, wikilinks; comments are dropped."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
-    from mdit_py_plugins.dollarmath.index import math_block_dollar
+    from mdit_py_plugins.dollarmath.index import math_block_dollar, math_inline_dollar
 
     # Tags are shown, so HTML is text to the parser.
     made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -50,6 +50,17 @@ def parser() -> MarkdownIt:
             state.line = before[1]
         return found
 
+    inline = math_inline_dollar(allow_digits=False, allow_double=True)
+
+    def formula(state: StateInline, silent: bool) -> bool:
+        source = state.src
+        state.src += " "  # the plug-in takes the last sign of the text for the one in front of the first
+        try:
+            return inline(state, silent)
+        finally:
+            state.src = source
+
+    made.inline.ruler.at("math_inline", formula)
     made.block.ruler.at("math_block", display, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     made.inline.ruler.before("escape", "brackets", _brackets)
     made.inline.ruler.before("link", "wikilink", _wikilink)

@@ -168,6 +168,15 @@ def test_each_exam_begins_on_a_sheet_of_its_own_with_its_own_pages(made: Path, t
         assert all(foot.startswith(f"Exam {exam} ") for foot in feet)
 
 
+@pytest.mark.skipif(engine() is None or shutil.which("pdftotext") is None, reason="no TeX, or no pdftotext")
+@pytest.mark.parametrize("mode", ["key", "marking"])
+def test_each_page_says_which_of_how_many_it_is(mode: str, tmp_path: Path) -> None:
+    assert run("--variants", "6", f"--{mode}", "-o", str(tmp_path / "a.pdf")).exit_code == 0
+    feet = [re.findall(r"Exam (\d).* (\d+) ?/ ?(\d+)$", page.rstrip())[-1] for page in pages(tmp_path / "a.pdf")]
+    counts = {exam: sum(foot[0] == exam for foot in feet) for exam in "123456"}
+    assert feet == [(exam, str(n), str(counts[exam])) for exam in "123456" for n in range(1, counts[exam] + 1)]
+
+
 SQUARE = "---\nid: {id}\n{header}---\n# Question\n(2p) Let $y = {formula}$. Take $x = (1, 2)$. Compute $y$ and $\\partial y/\\partial x$.\n"
 
 
@@ -200,6 +209,13 @@ def test_without_variants_open_choices_are_refused(tmp_path: Path) -> None:
     (tmp_path / "q.md").write_text(SQUARE.format(id="q", header="vary_c: [1, 2]\n", formula=r"{{c}} \sum_i x_i"), "utf-8")
     found = cli(tmp_path)
     assert found.exit_code == 2 and "q.md:3: `c` is left open" in found.stderr
+
+
+def test_answers_that_a_guess_finds_are_told(tmp_path: Path) -> None:
+    (tmp_path / "q.md").write_text(SQUARE.format(id="q", header="vary_c: [0, 2]\n", formula=r"\sum_i {{c}} x_i^2"), "utf-8")
+    found = cli(tmp_path, "--variants", "8")
+    zeros = [n for n, row in enumerate((tmp_path / "a.csv").read_text("utf-8").splitlines()[1:], 1) if "c = 0" in row]
+    assert found.exit_code == 0 and f"an answer is all zeros in {len(zeros)} of 8 exams ({', '.join(map(str, zeros[:3]))}" in found.stderr
 
 
 def test_more_names_than_exams(made: Path) -> None:

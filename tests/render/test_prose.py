@@ -143,3 +143,12 @@ def test_a_long_table_of_numbers_stands_in_two_halves_where_a_line_holds_both() 
     wide = [["quantity", "value"], *([f"$x_{n}$", "0.25, " * 9] for n in range(11))]
     for whole in (rows[:6], wide):
         assert prose.abreast(whole, "ll") == (whole, "ll")
+
+
+@pytest.mark.parametrize("text", [r"$\ell$: 0.0550", "$p$ = 1", "$a$ or $b$ or 2"])
+def test_a_formula_at_the_beginning_is_one_though_the_text_ends_with_a_digit(text: str) -> None:
+    assert prose.blocks(text) == text and prose.inline(text) == text
+
+
+def test_a_price_is_no_formula() -> None:
+    assert prose.blocks("costs 5$ or 6$ each") == r"costs 5\$ or 6\$ each"

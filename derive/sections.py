@@ -147,6 +147,8 @@ def read_yaml(text: str, first_line: int = 1, file: str | None = None, what: str
         line = error.problem_mark.line if error.problem_mark else 0
         formula = "\\" in "".join(text.split("\n")[line : line + 1]) or "escape" in str(error.problem)
         hint = "; write a formula in single quotes, `- '…'`" if formula else ""
+        if "{{" in "".join(text.split("\n")[line : line + 1]):
+            hint = "; write a choice in single quotes, `'{{…}}'`"
         raise problem(f"{what} is not YAML: {error.problem}{hint}", line) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise problem(f"{what} is not YAML: {str(error).splitlines()[0]}", 0) from None

@@ -60,6 +60,11 @@ def test_each_mistake_is_one_line(header: str, question: str, said: str) -> None
         module_of(card(header, question))
 
 
+def test_a_choice_without_quotes_is_no_yaml_and_is_told_so() -> None:
+    with pytest.raises(CardError, match=r"q\.md:4: .*; write a choice in single quotes, `'\{\{…\}\}'`"):
+        card("vary_k: [2]\nkernel_size: {{k}}\n", "{{k}}")
+
+
 def test_all_mistakes_at_once() -> None:
     with pytest.raises(CardError) as found:
         declared(card("vary_k: []\nvary_n: [1]\n", "{{m}}"))

@@ -110,7 +110,7 @@ def _report(text: str, first: int, card: Card, module: Module, path: str | None,
                 line = _cause(item, [w for w, _ in wrong], own)
                 mistake = "" if line else item.otherwise or own.mistake(item.written or item.link, item.cond)
                 wrong.append((item, line is not None))
-            elif verdict.verdict in RIGHT and not verdict.single:
+            elif verdict.verdict in RIGHT and (not verdict.single or module.values):  # which a question may ask for
                 right.append(item)
             checks.append(_judged(item, verdict, mistake, line))
     unread = any(c.verdict == Verdict.NOT_READ for c in checks)

@@ -41,6 +41,7 @@ def points(card: Card, held: Sequence[Item], refuted: Sequence[Item], unread: bo
         certain = possible = Fraction(0)
         for item in share.items:
             keys = {k for f in item.formulas if isinstance(f.expr, Rel) for k in _keys(f.expr, module)}
+            keys |= {("", item.tensor)} if item.tensor else set()
             wanted |= keys
             sure, may = _earned(keys, held, refuted, unread, module)
             certain, possible = certain + sure, possible + may

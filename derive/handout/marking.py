@@ -42,6 +42,7 @@ class Item:
     steps: tuple[Step, ...] = ()
     written: int = 1
     numbers: tuple[Block, ...] = ()
+    tensor: str = ""  # whose value it is
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -191,7 +192,7 @@ def in_numbers(made: Sequence[Item], solution: Solution) -> Iterator[Item]:
         own = [module.definition(t)[1] for t in new]
         evaluated |= new
         if (value := shown.get(Entry(tensor, ()))) is not None:
-            yield Item("value", (), (), sum(1 + _signs(v) for v in own), (value,))
+            yield Item("value", (), (), sum(1 + _signs(v) for v in own), (value,), tensor)
     for item in made:
         lefts = {_unlettered(cast(Rel, f.expr).terms[0]) for f in item.formulas}
         yield replace(item, numbers=tuple(block for node, block in shown.items() if _unlettered(node) in lefts))

@@ -23,7 +23,8 @@ class Problem:
         place = "" if self.file is None else self.file + ("" if self.line is None else f":{self.line}") + ": "
         if self.file is None and self.line is not None:
             place = f"line {self.line}: "
-        return f"{place}{self.message.removeprefix(f'line {self.line}: ')}" + (f"\n{self.excerpt}" if self.excerpt else "")
+        excerpt = f"\n{self.excerpt}" if self.excerpt else ""
+        return f"{place}{self.message.removeprefix(f'line {self.line}: ')}{excerpt}"
 
 
 class DeriveError(Exception):

@@ -241,8 +241,8 @@ class AskingInWords(Asking):
         """Where «with respect to $W$» begins, for each letter of the layer behind it."""
         found = named(prose.text, "wrt")
         if len(found) > MOST_ASKED:
-            raise CardError(f"the question says “{prose.plain.quote(found[0].start, found[0].stop)}” {len(found):,} times, "
-                            f"and at most {MOST_ASKED} are read")
+            said = prose.plain.quote(found[0].start, found[0].stop)
+            raise CardError(f"the question says “{said}” {len(found):,} times, and at most {MOST_ASKED} are read")
         for by in found:
             start, stop = prose.sentence(by.start)
             before = prose.text[start : by.start]

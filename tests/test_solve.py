@@ -167,7 +167,7 @@ def test_a_solution_shows_itself_in_a_line_and_as_its_sheet_in_a_notebook(card: 
     assert markdown.startswith("# Max pooling") and "![" not in markdown
     assert displayed(markdown) == displayed(html) == displayed(str(derive.render(card, "html")))
     assert html.count("<svg") == str(derive.render(card, "html")).count("<svg") > 0 and "<script" not in html
-    assert latex.count("$$") == 2 * 6 and r"\delta_{x,ij} = \sum" in latex
+    assert latex.count("$$") == 2 * 8 and r"\delta_{x,ij} = \sum" in latex
 
 
 def test_a_solution_that_failed_shows_what_failed(card: Solution) -> None:

@@ -102,7 +102,7 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
                 return
         if kind is EXACT:
             exact(b, results, column)
-            if subject.backward and not module.values:
+            if (subject.backward or subject.is_scalar) and not module.values:
                 tied(b, module, point)
         else:
             rounded(b, results, "between" if module.values else "rounded")
@@ -165,7 +165,10 @@ _NUMBERS = {False: (0, 1, 1, 2), True: (0, 1, -1, 2, -2)}  # of the entries; whe
 
 
 def tied(b: Builder, module: Module, first: Point) -> None:
-    """An input of few different numbers, its output, and the gradient that the first example's upstream gives."""
+    """An input of few different numbers, its output, and the gradient that the first example's upstream gives.
+
+    A single output has none there: its upstream is 1.
+    """
     if len(module.inputs) != 1 or module.parameters or module.constants:
         return
     try:
@@ -179,13 +182,14 @@ def tied(b: Builder, module: Module, first: Point) -> None:
     alone = module.definition(module.output)[1] is node and (absolute or isinstance(node.body, Entry))
     if not alone or drawn is None:
         return
-    message = Message(module)
-    point = message.point(drawn).with_upstream(first.tensor(delta))
+    message, single = Message(module), () in first.tensor(module.output)
+    point = message.point(drawn).with_upstream({(): 1} if single else first.tensor(delta))
     output, back = point.tensor(module.output), message.at(point)
     b.heading("heading_tied", 3)
-    b.prose("tied_given", upstream=b.m(Entry(delta, ())))
-    b.math("tied_input", eq(Entry(wrt, ()), matrix(drawn)), "tied", definition=True)
-    b.prose("tied_output")
+    b.prose("tied_given", upstream=b.m(Entry(delta, ())), same=not single)
+    upstream = (eq(Entry(delta, ()), Num(1)),) if single else ()
+    b.joined("tied_input", (eq(Entry(wrt, ()), matrix(drawn)), *upstream), "tied", definition=True)
+    b.prose("tied_output", single=single)
     b.math("tied_output", eq(Entry(module.output, ()), printed(output)), "tied")
     b.prose("tied_gradient", rule=module.tie_rule, op=node.op, absolute=absolute, rank=len(first.shapes[wrt]))
     b.math("tied_gradient", eq(Entry(f"delta_{wrt}", ()), printed(back)), "tied")

@@ -18,6 +18,7 @@ from derive.lines import WIDTH, width, write_lines
 from derive.notation import read, write
 from derive.notation.shapes import COLUMN
 from derive.notation.symbols import is_own
+from derive.receptive_field import window_facts
 from derive.sheet import Math
 
 _LONGER = 2  # than the form in entries: no shorter, but still worth its line
@@ -70,8 +71,11 @@ def _read_back(b: Builder, found: Node) -> Math:
 def masked(b: Builder, subject: Subject, wrt: str, gradient: Expr) -> None:
     """The derivatives of a maximum over windows as a matrix of zeros and ones, by which δ_f goes back to ``gradient``.
 
-    Of more axes than one all entries stand below one another.
+    Of more axes than one all entries stand below one another. Nothing where a window may have none.
     """
+    field = subject.module.receptive_field
+    if field is not None and window_facts(field, subject.module.input_size).missed:
+        return
     output, jacobian = subject.output, subject.messages.jacobian(wrt)
     source, derivative = cast(Entry, cast(Partial, jacobian.before).wrt), cast(Expr, jacobian.premises[0].after)
     mask, column = Entry(MASK, ()), len(output.indices) > 1

@@ -119,16 +119,23 @@ class _Parser:
         return tr.Group(opening.type, items, opening.start, closing.end)
 
     def refuse_holes(self, opening: tr.Token, items: tuple[tr.Item, ...], closing: tr.Token) -> None:
-        r"""Raise :class:`NotationError` for `f()`, and where a side of a comma or × is empty: `Ω(k,)`."""
+        r"""Raise :class:`NotationError` for `f()`, and where a comma or × has an empty side: `Ω(k,)`; `(K,)` is a shape."""
         if opening.type == "BEGIN" or opening.type == "LBRACE" and len(items) == 1:  # the comma of 1{,}5
             return
         signs = ["COMMA" if tr.is_token(i, "COMMA") else "TIMES" if self.is_cross(i) else "" for i in items]
         if not items and opening.type in ("LPAREN", "LBRACK"):
             raise self.source.error(closing.start, f"nothing stands in `{SHOWN[opening.type]}…`")
+        if len(items) == 2 and signs[1] == "COMMA" and not self.applies(opening):
+            return
         for n, sign in enumerate(signs):
             if sign and (n in (0, len(signs) - 1) or signs[n + 1] == sign):
                 where = "before" if n == 0 else "behind"
                 raise self.source.error(items[n].start, f"nothing stands {where} `{self.text(items[n])}`")
+
+    def applies(self, opening: tr.Token) -> bool:
+        """What stands before the bracket takes it as its arguments: all but a formula's beginning, `^` and `=`."""
+        before = self.source.latex[: opening.start].rstrip(" {")
+        return bool(before) and before[-1] not in "^="
 
     def is_cross(self, item: tr.Item) -> bool:
         return tr.is_token(item, "TIMES") and self.text(item) in (r"\times", "×")

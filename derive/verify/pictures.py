@@ -67,9 +67,9 @@ def _strange(scene: Scene, module: Module) -> str:
     """A word of a picture that no template has, or what it says of the other extreme."""
     words: Any = environment("en").get_template("figures.j2").module
     texts = [scene.title, scene.description, *(i.text for i in scene.items if isinstance(i, Label))]
-    ops = {n.op for e in module.equations for n in walk(e) if isinstance(n, Reduce)} & {"max", "min"}
+    ops = {n.op for e in module.equations for n in walk(e) if isinstance(n, Reduce)}
     wrong = {words.legend_chosen(op).strip() for op in {"max", "min"} - ops}
-    known = _vocabulary()
+    known = _vocabulary() | ops
     own = {*_WORD.findall(" ".join(s.latex for s in module.table.symbols))}
     said = (w for text in texts for w in _WORD.findall(_FORMULA.sub("", text)))
     return next((w for w in said if w not in known | own), "") or next((t for t in texts if t in wrong), "")

@@ -152,6 +152,10 @@ def _is_matrix(left: ex.Node, layer: Said) -> bool:
     return symbol is not None and len(symbol.axes) > 1
 
 
+def _single(layer: Said) -> bool:
+    return not layer.module.definition(layer.module.output)[0].indices
+
+
 def _masked(layer: Said, said: Mapping[str, Any]) -> bool:
     """The matrix has the places of the display, and so many rows and columns as there are outputs and inputs."""
     places = [cast(ex.Rel, m.expr).terms[0] for m in layer.answer if m.name == "mask_matrix"]
@@ -347,6 +351,8 @@ ALONE: dict[str, Alone] = {
     "answer_messages.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "outputs_alone.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "tied_given.upstream": lambda layer, delta: delta == layer.text(ex.Entry(f"delta_{layer.module.output}", ())),
+    "tied_given.same": lambda layer, same: same != _single(layer),
+    "tied_output.single": lambda layer, single: single == _single(layer),
     "inserted.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "upstream.delta": lambda layer, delta: delta == layer.text(ex.eq(upstream(layer.module), ex.Partial(
         ex.Entry("loss", ()), layer.module.definition(layer.module.output)[0]))),
@@ -368,7 +374,7 @@ ALONE: dict[str, Alone] = {
     "example_given.stated": lambda layer, stated: not stated or layer.module.input_size is not None,
     "ties.absolute": lambda layer, absolute: absolute == _function(layer, "abs"),
     "tied_gradient.absolute": lambda layer, absolute: absolute == _function(layer, "abs"),
-    "ties.one": lambda layer, one: one == (not layer.module.definition(layer.module.output)[0].indices),
+    "ties.one": lambda layer, one: one == _single(layer),
 }
 
 TOGETHER: dict[str, Together] = {

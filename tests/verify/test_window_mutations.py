@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 import derive
-from derive.calculus.one_window import scope_tables
+from derive.calculus.one_window import WHOLE, scope_tables
 from derive.errors import DeriveError
 from derive.notation import read
 from derive.numeric.arithmetic import precision
@@ -86,11 +86,12 @@ def passes(math: Math, latex: str, solution: derive.Solution, scopes: dict[str, 
         with precision():  # the first that fails tells
             return not unread and all(c.verdict in (Verdict.PROVED, Verdict.TESTED)
                                       for c in verification.checks_of(sheet, parsed, solution.messages))
-    scope = scopes[math.scope]
+    home = "layer" if math.scope == WHOLE else math.scope  # a matrix form is read into entries of the layer
+    scope = scopes[home]
     node = componentwise(node, scope.table)
     if fresh(changed, node, scope, tuple).verdict not in (Verdict.PROVED, Verdict.TESTED):
         return False
-    return fresh(changed, node, scope, lambda: able[math.scope]).verdict is not Verdict.PROVED
+    return fresh(changed, node, scope, lambda: able[home]).verdict is not Verdict.PROVED
 
 
 def test_the_finished_files_hold_the_checked_formulas(solution: derive.Solution) -> None:

@@ -119,7 +119,7 @@ class _Parser:
         return tr.Group(opening.type, items, opening.start, closing.end)
 
     def refuse_holes(self, opening: tr.Token, items: tuple[tr.Item, ...], closing: tr.Token) -> None:
-        r"""Raise :class:`NotationError` for `f()`, and where a comma or × has an empty side: `Ω(k,)`; `(K,)` is a shape."""
+        r"""Raise :class:`NotationError` for `f()`, and where a comma or × has an empty side: `Ω(k,)`."""
         if opening.type == "BEGIN" or opening.type == "LBRACE" and len(items) == 1:  # the comma of 1{,}5
             return
         signs = ["COMMA" if tr.is_token(i, "COMMA") else "TIMES" if self.is_cross(i) else "" for i in items]

@@ -22,7 +22,7 @@ gallery: $(VENV)/.installed
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W -q -b html -d docs/_build/.doctrees docs docs/_build
 
-# after a change in the words of the sheets, once they are read and true: no sheet is written before
+# after a change in the words of the sheets, once they are read and true, in each language: no sheet is written before
 words: $(VENV)/.installed
 	$(BIN)/python -c "from derive.words import mark_read; mark_read()"
 

@@ -265,18 +265,18 @@ class Card:
 
     # --- writing -----------------------------------------------------------
 
-    def with_solution(self, markdown: str) -> str:
+    def with_solution(self, markdown: str, title: str = "Solution") -> str:
         """The card's whole text with this solution, marked as generated.
 
         Only the Solution section changes; where the card has none, or no ``---``
-        before it, they are added.
+        before it, they are added, under this ``title``.
         """
         ending = "\r\n" if self._lines[0].endswith("\r\n") else "\n"
         heading = self._heading("solution")
         if heading is None:
             asked = self._heading("question")
             start = stop = len(self._lines) if asked is None else self._end_of(asked, "solution", "related")
-            level, opening = 1, ["# Solution"]
+            level, opening = 1, [f"# {title}"]
         else:
             start, stop = heading.start, self._solution_lines[1]
             level, opening = heading.level, [bare(line) for line in self._lines[start : heading.stop]]

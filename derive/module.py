@@ -120,6 +120,11 @@ class Module:
         return self.fields[0][1] if self.fields else None
 
     @property
+    def language(self) -> str:
+        """That of the words of its sheet."""
+        return self.table.language
+
+    @property
     def unanswered(self) -> tuple[str, ...]:
         """Why something that the question asks for besides is not answered, and what: “since it asks for words: …”."""
         return tuple(_LINE.sub("", r.removeprefix(_UNANSWERED)) for r in self.readings if r.startswith(_UNANSWERED))

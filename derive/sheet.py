@@ -234,6 +234,7 @@ class Sheet:
     inline: tuple[Math, ...] = ()
     trial: Trial | None = None
     claims: tuple[Claim, ...] = ()
+    language: str = "en"
 
     def blocks(self, detail: str = "full") -> tuple[Block, ...]:
         """The blocks in order, those of the sections that a ``detail`` of :data:`DETAILS` shows."""

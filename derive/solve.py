@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from derive.card import Card
 from derive.collection import no_collection
-from derive.errors import CardError, DeriveError, Problem, UnsupportedError
+from derive.errors import CardError, DeriveError, Problem, UnsupportedError, known
 from derive.expr import Entry, Node
 from derive.layers.refused import refuse_deep_layers, refuse_even_medians, refuse_large_windows, refuse_long_sums
 from derive.module import Module
@@ -21,6 +21,7 @@ from derive.sheet import Math, Sheet
 from derive.statement import Statement
 from derive.timeout import within
 from derive.verify.report import Report
+from derive.words import languages
 
 if TYPE_CHECKING:
     import sympy
@@ -167,19 +168,23 @@ class Solution:
 @no_collection()
 def solve(card: Card | Module | Statement | str | Path | None = None, *, formula: str | Sequence[str] | None = None,
           statement: Statement | None = None, tie_rule: str | None = None, usual_tie_rule: str | None = None,
-          code: bool | None = None, timeout: float | None = None) -> Solution:  # fmt: skip
+          code: bool | None = None, language: str | None = None, usual_language: str | None = None,
+          timeout: float | None = None) -> Solution:  # fmt: skip
     """Derive, compose and verify the solution of a card, a path to one, a module, a statement, or a ``formula``.
 
     ``statement`` counts over what a card says.  Without a request the backward and the parameter messages are derived.
     ``tie_rule`` overrides the card's; ``usual_tie_rule`` counts where the card says none.  ``code``: the sheet
-    carries the layer in NumPy, too; unless given, the card's key ``code`` says so.
+    carries the layer in NumPy, too; unless given, the card's key ``code`` says so.  ``language`` is that of the
+    sheet's words, as :func:`language_of` has it.
     Raises :class:`derive.errors.DeriveError` with the command's own message, a
     :class:`derive.errors.LimitError` after ``timeout`` seconds; a refuted equation shows in ``solution.report``.
     """
     with within(timeout):
         read = None if card is None or isinstance(card, (Module, Statement, Card)) else Card.read(card)
         read = card if isinstance(card, Card) else read
+        said = language_of(read, language, usual_language)
         module = _ruled(_module(card, read, formula, statement), tie_rule, usual_tie_rule)
+        module = replace(module, table=replace(module.table, language=said))
         try:
             return _solved(read, module, _code_of(read) if code is None else code)
         except DeriveError as error:
@@ -227,6 +232,23 @@ def stated(given: Statement, formula: str | Sequence[str] | None = None, other: 
     module = module_of(Card.parse("---\nid: layer\n---\n# Question\nDerive.\n"), given)
     kept = (r for r in module.readings if not r.startswith("not on the card"))
     return replace(module, readings=tuple(kept))
+
+
+def language_of(card: Card | None, language: str | None = None, usual: str | None = None) -> str:
+    """The ``language`` that is given, that of the card's key, the ``usual`` one, English: the first that there is.
+
+    The language in which a card is written says nothing of that of its sheet.  Raises :class:`CardError` for a
+    language that sheets are not written in.
+    """
+    if language is not None:
+        return known("language", language, languages())
+    value = None if card is None else card.front_matter.get("language")
+    if card is None or value is None:
+        return known("language", usual or "en", languages())
+    try:
+        return known("language", str(value), languages())
+    except CardError as error:
+        raise error.located(card.path, card.key_line("language")) from None
 
 
 def _code_of(card: Card | None) -> bool:

@@ -59,12 +59,14 @@ def test_what_may_end_otherwise_is_not_kept(error: DeriveError) -> None:
 
 def test_the_key_has_all_that_a_sheet_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [Task(TASK.text, "a.md", ("md",), "standard", usual_tie_rule="last"),
+              Task(TASK.text, "a.md", ("md",), "standard", language="cs"),
+              Task(TASK.text, "a.md", ("md",), "standard", usual_language="cs"),
               Task(TASK.text + " ", "a.md", ("md",), "standard"), Task(TASK.text, "b.md", ("md",), "standard"),
               Task(TASK.text, "a.md", ("md", "tex"), "standard"), Task(TASK.text, "a.md", ("md",), "full"),
               Task(TASK.text, "a.md", ("md",), "standard", "last"), Task(TASK.text, "a.md", ("md",), "standard", None, True),
               Task(TASK.text, "a.md", ("md",), "standard", statement=Statement(forward=("y = x",)))]
     before = {task.key for task in [TASK, *others]}
-    assert len(before) == 9 and TASK.key in before
+    assert len(before) == 11 and TASK.key in before
     monkeypatch.setattr(derive.cache, "_program", lambda: "another")
     assert TASK.key not in before
 

@@ -43,7 +43,8 @@ class Solved:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    def solve(card: Card, statement: Statement | None = None, tie_rule: str | None = None, usual_tie_rule: str | None = None, code: bool | None = None) -> Solved:
+    def solve(card: Card, statement: Statement | None = None, tie_rule: str | None = None, usual_tie_rule: str | None = None, code: bool | None = None,
+              language: str | None = None, usual_language: str | None = None) -> Solved:
         if card.id == "broken":
             raise ZeroDivisionError("a\nbug")
         if card.id in ERRORS:

@@ -35,7 +35,7 @@ def test_the_nearest_file_counts_and_nothing_is_inherited(tmp_path: Path) -> Non
     ('detial = "full"', r"derive.toml:1: unknown setting `detial`; did you mean `detail`\?"),
     ('\ntie_rule = "frist"', r"derive.toml:2: unknown tie rule `frist`; did you mean `first`\?"),
     ('format = ["md", "docx"]', "unknown format `docx`"),
-    ('language = "fr"', "unknown language `fr`; there are `en`|did you mean"),
+    ('language = "fr"', "unknown language `fr`; there are `cs`, `en`|did you mean"),
     ("detail = 3", "`detail` is a text in quotes"),
     ("detail = [\n}", "derive.toml:2: is no TOML"),
 ])

@@ -181,7 +181,7 @@ def one_window(module: Module) -> OneWindow:
         Symbol("loss", loss, tensor),
         Symbol(q, q, Kind.INDEX),
         Symbol(r, r, Kind.INDEX),
-    ))
+    ), language=module.language)
     body = ex.subst(value.body, {node: ex.Entry(z, (ex.Idx(q),)) for node in ex.walk(value.body)
                               if isinstance(node, ex.Entry) and node.tensor in module.inputs})
     formula = ex.Reduce(value.op, ex.ranging(ex.Idx(q), ex.ONE, ex.Num(n)), body)

@@ -33,6 +33,7 @@ class Solving:
     modes: tuple[str, ...]
     detail: str
     usual_tie_rule: str | None
+    spoken: tuple[str | None, str | None]  # the language, and that of cards which say none
     limits: Limits
     jobs: int
     cached: bool
@@ -41,7 +42,8 @@ class Solving:
     def of(self, cards: Iterable[Card]) -> list[Piece | DeriveError]:
         """What is made of each card, in order; of equal ones once."""
         found: dict[Task, Piece | DeriveError] = {}
-        tasks = [Task(card.text, card.path, self.modes, self.detail, self.usual_tie_rule) for card in cards]
+        tasks = [Task(card.text, card.path, self.modes, self.detail, self.usual_tie_rule, self.spoken)
+                 for card in cards]
         each = list(dict.fromkeys(tasks))
         keys = [hashed(*task.key) if self.cached else "" for task in each]
         made = looked_up(Work(piece, as_json, from_json), each, keys, self.limits, self.jobs, self.cached, self.debug)
@@ -100,7 +102,7 @@ def _own(card: Card, result: Piece | DeriveError, solving: Solving) -> Piece:
         return result
     if isinstance(result, LimitError) or not isinstance(result, CardError | UnsupportedError):
         raise result
-    own = unsolved(Task(card.text, card.path, solving.modes))
+    own = unsolved(Task(card.text, card.path, solving.modes, spoken=solving.spoken))
     first = str(result.located(card.path)).splitlines()[0]
     click.echo(printable(f"{first}; not solved, the card keeps what it has"), err=True)
     return own

@@ -17,11 +17,12 @@ from derive.commands.running import (
     debug_option,
     detail_option,
     jobs_option,
+    language_option,
     printable,
     progress,
     reported,
     timeout_option,
-    usual_tie_rule,
+    usual,
     with_settings,
     worst,
 )
@@ -57,13 +58,14 @@ if TYPE_CHECKING:
 @click.option("--roster", type=click.Path(path_type=Path), metavar="FILE", help="Names for the exams: a CSV file with "
               "a column `name`.")
 @detail_option
+@language_option
 @jobs_option
 @timeout_option
 @click.option("--no-cache", is_flag=True, help="Of variants: solve each anew, and keep none for the next time.")
 @debug_option
 def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: str, courses: tuple[str, ...],
             tags: tuple[str, ...], difficulty: str | None, order: str, variants: int | None, seed: int,
-            roster: Path | None, detail: str, jobs: int, limits: Limits, no_cache: bool,
+            roster: Path | None, detail: str, language: str | None, jobs: int, limits: Limits, no_cache: bool,
             debug: bool) -> None:  # fmt: skip
     """Make one document of many cards: an exam, its solutions, a key, or a guide to marking.
 
@@ -92,16 +94,17 @@ def handout(paths: tuple[Path, ...], output: Path, mode: str, title: str, date: 
             sys.exit(worst(codes))
         if not chosen:
             raise CardError("no card is left; ask for other tags, courses or difficulties")
+        spoken = language, usual().language
         if variants is not None or roster is not None:
             from derive.commands.exams import Solving, made
 
-            solving = Solving(seed, MODES, detail, usual_tie_rule(), limits, jobs, not no_cache, debug)
+            solving = Solving(seed, MODES, detail, usual().tie_rule, spoken, limits, jobs, not no_cache, debug)
             count, files = made(chosen, variants, roster, solving, output, (mode, title, date, order == "course"))
             write_all({file: _pdf(text) if file == output and form == ".pdf" else text for file, text in files.items()})
             click.echo(f"{', '.join(map(str, files))}: {count}")
             sys.exit(worst(codes))
         task = _Task(tuple((card.text, card.path) for card in chosen), mode, title, date, order == "course", detail,
-                     usual_tie_rule())
+                     usual().tie_rule, spoken)
         together = Limits(0 if debug else limits.seconds * len(chosen), limits.megabytes * len(chosen))
         text, count, said, more = bounded(_document, task, together)
         for line in said:
@@ -124,6 +127,7 @@ class _Task:
     by_course: bool
     detail: str
     usual_tie_rule: str | None
+    spoken: tuple[str | None, str | None]  # the language, and that of cards which say none
 
 
 def _document(task: _Task) -> tuple[str, str, list[str], list[int]]:
@@ -160,6 +164,7 @@ def _items(cards: list[Card], task: _Task, said: list[str], codes: list[int]) ->
     from derive.handout import Item
     from derive.render.dialect import question
     from derive.render.prose import blocks
+    from derive.solve import language_of
 
     items = []
     with progress(len(cards) if task.mode != "space" else 1) as at:
@@ -168,7 +173,8 @@ def _items(cards: list[Card], task: _Task, said: list[str], codes: list[int]) ->
             try:
                 refuse_open(card)
                 question(card, blocks)
-                items.append(Item(card) if task.mode == "space" else _solved(card, task, said))
+                items.append(Item(card, language=language_of(card, *task.spoken)) if task.mode == "space"
+                             else _solved(card, task, said))
             except DeriveError as error:
                 said.append(printable(str(error)))
                 codes.append(error.exit_code)
@@ -178,14 +184,15 @@ def _items(cards: list[Card], task: _Task, said: list[str], codes: list[int]) ->
 def _solved(card: Card, task: _Task, said: list[str]) -> Item:
     from derive.handout import Item
     from derive.render.guard import refuse_failures
-    from derive.solve import solve
+    from derive.solve import language_of, solve
 
+    language = language_of(card, *task.spoken)
     try:
-        solution = solve(card, usual_tie_rule=task.usual_tie_rule)
+        solution = solve(card, usual_tie_rule=task.usual_tie_rule, language=language)
         refuse_failures(solution.report)
-        return Item(card, solution)
+        return Item(card, solution, language)
     except DeriveError as error:
         kept = "keeps its own solution" if card.solution.strip() else "has no solution of its own"
         reason = shorten(str(error.located(card.path)).splitlines()[0], 200, placeholder=" …")
         said.append(printable(f"{reason}; not solved, the card {kept}"))
-        return Item(card)
+        return Item(card, language=language)

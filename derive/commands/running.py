@@ -15,7 +15,8 @@ import click
 
 from derive.errors import CardError, DeriveError, unexpected
 from derive.pool import Limits, processors, results
-from derive.settings import settings_of
+from derive.settings import Settings, settings_of
+from derive.words import languages
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,6 +73,11 @@ def detail_option(command: Callable[..., None]) -> Callable[..., None]:
                         help="The answer alone, with its derivation and an example, or all there is.")(command)
 
 
+def language_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option("--language", metavar="|".join(languages()),
+                        help="The sheets' language; overrides the card. [default: en]")(command)
+
+
 def jobs_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("-j", "--jobs", type=click.IntRange(1), default=processors, metavar="N",
                         help="Cards in work at once. [default: the processors]")(command)
@@ -101,19 +107,19 @@ def with_settings(*options: str) -> Callable[..., Any]:
         settings = {option: getattr(found, option.removesuffix("s")) for option in options}
         own = {option: value for option, value in settings.items() if value is not None}
         context.default_map = {**(context.default_map or {}), **own}
-        context.meta[_USUAL] = found.tie_rule
+        context.meta[_SETTINGS] = found
         return given
 
     return settle
 
 
-_USUAL = "derive.tie_rule"
+_SETTINGS = "derive.settings"
 
 
-def usual_tie_rule() -> str | None:
-    """The rule of the settings, for cards that say none."""
-    found: str | None = click.get_current_context().meta.get(_USUAL)
-    return found
+def usual() -> Settings:
+    """The settings, whose tie rule and language count for cards that say none."""
+    found: Settings | None = click.get_current_context().meta.get(_SETTINGS)
+    return found or Settings()
 
 
 def bounded(work: Callable[[T], R], task: T, limits: Limits) -> R:

@@ -38,13 +38,15 @@ class Task:
     code: bool | None = None
     statement: Statement | None = None
     usual_tie_rule: str | None = None  # where the card says none
+    language: str | None = None
+    usual_language: str | None = None  # where the card says none
 
     @property
     def key(self) -> str:
         said = None if self.statement is None else (self.statement.values, self.statement.origin)
         tool = (_engine(), os.environ.get("SOURCE_DATE_EPOCH")) if "pdf" in self.formats else None
         return hashed(self.text, self.path, self.formats, self.detail, self.tie_rule, self.code, said, tool,
-                      self.usual_tie_rule)
+                      self.usual_tie_rule, self.language, self.usual_language)
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ def sheets(task: Task) -> Sheets:
     start = time.perf_counter()
     card = Card.parse(task.text, task.path)
     try:
-        solution = solve(card, statement=task.statement, tie_rule=task.tie_rule,
-                         usual_tie_rule=task.usual_tie_rule, code=task.code)
+        solution = solve(card, statement=task.statement, tie_rule=task.tie_rule, usual_tie_rule=task.usual_tie_rule,
+                         code=task.code, language=task.language, usual_language=task.usual_language)
     except CardError as error:
         if all((p.line or 0) < card.question_line for p in error.problems):
             raise

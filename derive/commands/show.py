@@ -16,9 +16,10 @@ from derive.commands.running import (
     bounded,
     debug_option,
     detail_option,
+    language_option,
     reported,
     timeout_option,
-    usual_tie_rule,
+    usual,
     watch,
     with_settings,
     worst,
@@ -33,12 +34,13 @@ from derive.sheet import rank
                 is_eager=True, callback=with_settings("detail"))
 @detail_option
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
+@language_option
 @click.option("--code", is_flag=True, default=None, help="The layer in NumPy code, too, executed against the formulas.")
 @click.option("--watch", "watching", is_flag=True, help="Show a card again whenever it is saved, until Ctrl-C.")
 @timeout_option
 @debug_option
-def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, code: bool | None, watching: bool,
-         limits: Limits, debug: bool) -> None:  # fmt: skip
+def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, language: str | None, code: bool | None,
+         watching: bool, limits: Limits, debug: bool) -> None:  # fmt: skip
     """Show solutions in the terminal, every equation verified, with formulas in Unicode.
 
     \b
@@ -48,7 +50,8 @@ def show(paths: tuple[Path, ...], detail: str, tie_rule: str | None, code: bool 
       derive show cards/max_pooling_backward.md --watch
     """
     codes: list[int] = []
-    task = Task("", "", (), detail, tie_rule, code, usual_tie_rule=usual_tie_rule())
+    settings = usual()
+    task = Task("", "", (), detail, tie_rule, code, None, settings.tie_rule, language, settings.language)
     with reported(codes, debug):
         rank(detail)
         bounds = Limits(0) if debug else limits
@@ -99,6 +102,7 @@ def _shown(task: Task) -> str:
     layer = Card.parse(task.text, task.path) if task.text else task.statement
     console = Console(highlight=False)
     with console.capture() as captured:
-        solution = solve(layer, tie_rule=task.tie_rule, usual_tie_rule=task.usual_tie_rule, code=task.code)
+        solution = solve(layer, tie_rule=task.tie_rule, usual_tie_rule=task.usual_tie_rule, code=task.code,
+                         language=task.language, usual_language=task.usual_language)
         console.print(render(solution, task.detail))
     return captured.get()

@@ -21,10 +21,11 @@ from derive.commands.running import (
     debug_option,
     detail_option,
     jobs_option,
+    language_option,
     progress,
     reported,
     timeout_option,
-    usual_tie_rule,
+    usual,
     watch,
     with_settings,
     worst,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Overwrite a solution that was written or edited by hand.")
 @click.option("--dry-run", is_flag=True, help="Say which files would be written, and write none.")
 @click.option("--tie-rule", metavar="first|last|split", help="Where the gradient goes at a tie; overrides the card.")
+@language_option
 @click.option("--variant", "variants", metavar="N|N-M", callback=lambda _, __, given: _numbers(given), default="",
               help="Of a card that leaves choices open the N-th variant, or several.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What the choices are drawn from.")
@@ -77,10 +79,11 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Name the files of a folder that are out of scope, or no cards.")
 @debug_option
 def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: bool, detail: str, in_place: bool,
-          force: bool, dry_run: bool, tie_rule: str | None, variants: range, seed: int, code: bool | None,
-          watching: bool, source: str | None, formulas: tuple[str, ...], inputs: str | None, parameters: str | None,
-          constants: str | None, request: str | None, jobs: int, cluster: str | None, limits: Limits, no_cache: bool,
-          report: Path | None, verbose: bool, debug: bool) -> None:  # fmt: skip
+          force: bool, dry_run: bool, tie_rule: str | None, language: str | None, variants: range,
+          seed: int, code: bool | None, watching: bool, source: str | None, formulas: tuple[str, ...],
+          inputs: str | None, parameters: str | None, constants: str | None, request: str | None, jobs: int,
+          cluster: str | None, limits: Limits, no_cache: bool, report: Path | None, verbose: bool,
+          debug: bool) -> None:  # fmt: skip
     """Solve cards: derive, verify every equation as printed, and write the sheets.
 
     A folder is searched for cards, with its folders. One card that cannot be solved does not stop
@@ -111,11 +114,14 @@ def solve(paths: tuple[Path, ...], output: Path, formats: str | None, repeated: 
         if outside is not None and not paths:
             from derive.commands.show import show_one
 
-            show_one(Task("", "", (), detail, tie_rule, code, outside), Limits(0) if debug else limits)
+            alone = Task("", "", (), detail, tie_rule, code, outside, language=language)
+            show_one(alone, Limits(0) if debug else limits)
             sys.exit(0)
         if not paths:
             raise CardError("name a card or a folder of cards, or give a `--formula`")
-        task = Task("", "", _formats(formats, in_place, repeated), detail, tie_rule, code, outside, usual_tie_rule())
+        settings = usual()
+        task = Task("", "", _formats(formats, in_place, repeated), detail, tie_rule, code, outside,
+                    settings.tie_rule, language, settings.language)
         if variants and in_place:
             raise CardError("a variant in its card's place would lose the choices: leave out --in-place")
         run = _Run(paths, output, task, in_place, force, dry_run, variants, seed, cluster or jobs, limits, not no_cache,

@@ -19,7 +19,7 @@ from derive.commands.running import (
     printable,
     reported,
     timeout_option,
-    usual_tie_rule,
+    usual,
     with_settings,
     worst,
 )
@@ -72,7 +72,7 @@ def try_(card: Path, count: int, seed: int, form: str, plot: Path | None, jobs: 
             raise CardError(Problem("the card leaves no choice open: there is one variant of it", read.path))
         open_ = declared(read)
         variants = [drawn(read, seed, n, open_) for n in range(1, count + 1)]
-        solving = Solving(seed, (), "answer", usual_tie_rule(), limits, jobs, not no_cache, debug)
+        solving = Solving(seed, (), "answer", usual().tie_rule, (None, None), limits, jobs, not no_cache, debug)
         pieces = solving.of(v.card for v in variants)
         found = tried(read.id, seed, list(zip(variants, pieces, strict=True)))
         if plot is not None:

@@ -24,7 +24,7 @@ from derive.render.dialect import question
 from derive.render.guard import guard, guard_sentences
 from derive.render.pictures import figure_name, svg
 from derive.sheet import Scene, sections
-from derive.words import environment, templates
+from derive.words import environment, templates, wording
 
 if TYPE_CHECKING:
     from derive.render.guard import Solved
@@ -37,7 +37,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP archive knows
 
 def part(solution: Solved, detail: str = "standard") -> str:
     """What a deck needs of one card: its fields as HTML, course, tags, and pictures by name, as JSON."""
-    say: Any = environment("en").get_template("notes.j2").module
+    say: Any = wording(solution.sheet.language, "notes")
     card, (answer, *rest) = solution.card, solution.sheet.parts(detail)
     name, course = card.id if card else solution.module.key, card.course if card else ""
     mark = f"derive-{_digest(course, name):016x}-"  # media of all decks lie in one folder

@@ -31,7 +31,7 @@ from derive.render.guard import guard, guard_sentences, refuse_failures
 from derive.render.pictures import figure_name, plain, svg
 from derive.sheet import Scene, Sheet, sections
 from derive.verify.report import Report
-from derive.words import environment
+from derive.words import environment, told, wording
 
 if TYPE_CHECKING:
     from derive.solve import Solution
@@ -44,7 +44,7 @@ _ID = 100
 
 def part(solution: Solution, detail: str = "standard") -> str:
     """The course and the question of one card, as JSON."""
-    say: Any = environment("en").get_template("notes.j2").module
+    say: Any = wording(solution.sheet.language, "notes")
     card, (answer, *rest) = solution.card, solution.sheet.parts(detail)
     subject = Subject(solution.messages, card.question if card else "")
     found = _asked(subject)
@@ -119,8 +119,9 @@ def _guide(solution: Solution, say: Any) -> tuple[str, int]:
     shares = [{"points": _half(share.points), "parts": [
         {"kind": item.kind, "valued": bool(item.numbers), "formulas": blocks(item.blocks, str)}
         for item in share.items]} for share in found.shares]  # fmt: skip
-    mistakes = [{"words": inline(m.words), "cost": _half(m.cost)} for m in found.mistakes]
-    words: Any = environment("en").get_template("handout.j2").module
+    language = solution.sheet.language
+    mistakes = [{"words": inline(told(language, m.words)), "cost": _half(m.cost)} for m in found.mistakes]
+    words: Any = wording(language, "handout")
     text = _pages().get_template("guide.html").render(
         shares=shares, mistakes=mistakes, stated=points is not None, total=found.points, say=say, words=words)
     earned = tuple(block for share in found.shares for item in share.items for block in item.blocks)

@@ -19,7 +19,7 @@ from derive.records import dataclass
 from derive.render import hypertext
 from derive.render.html import font
 from derive.render.unicode import inline
-from derive.words import environment
+from derive.words import environment, wording
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -117,7 +117,7 @@ class _Writer:
     def __init__(self, found: Evaluation) -> None:
         self.found = found
         self.module = found.solution.messages.module
-        self.say: Any = environment("en").get_template("values.j2").module
+        self.say: Any = wording(self.module.language, "values")
         self.output = self.module.output
 
     def sections(self) -> Iterator[Section]:
@@ -260,7 +260,7 @@ FORMATS: dict[str, Callable[[Evaluation], str]] = {"json": as_json, "md": as_mar
 
 
 def _title(found: Evaluation) -> str:
-    title: str = environment("en").get_template("values.j2").module.title(found.solution.module.key)  # type: ignore[attr-defined]
+    title: str = wording(found.solution.sheet.language, "values").title(found.solution.module.key)
     return title
 
 

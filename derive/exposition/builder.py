@@ -12,7 +12,7 @@ from derive.lines import WIDTH, across, write_lines
 from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable, gradient
 from derive.sheet import Block, Bullets, Claim, Figure, Heading, Listing, Math, Prose, Scene, Table
-from derive.words import environment
+from derive.words import wording
 
 _NAME = re.compile(r"“[^”]*”|`(\w+)`")
 _GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -24,8 +24,8 @@ _SUMS = re.compile(rf"(\\sum(?:_{_GROUP}\^{_GROUP}|_\{{\\substack{_GROUP}\}})) (
 class Builder:
     """Collects the blocks of one part of a sheet.
 
-    ``tables`` holds the letters of each scope, ``words`` names the file of ``templates/en/`` that holds the sentences;
-    those that every sheet has stand in ``common.j2``.
+    ``tables`` holds the letters of each scope, ``words`` names the file of ``templates/<language>/`` that holds the
+    sentences; those that every sheet has stand in ``common.j2``.
     """
 
     tables: dict[str, SymbolTable]
@@ -41,6 +41,10 @@ class Builder:
         latex = write(node, self.tables[scope], display=False)
         self.inline.append(Math(latex, node, "inline", scope))
         return f"${latex}$"
+
+    @property
+    def language(self) -> str:
+        return next(iter(self.tables.values())).language
 
     @property
     def gradient(self) -> str:
@@ -71,7 +75,7 @@ class Builder:
 
     def say(self, macro: str, **facts: Any) -> str:
         """The words of a macro in ``templates/``, which claim these facts."""
-        own, common = (environment("en").get_template(f"{name}.j2").module for name in (self.words, "common"))
+        own, common = (wording(self.language, name) for name in (self.words, "common"))
         found = getattr(own if hasattr(own, macro) else common, macro)
         words = " ".join(line.strip() for line in str(found(**facts)).split("\n")).strip()
         self.claims.append(Claim(macro, facts, words))

@@ -18,7 +18,7 @@ def with_listings(sheet: Sheet, messages: Messages) -> tuple[Sheet, tuple[Check,
     Raises :class:`derive.errors.VerificationError` where a listing does not give what the formulas give.
     """
     found, reason = listings(messages)
-    b = Builder({}, "listing")
+    b = Builder({"layer": messages.module.table}, "listing")
     b.heading("heading_listing")
     if not found:
         b.prose("listing_none", reason=reason)

@@ -43,7 +43,8 @@ def compose(messages: Messages, question: str | None = None) -> Sheet:
     reading.reading(end, subject)
     name, parts = title(front, subject), (front, body, end)
     inline, claims = tuple(m for b in parts for m in b.inline), tuple(c for b in parts for c in b.claims)
-    return Sheet(name, tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial, claims)
+    return Sheet(name, tuple(front.blocks), tuple(body.blocks), tuple(end.blocks), inline, trial, claims,
+                 messages.module.language)
 
 
 def derivation(b: Builder, subject: Subject) -> None:

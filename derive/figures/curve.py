@@ -180,16 +180,16 @@ def elementwise(module: Module) -> Scene | None:
             slopes = () if kink.steep else (kink.before, kink.after)
             ends = slopes if row == 2 else kink.values or (kink.level,)
             items += [Dot(*panel.place(kink.at, end), "kink" if len(ends) == 1 else "open") for end in ends]
-    return Scene("curve", say("curve_title"), _description(sampled), 2 * _WIDE + _BETWEEN + 1.8, _HIGH + 1.2,
-                 tuple(items))
+    return Scene("curve", say(module.table, "curve_title"), _description(sampled, module),
+                 2 * _WIDE + _BETWEEN + 1.8, _HIGH + 1.2, tuple(items))
 
 
-def _description(sampled: Curve) -> str:
+def _description(sampled: Curve, module: Module) -> str:
     x, y, _ = np.concatenate(sampled.pieces, axis=1)
     kinks = [{"at": _short(k.at), "jumps": k.values is not None, "steep": k.steep,
               "ends": [_short(v) for v in k.values or (k.before, k.after)]} for k in sampled.kinks]
-    return say("curve_description", low=_short(x[0]), high=_short(x[-1]), start=_short(y[0]), end=_short(y[-1]),
-               kinks=kinks)
+    return say(module.table, "curve_description", low=_short(x[0]), high=_short(x[-1]), start=_short(y[0]),
+               end=_short(y[-1]), kinks=kinks)
 
 
 def given(module: Module) -> tuple[str, ...]:

@@ -42,11 +42,12 @@ def graph(module: Module) -> Scene:
     end = cells[module.output,]
     at = end.x + end.width + _NEAR, end.y + _HIGH / 2
     items += [Line(((at[0] + 1.1, at[1]), at), "backward"), *cells.values()]
-    ways = [{"target": letter(module.table, t), "sources": [letter(module.table, s) for s in module.sources(t)]}
+    table = module.table
+    ways = [{"target": letter(table, t), "sources": [letter(table, s) for s in module.sources(t)]}
             for t in module.defined]
     height = max([cell.y + _HIGH for cell in cells.values()] + [heights[n] + _PASS for layer in layers for n in layer])
-    return Scene("graph", say("graph_title"), say("graph_description", ways=ways), x - _BETWEEN + 1.5, height + 0.3,
-                 tuple(items))
+    return Scene("graph", say(table, "graph_title"), say(table, "graph_description", ways=ways),
+                 x - _BETWEEN + 1.5, height + 0.3, tuple(items))
 
 
 def _nodes(module: Module) -> list[Node]:

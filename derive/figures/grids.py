@@ -12,7 +12,7 @@ from derive.notation import write
 from derive.notation.symbols import SymbolTable
 from derive.records import dataclass
 from derive.sheet import Cell, Item, Label, Point
-from derive.words import environment
+from derive.words import wording
 
 Index = tuple[int, ...]
 
@@ -25,6 +25,10 @@ class Letters:
     source: str
     output: str
     windows: str
+
+    def say(self, macro: str, **context: Any) -> str:
+        """The words of a macro in ``figures.j2``."""
+        return say(self.table, macro, **context)
 
     def tensor(self, name: str) -> str:
         """$x$, $\\delta_x$."""
@@ -50,10 +54,9 @@ def number(value: Any) -> str:
     return f"${value}$"
 
 
-def say(macro: str, **context: Any) -> str:
-    """The words of a macro in ``templates/en/figures.j2``."""
-    module = environment("en").get_template("figures.j2").module
-    return " ".join(str(getattr(module, macro)(**context)).split())
+def say(table: SymbolTable, macro: str, **context: Any) -> str:
+    """The words of a macro in ``figures.j2`` of the table's language."""
+    return " ".join(str(getattr(wording(table.language, "figures"), macro)(**context)).split())
 
 
 _LETTER = 0.21  # the width of a legend's letter, about

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from derive.figures.grids import Grid, Index, Letters, legend, number, say
+from derive.figures.grids import Grid, Index, Letters, legend, number
 from derive.receptive_field import Axis, ReceptiveField, shares
 from derive.records import dataclass
 from derive.sheet import Cell, Item, Label, Line, Outline, Point, Scene
@@ -135,10 +135,12 @@ class _Picture:
         roles = {item.role for item in items if isinstance(item, Cell)}
         named = zip(("first", "second"), self.shown, strict=False)
         words = [(role, self.letters.window(at)) for role, at in named]
-        words += [(role, say(f"legend_{role}")) for role in ("both", "padding", "gap") if role in roles]
+        words += [(role, self.letters.say(f"legend_{role}")) for role in ("both", "padding", "gap") if role in roles]
         entries, right, end = legend(words, _LEFT, bottom, max(width - _LEFT, 7))
-        windows = [[f"{r.start} to {r.stop - 1}".replace("-", "−") for r in _extents(cells)] for cells in self.cells]
+        windows = [[tuple(str(n).replace("-", "−") for n in (r.start, r.stop - 1)) for r in _extents(cells)]
+                   for cells in self.cells]
         facts = {"shape": self.shape, "outputs": self.outputs, "windows": windows}
+        say = self.letters.say
         return Scene("receptive-fields", say("fields_title"), say("fields_description", **facts),
                      max(width, right), end + 0.1, (*items, *entries))
 
@@ -199,6 +201,7 @@ def routing(example: Example, letters: Letters, op: str) -> Scene | None:
     right = max(item.x + item.width for item in items if isinstance(item, Cell))
     bottom = max(item.y + item.height for item in items if isinstance(item, Cell))
     shared = any(example.role(cell) == "shared" for cell in example.source)
+    say = letters.say
     words = [("chosen", say("legend_chosen", op=op)), *([("shared", say("legend_shared"))] if shared else [])]
     entries, end, low = legend(words, _BESIDE, bottom + 0.4, max(right - _BESIDE, 9))
     return Scene("routing", say("routing_title"), _description(example, letters, op), max(right + 0.2, end), low + 0.1,
@@ -300,4 +303,4 @@ def _cell(example: Example, grid: Grid, at: Index, numbers: Values) -> Cell:
 def _description(example: Example, letters: Letters, op: str) -> str:
     ways = [{"output": letters.entry(letters.output, at), "source": letters.entry(letters.source, cell),
              "value": example.output[at], "gradient": example.upstream[at]} for at, cell in example.chosen.items()]
-    return say("routing_description", op=op, ways=ways)
+    return letters.say("routing_description", op=op, ways=ways)

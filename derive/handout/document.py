@@ -21,7 +21,7 @@ from derive.render.guard import guard, refuse_failures
 from derive.sheet import Block, Heading, Sheet
 from derive.solve import Solution
 from derive.verify.report import Report
-from derive.words import environment
+from derive.words import told, wording
 
 _KEYS: dict[str, Callable[[Card], Any]] = {
     "course": lambda card: card.course.casefold(),
@@ -91,6 +91,7 @@ class Item:
 
     card: Card
     solution: Solution | None = None
+    language: str = "en"  # of the words around the question
 
     @property
     def points(self) -> int | None:
@@ -121,7 +122,8 @@ def document(items: Sequence[Item], head: Head, mode: str = "space", by_course: 
 def papers(each: Sequence[Paper], head: Head, mode: str = "space", by_course: bool = True) -> str:
     """One document for the papers of several; each begins on a page of its own, to write on: on a sheet of its own."""
     pages = latex.layouts("handout")
-    say: Any = environment("en").get_template("handout.j2").module
+    spoken = {str(q["language"]) for paper in each for q in paper.questions}
+    say: Any = wording(spoken.pop() if len(spoken) == 1 else "en", "handout")
     numbered = any(paper.number is not None for paper in each)
     data = {
         "head": replace(head, title=head.title or say.title(mode)), "mode": mode, "say": say,
@@ -172,9 +174,9 @@ def asked(item: Item, mode: str, detail: str = "standard") -> dict[str, Any]:
     Raises as :func:`document`.
     """
     points, detail = item.points, detail if mode == "solutions" else "answer"
-    data: dict[str, Any] = {"id": item.card.id, "course": item.card.course, "points": points, "text": None,
-                            "answer": None, "marking": None, "space": None, "title": None, "short": False,
-                            "displays": False}  # fmt: skip
+    data: dict[str, Any] = {"language": item.language, "id": item.card.id, "course": item.card.course,
+                            "points": points, "text": None, "answer": None, "marking": None, "space": None,
+                            "title": None, "short": False, "displays": False}  # fmt: skip
     if item.solution is not None:
         refuse_failures(item.solution.report)
         data["title"] = prose.inline(item.solution.sheet.title)
@@ -225,7 +227,8 @@ def _marking(solution: Solution, points: int | None) -> dict[str, Any]:
     earned = [{"points": half(share.points), "parts": [
         {"kind": item.kind, "valued": bool(item.numbers), "formulas": _checked(Sheet("", item.blocks, ()))}
         for item in share.items]} for share in found.shares]  # fmt: skip
-    lost = [{"words": mistake.words, "cost": half(mistake.cost)} for mistake in found.mistakes]
+    language = solution.sheet.language
+    lost = [{"words": told(language, mistake.words), "cost": half(mistake.cost)} for mistake in found.mistakes]
     return {"shares": earned, "mistakes": lost, "stated": points is not None, "total": found.points}
 
 

@@ -21,7 +21,7 @@ from derive.sheet import Block, Math
 from derive.solve import Solution
 from derive.verify.mistakes import jacobians, messages, values_of
 from derive.verify.report import Check, Verdict
-from derive.words import environment
+from derive.words import wording
 
 UNSTATED = 5  # what a card that states no points is marked out of
 WHOLE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
@@ -141,7 +141,7 @@ def impossible(solution: Solution, formulas: Sequence[Math]) -> set[str]:
     rights = " ".join(f.latex.partition("=")[2] for f in formulas)
     bodies = (*module.equations, *(f.body for f in module.functions))
     bent = {type(n) for body in bodies for n in walk(body)} & {Fn, Pow, Extremum, Cases, Bracket}
-    say: Any = environment("en").get_template("mistakes.j2").module
+    say: Any = wording("en", "mistakes")  # each a phrase, which a page tells in its language
     occasion = {say.sign(): "-" in rights, say.index_reversed(): re.search(r"_\{[^{}]*-", rights),
                 say.cases_wrong(): re.search(r"cases|\\max|\\min", rights), say.inner_derivative(): bent,
                 say.factor_lost(): bent or len(module.equations) > 1,
@@ -274,7 +274,7 @@ def _of_windows(story: Story, asked: Sequence[Item]) -> Iterator[tuple[str, Item
 
 def _of_formulas(item: Item) -> Iterator[tuple[str, Fraction]]:
     """What an item's derivation and its formulas give occasion to."""
-    say: Any = environment("en").get_template("mistakes.j2").module
+    say: Any = wording("en", "mistakes")  # each a phrase, which a page tells in its language
     nodes = [node for value in item.values for node in walk(value)]
     if any(isinstance(n, Reduce) and n.op == "sum" for n in nodes):
         yield say.sum_lost(), HALF

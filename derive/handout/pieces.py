@@ -21,7 +21,7 @@ from derive.numeric.arithmetic import EXACT
 from derive.records import dataclass
 from derive.render.guard import refuse_failures
 from derive.render.unicode import inline
-from derive.solve import Solution, solve
+from derive.solve import Solution, language_of, solve
 from derive.verify.report import Verdict
 
 
@@ -34,11 +34,12 @@ class Task:
     modes: tuple[str, ...]
     detail: str = "standard"
     usual_tie_rule: str | None = None
+    spoken: tuple[str | None, str | None] = (None, None)  # the language, and that of cards which say none
 
     @property
     def key(self) -> tuple[Any, ...]:
         """All that the piece depends on."""
-        return "piece", self.text, self.path, self.modes, self.detail, self.usual_tie_rule
+        return "piece", self.text, self.path, self.modes, self.detail, self.usual_tie_rule, *self.spoken
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,10 @@ class Piece:
 def piece(task: Task) -> Piece:
     """Solve the card; raises :class:`DeriveError` as :func:`derive.solve` does, and for a refuted equation."""
     card = Card.parse(task.text, task.path)
-    solution = solve(card, usual_tie_rule=task.usual_tie_rule)
+    language = language_of(card, *task.spoken)
+    solution = solve(card, usual_tie_rule=task.usual_tie_rule, language=language)
     refuse_failures(solution.report)
-    item = Item(card, solution)
+    item = Item(card, solution, language)
     wanted = items(solution)
     numeric = bool(solution.messages.module.values)
     equations = sum(len(solution.report.equations(v)) for v in (Verdict.PROVED, Verdict.TESTED))
@@ -83,7 +85,8 @@ def piece(task: Task) -> Piece:
 
 def unsolved(task: Task) -> Piece:
     """A card with the solution that it already has."""
-    item = Item(Card.parse(task.text, task.path))
+    card = Card.parse(task.text, task.path)
+    item = Item(card, language=language_of(card, *task.spoken))
     return Piece({mode: asked(item, mode, task.detail) for mode in task.modes}, ())
 
 

@@ -12,6 +12,7 @@ from derive.notation import term_writer
 from derive.notation.symbols import Kind, SymbolTable, lexicon
 from derive.notation.term_writer import Writer, is_negative, product
 from derive.records import replace
+from derive.words import words
 
 _POOL = "abcpqrstuvmnijkl"
 
@@ -197,7 +198,7 @@ def cases(w: Writer, node: ex.Cases) -> str:
     rows = []
     w = replace(w, tight=True)
     for value, cond in node.branches:
-        test = r"\text{otherwise}" if isinstance(cond, ex.Otherwise) else rf"\text{{if }} {w.write(cond)}"
+        test = _text(w, "otherwise") if isinstance(cond, ex.Otherwise) else rf"{_text(w, 'condition')} {w.write(cond)}"
         rows.append(f"{w.write(value)} & {test}")
     return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
 
@@ -244,7 +245,12 @@ def _shares_bounds(first: ex.Node, second: ex.Node) -> bool:
 
 
 def given(w: Writer, node: ex.Given) -> str:
-    return rf"{w.write(node.claim)} \quad \text{{if }} {replace(w, tight=True).write(node.cond)}"
+    return rf"{w.write(node.claim)} \quad {_text(w, 'condition')} {replace(w, tight=True).write(node.cond)}"
+
+
+def _text(w: Writer, macro: str) -> str:
+    """The words inside a formula, in the language of the table."""
+    return rf"\text{{{words(w.table.language, 'formulas', macro)}}}"
 
 
 PARTS: Mapping[type, Callable[[Writer, Any], str]] = {

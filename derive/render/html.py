@@ -20,7 +20,7 @@ from derive.render.pictures import plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table, Trial, sections
 from derive.verify.pictures import tried
 from derive.verify.report import Check, Report, Verdict
-from derive.words import environment, templates
+from derive.words import environment, templates, told, wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,12 +73,12 @@ def _pages() -> Environment:
 
 
 def _content(solution: Solved, detail: str) -> dict[str, Any]:
-    card, sheet = solution.card, solution.sheet
+    card, sheet, language = solution.card, solution.sheet, solution.sheet.language
     writer = _Blocks(solution)
     answer, details, closing = sheet.parts(detail)
     script = _file("page.js") + (_file("windows.js") if sheet.trial else "")
     return {
-        "title": sheet.title, "name": plain(sheet.title),
+        "language": language, "say": wording(language, "page"), "title": sheet.title, "name": plain(sheet.title),
         "course": str((card.front_matter.get("course") if card else None) or ""),
         "id": card.id if card else solution.module.key,
         "points": card.points if card else None,
@@ -120,7 +120,7 @@ class _Blocks:
     """Blocks for the template: what each holds, and the verdict of each equation."""
 
     def __init__(self, solution: Solved) -> None:
-        report = solution.report
+        report, self.language = solution.report, solution.sheet.language
         weakest_last = sorted((c for c in report.checks if c.latex), key=lambda c: _WEAKER.index(c.verdict))
         self.checks: dict[str, Check] = {normal(c.latex): c for c in weakest_last}
         self.figures = 0
@@ -139,7 +139,8 @@ class _Blocks:
                 slim = narrowed(block.latex)
                 return {"kind": "formula", "math": Markup(mathml(block.latex, True)),
                         "narrow": Markup(narrow(slim) if slim != block.latex else ""), "definition": block.definition,
-                        "verdict": str(check.verdict) if check else "", "evidence": check.evidence if check else ""}
+                        "verdict": str(check.verdict) if check else "",
+                        "evidence": told(self.language, check.evidence) if check else ""}
             case Heading():
                 return {"kind": "heading", "text": block.text}
             case Bullets():

@@ -17,7 +17,7 @@ from derive.render.dialect import question
 from derive.render.guard import guard
 from derive.render.pictures import plain, tikz
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
-from derive.words import environment
+from derive.words import environment, wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -76,6 +76,7 @@ def _data(solution: Solved) -> dict[str, Any]:
     front = solution.card.front_matter if solution.card else {}
     tags = front.get("tags") or ()
     return {
+        "say": wording(solution.sheet.language, "page"),
         # a PDF's title has no formulas: signs of mathematics by their macros' names, accents where a letter has one
         "title": re.sub(r"[\\{}\u0300-\u036f]", "", unicodedata.normalize("NFC", "".join(
             tex.MATHS.get(c, c) for c in plain(solution.sheet.title)))),
@@ -89,6 +90,7 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
     card, sheet = solution.card, solution.sheet
     answer, details, closing = sheet.parts(detail)
     return {
+        "say": wording(solution.sheet.language, "page"),
         "title": prose.inline(sheet.title),
         "course": str((card.front_matter.get("course") if card else None) or ""),
         "id": card.id if card else solution.module.key,

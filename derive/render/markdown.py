@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from derive.render.guard import guard
 from derive.render.pictures import figure_name, plain, svg
 from derive.sheet import Block, Bullets, Figure, Heading, Listing, Math, Prose, Table
+from derive.words import words
 
 if TYPE_CHECKING:
     from derive.render.guard import Solved
@@ -22,7 +23,8 @@ def render(solution: Solved, detail: str = "standard") -> str:
     """The card's whole text with the sheet as its solution; without a card, the sheet under its title."""
     sheet = solution.sheet
     body = "\n\n".join(_figure(b, solution) if isinstance(b, Figure) else _block(b) for b in sheet.blocks(detail))
-    text = f"# {sheet.title}\n\n{body}\n" if solution.card is None else solution.card.with_solution(body)
+    text = f"# {sheet.title}\n\n{body}\n" if solution.card is None else solution.card.with_solution(
+        body, words(solution.sheet.language, "page", "solution"))
     guard(text, sheet, detail)
     return text
 

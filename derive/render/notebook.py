@@ -20,7 +20,7 @@ from derive.render.guard import Solved, guard, guard_sentences, in_cells, in_dol
 from derive.render.notes import Writer, sheet
 from derive.render.pictures import figure_name, svg
 from derive.sheet import Block, Figure, sections
-from derive.words import environment
+from derive.words import wording
 
 if TYPE_CHECKING:
     from derive.calculus.messages import Messages
@@ -42,7 +42,7 @@ def render(solution: Derived, detail: str = "standard") -> str:
     Raises :class:`VerificationError` where the finished notebook displays other formulas, or the example's numbers are
     not the sheet's.
     """
-    say: Any = environment("en").get_template("notes.j2").module
+    say: Any = wording(solution.sheet.language, "notes")
     card, (answer, *rest) = solution.card, solution.sheet.parts(detail)
     asked = question(card, lambda text, line: Writer(line).document(text))
     head = [f"# {Writer().paragraph(solution.sheet.title)}"]

@@ -11,7 +11,7 @@ from derive.render.dialect import question
 from derive.render.guard import guard, guard_sentences, in_callout, in_dollars
 from derive.render.markdown import files
 from derive.render.notes import Writer, quoted, sheet
-from derive.words import environment
+from derive.words import environment, wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,7 +53,7 @@ def note(solution: Solved, detail: str, deck: bool = False) -> str:
         title=written(" ".join(_Notes().paragraph(solution.sheet.title).split())).removeprefix("> "),
         solution=written(sheet(solution.sheet.blocks(detail), solution, _Notes)),
         related=[" ".join(target.split()) for target in card.related] if card else [],
-        say=environment("en").get_template("notes.j2").module,
+        say=wording(solution.sheet.language, "notes"),
     )  # fmt: skip
     guard(text, solution.sheet, detail, in_callout)
     guard_sentences(in_dollars(text), solution.sheet, detail)

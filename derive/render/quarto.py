@@ -12,7 +12,7 @@ from derive.render.markdown import files
 from derive.render.notes import Writer, sheet
 from derive.render.pictures import plain
 from derive.sheet import sections
-from derive.words import environment
+from derive.words import environment, wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,7 +24,7 @@ __all__ = ["files", "render"]
 
 def render(solution: Solved, detail: str = "standard") -> str:
     """A document in Pandoc's Markdown; the same solution gives the same text."""
-    say: Any = environment("en").get_template("notes.j2").module
+    say: Any = wording(solution.sheet.language, "notes")
     card = solution.card
     answer, *rest = solution.sheet.parts(detail)
     steps = sections(block for part in rest for block in part)

@@ -12,11 +12,11 @@ from derive.affine import Affine
 from derive.calculus.derivation import derivative, holding, lettered
 from derive.reductions import REDUCTIONS
 from derive.sheet import Block, Claim, Heading, Math, Prose
+from derive.words import SENTENCE
 
 Said = Any  # what is known of a layer, see derive.verify.said
 Shown = list[Math]
 FORMULA = re.compile(r"\$[^$]+\$")
-_SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*$])")
 
 
 def texts(blocks: list[Block]) -> list[tuple[int, str]]:
@@ -26,7 +26,7 @@ def texts(blocks: list[Block]) -> list[tuple[int, str]]:
 
 def runs(claim: Claim, layer: Said) -> Iterator[tuple[Shown, Shown]]:
     """At each place of its sentences the displays right before them, and those next to come in their section."""
-    sentences = _SENTENCE.split(claim.words)
+    sentences = SENTENCE.split(claim.words)
     own = [s for s in sentences if "$" in s] or sentences
     blocks = layer.blocks
     for n, text in layer.texts if claim.words else ():

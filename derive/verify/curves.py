@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -17,11 +17,12 @@ from derive.numeric.evaluator import evaluate
 from derive.numeric.shapes import rank
 from derive.sheet import Dot, Figure, Label, Line, Point, Scene
 from derive.verify.report import Check, Verdict
+from derive.words import pattern
 
 GIVEN = re.compile(r"= (-?\d+(?:/\d+)?)\$")
-_KINK = re.compile(r"At (\S+) it has a kink: the slope changes from (\S+) to (\S+?)\.(?:\s|$)")
-_PLACE = re.compile(r"At (\S+) it ")
-_SPAN = re.compile(r"from (\S+) to (\S+) the function goes from (\S+) to (\S+?)\.(?:\s|$)")
+_TOLD = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+_KINK = {"at": _TOLD, "before": _TOLD, "after": _TOLD}
+_SPAN = {"low": _TOLD, "high": _TOLD, "start": _TOLD, "end": _TOLD}
 _ROUNDED, _DRAWN = 0.02, 0.02  # in parts of a number that is told, and in cells of the picture
 _GAP = 0.1  # of a graph, around a kink
 _JUMP = 1e-2  # a larger change of the value from one side to the other
@@ -45,11 +46,15 @@ def curves(figure: Figure, module: Module, said: Mapping[str, Any] | None = None
         return computed(round(s, _PLACES))
 
     scene, told = figure.scene, figure.scene.description.replace("−", "-")
-    kinks = _KINK.findall(told)
+    language = module.language
+    kinks = pattern(language, "figures", "kinked", **_KINK).findall(told)
     try:
-        drawn = [*_graph(scene, "curve", lambda s: at(s)[0], told), *_graph(scene, "slope", lambda s: at(s)[1], told)]
+        spans = [tuple(map(float, s)) for s in pattern(language, "figures", "interval", **_SPAN).findall(told)]
+        drawn = [*_graph(scene, "curve", lambda s: at(s)[0], spans),
+                 *_graph(scene, "slope", lambda s: at(s)[1], spans)]
         slopes = [wrong for kink in kinks if (wrong := _misread_kink(kink, at, scene))]
-        drawn += _untold(scene, at, said)
+        places = [float(s) for s in pattern(language, "figures", "place", at=_TOLD).findall(told)]
+        drawn += _untold(scene, at, places, said)
     except (DeriveError, ArithmeticError, ValueError):
         return []
     points = sum(len(i.points) for i in scene.items if isinstance(i, Line) and i.role in ("curve", "slope"))
@@ -59,7 +64,7 @@ def curves(figure: Figure, module: Module, said: Mapping[str, Any] | None = None
     return found
 
 
-def _untold(scene: Scene, at: Beside, said: Mapping[str, Any] | None) -> Iterator[str]:
+def _untold(scene: Scene, at: Beside, told: Sequence[float], said: Mapping[str, Any] | None) -> Iterator[str]:
     """Where the graph of the slope is broken, and the words of the picture or of its caption, or no dot, say so."""
     broken = _broken(scene)
     if broken is None:
@@ -69,7 +74,6 @@ def _untold(scene: Scene, at: Beside, said: Mapping[str, Any] | None) -> Iterato
         yield "a place without a derivative has no dot"
     places = [*broken]
     jumps = [s for s in places if abs(at(s + _BESIDE)[0][1] - at(s - _BESIDE)[0][0]) > _JUMP]
-    told = [float(s) for s in _PLACE.findall(scene.description.replace("−", "-"))]
     captions = [] if said is None else [(said["jumps"], jumps), (said["kinks"], [s for s in places if s not in jumps])]
     for words, known in ((told, places), *captions):
         if len(words) != len(known) or any(abs(a - b) > _ROUNDED for a, b in zip(sorted(words), known, strict=True)):
@@ -97,7 +101,8 @@ def _misread_kink(kink: Sequence[str], at: Beside, scene: Scene) -> str | None:
     return f"at {place:g} they are {slopes[0]:.2f} and {slopes[1]:.2f}" if wrong else None
 
 
-def _graph(scene: Scene, role: str, values: Callable[[float], Ends], told: str) -> Iterator[str]:
+def _graph(scene: Scene, role: str, values: Callable[[float], Ends],
+           told: Iterable[tuple[float, ...]]) -> Iterator[str]:
     """What is wrong with the axes, the lines and the marked points of a graph, and with its interval as it is told."""
     lines = sorted(i.points for i in scene.items if isinstance(i, Line) and i.role == role)
     left, right = lines[0][0][0], lines[-1][-1][0]
@@ -117,7 +122,7 @@ def _graph(scene: Scene, role: str, values: Callable[[float], Ends], told: str) 
         ends = [end for place in (s - _BESIDE, s, s + _BESIDE) for end in values(place)]
         if min(abs(up(dot.y) - end) for end in ends) > 5 * _DRAWN * cell:
             yield f"a point is marked at {s:.2f}, {up(dot.y):.2f}"
-    for low, high, start, end in (map(float, span) for span in _SPAN.findall(told)):
+    for low, high, start, end in told:
         off = [across(left) - low, across(right) - high]
         spans = ((values(low)[1], start), (values(high)[0], end)) if role == "curve" else ()
         off += [(value - said) / max(1, abs(value)) for value, said in spans]

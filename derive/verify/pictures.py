@@ -23,16 +23,18 @@ from derive.receptive_field import ReceptiveField, WindowAxis
 from derive.sheet import Cell, Figure, Label, Line, Outline, Point, Scene, Sheet, Trial
 from derive.verify.curves import GIVEN, curves
 from derive.verify.report import Check, Verdict
-from derive.words import environment, templates
+from derive.words import pattern, templates, wording
 
 _NEAR = 0.1  # how far beside its cell an arrow may end
 _BRACES = re.compile("[{}]")  # of \delta_{a^{(l)}} an entry shows \delta_{a^{(l)}, ij}
-_DIGITS, _SPAN, _FORMULA = re.compile(r"\d+"), re.compile(r"(-?\d+) to (-?\d+)"), re.compile(r"\$[^$]+\$")
+_DIGITS, _FORMULA = re.compile(r"\d+"), re.compile(r"\$[^$]+\$")
 _COORDINATE = re.compile(r"\$-?\d+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
-_WORD = re.compile(r"[A-Za-z]{3,}")
-_COMPUTED = re.compile(r"(\$[^$]+\$) is computed from ([^.]*)\.")
-_WAY = re.compile(r"(-?\d+(?:/\d+)?) from input .*? gradient (-?\d+(?:/\d+)?) back")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_COMPUTED = {"target": r"(\$[^$]+\$)", "sources": r"([^.]*)"}
+_WAY = {"output": r"\$[^$]+\$", "source": r"\$[^$]+\$", "value": rf"({_NUMBER.pattern})",
+        "gradient": rf"({_NUMBER.pattern})"}
+_SPAN = {"low": r"(-?\d+)", "high": r"(-?\d+)"}
 
 
 def pictures(sheet: Sheet, module: Module) -> list[Check]:
@@ -42,8 +44,8 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
         name, scene = figure.scene.name, figure.scene
         if name in ("routing", "curve"):
             said = next((c.facts for c in sheet.claims if c.words == figure.caption), None)
-            found += [*routing(scene, said), *numbers(scene, module)] if name == "routing" else curves(
-                figure, module, said)
+            found += curves(figure, module, said) if name == "curve" else [
+                *routing(scene, said, module.language), *numbers(scene, module)]
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
@@ -59,20 +61,25 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
 
 
 @cache
-def _vocabulary() -> frozenset[str]:
-    return frozenset(_WORD.findall((templates() / "en" / "figures.j2").read_text("utf-8")))
+def _vocabulary(language: str) -> frozenset[str]:
+    return frozenset(_WORD.findall((templates() / language / "figures.j2").read_text("utf-8")))
 
 
 def _strange(scene: Scene, module: Module) -> str:
     """A word of a picture that no template has, or what it says of the other extreme."""
-    words: Any = environment("en").get_template("figures.j2").module
+    words: Any = wording(module.language, "figures")
     texts = [scene.title, scene.description, *(i.text for i in scene.items if isinstance(i, Label))]
     ops = {n.op for e in module.equations for n in walk(e) if isinstance(n, Reduce)}
     wrong = {words.legend_chosen(op).strip() for op in {"max", "min"} - ops}
-    known = _vocabulary() | ops
+    known = _vocabulary(module.language) | ops
     own = {*_WORD.findall(" ".join(s.latex for s in module.table.symbols))}
     said = (w for text in texts for w in _WORD.findall(_FORMULA.sub("", text)))
     return next((w for w in said if w not in known | own), "") or next((t for t in texts if t in wrong), "")
+
+
+def _read(language: str, macro: str, facts: Mapping[str, str], description: str) -> list[Any]:
+    """The facts of each sentence of a description that this macro makes."""
+    return pattern(language, "figures", macro, **facts).findall(description.replace("−", "-"))
 
 
 def edges(scene: Scene, module: Module) -> Check:
@@ -87,7 +94,8 @@ def edges(scene: Scene, module: Module) -> Check:
             joined[line.role] |= set(product(*(names[end.text] if end else [""] for end in ends)))  # type: ignore[arg-type]
     forward = {(s, t) for t in module.defined for s in module.sources(t)}
     back = {(t, s) for s, t in forward if s not in (*module.constants, *held(module))} | {("", module.output)}
-    said = {(known.get(source), known.get(target)) for target, sources in _COMPUTED.findall(scene.description)
+    said = {(known.get(source), known.get(target))
+            for target, sources in _read(module.language, "computed", _COMPUTED, scene.description)
             for source in _FORMULA.findall(sources)}
     wrong = [f"`{a}` and `{b}`" for a, b in sorted(joined["forward"] ^ forward | joined["backward"] ^ back)]
     wrong += ["what the words say"] if said != forward else []
@@ -124,14 +132,18 @@ def fields(figure: Figure, module: Module) -> Check:
     marked = {c.role: tuple(round(v - o) for v, o in zip((c.y, c.x), start, strict=True))[-len(axes):]
               for c in outputs if c.role != "cell"}
     shapes = dict.fromkeys((*module.given, *module.defined), tuple(map(len, axes)))
-    found = [_misread(figure, at, marked, windows(module, shapes, name)[0], field) for name, field in module.fields
-             if len(field.axes) == len(axes)]
+    found = [_misread(figure, at, marked, windows(module, shapes, name)[0], field, module.language)
+             for name, field in module.fields if len(field.axes) == len(axes)]
     wrong = None if None in found else found[0] if found else "the layer has no such windows"
+    sizes = [1 + max(i for i in axis if i is not None) for axis in zip(*at, strict=True)]
+    sizes += [len({c.y for c in outputs}), len({c.x for c in outputs})][-len(axes):]
+    if [*map(int, _DIGITS.findall(figure.scene.description.partition(".")[0]))] != sizes:  # the first sentence
+        wrong = wrong or "the words name other sizes"
     return _verdict("The cells that the picture marks are those of the windows", wrong, len(at))
 
 
 def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: Mapping[str, Index],
-             windows: list[list[Index]], field: ReceptiveField) -> str | None:
+             windows: list[list[Index]], field: ReceptiveField, language: str) -> str | None:
     """What of the marks, the outlines or the words is not so for these windows; ``marked`` holds outputs by role."""
     outlines = [o for o in figure.scene.items if isinstance(o, Outline)]
     for place, cell in at.items():
@@ -147,7 +159,7 @@ def _misread(figure: Figure, at: Mapping[tuple[int | None, ...], Cell], marked: 
              for c, after in pairwise(figure.scene.items) if isinstance(c, Cell)]
     wrong = next((text for role, text in named if role in marked and "$" in text
                   and tuple(map(int, _DIGITS.findall(text)))[-len(windows):] != marked[role]), None)
-    said = [tuple(map(int, span)) for span in _SPAN.findall(figure.scene.description.replace("−", "-"))]
+    said = [tuple(map(int, span)) for span in _read(language, "span", _SPAN, figure.scene.description)]
     covered = [axis[k] for out in marked.values() for axis, k in zip(windows, out, strict=True)]
     lengths = [1 + max(i for i in axis if i is not None) for axis in zip(*at, strict=True)] * len(marked)
     named_others = [max(a, 0) > w[0] or b < w[-1] if w else b >= 0 and a < n
@@ -181,7 +193,7 @@ def tried(sheet: Sheet, trial: Trial, module: Module) -> Check:
     return _verdict("The numbers that a page lets its reader change", wrong[0] if wrong else None, len(wrong))
 
 
-def routing(scene: Scene, said: Mapping[str, Any] | None = None) -> list[Check]:
+def routing(scene: Scene, said: Mapping[str, Any] | None = None, language: str = "en") -> list[Check]:
     """Each way forward joins equal numbers, and what comes back to an entry is the sum of the gradients sent to it."""
     ways = [(line, _cell(scene, line.points[0]), _cell(scene, line.points[-1])) for line in scene.items
             if isinstance(line, Line) and line.smooth]
@@ -200,7 +212,7 @@ def routing(scene: Scene, said: Mapping[str, Any] | None = None) -> list[Check]:
             came.setdefault(end, []).append(_number(start))
         if (start if line.role == "forward" else end).role not in ("chosen", "shared"):
             wrong = wrong or "an arrow ends at an entry that is not marked"
-    told = _WAY.findall(scene.description.replace("−", "-"))
+    told = [way for op in ("max", "min") for way in _read(language, "way", {"op": f"={op}", **_WAY}, scene.description)]
     drawn = [sorted(_number(start) for line, start, _ in ways if line.role == role and start is not None)
              for role in ("forward", "backward")]
     if told and [sorted(map(Fraction, numbers)) for numbers in zip(*told, strict=True)] != drawn:

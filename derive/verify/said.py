@@ -27,6 +27,7 @@ from derive.records import dataclass
 from derive.sheet import Block, Claim, Math, Sheet, Table
 from derive.verify import beside, told
 from derive.verify.scope import Scope
+from derive.words import words
 
 _DECIMALS = re.compile(r"\d\.(\d+)")
 
@@ -138,7 +139,7 @@ class Said:
                     (ZERO, Idx(a), extent(n)), ("≤", "<")) for a, n, start in zip(
                         symbol.axes, symbol.sizes, starts, strict=True)]
                 yield (self.text(Entry(symbol.name, tuple(map(Idx, symbol.axes)))),
-                       (role, ", ".join(map(self.text, runs)) or "a single number"))
+                       (role, ", ".join(map(self.text, runs)) or words(self.module.language, "layer", "scalar")))
 
     @cached_property
     def defining(self) -> set[str]:

@@ -13,13 +13,13 @@ from derive.sheet import Bullets, Claim, Heading, Prose, Sheet, Table
 from derive.verify.report import Check, Report, Verdict
 from derive.verify.said import Said, formula, holds
 from derive.verify.scope import Scope
-from derive.words import unread
+from derive.words import SENTENCE, unread
 
 Told = tuple[str, str, str]  # of which kind a boundary is, where, of what
 _INLINE = re.compile(r"\$([^$]+)\$")
-_SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z*$])|\s[|~]\s")
+_SENTENCE = re.compile(rf"{SENTENCE.pattern}|\s[|~]\s")
 _LETTERS = re.compile(r"(?:`\w+`|\$[^$]+\$)(?:, (?:`\w+`|\$[^$]+\$))*")
-_WORD = re.compile(r"[A-Za-z]{2}")
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Check]:
@@ -30,7 +30,7 @@ def words(sheet: Sheet, module: Module, scopes: Mapping[str, Scope]) -> list[Che
     claims = [c for c in sheet.claims if _sentences([c.words]) <= said]
     derived = {m.name.partition("_")[2] for m in sheet.formulas() if m.name.startswith(("jacobian_", "message_"))}
     checks = [_refuted(f"The words of `{macro}` are those that were read", "read them, then run `make words`")
-              for macro in unread()]
+              for macro in unread(module.language)]
     checks += [_refuted("A sentence says what its facts say", f"“{s}”") for s in sorted(said - made)]
     layer = Said(module, scopes, sheet)
     front = _sentences(b.text for b in sheet.answer if isinstance(b, Prose))

@@ -197,9 +197,9 @@ def test_other_words_are_read_before_a_sheet_says_them(
     assert old in text
     (copied / f"{file}.j2").write_text(text.replace(old, new), encoding="utf-8")
     monkeypatch.setattr(derive.words, "templates", lambda: tmp_path)
-    changed = unread.__wrapped__()
+    changed = unread.__wrapped__("en")
     assert changed and all(name.startswith(file) for name in changed)
-    monkeypatch.setattr(derive.verify.words, "unread", lambda: changed)
+    monkeypatch.setattr(derive.verify.words, "unread", lambda _: changed)
     found = checked(solved(RELU).sheet, solved(RELU))
     assert {c.evidence for c in found} == {f"The words of `{name}` are those that were read" for name in changed}
 

@@ -15,7 +15,7 @@ import sys
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, TypeVar
@@ -31,19 +31,19 @@ _AHEAD = 2_000  # tasks that are handed over at once: what is done of them waits
 _SECONDS = 30  # for a scheduler to answer, and for its first worker
 
 
-def results(work: Callable[[T], R], tasks: Sequence[T], limits: Limits,
-            address: str) -> Generator[R | DeriveError, None, None]:  # fmt: skip
-    """As :func:`derive.pool.results`, by the workers of the scheduler at the address.
+def results(work: Callable[[T], R], tasks: Iterable[T], limits: Limits, address: str,
+            ahead: int = _AHEAD) -> Generator[R | DeriveError, None, None]:  # fmt: skip
+    """As :func:`derive.pool.results`, by the workers of the scheduler at the address, handed so many ``ahead``.
 
     Raises :class:`DeriveError` where there is no such cluster, or it is lost on the way.
     """
-    if not tasks:
+    if isinstance(tasks, Sequence) and not tasks:
         return
     with _connected(address) as client:
         waiting: deque[Any] = deque()
         rest, run = enumerate(tasks), uuid.uuid4().hex
         while True:
-            for n, task in islice(rest, _AHEAD - len(waiting)):
+            for n, task in islice(rest, ahead - len(waiting)):
                 data = pickle.dumps((work, task, limits))
                 waiting.append(client.submit(_done, program(), data, key=f"card-{run}-{n}", pure=False))
             if not waiting:

@@ -13,8 +13,9 @@ import pickle
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -53,6 +54,21 @@ def results(work: Callable[[T], R], tasks: Sequence[T], limits: Limits,
         yield from (_forked(work, task, limits) for task in tasks)
     else:
         yield from (_tried(work, task) for task in tasks)
+
+
+def streamed(work: Callable[[T], R], tasks: Iterable[T], limits: Limits, jobs: int,
+             ahead: int) -> Generator[R | DeriveError, None, None]:  # fmt: skip
+    """As :func:`results`, of tasks without end: so many ``ahead`` of what is asked for are handed over."""
+    if not limits.seconds and jobs == 1:
+        yield from (_tried(work, task) for task in tasks)
+        return
+    with pool(jobs, work.__module__) as processes:
+        rest, waiting = iter(tasks), deque[Callable[[], R | DeriveError]]()
+        while True:
+            waiting.extend(outcome(processes, work, task, limits) for task in islice(rest, ahead - len(waiting)))
+            if not waiting:
+                return
+            yield waiting.popleft()()
 
 
 def processors() -> int:

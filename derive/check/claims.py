@@ -183,8 +183,9 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     letters.module = spared(extents.module, module, text)
     shaped(letters)
     spelt = {(f.line, f.column): f for f in found}
-    written = rewritten([*asked, *(respelled(f, letters.module) for f in found)])
-    of_class = rewritten(classed([*asked, *(respelled(f, letters.module) for f in found)], module))
+    spelt_out = [*asked, *(respelled(f, letters.module) for f in found)]
+    written, each = rewritten(spelt_out), classed(spelt_out, module)
+    of_class = written if each == spelt_out else rewritten(each)
     if kronecker:
         written, of_class = said_kroneckers(written), said_kroneckers(of_class)
     defining = [f for f in written if kind_of(f) in (Said.DEFINITION, Said.FUNCTION)

@@ -20,6 +20,7 @@ _COMMANDS = {
     "evaluate": "derive.commands.evaluate",
     "handout": "derive.commands.handout",
     "try": "derive.commands.tries",
+    "dataset": "derive.commands.dataset",
     "new": "derive.commands.catalogue",
     "layers": "derive.commands.catalogue",
 }
@@ -72,6 +73,7 @@ def main() -> None:
       derive evaluate cards/max_pooling_backward.md --random 1
       derive handout cards --no-solutions -o exam.pdf
       derive try cards/variants/pooling_numbers.md -n 200
+      derive dataset -n 1000 --seed 1 -o rows.jsonl
 
     \b
     Exit codes:

@@ -31,6 +31,7 @@ STAGES = (
     ("solve", "reading"),
     ("testing", "fixtures", "check", "evaluation", "handout", "decks", "new"),
     ("bank", "pool", "cache", "cluster", "warm", "settings"),
+    ("dataset",),
     ("commands",),
     ("cli",),
 )

@@ -83,9 +83,10 @@ def jobs_option(command: Callable[..., None]) -> Callable[..., None]:
                         help="Cards in work at once. [default: the processors]")(command)
 
 
-def timeout_option(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option("--timeout", "limits", default=Limits.seconds, show_default=True, metavar="SECONDS",
-                        callback=_limits, help="Processor time for a card; 0: no limit.")(command)
+def timeout_option(command: Callable[..., None], seconds: float = Limits.seconds,
+                   of: str = "a card") -> Callable[..., None]:  # fmt: skip
+    return click.option("--timeout", "limits", default=seconds, show_default=True, metavar="SECONDS",
+                        callback=_limits, help=f"Processor time for {of}; 0: no limit.")(command)
 
 
 def _limits(_: click.Context, __: click.Parameter, seconds: float) -> Limits:

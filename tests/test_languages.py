@@ -30,7 +30,9 @@ from tests.verify.test_words import FACTS
 
 OTHERS = [language for language in languages() if language != "en"]
 SOLVED = [path for path in (*CARDS, *SAMPLES) if path not in REFUSED and path.parent.name != "declined"]
-FILES = sorted(path.name for path in (templates() / "en").glob("*.j2") if path.stem not in ("mistakes", "card.md"))
+# what words cards, and phrases that a language tells, are no sheet's
+FILES = sorted(path.name for path in (templates() / "en").glob("*.j2")
+               if path.name not in ("mistakes.j2", "question.j2") and ".md." not in path.name)
 _MACRO = re.compile(r"\{%-? macro (\w+)(\([^)]*\))")
 _INNER = {"count", "plural", "counted", "ends"}  # macros that others of their file make their words of
 # what is not a sheet's: formulas, code, quotations of the card

@@ -187,7 +187,7 @@ def test_a_czech_question_alone_has_an_english_sheet() -> None:
     assert derive.solve(named("neuron_cz")).sheet.language == "en"
 
 
-@pytest.mark.parametrize("key", ["language: xx\n", "language: 3\n"])
+@pytest.mark.parametrize("key", ["language: xx\n", "languge: cs\n", "language: 3\n"])
 def test_a_language_that_there_is_not_is_an_error_at_its_line(key: str) -> None:
     with pytest.raises(CardError, match=r"card\.md:3: unknown (language|key)"):
         derive.solve(derive.Card.parse(CARD % key, "card.md"))

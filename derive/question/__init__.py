@@ -333,13 +333,13 @@ def _not_on(card: Card, outside: Statement) -> Iterator[str]:
 # --- keys that are written almost like one of ours --------------------------------------------------------------------
 
 # What changes a sheet or its marks. A note's own `id`, `title`, `course`, `type` and `tags` have many neighbours.
-KEYS = ("layer", *STATED, *dict.fromkeys(key for spec in POOLINGS for key in spec.options), "code", "points",
-        "difficulty")
+KEYS = ("layer", *STATED, *dict.fromkeys(key for spec in POOLINGS for key in spec.options), "code", "language",
+        "points", "difficulty")
 _LONG = 8  # letters, from which on two of them may be wrong
 # words that people and their programs use as keys of their own, close to one of ours
 _WORDS = frozenset(
-    "citation constraints contents core deletion donation duration form input input_file later mode node output_file "
-    "player relation violation".split()
+    "citation constraints contents core deletion donation duration form input input_file languages later mode node "
+    "output_file player relation violation".split()
 )  # fmt: skip
 
 

@@ -185,9 +185,13 @@ def _compared(node: Rel) -> Iterator[tuple[Expr, Expr, bool]]:
 
 def _on(left: Expr, right: Expr, node: Cond, scope: Scope) -> Iterator[tuple[Point, Callable[[Point], Any]]]:
     """Points at which the terms are equal, and what is between them."""
-    tied = (*scope.tied, *(scope.draws.point(n, ties=True) for n in range(_MORE)))
+    def tied() -> Iterator[Point]:
+        yield from scope.tied
+        yield from map(scope.further, range(_MORE))
+
     for moved in (False, True):
-        for point, at, (first, second) in _both(left, right, node, tied[:_INDICES_UP_TO] if moved else tied, scope):
+        points = islice(tied(), _INDICES_UP_TO) if moved else tied()
+        for point, at, (first, second) in _both(left, right, node, points, scope):
             def gap(p: Point, at: Any = at, first: Any = first, second: Any = second) -> Any:
                 return first(p, at) - second(p, at)
 
@@ -281,7 +285,7 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
     found: str | None = None
     known = (*scope.tied, *further)
     for number in range(max(_MORE, len(known)) if known else 0):
-        point = known[number] if number < len(known) else scope.draws.point(number, ties=True)
+        point = known[number] if number < len(known) else scope.further(number - len(known))
         around: Sequence[Point] = ()
         wide: Sequence[Point] = ()
         for at in claim.assignments(point):

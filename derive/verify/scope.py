@@ -46,6 +46,7 @@ class Scope:
     window: Windowed | None = None
     at: tuple[Sizes, ...] = ()  # the sizes of its points, if they are not to be chosen
     _points: list[Point] = field(default_factory=list, compare=False)
+    _further: list[Point] = field(default_factory=list, compare=False)
 
     @property
     def windows(self) -> tuple[Windowed, ...]:
@@ -136,6 +137,12 @@ class Scope:
             return tuple(self.draws.point(n, ties=True) for n in range(TIED))
         except UnsupportedError:
             return ()
+
+    def further(self, number: int) -> Point:
+        """One of more points with ties and zeros, drawn when they are first asked for: all conditions share them."""
+        while len(self._further) <= number:
+            self._further.append(self.draws.point(len(self._further), ties=True))
+        return self._further[number]
 
     def places(self) -> str:
         """The sizes at which there are points: (n = 2, m = 3; n = 3, m = 2)."""

@@ -116,8 +116,13 @@ def _windows(pick: Random, axes: int) -> dict[str, str]:
     return given
 
 
+_PLAIN = ("max_pool", "min_pool", "avg_pool", "sum_pool")
+
+
 def _pool(pick: Random, axes: int) -> str:
-    spec = pick.choice([s for s in LAYERS if isinstance(s, Pooling) and s.form == "window" and s.name != "median_pool"])
+    names = _PLAIN if axes > 1 else None  # what has many numbers in it takes long to check
+    spec = pick.choice([s for s in LAYERS if isinstance(s, Pooling) and s.form == "window" and s.name != "median_pool"
+                        and (names is None or s.name in names)])
     given = _windows(pick, axes)
     if "norm" in spec.options and pick.random() < 0.5:
         given["norm"] = pick.choice(("1", "3", "4"))
@@ -150,7 +155,7 @@ def _neurons(pick: Random, functions: list[str]) -> Parts:
 
 
 def _network(pick: Random, functions: list[str]) -> Parts:
-    inner = [_linear(pick), _activation(pick, functions)] if pick.random() < 0.5 else []
+    inner = [_linear(pick), _activation(pick, functions)] if pick.random() < 0.3 else []
     last = [_linear(pick)] + ([_activation(pick, functions)] if pick.random() < 0.6 else [])
     return 1, [*inner, *last, *_ending(pick)]
 
@@ -198,7 +203,7 @@ def _gated(pick: Random, functions: list[str]) -> Parts:
     return 1, [part, *([_activation(pick, functions)] if pick.random() < 0.9 else [])]
 
 
-_KINDS = {"elementwise": (_elementwise, 14), "neurons": (_neurons, 12), "network": (_network, 30), "deep": (_deep, 6),
-          "readout": (_readout, 10), "pooled": (_pooled, 14), "convolved": (_convolved, 6),
+_KINDS = {"elementwise": (_elementwise, 17), "neurons": (_neurons, 15), "network": (_network, 24), "deep": (_deep, 3),
+          "readout": (_readout, 13), "pooled": (_pooled, 14), "convolved": (_convolved, 5),
           "normalised": (_normalised, 3), "softmaxed": (_softmaxed, 4), "residual": (_residual, 4),
           "gated": (_gated, 3)}  # fmt: skip

@@ -13,22 +13,28 @@ from derive.expr import (
     MINUS_ONE,
     ONE,
     Add,
+    Arg,
     Bracket,
     Cases,
+    Cond,
     Entry,
     Expr,
     Fn,
+    In,
     Mul,
     Node,
     Num,
     Partial,
     Pow,
     Reduce,
+    Rel,
+    Star,
     add,
     mul,
     open_binder,
     subst,
     transform,
+    walk,
 )
 from derive.module import Module
 from derive.records import dataclass, replace
@@ -60,14 +66,22 @@ def _signs(before: Node, value: Expr, module: Module) -> Wrong:
 
 def _factors(before: Node, value: Expr, module: Module) -> Wrong:
     for factor in _inside(value):
-        if isinstance(factor, Num) and factor.value not in (1, -1):
+        if isinstance(factor, Num) and factor.value not in (0, 1, -1):
             yield "factor lost", mul(Num(1 / factor.value), value)
         elif isinstance(factor, Entry) and factor.tensor.startswith("delta_"):
             yield "upstream gradient lost", _without(value, factor)
         elif isinstance(factor, Bracket):
-            yield "condition lost", _without(value, factor)
+            yield _of_condition(factor.cond), _without(value, factor)
         elif isinstance(factor, (Add, Pow, Fn, Cases, Entry)):
             yield "factor of the chain lost", _without(value, factor)
+
+
+def _of_condition(cond: Cond) -> str:
+    """What is lost with it: which entry of a window is the largest, that i is k, or anything else."""
+    if any(isinstance(n, (Arg, Star)) for n in walk(cond)):
+        return "gradient to the whole window"
+    indices = isinstance(cond, Rel) and cond.ops == ("=",)
+    return "delta lost" if indices else "condition lost"
 
 
 def _terms(before: Node, value: Expr, module: Module) -> Wrong:
@@ -77,12 +91,15 @@ def _terms(before: Node, value: Expr, module: Module) -> Wrong:
 
 
 def _sums(before: Node, value: Expr, module: Module) -> Wrong:
-    """Of the sum its own term alone: the index of the left side stands where the sum's stood."""
+    """Of a sum one term alone: the indices of the left side stand where the sum's stood."""
+    entries = (before, *before.children()) if isinstance(before, (Entry, Partial)) else ()
     for node in _inside(value):
-        if isinstance(node, Reduce) and node.op == "sum" and len(node.binder.variables) == 1:
+        if isinstance(node, Reduce) and node.op == "sum":
             binder, body = open_binder(node)
-            for own in dict.fromkeys(i for e in before.children() if isinstance(e, Entry) for i in e.indices):
-                yield "sum lost", _with(value, node, subst(body, {binder.variables[0]: own}))
+            name = "overlap lost" if isinstance(binder.cond, In) else "sum lost"
+            for own in (e.indices for e in entries if isinstance(e, Entry)):
+                if len(own) == len(binder.variables):
+                    yield name, _with(value, node, subst(body, dict(zip(binder.variables, own, strict=True))))
 
 
 def _powers(before: Node, value: Expr, module: Module) -> Wrong:
@@ -109,6 +126,14 @@ def _branches(before: Node, value: Expr, module: Module) -> Wrong:
     yield "branches swapped", transform(value, turned, Cases)
 
 
+def _extremes(before: Node, value: Expr, module: Module) -> Wrong:
+    def opposite(node: Node) -> Node | None:
+        turned = isinstance(node, Arg) and {"max": "min", "min": "max"}.get(node.op)
+        return Arg(turned, node.binder, node.body) if isinstance(node, Arg) and turned else None
+
+    yield "the opposite extreme", transform(value, opposite, Arg)
+
+
 def _reversed(before: Node, value: Expr, module: Module) -> Wrong:
     """What the check would find again: the other way round, a mistake that one of its changes mends."""
     for words, other in changes(before, value, module):
@@ -119,7 +144,7 @@ def _reversed(before: Node, value: Expr, module: Module) -> Wrong:
 _NAMES = {"an inequality is flipped": "inequality flipped", "two indices are swapped": "indices swapped",
           "a transpose is lost, or one too many": "transpose lost"}
 KINDS: tuple[Callable[[Node, Expr, Module], Wrong], ...] = (
-    _signs, _factors, _terms, _sums, _powers, _slopes, _branches, _reversed)
+    _signs, _factors, _terms, _sums, _powers, _slopes, _branches, _extremes, _reversed)
 
 
 def _inside(value: Expr) -> tuple[Expr, ...]:

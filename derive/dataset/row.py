@@ -123,6 +123,7 @@ def _name(node: Expr) -> str:
 
 def _wrong(messages: Messages, solution: Sequence[Line], header: str, pick: Random) -> Iterator[dict[str, Any]]:
     """Solutions that the checker refutes, each with one known mistake; what it does not refute is left out."""
+    seen = {tuple(line.latex for line in solution)}
     made = 0
     for edge, before, number in _places(messages, solution, pick):
         if made == WRONG:
@@ -130,8 +131,10 @@ def _wrong(messages: Messages, solution: Sequence[Line], header: str, pick: Rand
         try:
             planted = Planted(given=messages.given, spare=messages.spare, edge=edge, number=number)
             mistaken = tuple(lines(planted, before))
-            if len({*planted.made}) != 1 or [line.latex for line in mistaken] == [line.latex for line in solution]:
+            written = tuple(line.latex for line in mistaken)
+            if len({*planted.made}) != 1 or written in seen:
                 continue
+            seen.add(written)
             told = judged(header, mistaken)
         except _CANNOT:
             continue

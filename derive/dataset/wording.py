@@ -23,6 +23,7 @@ from derive.window_axis import WindowAxis
 from derive.words import environment
 
 WORDINGS = ("plain", "exam", "request_first", "called")
+_EACH = 3  # of them for a row
 _MOST = 2  # letters by which derivatives are asked for at once
 _SEVERAL, _BACKWARD = 0.2, 0.5
 _NUMBER = re.compile(r"\^\{[^}]*\d")
@@ -58,7 +59,7 @@ def wordings(module: Module, drawn: Drawn, lost: Callable[[str, str], None] | No
     said: Any = environment("en").get_template("question.j2").module
     question = _Question(module, drawn).facts
     found = []
-    for name in WORDINGS:
+    for name in sorted(drawn.source.sample(WORDINGS, _EACH)):
         text = "\n".join(" ".join(line.split()) for line in str(getattr(said, name)(question)).strip().split("\n"))
         try:
             read = said_by(module_of(Card.parse(f"---\nid: {drawn.id}\n---\n# Question\n{text}\n")))

@@ -238,6 +238,8 @@ class Layer:
     def arg(self, arg: Arg, env: Env) -> tuple[int, ...]:
         binder, body = open_binder(arg)
         found = [(at, self.number(body, own)) for at, own in self.bound(binder, body, env)]
+        if not found:
+            raise Elsewhere(arg.op)
         return (max if arg.op == "max" else min)(found, key=lambda pair: pair[1])[0]
 
     # --- sums and conditions ------------------------------------------------------------------------------------------

@@ -141,3 +141,13 @@ def test_no_layer_comes_twice_and_there_are_enough() -> None:
 def test_what_is_drawn_follows_from_the_seed_and_the_number_alone() -> None:
     assert drawn(1, 7) == drawn(1, 7) != drawn(2, 7)
     assert importlib.util.find_spec("derive.dataset") is not None
+
+
+def test_a_gradient_that_goes_to_the_whole_window_and_a_sum_over_windows_that_is_lost_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from derive.dataset import row as rows_
+
+    monkeypatch.setattr(rows_, "WRONG", 9)
+    monkeypatch.setattr(rows_, "_TRIES", 9)
+    found = json.loads(row(CHAINS[2]))["wrong"]
+    assert {"gradient to the whole window", "overlap lost", "upstream gradient lost", "sign"} <= {wrong["mistake"] for wrong in found}
+    assert len({str(wrong["solution"]) for wrong in found}) == len(found)

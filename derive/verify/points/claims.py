@@ -129,7 +129,9 @@ def shown(value: Any) -> str:
     """A number to eight digits where it is not exact."""
     if isinstance(value, tuple):
         return "(" + ", ".join(map(shown, value)) + ")"
-    return f"{value:.8g}" if type(value).__name__ == "Decimal" else str(value)
+    if type(value).__name__ != "Decimal":
+        return str(value)
+    return f"{value:.8g}" if value else "0"  # and not 0e-60
 
 
 def _related(left: Any, op: str, right: Any, same: Callable[[Any, Any], bool]) -> bool:

@@ -171,8 +171,8 @@ def layer_written(question: Question) -> Module:
     """The layer that the question's formulas compute, or that its words name."""
     from derive.question.layer import layer_module
 
-    found = layer_module(question.card, question.statement)
-    refuse_unread(question, found)
+    found, posed = layer_module(question.card, question.statement)
+    refuse_unread(question, found, "posed" if posed else "formulas")
     # these have been read with the question
     return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None))
 
@@ -181,18 +181,21 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas") 
     """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows."""
     from derive.question.emitted.answered import refuse_unread_requests
     from derive.question.emitted.beside import refuse_unread_words, refuse_untold
+    from derive.question.posed import refuse_more
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose
     if not in_english(prose.text):
         return
     try:
-        if beside == "formulas":
+        if beside == "posed":
+            refuse_more(prose, module)
+        elif beside == "formulas":
             refuse_unread_words(prose)
         elif beside:
             refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:
-            refuse_unread_requests(prose, module)
+            refuse_unread_requests(prose, module, beside == "posed")
     except CardError as error:
         raise OpenError(*error.problems, found=module) from None
 

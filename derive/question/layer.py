@@ -45,8 +45,9 @@ from derive.question.parts.unaccounted import (
     refuse_other_output,
     refuse_unaccounted,
 )
+from derive.question.posed import is_posed
 from derive.question.requests.excepted import refuse_held, refuse_turned
-from derive.question.requests.request import AskingInWords, differentiated_in_words, twice
+from derive.question.requests.request import AskingInWords, answers_in, differentiated_in_words, twice
 from derive.question.requests.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
@@ -88,6 +89,7 @@ class State:
     roles: Mapping[str, Role] = field(default_factory=dict)
     wanted: Wanted = Wanted((), (), ())
     by_letters: bool = False  # letters alone say what is asked
+    posed: bool = False  # by its formulas: words describe what they compute
     held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
     fields: Fields = ()
     tie_rule: str = "first"
@@ -105,8 +107,11 @@ class State:
         return (*(d.value for d in self.layer.used), *(f.body for f in self.layer.functions))
 
 
-def layer_module(card: Card, statement: Statement) -> Module:
-    """The layer of the card's definitions; raises as :func:`derive.question.module_of`, of all that is open."""
+def layer_module(card: Card, statement: Statement) -> tuple[Module, bool]:
+    """The layer of the card's definitions, and whether these pose the question.
+
+    Raises as :func:`derive.question.module_of`, of all that is open.
+    """
     doubts = Doubts()
     state = State(card, statement, doubts)
     try:
@@ -116,7 +121,7 @@ def layer_module(card: Card, statement: Statement) -> Module:
     except DeriveError as error:
         found = doubts.with_error(error)
         raise found from (None if found is error else error)
-    return doubts.settled(state.module)
+    return doubts.settled(state.module), state.posed
 
 
 def formulas_read(state: State) -> State:
@@ -145,6 +150,16 @@ def request_known(state: State) -> State:
     if not state.statement.derive:
         refuse_requests(state.prose)
     return state
+
+
+def posed_by_formulas(state: State) -> State:
+    """Whether letters that the formulas have say all that is asked."""
+    try:
+        asked = request_read(state)
+    except DeriveError:
+        return state
+    return replace(state, posed=not state.of_parts and is_posed(asked.wanted, asked.by_letters,
+                                                                asked.layer))
 
 
 def layer_computed(state: State) -> State:
@@ -199,7 +214,7 @@ def nothing_lacks(state: State) -> State:
     refuse_parts(layer.given, layer.table, prose)
     refuse_undefined(state.mentions, layer.given)
     refuse_objective(prose, known, layer.given)
-    refuse_unaccounted(prose, state.values, state.mentions, known)
+    refuse_unaccounted(prose, state.values, state.mentions, known, described=state.posed)
     sizes = {s.name for s in layer.table.of_kind(Kind.SIZE)}
     refuse_other_output(prose, {*layer.letters} | sizes, (s.name for s in layer.table.symbols))
     refuse_other_labels(prose, layer.letters)
@@ -219,7 +234,8 @@ def roles_given(state: State) -> State:
 
 def words_known(state: State) -> State:
     """No word in front of a part that no formula computes is unknown."""
-    refuse_open(state.prose, lambda part: shown(part, state.values))
+    if not state.posed:
+        refuse_open(state.prose, lambda part: shown(part, state.values))
     return state
 
 
@@ -250,7 +266,8 @@ def request_read(state: State) -> State:
     layer, prose, failures = state.layer, state.prose, state.read.failures
     asking = AskingInWords(layer.entry, (d.entry.tensor for d in layer.used), dict(state.roles), layer.table)
     for formula, derivative in state.asked:
-        asking.derivative(formula, derivative, prose.plain.place(formula))
+        if not answers_in(prose, formula):
+            asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
     if asking.lacking:
         return request_read(replace(state, roles=with_usual_parameters(state.roles)))
@@ -318,14 +335,15 @@ def module_made(state: State) -> State:
 PASSES: tuple[tuple[Callable[[State], State], str], ...] = (
     (formulas_read, ""),
     (definitions_found, ""),
-    (request_known, "derive"),
     (layer_computed, ""),
     (letters_named, ""),
-    (nothing_lacks, "forward"),
     (roles_given, ""),
-    (words_known, "forward"),
     (no_identity, "inputs"),
     (numbers_put_in, ""),
+    (posed_by_formulas, ""),
+    (request_known, "derive"),
+    (nothing_lacks, "forward"),
+    (words_known, "forward"),
     (request_read, "derive"),
     (nouns_found, ""),
     (nouns_known, "inputs"),

@@ -19,14 +19,17 @@ from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 from derive.question.told.telling import Unread
 from derive.question.words.prose import Prose
 
-_TROUBLE = words_of("en", "CHANGES_REQUEST")
+_TROUBLE, _EXCEPTS = words_of("en", "CHANGES_REQUEST"), words_of("en", "EXCEPTS")
 _DERIVED = frozenset("""asks_back bare derivs grads grads_input gradsdefined gradsin gradsof innerof jacobianof messages
     messages_jacobian messages_vjp messagesin messagesof named noungrads outputof ownderivative ownjacobian primes
     """.split())
 
 
-def refuse_unread_requests(prose: Prose, module: Module) -> None:
-    """Raise :class:`CardError` for a request that the rows do not read whole, or that the module does not answer."""
+def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) -> None:
+    """Raise :class:`CardError` for a request that the rows do not read whole, or that the module does not answer.
+
+    Of a question ``posed`` by its formulas words may say how the answer is to look, and where it holds.
+    """
     asked = False
     for tokens in sentences(prose):
         line, first, last = prose.plain.line(tokens[0].start), tokens[0], tokens[-1]
@@ -38,7 +41,7 @@ def refuse_unread_requests(prose: Prose, module: Module) -> None:
             said = meaning(tokens)
         except Unread:
             values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in tokens)
-            if not values and not {t.text for t in tokens} & _TROUBLE:
+            if not values and not {t.text for t in tokens} & (_EXCEPTS if posed else _TROUBLE):
                 asked = True
                 continue  # what else stands there is accounted for where requests are read
             raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "

@@ -80,10 +80,12 @@ def refuse_objective(prose: Prose, known: Iterable[str], given: Iterable[str]) -
                                     line=gap.formula.line))
 
 
-def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str]) -> None:
+def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Mention], given: Iterable[str],
+                       described: bool = False) -> None:
     """Raise :class:`CardError` for a part that the words name and that none of the formulas computes.
 
     A dropout is shown by its mask: one of the letters ``given``, and called so.  ``given`` has the layer's letters.
+    With ``described`` words may name the formulas as they like, unless the layer goes on through the part.
     """
     formulas, given = Formulas.of(values), {*given}
     for gap in (g for g in prose.gaps if not equates(g.formula)):
@@ -102,7 +104,8 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
             continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
             continue  # of any distribution
-        if not discussed(prose.text, start) and (name == "cases" or _goes_on(prose, start, stop)):
+        if not discussed(prose.text, start) and (
+                name == "cases" or _goes_on(prose, start, stop, described and name not in _ADDED)):
             quoted = prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
                                     "of all that the output goes through", line=prose.plain.line(start)))
@@ -125,6 +128,7 @@ def refuse_other_layers(prose: Prose, module: Module) -> None:
         refuse_unaccounted(prose, [equation.terms[1] for equation in module.equations], (), letters)
 
 
+_ADDED = frozenset({"penalty", "dropout"})  # no name of formulas, but what is done besides
 _HABITS = ("aside.habit", "aside.told", "elsewhere.told")  # tell of habits, whatever joins the part there
 _ELSEWHERE = ("aside.other", "aside.elsewhere", "elsewhere.of")  # of other layers and of special cases
 
@@ -143,8 +147,8 @@ def is_aside(words: str) -> bool:
     return bool(named(words, *_HABITS, *_ELSEWHERE))
 
 
-def _goes_on(prose: Prose, first: int, last: int) -> bool:
-    """The words say that the output of the formulas goes through the part that they name here."""
+def _goes_on(prose: Prose, first: int, last: int, described: bool) -> bool:
+    """The words say that the output of the formulas goes through the part that they name here, ``described`` or not."""
     start, stop = prose.sentence(first)
     start, stop = max(start, first - _FAR), min(stop, last + _FAR)
     told = without_asides(prose.text[start:stop])
@@ -155,9 +159,9 @@ def _goes_on(prose: Prose, first: int, last: int) -> bool:
     if denied or "not part of" in after.partition(",")[0] or named(f"{before} ∎ {after}", *_HABITS):
         return False
     if ends(before, "goes.on", "goes.followed", over=("goes.adjective",)) or any(
-            is_near(after[: s.start], 2) for s in named(after, "goes.applied")):
+            is_near(after[: s.start], 2) for s in named(after, "goes.applied")) or named(after, "goes.around"):
         return True
-    return not named(f"{before} ∎ {after}", *_ELSEWHERE)
+    return not described and not named(f"{before} ∎ {after}", *_ELSEWHERE)
 
 
 def _without_targets(words: str) -> str:

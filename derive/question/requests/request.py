@@ -20,7 +20,7 @@ from derive.notation.tree import Scripted, is_derivative, is_half_derivative
 from derive.question.letters.naming import letters_of, written_letters
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.words.lexicon import Span, ends, named, only
-from derive.question.words.prose import Gap, PlainText, Prose
+from derive.question.words.prose import GAP, Gap, PlainText, Prose
 from derive.records import dataclass
 from derive.specify.applied import arguments_of
 from derive.specify.stated import KINDS
@@ -102,6 +102,18 @@ def _opens(words: str) -> bool:
     """A verb behind these words of its sentence asks: nothing stands before it but an item's number, or «and»."""
     before = words.rstrip().rsplit(")", 1)[-1].strip(" -*,0123456789")
     return not before or bool(named(before.rsplit(" ", 1)[-1], "naming.and", "naming.also"))
+
+
+def answers_in(prose: Prose, formula: Formula) -> bool:
+    """«using only ∂L/∂z and $v$», «no leftover ∂L/∂μ»: the answer is written with it, and it is not asked for."""
+    place = formula.line, formula.column
+    at = next((gap.start for gap in prose.gaps if (gap.formula.line, gap.formula.column) == place), None)
+    if at is None:
+        return False
+    start, _ = prose.sentence(at)
+    words = prose.text[start:at].replace(GAP, " ").replace(",", " ")
+    return any(only(words, span.stop, len(words), "naming.and", "naming.article", "naming.only")
+               for span in named(words, "slot.answered_in"))
 
 
 class Spoken:

@@ -1,0 +1,142 @@
+r"""Questions that their formulas pose: what is asked stands in letters that these compute, and words describe it.
+
+Such words may name, motivate and warn as they like. What they may not do is to say that more is done than the formulas
+do: “the output is then masked”, “replace it by …”, “treat $\mu$ as a constant”. A verb says that where it is the
+predicate of its clause, and not where it stands before a noun (“the masked entries”). Operations that formulas may show,
+“added”, “squared”, are read with the lexicon (``parts/unaccounted.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from derive.errors import CardError, Problem
+from derive.expr import Entry
+from derive.module import Module
+from derive.notation.rules.kinds import equates
+from derive.notation.symbols import name_of
+from derive.question.sentences.atoms import number_of
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
+from derive.question.words.lexicon import named
+from derive.question.words.prose import Prose
+from derive.specify.layer import Computed
+from derive.specify.wanted import Wanted
+
+_words = partial(words_of, "en")
+_DONE, _DO, _OBJECT = _words("DONE"), _words("DO"), _words("WHAT_IT_IS_DONE_TO")
+_MANNER, _BE, _HAVE = _words("IN_WHAT_ORDER"), _words("IS_OR_GETS"), _words("HAS_BEEN")
+_WHO, _NOT, _NOUN, _ENDS = _words("WHO_DOES"), _words("DENIES"), _words("BEFORE_A_NOUN"), _words("BEHIND_A_PREDICATE")
+_ALONE, _AGAIN, _NO_AXIS = _words("MORE_BY_ITSELF"), _words("AGAIN"), _words("NO_AXIS")
+_HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
+_TOLD = ("aside.habit", "aside.told", "aside.other", "aside.condition", "slot.hint")  # of habits, of what would be
+
+
+def is_posed(wanted: Wanted, by_letters: bool, layer: Computed) -> bool:
+    """Letters say all that is asked, and each derivative is by one of the layer's."""
+    known = {d.entry.tensor for d in layer.used} | {*layer.given}
+    return by_letters and all(isinstance(d.wrt, Entry) and d.wrt.tensor in known for d in wanted.derivatives)
+
+
+def refuse_more(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` where words say that more is done than the formulas do."""
+    for tokens in sentences(prose) if in_english(prose.text) else ():
+        for clause in () if asks(tokens) else clauses(tokens):
+            said = _held(clause, module) or next(more(clause), None)
+            if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
+                quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
+                raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
+                                        "computed, write it into the formulas; if not, leave it out", key="forward",
+                                        line=prose.plain.line(said.start)))
+
+
+def clauses(tokens: Sentence) -> Iterator[Sentence]:
+    """The parts of a sentence between its signs and displayed formulas."""
+    start = 0
+    for n, token in enumerate(tokens):
+        if token.kind == "sign" or any(f.display for f in token.formulas):
+            if n > start:
+                yield tokens[start:n]
+            start = n + 1
+    if start < len(tokens):
+        yield tokens[start:]
+
+
+def more(clause: Sequence[Token]) -> Iterator[Token]:
+    """The words of a clause that say that something is done, and the entries that are given numbers."""
+    denied = any(t.text in _NOT for t in clause)
+    for n, token in enumerate(clause):
+        behind = clause[n + 1].text if n + 1 < len(clause) else ""
+        times = token.text == "times" and n > 0 and number_of(clause[n - 1]) is not None
+        again = token.text == "applied" and behind in _AGAIN
+        does = token.text in _ALONE or times or again or _is_done(clause, n) or _does(clause, n)
+        if (token.formulas and token.sets) or _lacks(clause, n) or (does and not denied):
+            yield token
+
+
+def _is_done(clause: Sequence[Token], n: int) -> bool:
+    """«is then masked», «…, iterated twice», «with large weights penalised», not «has been dropped»."""
+    if clause[n].text not in _DONE:
+        return False
+    before = [t for t in clause[:n] if t.text not in _MANNER]
+    if before and before[-1].text in _BE:
+        return not {t.text for t in before[-2:-1]} & _HAVE
+    ends = n + 1 == len(clause) or clause[n + 1].text in _MANNER | _ENDS
+    return ends and not (before and before[-1].text in _NOUN)
+
+
+def _does(clause: Sequence[Token], n: int) -> bool:
+    """«we add the …», «then halve it», «the layer negates $x$», not «with gain $g$ and shift $c$»."""
+    if clause[n].text not in _DO:
+        return False
+    before = [t for t in clause[:n] if t.text not in _MANNER]
+    behind = next((t for t in clause[n + 1 :] if t.text not in _MANNER), None)
+    does = not before or before[-1].text in _WHO or before[-1].kind == "formula"
+    of_letter = behind is not None and behind.kind == "formula" and clause[n].text.endswith("s")
+    return does and (behind is None or behind.text in _OBJECT or of_letter)
+
+
+def _lacks(clause: Sequence[Token], n: int) -> bool:
+    """«without the bias»"""
+    behind = " ".join(t.text for t in clause[n + 1 : n + 4] if t.kind == "word")
+    return clause[n].text == "without" and bool(named(behind, "letter"))
+
+
+def _held(clause: Sequence[Token], module: Module) -> Token | None:
+    r"""«treat $\mu$ as a constant», «no gradient flows through $\mu$», of what the formulas compute or words name."""
+    letters = {name_of(letter) for t in clause if t.formulas for letter in t.letters}
+    if letters and not letters & {*module.defined}:
+        return None
+    texts = {t.text for t in clause}
+    if texts & _NOT:
+        held = _THROUGH if letters or "through" in texts else frozenset()
+    else:
+        held = _HELD if letters else _AS_WHAT if texts & _REGARD else frozenset()
+    return next((t for t in clause if t.text in held), None)
+
+
+def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool:
+    """«the slope $a$ is shared by all units»: the formulas write that letter without an index, or with those it has."""
+    if not said.text.startswith("share"):
+        return False
+    if any(t.text in _NO_AXIS for t in tokens):
+        return True
+    letters = {letter for t in tokens if t.formulas for letter in t.letters}
+    written = " ".join(f.latex for f in prose.formulas if equates(f))
+    return bool(letters) and all(
+        (symbol := module.table.named(name_of(letter))) is not None and not (symbol.axes and _is_bare(letter, written))
+        for letter in letters)
+
+
+def _is_bare(letter: str, latex: str) -> bool:
+    """The letter stands there without an index."""
+    return re.search(rf"{re.escape(letter)}(?![A-Za-z]|\s*\}}?\s*_)", latex) is not None
+
+
+def _is_told(clause: Sentence, prose: Prose) -> bool:
+    """The sentence speaks of habits, of what would be, of other layers."""
+    start, stop = prose.sentence(clause[0].start)
+    return bool(named(prose.text[start:stop], *_TOLD)) or not {"would", "could", "had"}.isdisjoint(
+        prose.text[start:stop].split())

@@ -174,14 +174,14 @@ def layer_written(question: Question) -> Module:
     found, posed = layer_module(question.card, question.statement)
     refuse_unread(question, found, "posed" if posed else "formulas")
     # these have been read with the question
-    return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None))
+    return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None), posed)
 
 
 def refuse_unread(question: Question, module: Module, beside: str = "formulas") -> None:
     """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows."""
     from derive.question.emitted.answered import refuse_unread_requests
     from derive.question.emitted.beside import refuse_unread_words, refuse_untold
-    from derive.question.posed import refuse_more
+    from derive.question.posed import refuse_more, refuse_unasked
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose
@@ -190,6 +190,8 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas") 
     try:
         if beside == "posed":
             refuse_more(prose, module)
+            if question.statement.derive is None:
+                refuse_unasked(prose, module)
         elif beside == "formulas":
             refuse_unread_words(prose)
         elif beside:
@@ -218,13 +220,13 @@ def _names_a_network(pooled: Pooled, prose: Prose) -> bool:
 _LAID_OVER = ("derive", "functions", "shapes", "ranges", "facts", "upstream", "loss")
 
 
-def _completed(module: Module, question: Question, statement: Statement) -> Module:
+def _completed(module: Module, question: Question, statement: Statement, posed: bool = False) -> Module:
     """The layer with what the front matter says besides; raises where the words say more than it computes."""
     if any(getattr(statement, key) is not None for key in _LAID_OVER):
         from derive.question.given import laid_over
 
         module = laid_over(module, question.card, statement)
-    refuse_unformulated(question.prose, module)
+    refuse_unformulated(question.prose, module, posed)
     module = with_upstream(module, question.prose) if question.statement.upstream is None else module
     module = with_zeros(with_listed(module, (f.latex for f in question.prose.formulas)), question.prose)
     return module if module.name else replace(module, called=layers_called(question.prose, module))

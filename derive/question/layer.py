@@ -148,7 +148,7 @@ def definitions_found(state: State) -> State:
 def request_known(state: State) -> State:
     """No word in what is asked is unknown."""
     if not state.statement.derive:
-        refuse_requests(state.prose)
+        refuse_requests(state.prose, state.posed)
     return state
 
 

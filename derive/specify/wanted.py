@@ -143,8 +143,10 @@ class Asking:
         for name in letters:
             self.at(place, name)
             if name in self.defined and name != self.output.tensor:
-                self.kinds.setdefault("jacobian", f"asked for the derivative by `{name}` ({said})")
-                self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
+                further = of is Of.LOSS and self._apart
+                self.kinds.setdefault("vjp" if further else "jacobian", f"asked for the derivative by `{name}` ({said})")
+                own, inner = (self.of_loss, Entry("loss", ())) if further else (self.named, self.output)
+                own.setdefault(self._indexed(inner, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of
                 further = of is Of.LOSS and self._apart

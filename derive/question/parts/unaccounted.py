@@ -207,14 +207,16 @@ def _averages(node: object) -> bool:
 Open = tuple[int, int, str]  # where it is said, and what is wrong with it
 _SIGNS = {"norm": re.compile(r"\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*\\cdot\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*"),
           "product": re.compile(r"\s*(?:\*|\\(?:ast|odot|circ|otimes|star))\s*")}
+_NOUNS = frozenset({"mean_of", "difference", "quantity"})
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
 _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
     "square": lambda f: f.powers(2),
     "cube": lambda f: f.powers(3),
     "root": lambda f: f.rooted,
-    "mean": lambda f: any(map(_averages, f.nodes)),
+    **dict.fromkeys(("mean", "mean_of"), lambda f: any(map(_averages, f.nodes))),
     "divide": lambda f: any(_divides(n) or (isinstance(n, Num) and n.value.denominator > 1) for n in f.nodes),
-    "subtract": lambda f: any(isinstance(n, Add) and any(map(_is_negative, n.terms)) for n in f.nodes),
+    **dict.fromkeys(("subtract", "difference"), lambda f: any(isinstance(n, Add) and any(map(_is_negative, n.terms))
+                                                             for n in f.nodes)),
     "add": lambda f: f.reduces("sum") or any(isinstance(n, Add) for n in f.nodes),
     "joined": lambda f: any(isinstance(n, Add) and any(isinstance(t, Entry) for t in n.terms) for n in f.nodes),
     "around": lambda f: any(isinstance(n, Add) and any(isinstance(t, Entry) and f.uses(t.tensor) > 1 for t in n.terms)
@@ -231,20 +233,25 @@ _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
 }
 
 
-def refuse_unformulated(prose: Prose, module: Module) -> None:
-    """Raise :class:`OpenError` for the first thing that the words say is computed and no formula of the module does."""
-    for start, stop, problem in (*_operations(prose, module), *_statistics(prose, module),
+def refuse_unformulated(prose: Prose, module: Module, posed: bool = False) -> None:
+    """Raise :class:`OpenError` for the first thing that the words say is computed and no formula of the module does.
+
+    Beside formulas by which a question is ``posed`` nouns, «the mean of …», may be of anything.
+    """
+    for start, stop, problem in (*_operations(prose, module, posed), *_statistics(prose, module),
                                  *_undefined(prose, module), *_of_others(prose, module), *_signs(prose),
                                  *_values(prose, module), *_equations(prose, module)):
         raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
                                 key="forward"), found=module)
 
 
-def _operations(prose: Prose, module: Module) -> Iterator[Open]:
+def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
     values = [equation.terms[1] for equation in module.equations]
     formulas = Formulas.of([*values, *(function.body for function in module.functions)])
     for span in _said(prose):
         kind = span.concept.partition(".")[2]
+        if posed and kind in _NOUNS:
+            continue
         number = _NUMBER.match(prose.text, span.stop) if kind in ("multiply", "divide", "quantity") else None
         if number is not None:
             value = float(_IN_WORDS.get(number["number"], 0) or number["number"])

@@ -132,5 +132,5 @@ def _without_verb(prose: Prose) -> Iterator[Place]:
         words = _MARKED.sub("", text).replace(GAP, " ").strip(" .?!;")
         around = prose.text[start - 1 : start] + text[-1:]
         if len(around) == 2 and {*around} <= {*".?!;"} and only(words, 0, len(words), *_SHORT) and (
-                GAP in text or named(words, "role", "letter", "request")):
+                GAP in text or named(words, "role", "letter", "request")) and not named(words, "ask.verb"):
             yield start, stop

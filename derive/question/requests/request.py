@@ -113,7 +113,7 @@ def answers_in(prose: Prose, formula: Formula) -> bool:
     start, _ = prose.sentence(at)
     words = prose.text[start:at].replace(GAP, " ").replace(",", " ")
     return any(only(words, span.stop, len(words), "naming.and", "naming.article", "naming.only")
-               for span in named(words, "slot.answered_in"))
+               for span in named(words, "slot.written_in"))
 
 
 class Spoken:

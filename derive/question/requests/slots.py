@@ -22,6 +22,7 @@ from derive.specify.roles import Role
 _ENDS_PHRASE = frozenset("a an the its this of for in with to by on and or is are where let given s se z k".split())
 _LISTED_BEFORE = re.compile(r"([^\W\d_]{2,})\s*(?:,|\band\b|\bwith\b)\s+(?:(?:an?|the|then)\s+)*$")
 _PARTICIPLE = re.compile(r"\w+(?:ed|ing)\s+(?:as|by|to|with|in|from|into|on|through|at|for)\b")  # «modelled as»
+_TOLD_OF = re.compile(r"\w+\s+(?:in\s+)?(?:it|them|that|how|why|whether)\b")  # a verb, and what it is about
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ASIDE = re.compile(r"\([^()]*\)")
 _ITEM = re.compile(r"(?:\s|(?:and|as well as|also|the|its|an?|then|both|all|down|out)\b|[,:])*+"
@@ -170,9 +171,12 @@ def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
         yield word.span()
 
 
-def refuse_requests(prose: Prose) -> None:
-    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
-    refuse_words(prose, behind_joins(prose))
+def refuse_requests(prose: Prose, posed: bool = False) -> None:
+    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through.
+
+    What a question ``posed`` by its formulas is passed through, these say.
+    """
+    refuse_words(prose, () if posed else behind_joins(prose))
     refuse_words(prose, losses(prose))
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
@@ -327,8 +331,8 @@ def _of_letters(prose: Prose, asked: Sentences) -> Iterator[Place]:
 
 
 def _behind_kinds(prose: Prose, _: Sentences) -> Iterator[Place]:
-    """«the backward …»"""
-    for kind in named(prose.text, "message"):
+    """«the backward …», not «feed-forward …»"""
+    for kind in (k for k in named(prose.text, "message") if not prose.text[: k.start].endswith("feed-")):
         word = next(_WORD.finditer(prose.text, kind.stop, prose.sentence(kind.start)[1]), None)
         if word and prose.text[kind.stop : word.start()].isspace():
             yield from unknown(prose.text, *word.span())
@@ -359,8 +363,13 @@ def _listed(prose: Prose, _: Sentences) -> Iterator[Place]:
     computed = computed_letters(prose.formulas)
     for items in _lists(prose):
         of_noun = False  # «the local gradients $δ_2$ and $δ_1$», «with respect to $W$ and $b$»
-        for start, stop in items:
+        for n, (start, stop) in enumerate(items):
             words = prose.text[start:stop]
+            further = prose.text[slice(*items[n + 1])].strip() if n + 1 < len(items) else ""
+            if further == GAP and begins(words, 0, "wrt", "between.of", "between.to"):
+                continue  # «and to the intercepts, ∂L/∂b»
+            if _TOLD_OF.match(words):
+                continue  # «and recognise in it …»
             if GAP not in words and not named(words, "ask", "request", "derivative", "message", "claim", "wrt"):
                 other = [s for s in named(words, "topic") if not s.of("topic.second", "topic.layer")]
                 yield from ((start + s.start, start + s.stop) for s in other)
@@ -417,7 +426,8 @@ def _joined_to(prose: Prose, at: int, stop: int) -> Iterator[Place]:
         before = prose.text[at : word.start()].translate(_PAUSES)
         if not only(before, 0, len(before), "naming.and", "naming.article"):
             return
-        if named(before, "naming.and") and GAP not in prose.text[word.end() : word.end() + 30]:
+        if named(before, "naming.and") and GAP not in prose.text[word.end() : word.end() + 30] and not (
+                _TOLD_OF.match(prose.text, word.start())):
             yield from unknown(prose.text, *word.span())
 
 

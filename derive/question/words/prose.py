@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from derive.formulas import SPELT
 from derive.notation.formulas import Formula
 from derive.notation.rules.trees import with_trees
-from derive.question.words.lexicon import begins, named
+from derive.question.words.lexicon import begins, ends, named
 from derive.records import dataclass
 
 
@@ -164,7 +164,7 @@ def _asks(before: str) -> bool:
     """A list behind these words is what is asked for."""
     lead = re.split(r"[.?!;¶]", before.removesuffix("."))[-1]
     verb = max((s.stop for s in named(lead, "ask.verb")), default=None)
-    whole = before.endswith(":") or lead.endswith("following")
+    whole = before.endswith(":") or lead.endswith("following") or ends(lead.strip(), "wrt")
     return verb is not None and (whole or _LEAD.fullmatch(lead, verb) is not None)
 
 

@@ -25,7 +25,7 @@ from derive.module import Module
 from derive.notation import write
 from derive.verify.report import Verdict
 
-__all__ = ["Answered", "Judged", "Points", "Report", "check"]
+__all__ = ["Answered", "Judged", "Points", "Report", "check", "forget"]
 _MOST = 64  # cards, and layers with the letters of a solution, that are remembered
 _judges: dict[Reading, Judge] = {}
 _modules: dict[tuple[str, str, str | None], Module] = {}
@@ -53,6 +53,13 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
         return _report(body, first, read, module, path, marked)
     except DeriveError as error:
         raise error.located(path, first) from None
+
+
+def forget() -> None:
+    """Nothing is kept of the layers so far, whose points and proofs are large: they do not come again."""
+    _judges.clear()
+    _modules.clear()
+    _derived.cache_clear()
 
 
 def _understood(card: Card) -> Module:

@@ -5,8 +5,10 @@ All that it claims is the checker's: a line's verdict, a counterexample, which l
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator, Sequence
+from itertools import count
 from random import Random
 from typing import Any, cast
 
@@ -14,6 +16,7 @@ from derive.calculus.kinks import settled
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import derivation
 from derive.card import Card
+from derive.check import forget
 from derive.collection import no_collection
 from derive.dataset.draw import Drawn
 from derive.dataset.judged import Told, judged
@@ -33,15 +36,26 @@ from derive.verify.points.draw import arithmetic_of
 
 WRONG = 2  # wrong solutions of a row, where so many are refuted
 _TRIES = 5  # mistakes that are planted for them
+_TOGETHER = 6  # rows, after which what went with them is collected
+_rows = count(1)
 _CANNOT = (DeriveError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, Undefined)
 
 
-@no_collection()
 def row(drawn: Drawn) -> str:
     """The row of a layer as one line of JSON.
 
     Raises :class:`DeriveError` where the layer is not covered, or not all that the row would claim is proved or tested.
     """
+    try:
+        with no_collection():
+            return _row(drawn)
+    finally:
+        forget()  # no layer comes twice
+        if next(_rows) % _TOGETHER == 0:
+            gc.collect()
+
+
+def _row(drawn: Drawn) -> str:
     composed = drawn.module()
     stated = asked_of(drawn, composed)
     module = module_of(Card.parse(f"---\nid: {drawn.id}\n{stated.text}---\n# Question\nDerive.\n"))

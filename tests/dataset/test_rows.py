@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -151,3 +152,9 @@ def test_a_gradient_that_goes_to_the_whole_window_and_a_sum_over_windows_that_is
     found = json.loads(row(CHAINS[2]))["wrong"]
     assert {"gradient to the whole window", "overlap lost", "upstream gradient lost", "sign"} <= {wrong["mistake"] for wrong in found}
     assert len({str(wrong["solution"]) for wrong in found}) == len(found)
+
+
+def test_nothing_is_kept_of_a_layer_that_does_not_come_again() -> None:
+    check = sys.modules["derive.check"]
+    row(CHAINS[0])
+    assert not check._judges and not check._modules and check._derived.cache_info().currsize == 0

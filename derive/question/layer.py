@@ -47,7 +47,13 @@ from derive.question.parts.unaccounted import (
 )
 from derive.question.posed import is_posed
 from derive.question.requests.excepted import refuse_held, refuse_turned
-from derive.question.requests.request import AskingInWords, answers_in, differentiated_in_words, twice
+from derive.question.requests.request import (
+    AskingInWords,
+    answers_in,
+    differentiated_in_words,
+    requested,
+    twice,
+)
 from derive.question.requests.slots import Place, called, refuse_called, refuse_open, refuse_requests
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
@@ -171,7 +177,7 @@ def layer_computed(state: State) -> State:
     differentiated = [d.of.tensor for _, d in asked if isinstance(d.of, Entry)]
     try:
         output = output_of(state.statement, found, state.table)
-        wanted = {*differentiated} or differentiated_in_words(prose, state.table)
+        wanted = {*differentiated} or differentiated_in_words(prose, state.table) or _of_gradients(found, prose)
         layer = computed(found, state.table, wanted, output)
     except CardError:
         refuse_unread(of_the_layer(failures, prose, found.tensors, ()))  # the formula that joins them
@@ -180,6 +186,14 @@ def layer_computed(state: State) -> State:
     refuse_unread(of_the_layer(failures, prose, layer.given, (layer.output, *differentiated)))
     refuse_unplaced(found.unplaced, prose, layer.output, layer.letters)
     return replace(state, layer=well_defined(layer), asked=asked)
+
+
+def _of_gradients(found: Definitions, prose: Prose) -> set[str]:
+    """What may have a gradient: the numbers, where a gradient is asked for and no Jacobian."""
+    asks = [s for s in named(prose.text, "request.gradient", "request.jacobian") if requested(prose.text, s.start)]
+    jacobian = any(prose.text.startswith("jacobian", s.start) for s in asks)
+    gradient = any(s.of("request.gradient") for s in asks) and not jacobian
+    return {name for name, d in found.tensors.items() if gradient and not d.entry.indices}
 
 
 def _refuse_other_derivatives(nodes: Iterable[tuple[Formula, Node]], asked: Iterable[tuple[Formula, Partial]],

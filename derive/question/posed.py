@@ -2,8 +2,8 @@ r"""Questions that their formulas pose: what is asked stands in letters that the
 
 Such words may name, motivate and warn as they like. What they may not do is to say that more is done than the formulas
 do: “the output is then masked”, “replace it by …”, “treat $\mu$ as a constant”. A verb says that where it is the
-predicate of its clause, and not where it stands before a noun (“the masked entries”). Operations that formulas may show,
-“added”, “squared”, are read with the lexicon (``parts/unaccounted.py``).
+predicate of its clause, and not where it stands before a noun (“the masked entries”). Operations that formulas may
+show, “added”, “squared”, are read with the lexicon (``parts/unaccounted.py``).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_posed(wanted: Wanted, by_letters: bool, layer: Computed) -> bool:
 def refuse_more(prose: Prose, module: Module) -> None:
     """Raise :class:`CardError` where words say that more is done than the formulas do."""
     for tokens in sentences(prose) if in_english(prose.text) else ():
-        for clause in () if asks(tokens) else clauses(tokens):
+        for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
             said = _held(clause, module) or next(more(clause), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
@@ -160,6 +160,12 @@ def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool
 def _is_bare(letter: str, latex: str) -> bool:
     """The letter stands there without an index."""
     return re.search(rf"{re.escape(letter)}(?![A-Za-z]|\s*\}}?\s*_)", latex) is not None
+
+
+def _is_question(tokens: Sentence, prose: Prose) -> bool:
+    """«Is it continuous at $x_i = 0$?»"""
+    _, stop = prose.sentence(tokens[-1].start)
+    return prose.text[stop - 1 : stop] == "?"
 
 
 def _is_told(clause: Sentence, prose: Prose) -> bool:

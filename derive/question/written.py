@@ -66,9 +66,12 @@ def refuse_other_topics(card: Card, prose: Prose) -> None:
     derived = any(map(equates, prose.formulas)) and (  # of a formula, whatever it is an estimator of
         any(is_derived(formula.tree or ()) for formula in prose.formulas)
         or any(requested(prose.text, s.start) for s in named(prose.text, "derivative")))
+    written = any(map(equates, prose.formulas)) and any(
+        is_derived(formula.tree or ()) for formula in prose.formulas)  # then words say where the formulas come from
     for span in named(prose.text, "topic"):
         kind = span.concept.partition(".")[2]
-        if kind in _TOPICS and not (derived and kind == "estimate") and not named(prose.text, "topic.layer"):
+        if kind in _TOPICS and not written and not (derived and kind == "estimate") and not named(
+                prose.text, "topic.layer"):
             quoted = prose.plain.quote(span.start, span.stop)
             raise UnsupportedError(Problem(f"“{quoted}”: the question is about {_TOPICS[kind]}, not about a layer's "
                                            "messages", line=prose.plain.line(span.start)))

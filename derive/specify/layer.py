@@ -66,7 +66,7 @@ def well_defined(layer: Computed) -> Computed:
     refuse_overruns(layer.used, layer.table)
     bodies = (Definition(Entry(f.name, ()), f.body, layer.found.functions[f.name][1]) for f in layer.functions)
     everything = (*layer.used, *bodies)
-    refuse_branches(everything, layer.table)
+    refuse_branches(everything, layer.table, (fact for fact, _ in layer.found.facts))
     refuse_numbers(everything, layer.table)
     return replace(layer, table=with_letters(layer.table, layer.used, layer.given))
 

@@ -144,8 +144,9 @@ class Asking:
             self.at(place, name)
             if name in self.defined and name != self.output.tensor:
                 further = of is Of.LOSS and self._apart
-                self.kinds.setdefault("vjp" if further else "jacobian", f"asked for the derivative by `{name}` ({said})")
-                own, inner = (self.of_loss, Entry("loss", ())) if further else (self.named, self.output)
+                kind, own, inner = ("vjp", self.of_loss, Entry("loss", ())) if further else (
+                    "jacobian", self.named, self.output)
+                self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
                 own.setdefault(self._indexed(inner, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of

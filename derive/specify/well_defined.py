@@ -17,7 +17,9 @@ from derive.expr import (
     Expr,
     Extremum,
     Fn,
+    In,
     Infinity,
+    Listed,
     Mul,
     Node,
     Num,
@@ -35,15 +37,21 @@ from derive.specify.definitions import Definition
 from derive.specify.places import place
 
 
-def refuse_branches(used: Iterable[Definition], table: SymbolTable) -> None:
-    """Raise :class:`CardError` where conditions on one value and numbers overlap, or leave an interval out."""
+def refuse_branches(used: Iterable[Definition], table: SymbolTable, facts: Iterable[Node] = ()) -> None:
+    """Raise :class:`CardError` where conditions on one value and numbers overlap, or leave an interval out.
+
+    Of what ``facts`` say to be one of several numbers, y ∈ {0, 1}, only these count.
+    """
+    listed = {f.element.tensor: [n.value for n in f.set.items if isinstance(n, Num)] for f in facts if isinstance(f, In)
+              and isinstance(f.element, Entry) and isinstance(f.set, Listed)}
     for definition in used:
         for cases in (n for n in walk(definition.value) if isinstance(n, Cases)):
             conds = [cond for _, cond in cases.branches]
             subjects = {s for cond in conds for s in _subjects(cond)}
             if len(subjects) != 1 or (subject := subjects.pop()) is None:
                 continue
-            for value in _between({n.value for cond in conds for n in walk(cond) if isinstance(n, Num)}):
+            numbers = _between({n.value for cond in conds for n in walk(cond) if isinstance(n, Num)})
+            for value in listed.get(subject.tensor, numbers) if isinstance(subject, Entry) else numbers:
                 holding = {v for v, cond in cases.branches if _holds(cond, value)}
                 if len(holding) != 1:
                     what = "have two values" if holding else "have no value"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derive.card import Card
-from derive.errors import OpenError
+from derive.errors import CardError, OpenError
+from derive.expr import Entry
 from derive.module import Module
 from derive.question import module_of
 
@@ -63,3 +64,60 @@ def test_messages_in_words_are_no_letters() -> None:
     question = f"{NORM} The gain is shared by hand only. Derive the backward message."
     with pytest.raises(OpenError):
         module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+
+
+def wanted(question: str) -> set[tuple[str, str]]:
+    module = module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{question}\n"))
+    return {(w.of.tensor, w.wrt.tensor) for w in module.wanted if isinstance(w.of, Entry) and isinstance(w.wrt, Entry)}
+
+
+ATTENTION = (r"Let $e_t = \sum_i q_i k_{ti}$, $\alpha_t = e^{e_t} / \sum_r e^{e_r}$ and $o_i = \sum_t \alpha_t v_{ti}$, and let "
+             r"$g_i = \partial L/\partial o_i$ be given. ")
+
+
+@pytest.mark.parametrize(("asked", "found"), [
+    ("Obtain the derivatives of $L$ with respect to\n\n(a) the values $v_{ti}$ and the weights $\\alpha_t$;\n\n(b) the query $q$.",
+     {("loss", "v"), ("loss", "alpha"), ("loss", "q")}),
+    (r"Derive $\partial L/\partial q_i$. Write it using only $\partial L/\partial e_t$ and $k_{ti}$.", {("loss", "q")}),
+    (r"Derive $\partial L/\partial q_i$, with no leftover $\partial L/\partial \alpha_t$ or $\partial L/\partial e_t$.", {("loss", "q")}),
+    ("Derive the gradients of $L$ with respect to $q$ and $k$ and read them as those of a smoother.", {("loss", "q"), ("loss", "k")}),
+    (r"Derive the gradient with respect to the values, $\partial L/\partial v_{ti}$, and to the intercepts, $\partial L/\partial q_i$.",
+     {("loss", "v"), ("loss", "q")}),
+    (r"Derive $\partial L/\partial q_i$ (maximum attained by one of them only), for a generic index $i \in \{1, \dots, n\}$.", {("loss", "q")}),
+    (r"Give $\partial L/\partial q_i$ and what is transmitted to $k_{ti}$.", {("loss", "q"), ("loss", "k")}),
+])
+def test_what_is_asked_for_in_letters(asked: str, found: set[tuple[str, str]]) -> None:
+    assert wanted(ATTENTION + asked) == found
+
+
+@pytest.mark.parametrize("asked", [
+    r"Give $\partial L/\partial q_i$ and what is blorped to $k_{ti}$.", r"Derive $\partial L/\partial q_i$ (not $\partial L/\partial v_{ti}$).",
+    r"Derive $\partial L/\partial q_i$ and the intercepts.",
+])
+def test_half_of_a_request_in_letters_is_not_answered(asked: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(ATTENTION + asked)
+
+
+def test_an_abbreviation_beside_a_loss_is_no_output() -> None:
+    question = (r"The loss is $L = -\log \frac{e^{s_1}}{\sum_j e^{s_j}}$. Abbreviate $P_j = e^{s_j} / \sum_k e^{s_k}$. "
+                "Find the gradient with respect to $s$.")
+    assert wanted(question) == {("L", "s")}
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    (r"$y_i = d_i \{x_i + b\}$", r"$y_i = d_i (x_i + b)$"), (r"$J = \lambda\left\{\alpha\sum_j |x_j| + \sum_j x_j^2\right\}$", r"$J = \lambda (\alpha \sum_j |x_j| + \sum_j x_j^2)$"),
+    (r"$f(u) = u^2$ and $y_i = f\{x_i + b\}$", r"$f(u) = u^2$ and $y_i = f(x_i + b)$"),
+    (r"unit $i$ outputs $y_i = \tanh(x_i)$", r"$y_i = \tanh(x_i)$"),
+])
+def test_what_textbooks_write(written: str, meant: str) -> None:
+    one, other = (module_of(Card.parse(f"---\nid: q\n---\n\n# Question\nHere {latex}. Derive the gradient with respect to $x$.\n"))
+                  for latex in (written, meant))
+    assert one.equations == other.equations and one.functions == other.functions
+
+
+def test_cases_over_the_values_of_a_label_are_all_cases() -> None:
+    cases = r"$L = \begin{cases} -\log p & y = 1 \\ -\log(1 - p) & y = 0 \end{cases}$. Derive $\partial L/\partial p$."
+    assert wanted(r"For a label $y \in \{0, 1\}$ let " + cases) == {("L", "p")}
+    with pytest.raises(CardError, match="no value at"):
+        wanted("For a label $y$ let " + cases)

@@ -34,6 +34,7 @@ SPELLINGS = (
     Rule("y_{out} has a label", signs.labels),
     Rule("diag(d_1, …, d_n) is diag(d)", lists.in_diagonals),
     Rule("a[z] is a(z)", signs.brackets),
+    Rule("a{b + c} is a(b + c)", signs.curly),
     Rule("u_c(i, j) is an entry", lists.in_brackets),
     Rule("← is =", trees.in_statements(signs.arrow)),
     Rule("y = f(x) = … defines f and y", functions.in_chains),

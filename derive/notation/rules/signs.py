@@ -196,6 +196,21 @@ def brackets(formulas: list[Formula]) -> list[Formula]:
     return trees.replaced(formulas, round_) if known else formulas
 
 
+_OF_SETS = ("COMMA", "SEMI", "REL", "IN", "TEXT", "DOTS", "MID", "COLON")
+
+
+def curly(formulas: list[Formula]) -> list[Formula]:
+    r"""d_i \{a + b\} as d_i (a + b): behind a letter a sum in braces is no set."""
+    def round_(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        group = trees.called(run, n, "LSET")
+        if group is None or not tr.has(group.items, "PLUS", "MINUS") or tr.has(group.items, *_OF_SETS):
+            return None
+        after, paren = run[n + 1], replace(group, bracket="LPAREN")
+        return (run[n], replace(after, base=paren) if isinstance(after, tr.Scripted) else paren), 2
+
+    return trees.replaced(formulas, round_)
+
+
 def _with_brackets(formulas: Iterable[Formula]) -> Iterator[str]:
     for part in trees.all_statements(formulas):
         head = trees.sides(part)[0]

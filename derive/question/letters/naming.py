@@ -331,10 +331,10 @@ def sizes_said(prose: Prose) -> Iterator[str]:
         sizes = latex.split(r"\times") if _SHAPE.fullmatch(latex) else ()
         yield from (size.strip() for size in sizes if size.strip().isalpha())
         letter = _LETTER.fullmatch(latex)
-        if letter is None or name_of(letter[1]) in computed:
-            continue
         rest = prose.text[gap.start + 1 : gap.start + 80]
         before = prose.text[max(0, gap.start - 60) : gap.start]
+        if letter is None or name_of(letter[1]) in computed or ends(before, "sized.one"):
+            continue
         if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
                 before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
             yield letter[1]

@@ -95,7 +95,8 @@ def unknown_nouns(prose: Prose, asked: frozenset[Place]) -> Iterator[Place]:
         start, _ = sentence = prose.sentence(noun.start)
         before = prose.text[start : noun.start]
         given = named(words, "letter.output") and not named(before, "ask.verb")
-        if sentence not in asked or known or own or given or told(before):
+        named_behind = prose.text[noun.stop :].lstrip().startswith(f", {GAP}")  # «the values, ∂L/∂v»
+        if sentence not in asked or known or own or given or named_behind or told(before):
             continue
         single = len(parts) == 1 and formulas < 2
         if not (single if named(words, "part") else _shared(words, noun.by)):

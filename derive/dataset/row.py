@@ -36,7 +36,7 @@ from derive.verify.points.draw import arithmetic_of
 
 WRONG = 2  # wrong solutions of a row, where so many are refuted
 _TRIES = 5  # mistakes that are planted for them
-_TOGETHER = 6  # rows, after which what went with them is collected
+_TOGETHER = 16  # rows, after which what went with them is collected
 _rows = count(1)
 _CANNOT = (DeriveError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, Undefined)
 

@@ -247,13 +247,16 @@ class Layer:
     def reduced(self, node: Reduce, env: Env) -> Any:
         t = torch()
         binder, body = open_binder(node)
-        values, said = [], binder.cond is not None or any((*binder.lower, *binder.upper))
+        values, left, said = [], False, binder.cond is not None or any((*binder.lower, *binder.upper))
         for _, own in self.bound(binder, body, env):
             try:
                 values.append(self.value(body, own))
             except Elsewhere:  # a sum without limits runs where every entry exists
                 if said:
                     raise
+                left = True
+        if left and not values:
+            raise Elsewhere(node.op)
         if node.op in ("max", "min"):
             return (max if node.op == "max" else min)(values, key=lambda v: v.item())
         if node.op == "prod":

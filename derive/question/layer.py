@@ -95,6 +95,7 @@ class State:
     roles: Mapping[str, Role] = field(default_factory=dict)
     wanted: Wanted = Wanted((), (), ())
     by_letters: bool = False  # letters alone say what is asked
+    given: bool = False  # the gradient that comes in
     posed: bool = False  # by its formulas: words describe what they compute
     held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
     fields: Fields = ()
@@ -164,8 +165,8 @@ def posed_by_formulas(state: State) -> State:
         asked = request_read(state)
     except DeriveError:
         return state
-    return replace(state, posed=not state.of_parts and is_posed(asked.wanted, asked.by_letters,
-                                                                asked.layer))
+    return replace(state, posed=asked.by_letters and not state.of_parts and is_posed(asked.wanted, asked.given,
+                                                                                     asked.layer))
 
 
 def layer_computed(state: State) -> State:
@@ -293,7 +294,7 @@ def request_read(state: State) -> State:
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
     wanted = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
-    return replace(state, wanted=wanted, by_letters=asking.by_letters)
+    return replace(state, wanted=wanted, by_letters=asking.by_letters, given=asking.given)
 
 
 def nouns_found(state: State) -> State:

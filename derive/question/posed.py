@@ -30,15 +30,19 @@ _DONE, _DO, _OBJECT = _words("DONE"), _words("DO"), _words("WHAT_IT_IS_DONE_TO")
 _MANNER, _BE, _HAVE = _words("IN_WHAT_ORDER"), _words("IS_OR_GETS"), _words("HAS_BEEN")
 _WHO, _NOT, _NOUN, _ENDS = _words("WHO_DOES"), _words("DENIES"), _words("BEFORE_A_NOUN"), _words("BEHIND_A_PREDICATE")
 _ALONE, _AGAIN, _NO_AXIS = _words("MORE_BY_ITSELF"), _words("AGAIN"), _words("NO_AXIS")
-_SAID_WITH = _words("SAID_WITH")
+_SAID_WITH, _VALUED = _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
 _TOLD = ("aside.habit", "aside.told", "aside.other", "aside.condition", "slot.hint")  # of habits, of what would be
 
 
-def is_posed(wanted: Wanted, by_letters: bool, layer: Computed) -> bool:
-    """Letters say all that is asked, and each derivative is by one of the layer's."""
-    known = {d.entry.tensor for d in layer.used} | {*layer.given}
-    return by_letters and all(isinstance(d.wrt, Entry) and d.wrt.tensor in known for d in wanted.derivatives)
+def is_posed(wanted: Wanted, given: bool, layer: Computed) -> bool:
+    """Each derivative is by a letter of the layer, and of one; of a loss that no formula computes where ∂L/∂y is given.
+
+    Where it is not, words may say what the loss is: «a ReLU gives $h$ from $z$».
+    """
+    defined = {d.entry.tensor for d in layer.used}
+    return all(isinstance(d.wrt, Entry) and d.wrt.tensor in defined | {*layer.given} and (
+        given or isinstance(d.of, Entry) and d.of.tensor in defined) for d in wanted.derivatives)
 
 
 def refuse_more(prose: Prose, module: Module) -> None:
@@ -59,11 +63,12 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
     «Give what is handed over to $h$»; not «…, where $h$ is fixed», «written with $h$».
     """
     asked = {e.tensor for w in module.wanted for n in (w.of, w.wrt) for e in walk(n) if isinstance(e, Entry)}
-    letters = {*module.given, *module.defined} - asked - {module.output}  # which may be asked for itself
+    given, defined = {*module.given} - asked, {*module.defined} - asked - {module.output}
     for tokens in sentences(prose):
         for clause in clauses(tokens) if asks(tokens) and in_english(prose.text) else ():
+            valued = any(t.text in _VALUED for t in clause)  # «compute $p$ and …»
             for token in _asked_with(clause):
-                if wrong := letters & {*map(name_of, token.letters)}:
+                if wrong := (given if valued else given | defined) & {*map(name_of, token.letters)}:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "
                                             "front matter", line=prose.plain.line(token.start), key="derive"))

@@ -13,8 +13,8 @@ from derive.question import module_of
 NORM = (r"Let $\mu = \frac1n \sum_{i=1}^n x_i$, $v = \frac1n \sum_{i=1}^n (x_i - \mu)^2$ and "
         r"$y_i = \gamma_i \frac{x_i - \mu}{\sqrt{v + \epsilon}} + \beta_i$.")
 GATE = r"An experiment has $g_k = \sigma(\sum_j U_{kj} x_j)$ with $\sigma(s) = 1/(1 + e^{-s})$ and $y_k = g_k \sum_j V_{kj} x_j$."
-ASKED = {NORM: r"Derive $\partial L/\partial x_i$ and $\partial L/\partial \gamma_i$.",
-         GATE: r"Derive $\partial L/\partial x_j$, $\partial L/\partial U_{kj}$ and $\partial L/\partial V_{kj}$."}
+ASKED = {NORM: r"Given $\partial L/\partial y_i$, derive $\partial L/\partial x_i$ and $\partial L/\partial \gamma_i$.",
+         GATE: r"With $\delta_k = \partial L/\partial y_k$, derive $\partial L/\partial x_j$, $\partial L/\partial U_{kj}$ and $\partial L/\partial V_{kj}$."}
 
 
 def read(layer: str, said: str) -> Module:
@@ -23,7 +23,7 @@ def read(layer: str, said: str) -> Module:
 
 @pytest.mark.parametrize("layer", ASKED)
 @pytest.mark.parametrize("said", [
-    r"Full credit only for a formula with no leftover $\partial L/\partial y_i$.", "Be explicit about which output times contribute.",
+    "Be explicit about which output times contribute.",
     "The gain is learned and shared among tokens.", "A constant that we picked by hand stands there.",
     "(exactly one component is equal to 1, the others are 0)", "The vectors are not normalised.",
     "The additive constant has been dropped, since it plays no role.", "The masked entries of a sequence play no role here.",
@@ -58,6 +58,15 @@ def test_what_is_computed_and_held_is_open(said: str, is_open: bool) -> None:
             read(NORM, said)
     else:
         assert read(NORM, said).equations == read(NORM, "").equations
+
+
+@pytest.mark.parametrize("said", ["A dense layer with sigmoid activation has $s = Wx + b$.", "Let $s = Wx + b$; a ReLU gives $h$ from $s$.",
+                                  "A neuron computes $s = w^\\top x + b$ and outputs its sigmoid.",
+                                  "A linear layer $s = Wx + b$ has a sigmoid output and the cross-entropy as loss $L$."])
+def test_words_count_where_the_loss_is_no_formula(said: str) -> None:
+    with pytest.raises(OpenError):
+        module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{said} Derive $\\partial L/\\partial b$.\n"))
+    assert module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{said} Given $\\partial L/\\partial s$, find $\\partial L/\\partial b$.\n"))
 
 
 def test_messages_in_words_are_no_letters() -> None:

@@ -181,7 +181,8 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas") 
     """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows."""
     from derive.question.emitted.answered import refuse_unread_requests
     from derive.question.emitted.beside import refuse_unread_words, refuse_untold
-    from derive.question.posed import refuse_more, refuse_unasked
+    from derive.question.posed import refuse_more
+    from derive.question.posed_request import refuse_unasked
     from derive.question.sentences.tokens import in_english
 
     prose = question.prose

@@ -46,6 +46,7 @@ from derive.question.parts.unaccounted import (
     refuse_unaccounted,
 )
 from derive.question.posed import is_posed
+from derive.question.posed_request import refuse_unbound
 from derive.question.requests.excepted import refuse_held, refuse_turned
 from derive.question.requests.request import (
     AskingInWords,
@@ -155,7 +156,7 @@ def definitions_found(state: State) -> State:
 def request_known(state: State) -> State:
     """No word in what is asked is unknown."""
     if not state.statement.derive:
-        refuse_requests(state.prose, state.posed)
+        (refuse_unbound if state.posed else refuse_requests)(state.prose)
     return state
 
 

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from derive.errors import CardError, Problem
-from derive.expr import Entry, walk
+from derive.expr import Entry
 from derive.module import Module
 from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
-from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.specify.layer import Computed
@@ -30,7 +30,6 @@ _DONE, _DO, _OBJECT = _words("DONE"), _words("DO"), _words("WHAT_IT_IS_DONE_TO")
 _MANNER, _BE, _HAVE = _words("IN_WHAT_ORDER"), _words("IS_OR_GETS"), _words("HAS_BEEN")
 _WHO, _NOT, _NOUN, _ENDS = _words("WHO_DOES"), _words("DENIES"), _words("BEFORE_A_NOUN"), _words("BEHIND_A_PREDICATE")
 _ALONE, _AGAIN, _NO_AXIS = _words("MORE_BY_ITSELF"), _words("AGAIN"), _words("NO_AXIS")
-_SAID_WITH, _VALUED = _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
 _TOLD = ("aside.habit", "aside.told", "aside.other", "aside.condition", "slot.hint")  # of habits, of what would be
 
@@ -55,33 +54,6 @@ def refuse_more(prose: Prose, module: Module) -> None:
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
                                         line=prose.plain.line(said.start)))
-
-
-def refuse_unasked(prose: Prose, module: Module) -> None:
-    """Raise :class:`CardError` for a letter of the layer in a request that asks for something, and not by it.
-
-    «Give what is handed over to $h$»; not «…, where $h$ is fixed», «written with $h$».
-    """
-    asked = {e.tensor for w in module.wanted for n in (w.of, w.wrt) for e in walk(n) if isinstance(e, Entry)}
-    given, defined = {*module.given} - asked, {*module.defined} - asked - {module.output}
-    for tokens in sentences(prose):
-        for clause in clauses(tokens) if asks(tokens) and in_english(prose.text) else ():
-            valued = any(t.text in _VALUED for t in clause)  # «compute $p$ and …»
-            for token in _asked_with(clause):
-                if wrong := (given if valued else given | defined) & {*map(name_of, token.letters)}:
-                    raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
-                                            "understood; write the derivatives that are wanted, or `derive` in the "
-                                            "front matter", line=prose.plain.line(token.start), key="derive"))
-
-
-def _asked_with(clause: Sentence) -> Iterator[Token]:
-    """The formulas of a clause up to a word with which something else is said, where an order begins in it."""
-    first = next((n for n, _ in enumerate(clause) if orders(clause, n)), None)
-    for token in clause[first:] if first is not None else ():
-        if token.text in _SAID_WITH:
-            return
-        if token.formulas:
-            yield token
 
 
 def clauses(tokens: Sentence) -> Iterator[Sentence]:

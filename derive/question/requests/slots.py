@@ -171,12 +171,9 @@ def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
         yield word.span()
 
 
-def refuse_requests(prose: Prose, posed: bool = False) -> None:
-    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through.
-
-    What a question ``posed`` by its formulas is passed through, these say.
-    """
-    refuse_words(prose, () if posed else behind_joins(prose))
+def refuse_requests(prose: Prose) -> None:
+    """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
+    refuse_words(prose, behind_joins(prose))
     refuse_words(prose, losses(prose))
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):

@@ -29,7 +29,7 @@ def read(question: str) -> Module:
     " and add the input to it.", ". Then halve the output.", " with the bias shared by all units.", " without the bias.",
     ", where every second unit is switched off.", " where Gaussian noise is added to the output.", ", iterated twice.",
     ". The gradient is reversed in the backward pass.", ". The weights are repeated.", ", where the gradient is stopped.",
-    ". Two identical layers follow.",
+    ". Two identical layers follow.", ". Treat $b$ as a constant.",
     ", where both layers share their weights.", ", whose output is negated.", " with $W_{kk} = 0$.", ". It is composed with itself.", ", with large weights penalised.",
 ])
 def test_words_behind_a_formula_that_change_it_are_open(said: str) -> None:
@@ -40,7 +40,7 @@ def test_words_behind_a_formula_that_change_it_are_open(said: str) -> None:
 @pytest.mark.parametrize("said", [
     ", where $W$ are the weights and $b$ the bias.", " with the scale $b$ of shape $(K,)$.", ". The input is used twice.",
     ". Do not forget that $y$ depends on all $x$.", ", applied elementwise.", ". Usually noise is added to $x$.",
-    ". (Careful: $x$ is used twice.)", ". Which unit would never be updated?", ". Treat $b$ as a constant.",
+    ". (Careful: $x$ is used twice.)", ". Which unit would never be updated?",
 ])
 def test_names_roles_and_care_change_nothing(said: str) -> None:
     assert read(f"{LAYER}{said} {ASKED}").equations == read(f"{LAYER}. {ASKED}").equations

@@ -1,0 +1,107 @@
+"""What a request asks for whose letters say it: each of its items has a letter, and what stands beside them is told.
+
+«Derive ∂L/∂W and, since a second stage comes before this one, also ∂L/∂x; arrange the last so that …» asks for two
+derivatives. «… and the intercepts», «… with respect to the templates» ask for something of which no letter says what.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from derive.errors import CardError, Problem
+from derive.expr import Entry, walk
+from derive.module import Module
+from derive.notation.rules.kinds import Said
+from derive.notation.symbols import name_of
+from derive.question.requests.of_what import letter_of_noun, nouns
+from derive.question.requests.slots import losses, refuse_words
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
+from derive.question.words.lexicon import named, spans
+from derive.question.words.prose import Prose
+
+_words = partial(words_of, "en")
+_TOLD, _HOW, _VALUED = _words("TELLS_MORE"), _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
+_WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
+_OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_AND = frozenset({"and", "as", "well", "also", "then", "both", "or", "finally", "hence", "thus", "therefore"})
+
+
+def refuse_unbound(prose: Prose) -> None:
+    """Raise :class:`CardError` for what is asked for without a letter: a noun in the list, or behind «with respect to»."""
+    refuse_words(prose, losses(prose))
+    known = {at for noun in nouns(prose) if letter_of_noun(prose, noun) is not None for at in range(noun.start, noun.stop)}
+    for tokens in sentences(prose):
+        found = [*items(tokens)] if asks(tokens) else []
+        for item, after in itertools.zip_longest(found, found[1:], fillvalue=()):
+            if unbound(item, prose, known) and not _is_named(item, after):
+                first, last = item[0], item[-1]
+                quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
+                raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
+                                        "wanted, or `derive` in the front matter", line=prose.plain.line(first.start)))
+
+
+def items(tokens: Sentence) -> Iterator[Sentence]:
+    """The items behind the first order of a sentence, without clauses that tell why, where or how, and brackets."""
+    first = next((n for n, _ in enumerate(tokens) if orders(tokens, n) and "order" not in {
+        t.text for t in tokens[max(0, n - 2) : n]}), 0)  # not «in order to obtain …»
+    found: list[Token] = []
+    told = depth = 0
+    for n, token in enumerate(tokens[first:], first):
+        depth += (token.text == "(") - (token.text == ")")
+        told = bool(told) and token.text not in (",", ";") or token.text in _TOLD or _tells_how(tokens, n)
+        ends = token.kind == "sign" or token.text in ("and", "well") or any(f.display for f in token.formulas)
+        if ends and token.formulas and not (told or depth):
+            found.append(token)
+        if ends and found:
+            yield tuple(found)
+            found = []
+        elif not (ends or told or depth):
+            found.append(token)
+    if found:
+        yield tuple(found)
+
+
+def _tells_how(tokens: Sentence, n: int) -> bool:
+    """«using $z$», «in terms of $δ$», not «with respect to $x$», «as well as»."""
+    around = {t.text for t in tokens[max(0, n - 1) : n + 2]} - {tokens[n].text}
+    return tokens[n].text in _HOW and not around & {"respect", "well"}
+
+
+def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
+    """A noun in it has no letter: «the intercepts», «the gradient with respect to the templates», «that of the bias»."""
+    at = next((n for n, t in enumerate(item) if t.text not in _AND and not orders(item, n)), len(item))
+    rest = item[at:]
+    if not rest or any(t.formulas for t in rest) or any(t.start in known for t in rest):
+        return False
+    read = {at for family in _OF_REQUESTS for span in spans(prose.text, family) for at in range(span.start, span.stop)}
+    own = [t for t in rest if _WORD.match(t.text) and t.start not in read]
+    return rest[0].text in _WHAT and bool(own) and own[0].text not in _ABOVE
+
+
+def _is_named(item: Sentence, after: Sequence[Token]) -> bool:
+    """«the gradient on the weights, ∂L/∂W»"""
+    derived = bool(after) and bool(after[0].formulas) and after[0].said is Said.DERIVATIVE
+    return derived and bool(named(" ".join(t.text for t in item), "derivative", "wrt"))
+
+
+def refuse_unasked(prose: Prose, module: Module) -> None:
+    """Raise :class:`CardError` for a letter of the layer in a request that asks for something, and not by it.
+
+    «Give what is handed over to $h$»; not «…, where $h$ is fixed», «written with $h$».
+    """
+    asked = {e.tensor for w in module.wanted for n in (w.of, w.wrt) for e in walk(n) if isinstance(e, Entry)}
+    asked |= set() if module.wanted else {*module.inputs, *module.parameters}
+    given, defined = {*module.given} - asked, {*module.defined} - asked - {module.output}
+    for tokens in sentences(prose):
+        for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
+            letters = given if any(t.text in _VALUED for t in item) else given | defined  # «compute $p$ and …»
+            for token in (t for t in item if t.formulas and t.said is Said.LETTERS):
+                if wrong := letters & {*map(name_of, token.letters)}:
+                    raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
+                                            "understood; write the derivatives that are wanted, or `derive` in the "
+                                            "front matter", line=prose.plain.line(token.start), key="derive"))

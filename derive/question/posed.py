@@ -70,12 +70,13 @@ def clauses(tokens: Sentence) -> Iterator[Sentence]:
 
 def more(clause: Sequence[Token]) -> Iterator[Token]:
     """The words of a clause that say that something is done, and the entries that are given numbers."""
-    denied = any(t.text in _NOT for t in clause)
+    denied = any(t.text in _NOT or (t.formulas and t.equates) for t in clause)  # a formula says what is done
     for n, token in enumerate(clause):
         behind = clause[n + 1].text if n + 1 < len(clause) else ""
         times = token.text == "times" and n > 0 and number_of(clause[n - 1]) is not None
         again = token.text == "applied" and behind in _AGAIN
-        does = token.text in _ALONE or times or again or _is_done(clause, n) or _does(clause, n)
+        alone = token.text in _ALONE and behind in _BE | _ENDS | {""}  # not «a noise word»
+        does = alone or times or again or _is_done(clause, n) or _does(clause, n)
         if (token.formulas and token.sets) or _lacks(clause, n) or (does and not denied):
             yield token
 

@@ -6,7 +6,6 @@ derivatives. «… and the intercepts», «… with respect to the templates» a
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from derive.question.words.prose import Prose
 
 _words = partial(words_of, "en")
 _TOLD, _HOW, _VALUED = _words("TELLS_MORE"), _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
+_ASIDE = frozenset({"how", "why", "whether"})
 _WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -32,17 +32,19 @@ _AND = frozenset({"and", "as", "well", "also", "then", "both", "or", "finally", 
 
 
 def refuse_unbound(prose: Prose) -> None:
-    """Raise :class:`CardError` for what is asked for without a letter: a noun in the list, or behind «with respect to»."""
+    """Raise :class:`CardError` for what is asked for without a letter: a noun in a list, or behind «with respect to»."""
     refuse_words(prose, losses(prose))
-    known = {at for noun in nouns(prose) if letter_of_noun(prose, noun) is not None for at in range(noun.start, noun.stop)}
+    called = (noun for noun in nouns(prose) if letter_of_noun(prose, noun) is not None)
+    known = {at for noun in called for at in range(noun.start, noun.stop)}
     for tokens in sentences(prose):
         found = [*items(tokens)] if asks(tokens) else []
-        for item, after in itertools.zip_longest(found, found[1:], fillvalue=()):
-            if unbound(item, prose, known) and not _is_named(item, after):
+        for n, item in enumerate(found):
+            if unbound(item, prose, known) and not _is_named(item, found[n + 1] if n + 1 < len(found) else ()):
                 first, last = item[0], item[-1]
                 quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
-                raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "
-                                        "wanted, or `derive` in the front matter", line=prose.plain.line(first.start)))
+                raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that "
+                                        "are wanted, or `derive` in the front matter",
+                                        line=prose.plain.line(first.start)))
 
 
 def items(tokens: Sentence) -> Iterator[Sentence]:
@@ -50,10 +52,17 @@ def items(tokens: Sentence) -> Iterator[Sentence]:
     first = next((n for n, _ in enumerate(tokens) if orders(tokens, n) and "order" not in {
         t.text for t in tokens[max(0, n - 2) : n]}), 0)  # not «in order to obtain …»
     found: list[Token] = []
-    told = depth = 0
+    told: int = 0
+    depth = 0
     for n, token in enumerate(tokens[first:], first):
         depth += (token.text == "(") - (token.text == ")")
-        told = bool(told) and token.text not in (",", ";") or token.text in _TOLD or _tells_how(tokens, n)
+        if token.text in _ASIDE:  # up to the next order
+            told = 2
+        elif told == 2:
+            told = 0 if token.text == ":" or orders(tokens, n) else 2
+        else:
+            goes_on = bool(told) and (token.text not in (",", ";") or _is_letter(tokens, n + 1))
+            told = int(goes_on or token.text in _TOLD or _tells_how(tokens, n))
         ends = token.kind == "sign" or token.text in ("and", "well") or any(f.display for f in token.formulas)
         if ends and token.formulas and not (told or depth):
             found.append(token)
@@ -66,14 +75,20 @@ def items(tokens: Sentence) -> Iterator[Sentence]:
         yield tuple(found)
 
 
+def _is_letter(tokens: Sentence, n: int) -> bool:
+    return n < len(tokens) and bool(tokens[n].formulas) and tokens[n].said is Said.LETTERS
+
+
 def _tells_how(tokens: Sentence, n: int) -> bool:
-    """«using $z$», «in terms of $δ$», not «with respect to $x$», «as well as»."""
+    """«using $z$», «in terms of $δ$», «∂L/∂w for $x$», not «with respect to $x$», «as well as», «gradients for $x$»."""
+    if tokens[n].text == "for":
+        return any(t.formulas and t.said is Said.DERIVATIVE for t in tokens[:n])
     around = {t.text for t in tokens[max(0, n - 1) : n + 2]} - {tokens[n].text}
     return tokens[n].text in _HOW and not around & {"respect", "well"}
 
 
 def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
-    """A noun in it has no letter: «the intercepts», «the gradient with respect to the templates», «that of the bias»."""
+    """A noun in it has no letter: «the intercepts», «the gradient by the templates», «that of the bias»."""
     at = next((n for n, t in enumerate(item) if t.text not in _AND and not orders(item, n)), len(item))
     rest = item[at:]
     if not rest or any(t.formulas for t in rest) or any(t.start in known for t in rest):

@@ -73,7 +73,10 @@ def refuse_indexed_matrices(formulas: Iterable[Formula], table: SymbolTable) -> 
 
 
 def refuse_number_weights(formulas: Iterable[Formula], table: SymbolTable, known: Collection[str | None]) -> None:
-    """Raise :class:`CardError` for W x of two numbers where their shapes are not ``known``: a capital acts on x."""
+    """Raise :class:`CardError` for W x of two numbers where their shapes are not ``known``: a capital acts on x.
+
+    Of a matrix W and a number x, too.
+    """
     for formula, tree in _parsed(formulas):
         for run in all_runs(tree):
             for item, after in itertools.pairwise(run):
@@ -82,7 +85,8 @@ def refuse_number_weights(formulas: Iterable[Formula], table: SymbolTable, known
                 if not bare or own is None or other is None or not is_capital(own.name):
                     continue
                 unsaid = {own.name, spelt((item,))}.isdisjoint(known)
-                if own.kind is other.kind is Kind.TENSOR and not own.axes and not other.axes and unsaid:
+                acts = len(own.axes) == 2 and {other.name, spelt((after,))}.isdisjoint(known)  # W ∈ R^{k×d}, and a?
+                if own.kind is other.kind is Kind.TENSOR and not other.axes and (unsaid if not own.axes else acts):
                     raise CardError(Problem(
                         f"`{own.latex} {other.latex}`: are `{own.latex}` and `{other.latex}` numbers, or a matrix and "
                         rf"a vector? State the shapes, as in `{own.latex} \in \mathbb{{R}}` or "

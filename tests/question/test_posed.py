@@ -40,7 +40,7 @@ def test_words_that_describe_change_nothing(layer: str, said: str) -> None:
     "The output is then masked.", "Replace the sum by a maximum.", "We then transpose the result.", "Two such layers follow.",
     "Treat the first of them as a constant.", "No gradient flows through the first of them.", "It is applied twice.",
     "Values below minus one are lifted to minus one.", "The first entry counts five times as much.", "The layer negates $x$.",
-    "The output is forced to be positive.", "Every second output is discarded.", "Noise disturbs the input.",
+    "The output is forced to be positive.", "Every second output is discarded.", "Gaussian noise is added to the input.",
     "It is restricted to the first entry.",
 ])
 def test_words_that_say_that_more_is_done_are_open(layer: str, said: str) -> None:

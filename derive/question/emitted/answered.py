@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from derive.module import Module
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
 from derive.question.emitted.asked import derivative_parts
+from derive.question.posed_request import items as items_of
 from derive.question.sentences.actions import Say
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.meaning import meaning
@@ -40,8 +42,10 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
         try:
             said = meaning(tokens)
         except Unread:
-            values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in tokens)
-            if not values and not {t.text for t in tokens} & (_EXCEPTS if posed else _TROUBLE):
+            asked_for = [t for item in items_of(tokens) for t in item] if posed else tokens
+            values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in asked_for)
+            excepted = any(t.text in _EXCEPTS and after.formulas for t, after in itertools.pairwise(tokens))
+            if not (values or excepted or {t.text for t in asked_for} & (_EXCEPTS if posed else _TROUBLE)):
                 asked = True
                 continue  # what else stands there is accounted for where requests are read
             raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are "

@@ -207,7 +207,7 @@ def _averages(node: object) -> bool:
 Open = tuple[int, int, str]  # where it is said, and what is wrong with it
 _SIGNS = {"norm": re.compile(r"\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*\\cdot\s*(?:\\[lr]?Vert|\\\||\||\\[lr]vert)\s*"),
           "product": re.compile(r"\s*(?:\*|\\(?:ast|odot|circ|otimes|star))\s*")}
-_NOUNS = frozenset({"mean_of", "difference", "quantity"})
+_NOUNS = frozenset({"mean_of", "difference", "quantity", "noise"})
 # How a formula shows that it computes the operation; of those that are not here only a formula in their sentence does.
 _OPERATIONS: dict[str, Callable[[Formulas], bool]] = {
     "square": lambda f: f.powers(2),
@@ -317,7 +317,8 @@ def _statistics(prose: Prose, module: Module) -> Iterator[Open]:
 def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
     """«the loss $L$ is the sum of these violations», «$y$ is twice the tanh of $z$», where no formula computes it."""
     known = {*module.given, *module.defined}
-    computed = {*module.defined, *(s.name for s in module.table.of_kind(Kind.SIZE))}
+    computed = {*module.defined, *(s.name for s in module.table.of_kind(Kind.SIZE)),
+                *(axis for s in module.table.symbols for axis in s.axes)}
     for mention in mentions(prose, bare_letters):
         letters = {*map(name_of, mention.letters)}
         if letters <= computed or named(mention.after, "statistic.held"):

@@ -32,7 +32,7 @@ _AND = frozenset({"and", "as", "well", "also", "then", "both", "or", "finally", 
 
 
 def refuse_unbound(prose: Prose) -> None:
-    """Raise :class:`CardError` for what is asked for without a letter: a noun in a list, or behind «with respect to»."""
+    """Raise :class:`CardError` for what is asked for without a letter: a noun in a list, or behind “by”."""
     refuse_words(prose, losses(prose))
     called = (noun for noun in nouns(prose) if letter_of_noun(prose, noun) is not None)
     known = {at for noun in called for at in range(noun.start, noun.stop)}

@@ -15,6 +15,7 @@ from derive.expr import Entry, walk
 from derive.module import Module
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
+from derive.question.letters.naming import letters_of
 from derive.question.requests.of_what import letter_of_noun, nouns
 from derive.question.requests.slots import losses, refuse_words
 from derive.question.sentences.grammar import words_of
@@ -116,7 +117,7 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
         for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
             letters = given if any(t.text in _VALUED for t in item) else given | defined  # «compute $p$ and …»
             for token in (t for t in item if t.formulas and t.said is Said.LETTERS):
-                if wrong := letters & {*map(name_of, token.letters)}:
+                if wrong := letters & {*letters_of(token.formula, module.table), *map(name_of, token.letters)}:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "
                                             "front matter", line=prose.plain.line(token.start), key="derive"))

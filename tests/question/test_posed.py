@@ -99,6 +99,17 @@ def test_what_is_asked_for_in_letters(asked: str, found: set[tuple[str, str]]) -
     assert wanted(ATTENTION + asked) == found
 
 
+STEP = (r"One step is $\mathbf h_t = \tanh(U \mathbf h_{t-1} + W \mathbf x_t + \mathbf b)$ with $\mathbf h_t, \mathbf h_{t-1} \in "
+        r"\mathbb{R}^m$ and $\mathbf x_t \in \mathbb{R}^n$. Let $\delta = \partial L/\partial \mathbf h_t$. Find ")
+
+
+def test_letters_with_labels_are_asked_for_or_open() -> None:
+    asked = wanted(STEP + r"the message passed to $\mathbf h_{t-1}$ and the one passed to $\mathbf x_t$, and $\partial L/\partial U$.")
+    assert asked == {("loss", "h_t_1"), ("loss", "x_t"), ("loss", "U")}
+    with pytest.raises(OpenError, match="`x_t` stands in what is asked"):
+        wanted(STEP + r"$\partial L/\partial U$ and what is blorped over to $\mathbf x_t$.")
+
+
 @pytest.mark.parametrize("asked", [
     r"Give $\partial L/\partial q_i$ and what is blorped to $k_{ti}$.", r"Derive $\partial L/\partial q_i$ (not $\partial L/\partial v_{ti}$).",
     r"Derive $\partial L/\partial q_i$ and the intercepts.",

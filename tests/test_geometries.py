@@ -24,6 +24,7 @@ GEOMETRIES = {
     "one axis": {"kernel_size": (3,)},
     "one axis, padded": {"kernel_size": (2,), "stride": 1, "padding": 1},
     "three axes": {"kernel_size": (2, 2, 2)},
+    "more outputs than inputs": {"kernel_size": (3, 1), "stride": 1, "padding": (2, 0)},
     "dilated": {"kernel_size": (2,), "dilation": 2},
     "dilated, overlap": {"kernel_size": (3, 2), "stride": (1, 2), "dilation": (2, 3)},
     "padding at one end": {"kernel_size": 2, "padding": ((0, 1), (1, 0))},

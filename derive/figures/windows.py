@@ -213,7 +213,7 @@ def _plane(example: Example, letters: Letters) -> list[Item]:
     shape = _ranges(example.source)
     source = Grid(_BESIDE, _ABOVE, shape)
     few = len(example.output) <= _ARROWS
-    depth = max(len(shape[0]), len(example.output) * _APART if few else 0)
+    depth = max(len(shape[0]), len(example.output) * _APART if few else len(_ranges(example.output)[0]))
     source = replace(source, y=_ABOVE + (depth - len(shape[0])) / 2)
     gradient = replace(source, y=source.y + depth + _BELOW)
     items: list[Item] = []

@@ -119,6 +119,18 @@ def test_half_of_a_request_in_letters_is_not_answered(asked: str) -> None:
         wanted(ATTENTION + asked)
 
 
+def test_a_letter_that_is_a_row_of_another_is_open() -> None:
+    question = (r"Let $y_k = \sum_d a_d B_{kd} / \|\mathbf{b}_k\|$ with $\mathbf{B} \in \mathbb{R}^{K \times D}$, where $\mathbf{b}_k$ is row "
+                r"$k$ of $\mathbf{B}$. Compute $\partial y_k/\partial B_{kd}$.")
+    with pytest.raises(OpenError, match="takes both as given"):
+        wanted(question)
+
+
+def test_a_matrix_that_acts_on_a_letter_without_a_shape_is_open() -> None:
+    with pytest.raises(CardError, match="numbers, or a matrix and a vector"):
+        wanted(r"With $W \in \mathbb{R}^{k \times d}$ and images $a$, $p$ the loss is $L = \|Wa - Wp\|^2$. Derive $\partial L/\partial W$.")
+
+
 def test_an_abbreviation_beside_a_loss_is_no_output() -> None:
     question = (r"The loss is $L = -\log \frac{e^{s_1}}{\sum_j e^{s_j}}$. Abbreviate $P_j = e^{s_j} / \sum_k e^{s_k}$. "
                 "Find the gradient with respect to $s$.")

@@ -239,8 +239,8 @@ def refuse_unformulated(prose: Prose, module: Module, posed: bool = False) -> No
     Beside formulas by which a question is ``posed`` nouns, «the mean of …», may be of anything.
     """
     for start, stop, problem in (*_operations(prose, module, posed), *_statistics(prose, module),
-                                 *_undefined(prose, module), *_of_others(prose, module), *_signs(prose),
-                                 *_values(prose, module), *_equations(prose, module)):
+                                 *_undefined(prose, module), *_of_others(prose, module), *_views(prose, module),
+                                 *_signs(prose), *_values(prose, module), *_equations(prose, module)):
         raise OpenError(Problem(f"“{prose.plain.quote(start, stop)}” {problem}", line=prose.plain.line(start),
                                 key="forward"), found=module)
 
@@ -333,6 +333,19 @@ def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
             span = of or said[0]
             what = mention.after[span.start : span.stop]
             yield at, at + 1, f"is computed, the {what}, and no formula says how: write it"
+
+
+def _views(prose: Prose, module: Module) -> Iterator[Open]:
+    """«where $b_k$ is row $k$ of $B$», where the layer takes both as given."""
+    given = {*module.given}
+    for n, gap in enumerate(prose.gaps):
+        for other in prose.gaps[n + 1 : n + 3]:
+            words = prose.text[gap.start + 1 : other.start]
+            one, two = ({*map(name_of, bare_letters(g.formula))} & given for g in (gap, other))
+            told = begins(words, 0, "naming.is") and ends(words, "view.of", over=("naming.article",))
+            if one and two and one != two and told and not {*words} & {*".;?!¶"}:
+                yield (gap.start, other.start + 1, "is said, and the layer takes both as given: write the formulas with "
+                       "one of them")
 
 
 _OF_ITSELF = frozenset("row rows column columns entry entries component components element elements".split())

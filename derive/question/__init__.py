@@ -191,13 +191,13 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas") 
     try:
         if beside == "posed":
             refuse_more(prose, module)
-            if question.statement.derive is None:
-                refuse_unasked(prose, module)
         elif beside == "formulas":
             refuse_unread_words(prose)
         elif beside:
             refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:
+            if beside in ("posed", "formulas"):
+                refuse_unasked(prose, module)
             refuse_unread_requests(prose, module, beside == "posed")
     except CardError as error:
         raise OpenError(*error.problems, found=module) from None

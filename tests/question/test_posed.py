@@ -29,7 +29,7 @@ def read(layer: str, said: str) -> Module:
     "The additive constant has been dropped, since it plays no role.", "The masked entries of a sequence play no role here.",
     "Do not forget the second path.", "Such a unit is popular in image retrieval, where activations are positive.",
     "The teacher is frozen.", "Recall that this activation was the first that was used in deep networks.",
-    "Note that the units compete.", "With a mini-batch the same would be done for each sample.",
+    "Note that the units compete.", "It computes the smoothed modulus of a signal.", r"Write $\eta_i = \partial L/\partial y_i$.", "With a mini-batch the same would be done for each sample.",
 ])
 def test_words_that_describe_change_nothing(layer: str, said: str) -> None:
     assert read(layer, said).equations == read(layer, "").equations
@@ -141,6 +141,7 @@ def test_an_abbreviation_beside_a_loss_is_no_output() -> None:
     (r"$y_i = d_i \{x_i + b\}$", r"$y_i = d_i (x_i + b)$"), (r"$J = \lambda\left\{\alpha\sum_j |x_j| + \sum_j x_j^2\right\}$", r"$J = \lambda (\alpha \sum_j |x_j| + \sum_j x_j^2)$"),
     (r"$f(u) = u^2$ and $y_i = f\{x_i + b\}$", r"$f(u) = u^2$ and $y_i = f(x_i + b)$"),
     (r"unit $i$ outputs $y_i = \tanh(x_i)$", r"$y_i = \tanh(x_i)$"),
+    (r"$y_k = \|v_k\| x_k$ with $v_k = (v_{k1}, \dots, v_{kd})$", r"$y_k = \|v_k\| x_k$ with $v_{ki}$"),
 ])
 def test_what_textbooks_write(written: str, meant: str) -> None:
     one, other = (module_of(Card.parse(f"---\nid: q\n---\n\n# Question\nHere {latex}. Derive the gradient with respect to $x$.\n"))

@@ -147,6 +147,30 @@ def entries(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, lambda tree: trees.each(tree, named)) if renamed else formulas
 
 
+def of_rows(formulas: list[Formula]) -> list[Formula]:
+    r"""v_k = (v_{k1}, \dots, v_{kd}) as v_{ki}: the row of a matrix is made of its entries."""
+    def shape(part: trees.Run) -> trees.Run:
+        two = trees.sides(part)
+        head, values = (run[0] if len(run) == 1 else None for run in two) if len(two) == 2 else (None, None)
+        values = tr.base_of(values) if isinstance(values, tr.Scripted) else values  # (…)^⊤
+        if not (isinstance(head, tr.Scripted) and len(head.subs) == 1 and tr.is_group(values, "LPAREN")
+                and tr.has(values.items, "DOTS")):
+            return part
+        listed = [p[0] for p in tr.split(values.items, "COMMA") if len(p) == 1 and not tr.is_token(p[0], "DOTS")]
+        below, base = head.subs[0], str(head.base)
+        own = all(isinstance(i, tr.Scripted) and str(i.base) == base and _begins(i, below) for i in listed)
+        if not listed or not own or not tr.is_token(head.base, "NAME"):
+            return part
+        return (trees.indexed(head.base, *below, trees.name("i", head.base)),)
+
+    return trees.changed(formulas, lambda tree: trees.by_statement(tree, shape))
+
+
+def _begins(entry: tr.Scripted, below: tr.Items) -> bool:
+    """The entry's subscript begins with these items."""
+    return [str(item) for run in entry.subs for item in run][: len(below)] == [*map(str, below)]
+
+
 def in_diagonals(formulas: list[Formula]) -> list[Formula]:
     r"""\mathrm{diag}(d_1, \dots, d_n) as \mathrm{diag}(d), and the shape of d."""
     shapes: dict[str, trees.Run] = {}

@@ -250,7 +250,7 @@ def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
     formulas = Formulas.of([*values, *(function.body for function in module.functions)])
     for span in _said(prose):
         kind = span.concept.partition(".")[2]
-        if posed and kind in _NOUNS:
+        if posed and (kind in _NOUNS or _is_attribute(span, prose)):
             continue
         number = _NUMBER.match(prose.text, span.stop) if kind in ("multiply", "divide", "quantity") else None
         if number is not None:
@@ -263,6 +263,12 @@ def _operations(prose: Prose, module: Module, posed: bool) -> Iterator[Open]:
         if not done:
             yield (span.start, number.end() if number else span.stop,
                    "is said, and no formula of the layer does it: write the forward formulas with it")
+
+
+def _is_attribute(span: Span, prose: Prose) -> bool:
+    """«the smoothed modulus»: a participle between an article and its noun."""
+    behind = prose.text[span.stop : span.stop + 2]
+    return ends(prose.text[: span.start], "naming.article") and behind[:1] == " " and behind[1:].isalpha()
 
 
 def _settled(kind: str, span: Span, prose: Prose, module: Module) -> bool:
@@ -321,7 +327,7 @@ def _undefined(prose: Prose, module: Module) -> Iterator[Open]:
                 *(axis for s in module.table.symbols for axis in s.axes)}
     for mention in mentions(prose, bare_letters):
         letters = {*map(name_of, mention.letters)}
-        if letters <= computed or named(mention.after, "statistic.held"):
+        if letters <= computed or named(mention.after, "statistic.held") or is_claimed(mention.formula, prose):
             continue
         said = [s for s in named(mention.after, "statistic.mean", "statistic.of", "operation", "part", "computed.by")
                 if len(mention.after[: s.start].split()) < 5 and not s.of("part.none", "operation.none")]

@@ -204,11 +204,18 @@ def asks(tokens: Sentence) -> bool:
         return False
     defines = any(t.kind == "formula" and t.equates for t in tokens)  # «define the norm of $u$ by $r = …$»
     for n, token in enumerate(tokens):
-        if orders(tokens, n) and not (defines and token.text == "define"):
+        if orders(tokens, n) and not (defines and token.text == "define") and not _writes(tokens, n):
             return True
         if token.text == "what" and _opens(tokens, n) and any(t.text in ("is", "are") for t in tokens[n : n + 3]):
             return True
     return False
+
+
+def _writes(tokens: Sentence, n: int) -> bool:
+    r"""«Write $g_i = \partial L/\partial y_i$» gives a letter and orders nothing."""
+    behind = tokens[n + 1] if n + 1 < len(tokens) else None
+    given = behind is not None and bool(behind.formulas) and (behind.equates or behind.said is Said.GRADIENT)
+    return tokens[n].text == "write" and given
 
 
 def orders(tokens: Sequence[Token], n: int) -> bool:

@@ -46,7 +46,7 @@ from derive.question.parts.unaccounted import (
     refuse_unaccounted,
 )
 from derive.question.posed import is_posed
-from derive.question.posed_request import refuse_unbound
+from derive.question.posed_request import in_items, refuse_unbound
 from derive.question.requests.excepted import refuse_held, refuse_turned
 from derive.question.requests.request import (
     AskingInWords,
@@ -96,7 +96,7 @@ class State:
     roles: Mapping[str, Role] = field(default_factory=dict)
     wanted: Wanted = Wanted((), (), ())
     by_letters: bool = False  # letters alone say what is asked
-    given: bool = False  # the gradient that comes in
+    arrives: bool = False  # the gradient that comes in is given
     posed: bool = False  # by its formulas: words describe what they compute
     held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
     fields: Fields = ()
@@ -166,8 +166,11 @@ def posed_by_formulas(state: State) -> State:
         asked = request_read(state)
     except DeriveError:
         return state
-    return replace(state, posed=asked.by_letters and not state.of_parts and is_posed(asked.wanted, asked.given,
-                                                                                     asked.layer))
+    by_output = {(f.line, f.column) for f, d in state.asked
+                 if isinstance(d.wrt, Entry) and d.wrt.tensor == state.layer.output}
+    arrives = asked.arrives and by_output.isdisjoint(in_items(state.prose))  # ∂L/∂y that is asked for is not given
+    posed = asked.by_letters and not state.of_parts and is_posed(asked.wanted, arrives, asked.layer)
+    return replace(state, posed=posed)
 
 
 def layer_computed(state: State) -> State:
@@ -295,7 +298,7 @@ def request_read(state: State) -> State:
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
     wanted = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
-    return replace(state, wanted=wanted, by_letters=asking.by_letters, given=asking.given)
+    return replace(state, wanted=wanted, by_letters=asking.by_letters, arrives=asking.arrives)
 
 
 def nouns_found(state: State) -> State:

@@ -34,14 +34,14 @@ _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _wo
 _TOLD = ("aside.habit", "aside.told", "aside.other", "aside.condition", "slot.hint")  # of habits, of what would be
 
 
-def is_posed(wanted: Wanted, given: bool, layer: Computed) -> bool:
+def is_posed(wanted: Wanted, arrives: bool, layer: Computed) -> bool:
     """Each derivative is by a letter of the layer, and of one; of a loss that no formula computes where ∂L/∂y is given.
 
     Where it is not, words may say what the loss is: «a ReLU gives $h$ from $z$».
     """
     defined = {d.entry.tensor for d in layer.used}
     return all(isinstance(d.wrt, Entry) and d.wrt.tensor in defined | {*layer.given} and (
-        given or isinstance(d.of, Entry) and d.of.tensor in defined) for d in wanted.derivatives)
+        arrives or isinstance(d.of, Entry) and d.of.tensor in defined) for d in wanted.derivatives)
 
 
 def refuse_more(prose: Prose, module: Module) -> None:

@@ -32,6 +32,12 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _AND = frozenset({"and", "as", "well", "also", "then", "both", "or", "finally", "hence", "thus", "therefore"})
 
 
+def in_items(prose: Prose) -> set[tuple[int, int]]:
+    """The lines and columns of the formulas that stand in what is asked."""
+    return {(f.line, f.column) for tokens in sentences(prose) if asks(tokens) for item in items(tokens)
+            for token in item for f in token.formulas}
+
+
 def refuse_unbound(prose: Prose) -> None:
     """Raise :class:`CardError` for what is asked for without a letter: a noun in a list, or behind “by”."""
     refuse_words(prose, losses(prose))

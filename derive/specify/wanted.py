@@ -56,7 +56,8 @@ class Asking:
         self.by_name: dict[str, Of] = {}  # letters of «with respect to $W$», and what is differentiated
         self.whole: dict[str, bool] = {}  # roles whose messages are asked for as such, and whether no letters follow
         self.everything = False  # all messages
-        self.given = False  # ∂L/∂y stands on the card: a gradient is that of L
+        self.given = False  # a gradient is that of L, of which nothing more is known
+        self.arrives = False  # ∂L/∂y stands on the card
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
         self.places: dict[str | Partial, int] = {}  # where kinds, letters and derivatives are asked for
@@ -88,7 +89,7 @@ class Asking:
         if loss:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:
-                self.given = True
+                self.given = self.arrives = True
                 return
             if wrt.tensor in known:
                 own = self._indexed(Entry("loss", ()), wrt)

@@ -69,6 +69,22 @@ def test_words_count_where_the_loss_is_no_formula(said: str) -> None:
     assert module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{said} Given $\\partial L/\\partial s$, find $\\partial L/\\partial b$.\n"))
 
 
+@pytest.mark.parametrize("said", [
+    r"Let $z = Wx + b$; softmax and cross-entropy give the loss $L$. Derive $\partial L/\partial z$ and $\partial L/\partial W$.",
+    r"Let $s = w^\top x$ with a logistic output. Find $\partial L/\partial s$ and hence $\partial L/\partial w$ for the binary cross-entropy.",
+])
+def test_a_gradient_that_is_asked_for_is_not_given(said: str) -> None:
+    with pytest.raises(OpenError):
+        wanted(said)
+
+
+def test_a_loss_that_words_alone_compute_is_open() -> None:
+    question = (r"A regressor $\hat y_n = w^\top x_n + b$ is fitted to pairs $(x_n, y_n)$ by minimising the mean of half the squared "
+                r"residual. Denote this mean by $J$. Determine the gradient of $J$ with respect to $w$ and to $b$.")
+    with pytest.raises(OpenError):
+        wanted(question)
+
+
 def test_messages_in_words_are_no_letters() -> None:
     question = f"{NORM} The gain is shared by hand only. Derive the backward message."
     with pytest.raises(OpenError):

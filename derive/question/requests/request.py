@@ -217,7 +217,8 @@ class AskingInWords(Asking):
         With ``in_words`` (the layer is named and not written) a verb of asking must stand before.
         """
         said = Spoken(prose.text)
-        self.given = self.given or bool(named(prose.text, "upstream.letter"))
+        self.arrives = self.arrives or bool(named(prose.text, "upstream.letter"))
+        self.given = self.given or self.arrives
         by_letter = [*self._by_letters(prose)]
         self._of_letters(prose, said)
         for kind in ("forward", "jacobian", "vjp", "parameters") if said.everything else ():

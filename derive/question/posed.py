@@ -31,7 +31,8 @@ _MANNER, _BE, _HAVE = _words("IN_WHAT_ORDER"), _words("IS_OR_GETS"), _words("HAS
 _WHO, _NOT, _NOUN, _ENDS = _words("WHO_DOES"), _words("DENIES"), _words("BEFORE_A_NOUN"), _words("BEHIND_A_PREDICATE")
 _ALONE, _AGAIN, _NO_AXIS = _words("MORE_BY_ITSELF"), _words("AGAIN"), _words("NO_AXIS")
 _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _words("REGARD"), _words("AS_WHAT")
-_TOLD = ("aside.habit", "aside.told", "aside.other", "aside.condition", "slot.hint")  # of habits, of what would be
+_TOLD = ("aside.habit", "aside.other", "slot.hint")  # of habits, of other layers
+_UNREAL = _words("WOULD_BE")
 
 
 def is_posed(wanted: Wanted, arrives: bool, layer: Computed) -> bool:
@@ -149,5 +150,5 @@ def _is_question(tokens: Sentence, prose: Prose) -> bool:
 def _is_told(clause: Sentence, prose: Prose) -> bool:
     """The sentence speaks of habits, of what would be, of other layers."""
     start, stop = prose.sentence(clause[0].start)
-    return bool(named(prose.text[start:stop], *_TOLD)) or not {"would", "could", "had"}.isdisjoint(
+    return bool(named(prose.text[start:stop], *_TOLD)) or not _UNREAL.isdisjoint(
         prose.text[start:stop].split())

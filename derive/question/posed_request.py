@@ -6,6 +6,7 @@ derivatives. «… and the intercepts», «… with respect to the templates» a
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -25,11 +26,10 @@ from derive.question.words.prose import Prose
 
 _words = partial(words_of, "en")
 _TOLD, _HOW, _VALUED = _words("TELLS_MORE"), _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
-_ASIDE = frozenset({"how", "why", "whether"})
+_ASIDE, _AND, _TOWARDS = _words("TELLS_UP_TO_AN_ORDER"), _words("JOINS_ITEMS"), _words("TOWARDS")
 _WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
 _WORD = re.compile(r"[^\W\d_]{2}")
-_AND = frozenset({"and", "as", "well", "also", "then", "both", "or", "finally", "hence", "thus", "therefore"})
 
 
 def in_items(prose: Prose) -> set[tuple[int, int]]:
@@ -121,8 +121,11 @@ def refuse_unasked(prose: Prose, module: Module) -> None:
     given, defined = {*module.given} - asked, {*module.defined} - asked - {module.output}
     for tokens in sentences(prose):
         for item in items(tokens) if asks(tokens) and in_english(prose.text) else ():
-            letters = given if any(t.text in _VALUED for t in item) else given | defined  # «compute $p$ and …»
-            for token in (t for t in item if t.formulas and t.said is Said.LETTERS):
+            valued = any(t.text in _VALUED for t in item)  # «compute $p$ and …», not «give what is passed to $p$»
+            for before, token in itertools.pairwise((item[0], *item)):
+                if not token.formulas or token.said is not Said.LETTERS:
+                    continue
+                letters = given if valued and before.text not in _TOWARDS else given | defined
                 if wrong := letters & {*letters_of(token.formula, module.table), *map(name_of, token.letters)}:
                     raise CardError(Problem(f"`{sorted(wrong)[0]}` stands in what is asked, and no derivative by it is "
                                             "understood; write the derivatives that are wanted, or `derive` in the "

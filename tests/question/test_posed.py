@@ -40,7 +40,7 @@ def test_words_that_describe_change_nothing(layer: str, said: str) -> None:
     "The output is then masked.", "Replace the sum by a maximum.", "We then transpose the result.", "Two such layers follow.",
     "Treat the first of them as a constant.", "No gradient flows through the first of them.", "It is applied twice.",
     "Values below minus one are lifted to minus one.", "The first entry counts five times as much.", "The layer negates $x$.",
-    "The output is forced to be positive.", "Every second output is discarded.", "Gaussian noise is added to the input.",
+    "The output is forced to be positive.", "If its norm exceeds one, the output is replaced by its direction.", "In such networks the result is masked.", "Every second output is discarded.", "Gaussian noise is added to the input.",
     "It is restricted to the first entry.",
 ])
 def test_words_that_say_that_more_is_done_are_open(layer: str, said: str) -> None:
@@ -128,7 +128,7 @@ def test_letters_with_labels_are_asked_for_or_open() -> None:
 
 @pytest.mark.parametrize("asked", [
     r"Give $\partial L/\partial q_i$ and what is blorped to $k_{ti}$.", r"Derive $\partial L/\partial q_i$ (not $\partial L/\partial v_{ti}$).",
-    r"Derive $\partial L/\partial q_i$ and the intercepts.",
+    r"Derive $\partial L/\partial q_i$ and the intercepts.", r"Give $\partial L/\partial q_i$ and what is blorped to $e_t$.",
 ])
 def test_half_of_a_request_in_letters_is_not_answered(asked: str) -> None:
     with pytest.raises(OpenError):

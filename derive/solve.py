@@ -14,7 +14,7 @@ from derive.card import Card
 from derive.collection import no_collection
 from derive.errors import CardError, DeriveError, Problem, UnsupportedError, known
 from derive.expr import Entry, Node
-from derive.layers.refused import refuse_deep_layers, refuse_even_medians, refuse_large_windows, refuse_long_sums
+from derive.layers.refused import refuse_layer
 from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Math, Sheet
@@ -269,10 +269,7 @@ def _solved(read: Card | None, module: Module, code: bool) -> Solution:
     from derive.verify.sheet import verify
     from derive.verify.words import closed
 
-    refuse_even_medians(module)
-    refuse_long_sums(module)
-    refuse_deep_layers(module)
-    refuse_large_windows(module)
+    refuse_layer(module)
     module = judged(lettered(module))
     messages = derivation(settled(module))
     sheet = compose(messages, read.question if read else "")

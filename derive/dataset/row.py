@@ -28,7 +28,7 @@ from derive.errors import DeriveError, UnsupportedError, VerificationError
 from derive.exposition.subject import Subject
 from derive.exposition.worked import Result, worked
 from derive.expr import Entry, Expr, Node, Num, Partial, Rel
-from derive.layers.refused import refuse_deep_layers, refuse_even_medians, refuse_large_windows, refuse_long_sums
+from derive.layers.refused import refuse_layer
 from derive.numeric.arithmetic import EXACT, precision
 from derive.numeric.point import Undefined
 from derive.question import module_of
@@ -61,10 +61,7 @@ def _row(drawn: Drawn) -> str:
     module = module_of(Card.parse(f"---\nid: {drawn.id}\n{stated.text}---\n# Question\nDerive.\n"))
     if key(module) != key(composed):
         raise VerificationError("the statement reads back as another layer")
-    refuse_even_medians(module)
-    refuse_long_sums(module)
-    refuse_deep_layers(module)
-    refuse_large_windows(module)
+    refuse_layer(module)
     messages = derivation(settled(module))
     solution = tuple(lines(messages))
     told = judged(stated.text, solution)

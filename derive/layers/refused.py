@@ -19,6 +19,14 @@ def has_even_median(module: Module, shape: Sequence[int]) -> bool:
     return any(_even(field, shape) for field in _of_medians(module))
 
 
+def refuse_layer(module: Module) -> None:
+    """Raise what a layer is refused for before it is derived: a median of an even number, work without measure."""
+    refuse_even_medians(module)
+    refuse_long_sums(module)
+    refuse_deep_layers(module)
+    refuse_large_windows(module)
+
+
 def refuse_even_medians(module: Module) -> None:
     """Raise :class:`CardError` where the windows of a median do not all have an odd number of cells."""
     for field in _of_medians(module):

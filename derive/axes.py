@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any, cast
 
 import derive.expr as ex
@@ -23,7 +23,7 @@ _LETTERS = "nmNMdKHPQRSTUVABCDEFGJL"
 
 @dataclass(frozen=True)
 class Axes:
-    """Which axes run alike; what each has for extent, and where its coordinates start (0 or 1)."""
+    """Which axes run alike; what each has for extent, and where its coordinates start."""
 
     classes: dict[Slot, Slot]
     sizes: dict[Slot, ex.Expr]
@@ -131,9 +131,8 @@ def _reached(module: Module, classes: dict[Slot, Slot], origins: dict[Slot, int]
                for d, v in enumerate(head.indices) if isinstance(v, ex.Idx)
                and (length := stated.get((head.tensor, d))) is not None} if isinstance(head, ex.Entry) else {}
         for entry, limits in _entries(equation, own):
-            highest: dict[ex.Expr, ex.Expr] = {v: high for v, (_, high) in limits.items() if high is not None}
             for d, term in enumerate(entry.indices):
-                slot, end = classes.get((entry.tensor, d)), _end(term, highest)
+                slot, end = classes.get((entry.tensor, d)), _end(term, limits)
                 if slot is not None and end is not None:
                     beyond = end[1] + 1 - origins.get(slot, 0)
                     last[slot, end[0]] = max(beyond, last.get((slot, end[0]), beyond))
@@ -152,18 +151,21 @@ def _entries(node: ex.Node, limits: Mapping[ex.Idx, Limits]) -> Iterator[tuple[e
         yield from _entries(child, limits)
 
 
-def _end(term: ex.Expr, highest: Mapping[ex.Expr, ex.Expr]) -> tuple[ex.Size, Fraction] | None:
-    """(n, c) where the index term v + … reaches n + c as v runs through its written range."""
+def _end(term: ex.Expr, limits: Mapping[ex.Idx, Limits]) -> tuple[ex.Size, Fraction] | None:
+    """(n, c) where the index term v − w + … reaches n + c as v and w run through their written ranges."""
     form = Affine.of(term)
-    if {*form.coefficients.values()} != {1}:
+    if not {*form.coefficients.values()} <= {1, -1}:
         return None
-    reached = reduce(Affine.plus, (Affine.of(highest.get(v, v)) for v in form.coefficients), Affine({}, form.constant))
+    reached = Affine({}, form.constant)
+    for v, sign in form.coefficients.items():
+        end = limits.get(v, (None, None))[sign > 0] if isinstance(v, ex.Idx) else None
+        reached = reached.plus(Affine.of(v if end is None else end), sign)
     (size, times), *more = reached.coefficients.items() or ((None, 0),)
     return (size, reached.constant) if isinstance(size, ex.Size) and times == 1 and not more else None
 
 
 def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
-    """The least coordinate that written ranges give along each axis, 0 or 1; 1 for the others if nothing is 0.
+    """The least coordinate that written ranges give along each axis, at most 1; 1 for the others if nothing is 0.
 
     Where no range says it, an entry u_{2j-1} that is there from j = 1 on only does.
     """
@@ -171,7 +173,7 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
     for low, _, slots in _runs(module):
         if isinstance(low, ex.Num):
             for slot in slots:
-                found[classes[slot]] = min(found.get(classes[slot], 1), max(0, int(low.value)))
+                found[classes[slot]] = min(found.get(classes[slot], 1), int(low.value))
     for equation in (*module.equations, *module.facts):
         for entry, limits in _entries(equation, {}):
             lowest = {v: low.value for v, (low, _) in limits.items() if isinstance(low, ex.Num)}
@@ -181,8 +183,10 @@ def _origins(module: Module, classes: dict[Slot, Slot]) -> dict[Slot, int]:
                 if least is not None and of is not None:
                     found[of] = min(found.get(of, 1), max(0, int(least)))
     first = 1 if module.first is None and not found and _needs_one(module) else module.first
-    if not module.fields and (set(found.values()) == {1} or (not found and first == 1)):
-        return dict.fromkeys(classes.values(), 1)
+    centred = {slot: origin for slot, origin in found.items() if origin < 0}
+    others = {*found.values()} - {*centred.values()}
+    if not module.fields and (others == {1} or (not others and first == 1)):
+        return dict.fromkeys(classes.values(), 1) | centred
     return found
 
 

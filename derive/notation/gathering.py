@@ -197,7 +197,10 @@ class _Gathering(Ranks):
         value = {o.name for o in self.seen.all if o.bare and o.is_value and not o.at.cond} | self.tensors | self.sizes
         in_subs = {o.name for o in self.seen.all if o.at.index}
         other = value | self.subscripted | self.functions
-        self.indices |= (below & in_subs) - other
+        ends = {n for items in self.seen.bounds for n in tr.names_in(items)}
+        alone = {n for o in self.seen.all if o.sub is not None for run in split_runs(o.sub, None) if len(run) == 1
+                 for n in tr.names_in(run)}
+        self.indices |= (below & in_subs) - other - (ends - alone)  # not n of x_{n+1} where i = 1, …, n
         for running in self.seen.running:
             if self.indices & {*running.names}:
                 self.seen.bounds += running.ends
@@ -211,6 +214,7 @@ class _Gathering(Ranks):
             (single if len(run) == 1 else composite).update(tr.names_in(run))
         other = [d.left for d in self.seen.definitions if not "".join(map(str, d.right)).isdigit()]  # not s = 2
         left = {n for items in other for n in tr.names_in(items)}
+        left -= {n for items in self.seen.bounds for n in tr.names_in(items)}  # n of x_{n+1} = 0
         self.sizes |= composite - single - left - self.indices - self.tensors - self.labels - set(self.seen.bound)
 
     def numbers_or_indices(self) -> None:

@@ -282,9 +282,11 @@ def _without_d(command: tr.Command) -> Iterable[tr.Items]:
 
 
 def _of_bare_letters(items: tr.Items) -> bool:
-    """i, i = k, i ≠ k, (i, j): letters without scripts that are named, compared or listed."""
+    """i, i = k, i ≠ k, s < 0, (i, j): letters without scripts that are named, compared or listed."""
     if len(items) == 1 and tr.is_token(items[0], "NAME"):
         return True
+    if len(items) > 2 and tr.is_token(items[1], "REL") and items[1].text != "=" and tr.is_token(items[0], "NAME"):
+        return all(tr.is_token(i, "NAME", "NUMBER", "MINUS") for i in items[2:]) and len(items) < 6
     plain = all(tr.is_token(i, "NAME", "REL", "COMMA", "TEXT") for i in items)
     pair = items[0].items if len(items) == 1 and tr.is_group(items[0], "LPAREN") else ()
     listed = tr.has(pair, "COMMA") and all(tr.is_token(i, "NAME", "COMMA") for i in pair)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -15,7 +15,7 @@ from derive.layers import POOLINGS
 from derive.module import Module
 from derive.notation.grammar import skeleton
 from derive.notation.rules import LETTERS, rewritten
-from derive.notation.rules.kinds import equates
+from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
 from derive.question import numbers
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
@@ -156,7 +156,8 @@ def pooling_named(question: Question) -> Module | None:
     if "layer" not in card.front_matter and not may_be_pooling(card):
         return None
     pooled = Pooled.of(card)
-    found = None if _names_a_network(pooled, prose) else pooling_module(pooled)
+    zeros = pooled.equations and any(entry_set(f.tree or ()) == "0" for f in prose.formulas)  # that take part
+    found = None if zeros or _names_a_network(pooled, prose) else pooling_module(pooled)
     if found is None:
         return None
     if statement.derive is None:
@@ -171,14 +172,18 @@ def layer_written(question: Question) -> Module:
     """The layer that the question's formulas compute, or that its words name."""
     from derive.question.layer import layer_module
 
-    found, posed = layer_module(question.card, question.statement)
-    refuse_unread(question, found, "posed" if posed else "formulas")
+    found, posed, zeros = layer_module(question.card, question.statement)
+    refuse_unread(question, found, "posed" if posed else "formulas", {(f.line, f.column) for f in zeros})
     # these have been read with the question
     return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None), posed)
 
 
-def refuse_unread(question: Question, module: Module, beside: str = "formulas") -> None:
-    """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows."""
+def refuse_unread(question: Question, module: Module, beside: str = "formulas",
+                  known: Collection[tuple[int, int]] = ()) -> None:
+    """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows.
+
+    ``known`` are the lines and columns of formulas that are understood although they give entries numbers.
+    """
     from derive.question.emitted.answered import refuse_unread_requests
     from derive.question.emitted.beside import refuse_unread_words, refuse_untold
     from derive.question.posed import refuse_more
@@ -190,9 +195,9 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas") 
         return
     try:
         if beside == "posed":
-            refuse_more(prose, module)
+            refuse_more(prose, module, known)
         elif beside == "formulas":
-            refuse_unread_words(prose)
+            refuse_unread_words(prose, known)
         elif beside:
             refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:

@@ -9,7 +9,7 @@ show, “added”, “squared”, are read with the lexicon (``parts/unaccounted
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from derive.errors import CardError, Problem
@@ -19,7 +19,7 @@ from derive.notation.rules.kinds import equates
 from derive.notation.symbols import name_of
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
-from derive.question.sentences.tokens import Sentence, Token, asks, in_english, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.specify.layer import Computed
@@ -45,11 +45,11 @@ def is_posed(wanted: Wanted, arrives: bool, layer: Computed) -> bool:
         arrives or isinstance(d.of, Entry) and d.of.tensor in defined) for d in wanted.derivatives)
 
 
-def refuse_more(prose: Prose, module: Module) -> None:
+def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]] = ()) -> None:
     """Raise :class:`CardError` where words say that more is done than the formulas do."""
     for tokens in sentences(prose) if in_english(prose.text) else ():
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            said = _held(clause, module) or next(more(clause), None)
+            said = _held(clause, module) or next(more(clause, known), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
@@ -69,8 +69,8 @@ def clauses(tokens: Sentence) -> Iterator[Sentence]:
         yield tokens[start:]
 
 
-def more(clause: Sequence[Token]) -> Iterator[Token]:
-    """The words of a clause that say that something is done, and the entries that are given numbers."""
+def more(clause: Sequence[Token], known: Collection[tuple[int, int]] = ()) -> Iterator[Token]:
+    """The words of a clause that say that something is done, and the entries that are given numbers not ``known``."""
     denied = any(t.text in _NOT or (t.formulas and t.equates) for t in clause)  # a formula says what is done
     for n, token in enumerate(clause):
         behind = clause[n + 1].text if n + 1 < len(clause) else ""
@@ -78,7 +78,7 @@ def more(clause: Sequence[Token]) -> Iterator[Token]:
         again = token.text == "applied" and behind in _AGAIN
         alone = token.text in _ALONE and behind in _BE | _ENDS | {""}  # not «a noise word»
         does = alone or times or again or _is_done(clause, n) or _does(clause, n)
-        if (token.formulas and token.sets) or _lacks(clause, n) or (does and not denied):
+        if gives_number(token, known) or _lacks(clause, n) or (does and not denied):
             yield token
 
 

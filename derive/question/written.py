@@ -39,6 +39,7 @@ from derive.records import dataclass
 from derive.specify.bias_columns import with_biases
 from derive.specify.definitions import definitions
 from derive.specify.sizes import counts
+from derive.specify.zeros import with_zeros_outside
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def _read_all(found: Sequence[Formula], prose: Prose, counted: Iterable[str] = (
             elif isinstance(result, DeriveError) and not declares(part):
                 failures.append((part, result))
     renamed, table = with_biases((node for _, node in nodes), table)
-    return Read(tuple(zip((part for part, _ in nodes), renamed, strict=True)), tuple(failures), table, {})
+    whole, zeros = with_zeros_outside(tuple(zip((part for part, _ in nodes), renamed, strict=True)))
+    return Read(whole, tuple(failures), table, {}, zeros)
 
 
 def _read_in_part(formula: Formula, table: SymbolTable) -> Node | None:

@@ -176,12 +176,16 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         variable = entry.indices[axis]
         assert isinstance(variable, ex.Idx)
         module = _counted_from(module, entry, variable, low)
+        runs = stands(variable, value) and not reaches_on(variable, value)
+        if runs and low is ex.ONE and not module.fields and module.first is None:
+            module = replace(module, first=1)
         if high is None:
             continue
-        if stands(variable, value) and not reaches_on(variable, value):
-            continue  # it runs along that axis
         length = ex.add(high, ex.ONE,
                         *(ex.mul(ex.MINUS_ONE, t) for t in (low.terms if isinstance(low, ex.Add) else (low,))))
+        if runs:  # it runs along that axis
+            module = _sized(module, (tensor, axis), length.name) if isinstance(length, ex.Size) else module
+            continue
         if low not in (ex.Num(0), ex.Num(1)):
             module = _shifted(module, entry, variable, ex.add(low, ex.Num(-axes(module).origin(tensor, axis))))
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
@@ -199,7 +203,7 @@ def _counted_from(module: Module, entry: ex.Entry, variable: ex.Idx, low: ex.Exp
         return module
     if low.value > 0 and all(a * low.value + c > 0 for a, c in steps):
         return replace(module, first=1)
-    if low.value == 0 and any(c < 0 for _, c in steps):
+    if low.value == 0 and any(c < 0 for _, c in steps) and reaches_on(variable, module.definition(entry.tensor)[1]):
         raise CardError(f"the question lets `{variable.name}` start at 0, where an entry of index "
                         f"{min(c for _, c in steps)} is used: state another range of `{variable.name}`")
     return module

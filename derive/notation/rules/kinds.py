@@ -67,6 +67,15 @@ def _equates(tree: trees.Run) -> bool:
     return any(len(trees.sides(part)) > 1 or tr.has(part, "RANGE") for part in trees.statements(tree))
 
 
+def entry_set(tree: trees.Run) -> str | None:
+    """The number that the formula gives an entry: 1 of x_1 = 1."""
+    parts = trees.statements(tree)
+    runs = trees.sides(parts[0]) if len(parts) == 1 else []
+    sets = len(runs) == 2 and all(len(r) == 1 for r in runs) and isinstance(runs[0][0], tr.Scripted) and (
+        tr.is_token(runs[1][0], "NUMBER"))
+    return str(runs[1][0]) if sets else None
+
+
 def is_derived(tree: tr.Items) -> bool:
     r"""∂, ∇ or d/dx stands in it."""
     items = [item for top in tree for item in tr.inside(top)]

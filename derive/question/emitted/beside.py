@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from derive.errors import CardError, Problem
 from derive.question.emitted.answered import items
@@ -12,7 +12,7 @@ from derive.question.sentences.atoms import ATOMS
 from derive.question.sentences.grammar import Parse, words_of
 from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import RUNS, makes_another
-from derive.question.sentences.tokens import Sentence, Token, asks, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, sentences
 from derive.question.told.values import Unread
 from derive.question.words.lexicon import named, spans
 from derive.question.words.prose import Prose
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
 
-def refuse_unread_words(prose: Prose) -> None:
+def refuse_unread_words(prose: Prose, known: Collection[tuple[int, int]] = ()) -> None:
     """Raise :class:`CardError` for words behind the layer's first formula or name that the rows do not read whole."""
     started = False
     written = any(t.kind == "formula" and t.equates for tokens in sentences(prose) for t in tokens)
@@ -36,7 +36,7 @@ def refuse_unread_words(prose: Prose) -> None:
         behind: Sentence = () if asks(tokens) else tokens[first + 1 :] if first is not None else (
             tokens if started else ())
         behind = _stripped(behind)
-        if behind and (not written or _changes(behind)) and not _known(behind, first is None, prose):
+        if behind and (not written or _changes(behind, known)) and not _known(behind, first is None, prose):
             raise _unread(behind, prose)
         for n, token in enumerate(tokens[:first] if first is not None else ()):
             attends = token.text == "causal" and "attention" in (t.text for t in tokens[n : n + 3])
@@ -84,13 +84,13 @@ def _known(tokens: Sentence, whole: bool, prose: Prose) -> bool:
     return not makes_another(tokens) and (_joins(tokens, prose) or (whole and _says_nothing(tokens)))
 
 
-def _changes(tokens: Sequence[Token]) -> bool:
+def _changes(tokens: Sequence[Token], known: Collection[tuple[int, int]]) -> bool:
     """A word stands in it that changes what is computed, or an entry is given a number.
 
     A verb in front of an equation does what the equation says: «the layer returns $y = …$».
     """
     told = {n for n, t in enumerate(tokens[1:]) if t.kind == "formula" and t.equates}
-    return any((t.text in _TROUBLE and n not in told) or (t.formulas and t.sets) for n, t in enumerate(tokens))
+    return any((t.text in _TROUBLE and n not in told) or gives_number(t, known) for n, t in enumerate(tokens))
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from derive.notation.formulas import Formula
-from derive.notation.rules.kinds import Said, kind_of
+from derive.notation.rules.kinds import Said, entry_set, kind_of
 from derive.notation.rules.trees import sides, statements
-from derive.notation.tree import Scripted, has, inside, is_token
+from derive.notation.tree import has, inside, is_token
 from derive.question.letters.naming import bare_letters, written_letters
 from derive.question.words.prose import BREAK, GAP, Prose
 from derive.records import dataclass
@@ -68,16 +68,18 @@ class Token:
     @cached_property
     def sets(self) -> bool:
         """x_1 = 1: it gives an entry a number."""
-        parts = statements(self.formula.tree or ())
-        runs = sides(parts[0]) if len(parts) == 1 else []
-        return len(runs) == 2 and all(len(r) == 1 for r in runs) and isinstance(runs[0][0], Scripted) and is_token(
-            runs[1][0], "NUMBER")
+        return entry_set(self.formula.tree or ()) is not None
 
     def __str__(self) -> str:
         return f"${self.formula.latex.strip()}$" if self.formulas else self.text
 
 
 Sentence = tuple[Token, ...]
+
+
+def gives_number(token: Token, known: Collection[tuple[int, int]]) -> bool:
+    """x_1 = 1, but for formulas ``known`` by their line and column."""
+    return bool(token.formulas) and token.sets and (token.formula.line, token.formula.column) not in known
 
 
 def sentences(prose: Prose) -> list[Sentence]:

@@ -177,6 +177,7 @@ class Read:
     failures: tuple[tuple[Formula, DeriveError], ...]
     table: SymbolTable
     known: Mapping[str, int]
+    zeros: tuple[Formula, ...] = ()  # that say where entries are 0: the others have the conditions
 
 
 def question_formulas(card: Card) -> list[Formula]:

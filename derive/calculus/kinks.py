@@ -48,8 +48,8 @@ class Kink:
     """The boundaries of a node in the definition of ``of``; what is said of them holds for all of the definition.
 
     On those in ``broken`` its value jumps, on those in ``smooth`` its value and slopes agree, in ``missed`` they agree
-    on a slope that the formulas do not give.  ``meaning`` says what the node's comparison comes to, by the
-    sign of a parameter.
+    on a slope that the formulas do not give; of those in ``untold`` nothing is known.  ``meaning`` says what the
+    node's comparison comes to, by the sign of a parameter.
     """
 
     of: ex.Entry
@@ -59,6 +59,7 @@ class Kink:
     broken: tuple[ex.Rel, ...] = ()
     smooth: tuple[ex.Rel, ...] = ()
     missed: tuple[Jump, ...] = ()
+    untold: tuple[ex.Rel, ...] = ()
     meaning: tuple[ex.Given, ...] = ()
 
     @property
@@ -66,7 +67,7 @@ class Kink:
         """What is so on each boundary: of which kind it is, where, of what."""
         for kind, jumps in (("jump", self.jumps), ("missed", self.missed)):
             yield from ((kind, j.boundary, j.of) for j in jumps)
-        for kind, places in (("broken", self.broken), ("smooth", self.smooth)):
+        for kind, places in (("broken", self.broken), ("smooth", self.smooth), ("untold", self.untold)):
             yield from ((kind, place, self.of) for place in places)
 
 
@@ -239,13 +240,14 @@ class _Here:
             places = [m.boundary for part, m in own if groups[part][0] is m]
             sure = [(t, place) for t, place in zip(first, places, strict=True) if t is not None]
             jumps = [j for t, _ in sure for j in t.jumps]
-            bent = {j.boundary for j in jumps}
+            bent, many = {j.boundary for j in jumps}, isinstance(node, ex.Extremum) and len(node.args) > 2
+            untold = [place for t, place in zip(first, places, strict=True) if t is None and not many]
             found.append(Kink(
                 self.entry, node, tuple(dict.fromkeys(m.boundary for _, m in own)),
                 tuple(j for j in jumps if j.slopes[0] is not j.slopes[1]),
                 tuple(place for t, place in sure if t.broken),
                 tuple(place for t, place in sure if not t.broken and place not in bent),
-                tuple(j for j in jumps if j.slopes[0] is j.slopes[1]),
+                tuple(j for j in jumps if j.slopes[0] is j.slopes[1]), tuple(dict.fromkeys(untold)),
                 self.meant(node, [m for _, m in own])))
         return found
 

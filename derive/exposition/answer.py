@@ -158,7 +158,7 @@ def between(b: Builder, subject: Subject) -> dict[str, Step]:
     found = stages.stages_of(subject) if stages.by_stages(subject) else {}
     asked = {t.wrt for t in subject.backward}
     if found and not any(isinstance(m, Math) and m.name == "between" for m in b.blocks):
-        b.prose("answer_between")
+        b.prose("answer_between", loss=b.m(Entry("loss", ())), output=b.m(subject.output))
         inner = [(cast(Expr, s.before), cast(Expr, s.after)) for name, s in found.items() if name not in asked]
         if subject.module.table.vectors:
             for before, after in inner:

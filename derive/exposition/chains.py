@@ -47,6 +47,7 @@ def _total(b: Builder, subject: Subject, target: Target, edge: Edge, shown: set[
     shown.add(edge)
     of, wrt = edge
     step = subject.messages.jacobian(wrt, None if of == subject.module.output else of)
+    step = step.premises[0] if step.rule == "cases" else step  # that the answer writes [c] as cases is no step
     before, inner = cast(Partial, step.before), step.premises[0]
     theirs = _theirs(before, target) if wrt == target.wrt else {}
     if inner.rule not in ("composition", "reverse"):

@@ -43,6 +43,7 @@ def remark(b: Builder, subject: Subject) -> None:
     alone = subject.is_window or (subject.is_scalar and len(subject.module.equations) == 1)
     b.prose("answer_kinks", jumps=[j for j in jumps if j.between], tied=tied, alone=alone, rule=subject.module.tie_rule)
     b.prose("answer_off", jumps=[j for j in jumps if j.between is False], broken=list(dict.fromkeys(broken)),
+            untold=list(dict.fromkeys((b.m(k.of), b.m(r)) for k in nodes for r in k.untold)),
             missed=[_shown(b, j) for k in nodes for j in k.missed])
     tip = norm(subject.module.output, subject.module) if subject.targets else None
     if tip is not None:
@@ -98,7 +99,8 @@ def kinks(b: Builder, subject: Subject) -> None:
 def _kink(b: Builder, kink: Kink) -> None:
     node = kink.of if isinstance(kink.node, Cases) else kink.node
     b.prose("kink", node=b.m(node), kind=_kind(kink.node), boundaries=[b.m(r) for r in kink.boundaries],
-            of=b.m(kink.of), broken=[b.m(r) for r in kink.broken], smooth=[b.m(r) for r in kink.smooth])
+            of=b.m(kink.of), broken=[b.m(r) for r in kink.broken], smooth=[b.m(r) for r in kink.smooth],
+            untold=[b.m(r) for r in kink.untold])
     for jump in kink.jumps:
         b.prose("jump", **_shown(b, jump))
     for jump in kink.missed:

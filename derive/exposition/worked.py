@@ -24,7 +24,7 @@ from derive.numeric.point import Index, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
 from derive.verify.points.claims import Claim, Compiler, Refuted, shown
-from derive.verify.points.draw import Draws, Pool
+from derive.verify.points.draw import Draws, Pool, thresholds
 from derive.verify.points.extents import LARGEST
 from derive.verify.points.facts import Facts, Total
 from derive.verify.points.point import Point, Values, shape_of
@@ -193,17 +193,21 @@ class _Draws(Draws):
     """Small numbers that follow from the card's id."""
 
     def __init__(self, subject: Subject, kind: Arithmetic, sizes: Sizes) -> None:
-        numbers_of = _NUMBERS | {"any": _GENTLE} if _grows(subject.module) else _NUMBERS
+        self._gentle = _grows(subject.module)
+        far = sorted(t for t in thresholds(subject.module.equations) if t > max(_NUMBERS["any"]))
+        beyond = tuple(sign * (t + d) for t in far for sign in (1, -1) for d in (-1, 1))
+        numbers_of = _NUMBERS | {"any": (_GENTLE if self._gentle else _NUMBERS["any"]) + beyond}
         pool = Pool({mode: tuple(map(kind.number, numbers)) for mode, numbers in numbers_of.items()})
         super().__init__(subject.module, kind, (sizes,), pool, ())
         seed = hashlib.sha256(subject.module.key.encode()).digest()
         self._source = random.Random(int.from_bytes(seed[:8], "big"))
         self._tried = 0
         module, facts = subject.module, self.facts
-        stated = {*facts.single, *facts.listed, *facts.totals}
+        stated = {*facts.single, *facts.listed, *(n for n, total in facts.totals.items() if total.value != 1)}
         labels = {name: label for name, label in targets(module).items() if name not in stated}
         chances = {name: axis for name, axis in distributions(module).items() if name not in stated}
         sums = {name: axis for name, (_, axis) in labels.items() if axis is not None} | chances
+        sums = {name: axis for name, axis in sums.items() if name not in facts.totals}
         self._chances = tuple(chances)
         self.facts = replace(facts, listed={**facts.listed} | {name: values for name, (values, _) in labels.items()},
                              totals={**facts.totals} | {n: Total((d,), Fraction(1)) for n, d in sums.items()})
@@ -220,10 +224,11 @@ class _Draws(Draws):
                         for name, mode in self._expected.items()}
 
     def _apart(self, number: Callable[[], Any]) -> Callable[[], Any]:
-        """Whole numbers no two of which have the same size, of the sign that the mode gives."""
+        """Whole numbers, or quarters where e^{s} grows: no two of the same size, of the sign that the mode gives."""
         most = max(math.prod(shape) for shape in self.sizes[0].shapes.values())
         sizes = iter(self._source.sample(range(1, most + max(3, 10 - most)), most))
-        return lambda: self.kind.number((1 if number() > 0 else -1) * next(sizes))
+        unit = Fraction(1, 4) if self._gentle else 1
+        return lambda: self.kind.number((1 if number() > 0 else -1) * next(sizes) * unit)
 
     def _arrays(self, sizes: Sizes, modes: Mapping[str, str], ties: bool) -> dict[str, dict[Any, Any]] | None:
         """Probabilities are 1/2, 1/4, … in some order."""

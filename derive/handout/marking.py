@@ -19,7 +19,7 @@ from derive.module import Module
 from derive.records import dataclass
 from derive.sheet import Block, Math
 from derive.solve import Solution
-from derive.verify.mistakes import jacobians, messages, values_of
+from derive.verify.mistakes import MASK_ALONE, jacobians, messages, values_of
 from derive.verify.report import Check, Verdict
 from derive.words import wording
 
@@ -153,6 +153,8 @@ def impossible(solution: Solution, formulas: Sequence[Math]) -> set[str]:
 def _kind(formulas: Iterable[Math]) -> str:
     """What formulas of the same are, by their left sides."""
     lefts = [cast(Rel, f.expr).terms[0] for f in formulas if f.name != "between"]
+    if len({cast(Entry, left.of).tensor for left in lefts if isinstance(left, Partial)}) > 1:  # ∂y/∂x and ∂L/∂x
+        return "either"
     kinds = {"jacobian" if isinstance(left, Partial) else "message" if cast(Entry, left).tensor.startswith("delta_")
              else "forward" for left in lefts}
     return kinds.pop() if len(kinds) == 1 else "either"
@@ -168,7 +170,7 @@ def items(solution: Solution) -> tuple[Item, ...]:
         key: tuple[str, ...] | None = None
         if isinstance(left, Partial):
             of, wrt = (cast(Entry, end).tensor for end in (left.of, left.wrt))
-            named = module.wanted or (apart and wrt in module.inputs)
+            named = (module.wanted and _spelt(module)) or (apart and wrt in module.inputs)
             key = ("either", wrt, *((of,) if named else ()))
         elif isinstance(left, Entry) and left.tensor.startswith("delta_") and block not in between:
             key = ("either", left.tensor.removeprefix("delta_"))
@@ -214,6 +216,11 @@ def both_asked(module: Module) -> bool:
     said = {what: quote for r in module.readings for what, quote in _ASKED.findall(r)}
     listed = any("`derive` lists it" in r for r in module.readings)
     return {"jacobian", "vjp"} <= {*module.asked} and not module.wanted and (listed or len({*said.values()}) > 1)
+
+
+def _spelt(module: Module) -> bool:
+    """The derivatives are asked for one by one, not “the messages to $X$”: that are ∂y/∂X, or the ∂L/∂X it gives."""
+    return any(r.startswith("asked for $") or "`derive` lists it" in r for r in module.readings)
 
 
 def _item(key: tuple[str, ...], forms: tuple[Math, ...], solution: Solution, apart: bool) -> Item:
@@ -268,7 +275,7 @@ def _of_windows(story: Story, asked: Sequence[Item]) -> Iterator[tuple[str, Item
             if words not in wrong and any(values.get(at, 0) != value for at, value in truth.items())]  # fmt: skip
     for item in asked:
         for words in (*(wrong if item.kind != "message" or len(asked) == 1 else ()),
-                      *(back if item.kind != "jacobian" else ())):
+                      *(w for w in back if item.kind == "message" or item.kind == "either" and w != MASK_ALONE)):
             yield words, item, HALF if words.startswith(_SLIPS) else WHOLE
 
 

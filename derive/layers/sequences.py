@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from derive.layers.catalogue import Forward, Layer, Letter, Options
 from derive.layers.linear import BIAS, WEIGHTS
@@ -26,6 +26,12 @@ def _gate(name: str, function: str, state: str = "h_{j}") -> str:
 
 _SIGMOID, _TANH = r"\frac{1}{1 + e^{-\left(@\right)}}", r"\tanh\left(@\right)"
 _STATE = Letter("state", ("h", "z"), "inputs")
+_LENGTH = {"n": Letter("", ("n", "N", "M"), "sizes")}
+
+
+def _step(*formulas: str) -> Callable[[int, Options], Forward]:
+    """A step hands on a state of the length that it gets: the output is the next step's h."""
+    return lambda rank, options: Forward(formulas, (r"h \in \mathbb{R}^{n}", r"y \in \mathbb{R}^{n}"))
 
 
 def _cell(gates: Iterable[str]) -> dict[str, Letter]:
@@ -47,14 +53,15 @@ LAYERS = (
           output=("Y", "O", "Z"), options={"causal": False},
           source="Vaswani et al. 2017"),
     Layer("rnn", "recurrent step",
-          r"y_{k} = \tanh\left(\sum_{j} W_{kj} x_{j} + \sum_{j} U_{kj} h_{j} + b_{k}\right)",
-          {"h": _STATE, "W": WEIGHTS, "U": Letter("recurrent weights", ("U", "R", "V"), "parameters"), "b": BIAS},
+          _step(r"y_{k} = \tanh\left(\sum_{j} W_{kj} x_{j} + \sum_{j} U_{kj} h_{j} + b_{k}\right)"),
+          {**_LENGTH, "h": _STATE, "W": WEIGHTS, "U": Letter("recurrent weights", ("U", "R", "V"), "parameters"),
+           "b": BIAS},
           ("rnn_cell", "rnn_step", "elman"), rank=1, output=("h'",),
           source="Elman 1990"),
     Layer("lstm", "LSTM step",
-          (_gate("i", _SIGMOID), _gate("f", _SIGMOID), _gate("o", _SIGMOID), _gate("g", _TANH),
-           r"s_{k} = f_{k} c_{k} + i_{k} g_{k}", r"y_{k} = o_{k} \tanh(s_{k})"),
-          {**_cell("ifog"), "c": Letter("cell state", ("c", "m"), "inputs"), "s": Letter("", ("c'", "s"))},
+          _step(_gate("i", _SIGMOID), _gate("f", _SIGMOID), _gate("o", _SIGMOID), _gate("g", _TANH),
+                r"s_{k} = f_{k} c_{k} + i_{k} g_{k}", r"y_{k} = o_{k} \tanh(s_{k})"),
+          {**_LENGTH, **_cell("ifog"), "c": Letter("cell state", ("c", "m"), "inputs"), "s": Letter("", ("c'", "s"))},
           ("lstm_cell", "lstm_step"), rank=1, output=("h'",),
           source="Hochreiter and Schmidhuber 1997, with a forget gate"),
     Layer("gru", "GRU step",

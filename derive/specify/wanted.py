@@ -60,6 +60,7 @@ class Asking:
         self.arrives = False  # ∂L/∂y stands on the card
         self.unanswered: list[str] = []
         self.spoken: dict[int | None, dict[str, None]] = {}  # by line, the derivatives that it names
+        self.lettered: dict[str, dict[str, None]] = {}  # by what is said, the letters that it asks for
         self.places: dict[str | Partial, int] = {}  # where kinds, letters and derivatives are asked for
 
     def at(self, place: int, *asked: str | Partial) -> None:
@@ -147,17 +148,25 @@ class Asking:
                 further = of is Of.LOSS and self._apart
                 kind, own, inner = ("vjp", self.of_loss, Entry("loss", ())) if further else (
                     "jacobian", self.named, self.output)
-                self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
+                self._spoken_by(kind, name, said)
                 own.setdefault(self._indexed(inner, Entry(name, ())), None)
             if name in self.roles:
                 self.by_name[name] = of
                 further = of is Of.LOSS and self._apart
                 kind = "parameters" if self._trained(name) else "vjp" if further else "jacobian"
                 self.at(place, kind)
-                self.kinds.setdefault(kind, f"asked for the derivative by `{name}` ({said})")
+                self._spoken_by(kind, name, said)
                 if not self.output.indices and not further:
                     self.named.setdefault(self._indexed(self.output, Entry(name, ())), None)
         return any(name in self.roles or name in self.defined for name in letters)
+
+    def _spoken_by(self, kind: str, name: str, said: str) -> None:
+        """A kind of message is asked for by a letter; of a list the words grow, “by $w$”, “by $w$ and $b$”."""
+        self.kinds.setdefault(kind, "")
+        if any(f"`{name}`" in names for names in self.lettered.values()):
+            return
+        shorter = next((other for other in self.lettered if said.startswith(other.removesuffix("”"))), said)
+        self.lettered[said] = {**self.lettered.pop(shorter, {}), f"`{name}`": None}
 
     @property
     def _apart(self) -> bool:
@@ -221,6 +230,7 @@ class Asking:
         narrow = self.named or inner or only or self._narrower()
         named = tuple(dict.fromkeys((*self.named, *self._besides()))) if narrow else ()
         spoken = [f"asked for {_listed(list(names))} (line {line})" for line, names in self.spoken.items()]
+        spoken += [f"asked for the derivative by {', '.join(names)} ({said})" for said, names in self.lettered.items()]
         said = dict.fromkeys((*spoken, *filter(None, self.kinds.values()), *self.unanswered))
         kinds, named = sorted(self.kinds, key=self._place), tuple(sorted(named, key=self._place))
         places = (*map(self._place, kinds), *map(self._place, named))

@@ -9,6 +9,7 @@ from derive.calculus.one_window import Windowed
 from derive.numeric.point import Index
 from derive.verify.points.point import Point
 
+MASK_ALONE = "the upstream gradient is left out: this is the mask"
 Entries = Mapping[tuple[Index, Index], Any]
 
 
@@ -76,7 +77,7 @@ def messages(w: Windowed, point: Point) -> Iterator[tuple[str, Mapping[Index, An
                 swapped[cell] += delta.get(out[::-1], 0)
                 ones[cell] += 1
             yield "the indices of the upstream gradient are swapped", swapped
-            yield "the upstream gradient is left out: this is the mask", ones
+            yield MASK_ALONE, ones
 
 
 def likely(found: Mapping[Any, Any], expected: Mapping[Any, Any],

@@ -114,7 +114,8 @@ def _kinked(layer: Said, said: Mapping[str, Any]) -> bool:
     return any(said["kind"] == _kind(k.node) and said["node"] == layer.text(
         k.of if isinstance(k.node, ex.Cases) else k.node) and said["of"] == layer.text(k.of) and all(
         [*map(layer.text, places)] == said[name] for name, places in (
-            ("boundaries", k.boundaries), ("broken", k.broken), ("smooth", k.smooth))) for k in layer.kinks)
+            ("boundaries", k.boundaries), ("broken", k.broken), ("smooth", k.smooth), ("untold", k.untold)))
+        for k in layer.kinks)
 
 
 def _kind(node: ex.Expr) -> str:

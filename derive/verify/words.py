@@ -125,8 +125,8 @@ def _told(claim: Claim) -> Iterator[Told]:
         case "jump" | "missed":
             yield claim.macro, facts["boundary"], facts["of"]
         case "kink":
-            yield from ((kind, place, facts["of"]) for kind in ("broken", "smooth") for place in facts[kind])
+            yield from ((kind, place, facts["of"]) for kind in ("broken", "smooth", "untold") for place in facts[kind])
         case "answer_kinks" | "answer_off":
             yield from (("jump", jump.boundary, jump.of) for jump in facts["jumps"])
-            yield from (("broken", place, of) for of, place in facts.get("broken", ()))
+            yield from ((kind, place, of) for kind in ("broken", "untold") for of, place in facts.get(kind, ()))
             yield from (("missed", jump["boundary"], jump["of"]) for jump in facts.get("missed", ()))

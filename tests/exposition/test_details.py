@@ -190,3 +190,15 @@ def test_parameters_stand_in_the_order_of_the_question() -> None:
     gates = r"$i = \tanh(A x)$, $o = \tanh(B x)$ and $h = o \odot i$"
     card = Card.parse(f"---\nid: t\n---\n# Question\nA cell computes {gates} with trainable $B$ and $A$. Derive the parameter messages.\n")
     assert [t.wrt for t in Subject(derivation(module_of(card)), card.question).parameters] == ["A", "B"]
+
+
+def test_a_jacobian_alone_is_derived_by_the_rule_of_the_maximum() -> None:
+    text = derive.render(composed("explicit_padding"), "md").partition("## Derivation")[2].partition("## Ties")[0]
+    assert "*Maximum.*" in text and "*Bracket.*" not in text
+
+
+@pytest.mark.parametrize("name", ["lstm", "rnn", "gru"])
+def test_a_step_hands_on_a_state_of_the_length_that_it_gets(name: str) -> None:
+    text = derive.render(derive.solve(Statement(layers=(name,), derive=("backward",))), "md")
+    ranges = [re.search(rf"\${letter}_\{{\w\}}\$(?:: | and )[^:]*?\$0 \\le \w < (\w)", text) for letter in ("h", "h'")]
+    assert len({found[1] for found in ranges if found}) == 1 and all(ranges)

@@ -207,3 +207,19 @@ def test_the_example_of_a_question_with_numbers_repeats_nothing_of_its_answer(na
     assert not lefts & {c.terms[0] for b in shown for c in conditions(b.expr) if isinstance(c, Rel)}
     assert not answer & {*tables}
     assert shown or tables or name == "max_pooling_numbers"
+
+
+def test_targets_whose_sum_the_card_states_are_probabilities_and_a_gradient_flows() -> None:
+    numbers_of, found = given(composed("conv_relu_pool_ce").sheet), table(composed("conv_relu_pool_ce").sheet)
+    target = numbers_of["t"]
+    assert isinstance(target, Matrix)
+    entries = [n.value for row in target.rows for n in row if isinstance(n, Num)]
+    assert len(entries) == 3 and min(entries) >= 0 and sum(entries) == 1
+    assert any(c in "123456789" for c in found[r"$\partial L / \partial w$"])
+
+
+def test_numbers_beyond_a_threshold_are_drawn_to_visit_its_branch() -> None:
+    entry = given(solve(formula=r"y_i = \min(6, \max(0, x_i))").sheet)["x"]
+    assert isinstance(entry, Matrix)
+    drawn = [n.value for row in entry.rows for n in row if isinstance(n, Num)]
+    assert any(n > 6 for n in drawn) and any(0 < n < 6 for n in drawn) and any(n < 0 for n in drawn)

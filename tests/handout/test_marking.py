@@ -78,6 +78,14 @@ def test_points_are_for_what_is_asked_and_for_nothing_else() -> None:
     assert message.formulas[0].name == "between"  # what the gradients in it are
     assert kinds("logistic_regression") == ["jacobian", "jacobian"]
     assert kinds("prelu_network") == ["forward", *["jacobian"] * 4]
+    assert kinds("mini_batch") == ["either"] * 3  # “the messages to X, W and b”
+    assert kinds("average_pooling") == ["jacobian"] * 2  # “∂y/∂x and the backward message”
+
+
+def test_what_earns_all_points_is_no_mistake() -> None:
+    mask = [[m.words for m in marking(solution(name), 5).mistakes if "mask" in m.words]
+            for name in ("max_pooling_backward", "overlapping_max_pooling")]
+    assert mask == [[], ["the upstream gradient is left out: this is the mask"]]
 
 
 def test_points_are_in_proportion_to_the_steps() -> None:
@@ -121,7 +129,7 @@ def test_an_overlap_can_only_be_lost_where_windows_overlap() -> None:
 
 
 def test_mistakes_of_a_message_need_a_message() -> None:
-    assert "the upstream gradient is left out" in words("czech")
+    assert "the upstream gradient is left out" in words("overlapping_max_pooling")
     assert "the upstream gradient is left out" not in words("question_maxima")
 
 

@@ -312,3 +312,11 @@ def test_letters_by_which_parameter_messages_are_asked_for_are_parameters() -> N
     module = read(r"Let $y = \tanh(Ax + c)$. Derive the backward message $\partial L/\partial x$ and the parameter messages "
                   r"$\partial L/\partial A$, $\partial L/\partial c$.")
     assert (module.inputs, module.parameters) == (("x",), ("A", "c"))
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ("with respect to $w$ and $b$", "asked for the derivative by `w`, `b`"), ("with respect to $w$", "asked for the derivative by `w`"),
+])
+def test_all_letters_of_a_list_are_said_to_be_asked_for(asked: str, said: str) -> None:
+    module = read(rf"Let $y = \tanh(\sum_j w_j x_j + b)$. Derive the gradients {asked}.")
+    assert [r for r in module.readings if r.startswith("asked")] == [f"{said} (line 5: “{asked}”)"]

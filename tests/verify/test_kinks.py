@@ -63,6 +63,8 @@ KINDS = [  # formula, what the answer says, and what it does not
     (r"y = \operatorname{sign}(x)", "no derivative of any kind", "generalised"),
     (r"y = x \operatorname{sign}(x)", "one of its generalised derivatives", "jumps"),
     (r"y = \max(x, a x)", "with respect to $x$ unless $a = 1$", "jumps"),
+    (r"y = \sqrt{|x|}", "Where $x = 0$, nothing is claimed of $y$", "generalised"),
+    (r"y = \max(\min(a, b), \min(\max(a, b), c))", "Where $a = b$, nothing is claimed of $y$", "generalised"),
 ]
 
 

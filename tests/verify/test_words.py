@@ -29,7 +29,7 @@ OVERLAP, SLOPE = "cards/pooling/overlapping_max_pooling.md", r"y_k = \begin{case
 AFFINE, NORM = "cards/linear/affine_layer.md", "cards/normalisations/layer_norm_by_name.md"
 GATES = "cards/sequences/lstm_by_name.md"
 RATIO = "cards/losses/logistic_regression.md"
-SMOOTH, MISSED = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|"
+SMOOTH, MISSED, STEEP = r"y_k = s_k |s_k|", r"y = 2 \max(0, x) - |x|", r"y = \sqrt{|x|}"
 
 
 @cache
@@ -146,7 +146,9 @@ FACTS: list[tuple[str, str, str, object]] = [
     (POOLING, "upstream", "scalar", True), (AFFINE, "upstream", "scalar", True),
     (RELU, "jump", "chosen", "$1$"), (RELU, "jump", "slopes", ["$1$", "$0$"]), (RELU, "jump", "between", False),
     (SMOOTH, "kink", "smooth", []), (SMOOTH, "kink", "broken", ["$s_{k} = 0$"]), (MISSED, "missed", "chosen", "$1$"),
-    (JUMP, "kink", "smooth", ["$x = 1$"]),
+    (JUMP, "kink", "smooth", ["$x = 1$"]), (STEEP, "kink", "untold", []), (STEEP, "kink", "smooth", ["$x = 0$"]),
+    (STEEP, "answer_off", "untold", []), (RELU, "answer_off", "untold", [("$y_{k}$", "$s_{k} = 0$")]),
+    (GATES, "answer_between", "output", "$g_{k}$"), (GATES, "answer_between", "loss", "$x$"),
     (RELU, "answer_kinks", "alone", True), (SLOPE, "answer_kinks", "jumps", [SimpleNamespace(boundary="$s_{k} = 0$", of="$y_{k}$", **PLACE)]),
     (AFFINE, "answer_shapes", "shapes", [(("$n$", "$K$"), ["$W$"])]), (AFFINE, "answer_derivatives", "kind", "parameter"),
     (AFFINE, "answer_messages", "gradient", r"$\partial L / \partial x_{i}$"), (NORM, "answer_letters", "inputs", [r"$\gamma_{k}$"]),

@@ -97,7 +97,7 @@ def _read(question: Question) -> Module:
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
     except DeriveError:
-        if given or (told := _told(question)) is None:
+        if given or (told := _told(question) or _phrased(question)) is None:
             raise
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
@@ -123,6 +123,20 @@ def _told(question: Question) -> Module | None:
 
     try:
         return told_module(question.card, question.prose)
+    except (Unread, DeriveError):
+        return None
+
+
+def _phrased(question: Question) -> Module | None:
+    """The layer that phrases name, where no formula is written; None where they do not."""
+    from derive.question.sentences.tokens import in_english
+    from derive.question.told.phrases import phrased_module
+    from derive.question.told.values import Unread
+
+    if any(map(equates, question.prose.formulas)) or not in_english(question.prose.text):
+        return None
+    try:
+        return phrased_module(question.card, question.prose)
     except (Unread, DeriveError):
         return None
 

@@ -104,13 +104,14 @@ def _complement(token: Token) -> Say | None:
 _COMPLEMENT = re.compile(r"\s*(?:\\(?:mathbf|mathbb|bm)\s*\{?\s*)?1\}?\s*-.*")
 
 
+_TAKEN_DOWN = frozenset("measured recorded sampled observed digitised discretised".split())
 UNSAFE, _ALTERED = words_of("en", "UNSAFE"), words_of("en", "ALTERED")
 
 
 def _datum(token: Token) -> str | None:
     """A word before an image or a signal that changes nothing of it."""
     other = token.kind != "word" or number_of(token) is not None or token.text in UNSAFE or token.text in _ALTERED
-    return None if other else ""
+    return None if other or token.text.endswith("ed") and token.text not in _TAKEN_DOWN else ""
 
 
 ATOMS: dict[str, Callable[[Token], Any]] = {

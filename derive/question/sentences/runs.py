@@ -18,6 +18,8 @@ ACTIVATIONS = frozenset("relu leaky_relu prelu elu sigmoid tanh softplus gelu se
                         "hard_tanh hard_sigmoid hard_swish modulus sine relu6".split())
 LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_cross_entropy binary_cross_entropy "
                    "hinge absolute_error logistic_loss log_cosh negative_log_likelihood".split())
+CATALOGUED = frozenset("instance_norm layer_norm batch_norm softmax leaky_relu prelu elu linear relu sigmoid "
+                       "tanh".split())
 _MOST_WORDS = 5
 _UNITS = frozenset({"unit", "units", "neuron", "neurons"})
 
@@ -60,7 +62,7 @@ def _safe(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield at + 1, ""
 
 
-_COMPUTING = ("part", "operation", "twist", "model", "joined", "skip", "statistic")
+COMPUTING = ("part", "operation", "twist", "model", "joined", "skip", "statistic")
 
 
 def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
@@ -68,7 +70,7 @@ def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     if at < len(tokens) and tokens[at].kind == "word":
         word = tokens[at].text
         known = len(word) == 1 or word in NUMBERS or word in vocabulary("en")
-        if not known and not any(spans(word, family) for family in _COMPUTING):
+        if not known and not any(spans(word, family) for family in COMPUTING):
             yield at + 1, ""
 
 
@@ -186,7 +188,7 @@ def _question(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
         yield len(tokens), ""
 
 
-_CONCEPTS = words_of("en", "CONCEPTS") | words_of("en", "CHANGES") | words_of("en", "CHANGES_REQUEST")
+_CONCEPTS = frozenset().union(*(words_of("en", name) for name in ("CONCEPTS", "CHANGES", "CHANGES_REQUEST", "ALTERED")))
 
 
 def _neutral(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
@@ -232,7 +234,8 @@ def _drawing(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
-    "actname": _part_of(ACTIVATIONS), "losspart": _part_of(LOSSES), "REST": request_atoms.rest,
+    "actname": _part_of(ACTIVATIONS), "catalogued": _part_of(CATALOGUED), "losspart": _part_of(LOSSES),
+    "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,
     "pooling": _pooling,

@@ -172,6 +172,7 @@ _ABOVE, _BESIDE = 0.8, 0.9
 _MIDDLE, _BELOW = 2.4, 1.1
 _WIDE, _APART = 3.2, 0.9  # an output in a column, and the way to the next
 _ARROWS = 9  # more of them are a tangle
+_FITS = 3  # signs of a sum within a cell
 
 
 @dataclass(frozen=True)
@@ -236,14 +237,14 @@ def _column(example: Example, letters: Letters, grid: Grid, middle: float, name:
     """The outputs one below the other, and an arrow between each and the entry that it selected."""
     x, top = grid.right + _MIDDLE, middle - len(values) * _APART / 2
     items: list[Item] = []
-    lanes: dict[float, int] = {}
+    lanes: dict[float, dict[Index, float]] = {}
     for n, (at, cell) in enumerate(example.chosen.items()):
         y = top + n * _APART
         text = f"{letters.entry(name, at)[:-1]} = {values[at]}$"
         items.append(Cell(x, y, "cell", text, width=_WIDE, height=_APART - 0.15))
         u, v = grid.middle(cell)
-        lane = lanes[v] = lanes.get(v, -1) + 1  # beside the numbers of a row, not through them
-        v += (0.37, -0.37, 0.29, -0.29)[lane % 4]
+        row = lanes.setdefault(v, {})  # a lane for each entry, beside the numbers of a row, not through them
+        v += row.setdefault(cell, (0.37, -0.37, 0.29, -0.29)[len(row) % 4])
         w = y + _APART / 2 - 0.08
         path = ((u + 0.4, v), (grid.right + 0.1, v), (x - 0.35, w), (x - 0.08, w))
         items.append(Line(path if role == "forward" else path[::-1], role, smooth=True))
@@ -295,8 +296,9 @@ def _cell(example: Example, grid: Grid, at: Index, numbers: Values) -> Cell:
     role = example.role(at) if inputs else "cell"
     note = ""
     parts = [example.upstream[k] for k in example.senders(at)]
-    if len(parts) == 2 and numbers is example.gradient:  # three do not fit a cell
-        note = number(str(parts[0]) + "".join(f"+{p}" if p >= 0 else str(p) for p in parts[1:]))
+    if len(parts) > 1 and numbers is example.gradient:
+        added = str(parts[0]) + "".join(f"+{p}" if p >= 0 else str(p) for p in parts[1:])
+        note = number(added) if len(added) <= _FITS else ""
     return Cell(*grid.corner(at), role, number(numbers[at]), note)
 
 

@@ -30,6 +30,7 @@ _BRACES = re.compile("[{}]")  # of \delta_{a^{(l)}} an entry shows \delta_{a^{(l
 _DIGITS, _FORMULA = re.compile(r"\d+"), re.compile(r"\$[^$]+\$")
 _COORDINATE = re.compile(r"\$-?\d+\$")
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?")
+_ADDEND = re.compile(r"[+-]?\d+(?:/\d+)?")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _COMPUTED = {"target": r"(\$[^$]+\$)", "sources": r"([^.]*)"}
 _WAY = {"output": r"\$[^$]+\$", "source": r"\$[^$]+\$", "value": rf"({_NUMBER.pattern})",
@@ -222,6 +223,8 @@ def routing(scene: Scene, said: Mapping[str, Any] | None = None, language: str =
     for cell, parts in came.items():
         if sum(parts) != _number(cell):
             wrong = wrong or f"the gradients {', '.join(map(str, parts))} come to an entry with {_number(cell)}"
+        if cell.note and sorted(map(Fraction, _ADDEND.findall(cell.note.replace("−", "-")))) != sorted(parts):
+            wrong = wrong or f"{cell.note} stands where {', '.join(map(str, parts))} come"
         if cell.role != ("chosen" if len(parts) == 1 else "shared"):
             wrong = wrong or f"an entry to which {len(parts)} gradients come is marked as {cell.role}"
     return [_verdict(evidence, wrong, len(ways))]

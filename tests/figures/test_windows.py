@@ -94,12 +94,22 @@ def test_marks_and_arrows_follow_the_selected_entries(name: str) -> None:
         assert sum(isinstance(i, Line) and i.role == role for i in scene.items) == arrows
 
 
-@pytest.mark.parametrize("name", ["overlap", "many"])
-def test_addends_sum_to_the_number_above_them(name: str) -> None:
+@pytest.mark.parametrize("name", GEOMETRIES)
+def test_addends_fit_their_cell_and_sum_to_the_number_above_them(name: str) -> None:
     noted = [i for i in scenes()[f"routing: {name}"].items if isinstance(i, Cell) and i.note]
-    assert noted
+    assert noted or name != "many"
     for cell in noted:
-        assert sum(map(int, re.findall(r"[+-]?\d+", cell.note))) == int(cell.text.strip("$"))
+        assert len(cell.note.strip("$")) <= 3 and sum(map(int, re.findall(r"[+-]?\d+", cell.note))) == int(cell.text.strip("$"))
+
+
+@pytest.mark.parametrize("name", ["tile", "overlap", "padded", "gaps", "dilated"])
+def test_ways_of_one_entry_share_a_lane_and_no_others_do(name: str) -> None:
+    if f"routing: {name}" in scenes():
+        ways = [i.points for i in scenes()[f"routing: {name}"].items if isinstance(i, Line) and i.role == "forward" and i.smooth]
+        lanes: dict[float, set[float]] = {}
+        for (u, v), *_ in ways:
+            lanes.setdefault(round(v, 3), set()).add(round(u, 3))
+        assert all(len(starts) == 1 for starts in lanes.values())
 
 
 def test_the_description_tells_every_way() -> None:

@@ -69,6 +69,14 @@ def test_a_changed_arrow_number_or_mark_is_refuted(kind: type, role: str, change
     assert found.verdict is Verdict.REFUTED
 
 
+def test_addends_that_are_not_what_came_are_refuted() -> None:
+    drawn = scene(drawn_on("cards/pooling/overlapping_max_pooling.md"), "routing")
+    noted = next(i for i in drawn.items if isinstance(i, Cell) and i.note)
+    for note in ("$6-2$", "$4$", "$5+1$"):
+        (found,) = routing(replace(drawn, items=tuple(replace(i, note=note) if i is noted else i for i in drawn.items)))
+        assert found.verdict is Verdict.REFUTED and "stands where" in (found.counterexample or "")
+
+
 @pytest.mark.parametrize("layer", [*CARDS, derive.layer("max_pool", kernel_size=2, stride=1, input_size=(5, 5))],
                          ids=["card", "row", "plane", "many"])
 def test_each_number_of_the_ways_is_the_layer_s(layer: object) -> None:

@@ -30,6 +30,14 @@ def answered(sheet: Sheet, module: Module) -> Iterator[Check]:
                     if (of, wrt) not in given and not cells & {*_texts(of, wrt, module)} and _is_known(of, module)]
     if missing:
         yield _refuted("What is asked for is in the answer", f"{missing[0]} is not")
+    placed: dict[str, list[int]] = {}  # of each output by itself: the answer takes these one after the other
+    for m in sheet.answer:
+        if isinstance(m, Math) and m.name not in ("between", "numbers", "definition") and (
+                place := _place(m, module)) is not None:
+            placed.setdefault(next((of for of, _ in _lefts(m)), "") if module.wanted else "", []).append(place)
+    for places in placed.values():
+        if places != sorted(places):
+            yield _refuted("The answer is in the order of the question", f"places {', '.join(map(str, places))}")
     words = " ".join(b.text for b in sheet.answer if isinstance(b, Prose))
     for claim in sheet.claims:
         if claim.macro.startswith("answer_") and claim.words and claim.words not in words:
@@ -56,6 +64,19 @@ def _asked(module: Module) -> list[Asked]:
     found = [(module.output, name) for name in inputs if "jacobian" in module.asked]
     found += [(of, name) for name in inputs if "vjp" in module.asked]
     return found + [(of, name) for name in module.parameters if "parameters" in module.asked]
+
+
+def _place(math: Math, module: Module) -> int | None:
+    """Where a formula of the answer is asked for: of derivatives that are named by itself, else by its kind."""
+    left = next(_lefts(math), None)
+    if module.wanted:
+        asked = _asked(module)
+        return asked.index(left) if left in asked else None
+    wrt = left[1] if left is not None else None
+    kinds = ("forward",) if wrt is None else ("parameters",) if wrt in module.parameters else ("jacobian", "vjp")
+    if wrt is None and math.name != "forward":
+        return None
+    return next((n for n, kind in enumerate(module.asked) if kind in kinds), None)
 
 
 def _lefts(math: Math) -> Iterator[Asked]:

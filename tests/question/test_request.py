@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from derive.card import Card
@@ -11,6 +13,7 @@ from derive.module import Module
 from derive.notation import symbols, write
 from derive.question import module_of
 from derive.question.requests.request import Spoken
+from tests.bank import named
 
 CASES = r"""
 derive the backward message and the parameter message. | vjp parameters
@@ -320,3 +323,11 @@ def test_letters_by_which_parameter_messages_are_asked_for_are_parameters() -> N
 def test_all_letters_of_a_list_are_said_to_be_asked_for(asked: str, said: str) -> None:
     module = read(rf"Let $y = \tanh(\sum_j w_j x_j + b)$. Derive the gradients {asked}.")
     assert [r for r in module.readings if r.startswith("asked")] == [f"{said} (line 5: “{asked}”)"]
+
+
+@pytest.mark.parametrize("name", ["max_pooling_backward", "huber", "logistic_regression", "average_pooling", "linear_squared"])
+def test_a_derivative_that_is_asked_for_stands_on_the_line_that_is_named(name: str) -> None:
+    text = named(name).read_text("utf-8")
+    lines, readings = text.splitlines(), module_of(Card.parse(text)).readings
+    found = [found for r in readings if (found := re.fullmatch(r"asked for (\$.*\$) \(line (\d+)\)", r))]
+    assert found and all(r"\frac{\partial" in lines[int(f[2]) - 1] for f in found)

@@ -190,6 +190,35 @@ def test_a_hundred_grids_follow_the_layer() -> None:
 
 
 @needs_chromium
+def test_numbers_are_read_as_people_write_them() -> None:
+    one = cases(solved(CARDS[0]), 1)[0]
+    one["source"][0][0], one["source"][3][3] = "2000,5", "\u22120.25"
+    one["source"][2][2], one["source"][2][3], one["source"][3][2] = "-7", "\u22129", " -8 "
+    (shown,) = visit(page(CARDS[0]), FILL, [one]).result
+    assert (shown["output"][0][0][0], shown["output"][1][1][0]) == ("2000.5", "\u22120.25")
+
+
+@needs_chromium
+def test_the_window_of_an_output_is_outlined_and_a_printed_page_is_open() -> None:
+    seen = visit(page(CARDS[0]), OPEN + """
+      const cells = (name) => [...document.querySelectorAll(`[data-name=${name}] tbody tr`)].map((r) => [...r.querySelectorAll("td")]);
+      const input = cells("input"), output = cells("output");
+      output[1][0].dispatchEvent(new Event("pointerenter"));
+      const outlined = input.flatMap((row, i) => row.flatMap((td, j) => td.hasAttribute("data-window") ? [[i, j]] : []));
+      output[1][0].dispatchEvent(new Event("pointerleave"));
+      const left = document.querySelectorAll("[data-window]").length;
+      const steps = [...document.querySelectorAll("details.step")];
+      for (const step of steps.slice(1)) step.open = false;
+      dispatchEvent(new Event("beforeprint"));
+      const printed = steps.every((s) => s.open);
+      dispatchEvent(new Event("afterprint"));
+      return { outlined, left, printed, after: steps.filter((s) => s.open).length };
+    """)
+    assert seen.result["outlined"] == [[2, 0], [2, 1], [3, 0], [3, 1]]
+    assert (seen.result["left"], seen.result["printed"], seen.result["after"]) == (0, True, 1)
+
+
+@needs_chromium
 def test_what_is_no_number_is_marked_and_leaves_the_rest() -> None:
     one = cases(solved(CARDS[0]), 1)[0]
     one["source"][0][0] = "x"

@@ -46,6 +46,7 @@ def told(old: str, new: str) -> Callable[[Scene], Scene]:
 
 
 ASKED, SAID, WORDS = "What is asked for is in the answer", "What the answer was to say is said", "The words of a picture"
+ORDER = "The answer is in the order of the question"
 POOLING, LSTM = "max_pooling_backward", "lstm_by_name"
 PLANTED: dict[str, tuple[str, Change, str]] = {
     "a derivative is missing": (POOLING, without(named("jacobian_x")), ASKED),
@@ -57,6 +58,8 @@ PLANTED: dict[str, tuple[str, Change, str]] = {
     "the numbers are missing": ("two_layers_numbers", without(named("numbers")), ASKED),
     "a row of numbers is missing": ("one_neuron_step", lambda sheet: replace(sheet, answer=tuple(
         replace(b, rows=b.rows[:-1]) if isinstance(b, Table) else b for b in sheet.answer)), ASKED),
+    "the answer is in another order": ("prelu_network", lambda sheet: replace(sheet, answer=sheet.answer[::-1]), ORDER),
+    "derivatives are in another order": ("contrastive_pairs", lambda sheet: replace(sheet, answer=sheet.answer[::-1]), ORDER),
     "letters are not told": ("prelu_network", without(words("is the input")), SAID),
     "shapes are not told": ("affine_layer", without(words("In the matrix form")), SAID),
     "rows that are picked are not told": ("maxout_unit", without(words("collects")), SAID),

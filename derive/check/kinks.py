@@ -286,8 +286,8 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
     known = (*scope.tied, *further)
     for number in range(max(_MORE, len(known)) if known else 0):
         point = known[number] if number < len(known) else scope.further(number - len(known))
-        around: Sequence[Point] = ()
-        wide: Sequence[Point] = ()
+        around: _Made | None = None
+        wide: _Made | None = None
         for at in claim.assignments(point):
             named = dict(zip(claim.variables, at, strict=True))
             try:
@@ -295,16 +295,16 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
                 if sides is None or sides[0] is not Undefined:  # there is a derivative: the two were compared
                     continue
                 taken = decimal_of(own(point, at))
-                around = around or _neighbours(point, number)
-                low, high, close = _span(of, around, named)
-                if abs(taken) > _SINGULAR or low - close <= taken <= high + close:
+                if abs(taken) > _SINGULAR:
                     continue
-                if high - low > close or not sure:  # one side may be narrow
-                    wide = wide or (*around, *_around(point, random.Random(number), _WIDE))
-                    low, high, close = _span(of, wide, named)
+                around = around or _neighbours(point, number)
+                low, high, close = _span(of, around, named, taken)
+                if not _holds((low, high, close), taken) and (high - low > close or not sure):  # one may be narrow
+                    wide = wide or _Made(itertools.chain(around, _around(point, random.Random(number), _WIDE)))
+                    low, high, close = _span(of, wide, named, taken)
             except PASSED:
                 continue
-            if low - close <= taken <= high + close:
+            if _holds((low, high, close), taken):
                 continue
             slopes = f"{low:.6g}" if high - low <= close else f"{low:.6g} to {high:.6g}"
             found = f"for {point.describe()}: {taken:.6g}, and {slopes} around it"
@@ -315,12 +315,25 @@ def outside(node: Rel, whole: Cond, scope: Scope, further: tuple[Point, ...] = (
     return (found, True) if found else None
 
 
-def _span(of: Callable[[Point, dict[Idx, int]], Any], points: Iterable[Point],
-          named: dict[Idx, int]) -> tuple[Any, Any, Any]:
-    """The least and the largest slope at these points, and what is taken for equal."""
-    near = [decimal_of(of(p, named)) for p in points]
+def _span(of: Callable[[Point, dict[Idx, int]], Any], points: Iterable[Point], named: dict[Idx, int],
+          taken: Any) -> tuple[Any, Any, Any]:
+    """The least and the largest slope at these points, and what is taken for equal; no more of them than hold it."""
+    near = list[Any]()
+    for point in points:
+        near.append(decimal_of(of(point, named)))
+        if _holds(span := _between(near), taken):  # more of them only widen it
+            return span
+    return _between(near)
+
+
+def _between(near: Sequence[Any]) -> tuple[Any, Any, Any]:
     low, high = min(near), max(near)
     return low, high, decimal_of(_CLOSE) * max(1, abs(low), abs(high))
+
+
+def _holds(span: tuple[Any, Any, Any], taken: Any) -> bool:
+    low, high, close = span
+    return bool(low - close <= taken <= high + close)
 
 
 def left_out(node: Rel, whole: Cond, scope: Scope) -> str | None:
@@ -423,10 +436,26 @@ def _slope(head: Node) -> Callable[[Point, dict[Idx, int]], Any] | None:
     return None
 
 
+class _Made:
+    """Points that are made when they are come to, and once."""
+
+    def __init__(self, source: Iterator[Point]) -> None:
+        self._source, self._made = source, list[Point]()
+
+    def __iter__(self) -> Iterator[Point]:
+        for n in itertools.count():
+            if n == len(self._made):
+                try:
+                    self._made.append(next(self._source))
+                except StopIteration:
+                    return
+            yield self._made[n]
+
+
 @lru_cache(maxsize=_KEPT)
-def _neighbours(point: Point, seed: int) -> tuple[Point, ...]:
+def _neighbours(point: Point, seed: int) -> _Made:
     """Points around it, the same for all equations that are looked at there."""
-    return tuple(_around(point, random.Random(seed)))
+    return _Made(_around(point, random.Random(seed)))
 
 
 def _around(point: Point, source: random.Random, count: int = _NEAR, step: Fraction = _STEP) -> Iterator[Point]:

@@ -362,8 +362,8 @@ def _held(claim: Rel, node: Cond, scope: Scope, found: Verdict, evidence: str,
           proved: Callable[[Cond], bool]) -> Found:
     """What held at the points drawn, looked at on the boundaries and at the numbers that it names itself."""
     own: set[Fraction] = {abs(n.value) for e in scope.module.equations for n in walk(e) if isinstance(n, Num)}
-    windows = {a for _, f in scope.module.fields for axis in f.axes
-               for a in (getattr(axis, "kernel_size", 0), getattr(axis, "stride", 0))}
+    windows = {vars(axis).get(name, 0) for _, f in scope.module.fields for axis in f.axes
+               for name in ("kernel_size", "stride", "outputs")}
     known = own | {Fraction(n - d) for n in windows for d in (0, 1)}
     if kinks.far(node, known if scope.module.fields else set(), scope):
         return Found(Verdict.NOT_READ, "it compares an index with a number that the sizes tried may not reach")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 
 from derive.dataset.functions import drawn as drawn_function
@@ -14,6 +14,7 @@ from derive.records import dataclass
 
 _LETTERS = {"input": "xuvX", "weights": "WVAUM", "bias": "bcd", "target": "ytd", "loss": (r"\ell", "L", "E"),
             "output": "yzh", "preactivation": "sza"}
+_DRAWN = ("linear", "residual", "softmax", "log_softmax")  # by kinds of chains of their own
 _OWN = 0.3  # of the activations are functions of the row's own
 _NUMBERS = {"slope": ("0.1", "0.2", "0.01", "0.25", "1/3"), "frequency": ("2", "3", "4"),
             "quantile": ("0.9", "0.1", "1/4"), "focusing": ("2", "3")}
@@ -101,44 +102,51 @@ def _ending(pick: Random) -> list[str]:
     return [*before, _named(pick, spec)]
 
 
-def _windows(pick: Random, axes: int) -> dict[str, str]:
-    def each(low: int, high: int) -> str:
-        found = [str(pick.randint(low, high)) for _ in range(axes)]
+def _windows(pick: Random, axes: int, odd: bool = False) -> dict[str, str]:
+    def each(low: int, high: int, step: int = 1) -> str:
+        found = [str(pick.randrange(low, high + 1, step)) for _ in range(axes)]
         return f"({', '.join(found if pick.random() < 0.5 else found[:1] * axes)})"
 
-    given = {"kernel_size": each(2, 5 if axes == 1 else 3)}
+    given = {"kernel_size": each(3, 5 if axes == 1 else 3, 2) if odd else each(2, 5 if axes == 1 else 3)}
     if pick.random() < 0.8:
         given["stride"] = each(1, 4 if axes == 1 else 3)
-    if pick.random() < 0.3:
+    if pick.random() < 0.3 and not odd:
         given["padding"] = each(0, 1)
     if pick.random() < 0.25:
         given["dilation"] = each(1, 3 if axes == 1 else 2)
     return given
 
 
-_PLAIN = ("max_pool", "min_pool", "avg_pool", "sum_pool")
-
-
-def _pool(pick: Random, axes: int) -> str:
-    names = _PLAIN if axes > 1 else None  # what has many numbers in it takes long to check
-    spec = pick.choice([s for s in LAYERS if isinstance(s, Pooling) and s.form == "window" and s.name != "median_pool"
-                        and (names is None or s.name in names)])
-    given = _windows(pick, axes)
+def _pool(pick: Random) -> tuple[int, str]:
+    """The number of its axes, and a pooling: over windows, all of its input, or so many parts of it."""
+    form = pick.choices(("window", "global", "adaptive"), (8, 1, 1))[0]
+    spec = pick.choice([s for s in LAYERS if isinstance(s, Pooling) and s.form == form])
+    odd = "median" in spec.name  # is one of the entries where their number is odd
+    axes = pick.choice((1, 1, 2))
+    given = _windows(pick, axes, odd) if form == "window" else {}
+    if form == "adaptive":
+        given["output_size"] = f"({', '.join(str(pick.randint(2, 3)) for _ in range(axes))})"
     if "norm" in spec.options and pick.random() < 0.5:
         given["norm"] = pick.choice(("1", "3", "4"))
     if "sharpness" in spec.options and pick.random() < 0.5:
         given["sharpness"] = pick.choice(("2", "3", "1/2"))
-    return _with(spec.name, given)
+    return axes, _with(spec.name, given)
 
 
-def _convolution(pick: Random) -> str:
-    name = pick.choice(("conv1d", "conv1d", "conv1d", "depthwise_conv1d"))
-    given: dict[str, str] = _windows(pick, 1)
-    if name == "conv1d" and pick.random() < 0.6:
-        given["channels"] = "false"
-    if pick.random() < 0.4:
-        given["bias"] = "false"
-    return _with(name, given)
+def _catalogued(pick: Random, spec: Layer) -> tuple[int | None, str]:
+    """The number of its input's axes, and the layer with some of its options."""
+    given: dict[str, str] = {}
+    if "kernel_size" in spec.options:
+        given = _windows(pick, spec.ranks({**spec.options, "channels": False})[0])
+    for option, value in spec.options.items():
+        if option in ("pieces", "filters", "units") and (pick.random() < 0.2 or option == "pieces"):
+            given[option] = pick.choice(("2", "3"))
+        elif option in ("bias", "channels", "inverted") and pick.random() < 0.4:
+            given[option] = "false"
+        elif option == "causal" and value is False and pick.random() < 0.3:
+            given[option] = "true"
+    own = spec.ranks({**spec.options, **{option: value != "false" for option, value in given.items()}})
+    return (pick.choice(own) if own else 1), _with(spec.name, given)
 
 
 # --- kinds of chains: the number of the input's axes, and the parts ---------------------------------------------------
@@ -170,22 +178,26 @@ def _readout(pick: Random, functions: list[str]) -> Parts:
 
 
 def _pooled(pick: Random, functions: list[str]) -> Parts:
-    axes = pick.choice((1, 1, 2))
-    pool = _pool(pick, axes)
+    axes, pool = _pool(pick)
     if pick.random() < 0.5:
         return axes, [pool]
     other = _activation(pick, functions)
     return axes, [pool, other] if pick.random() < 0.6 else [other, pool]
 
 
+def _of_one(pick: Random, functions: list[str], among: Callable[[Layer], bool], after: float) -> Parts:
+    """A layer of the catalogue, and behind it an activation with this probability."""
+    axes, layer = _catalogued(pick, pick.choice([*filter(among, _of_kind("layer"))]))
+    return axes, [layer, *([_activation(pick, functions)] if pick.random() < after else [])]
+
+
 def _convolved(pick: Random, functions: list[str]) -> Parts:
-    return None, [_convolution(pick)] + ([_activation(pick, functions)] if pick.random() < 0.7 else [])
+    return _of_one(pick, functions, lambda spec: "kernel_size" in spec.options, 0.7)
 
 
-def _normalised(pick: Random, functions: list[str]) -> Parts:
-    norm = pick.choice(("layer_norm", "rms_norm", "batch_norm"))
-    return 1, [*([_linear(pick)] if pick.random() < 0.3 else []), norm,
-               *([_activation(pick, functions)] if pick.random() < 0.5 else [])]
+def _other(pick: Random, functions: list[str]) -> Parts:
+    """Whatever else the catalogue has, by itself and before others: what is added to it is drawn."""
+    return _of_one(pick, functions, lambda spec: "kernel_size" not in spec.options and spec.name not in _DRAWN, 0.8)
 
 
 def _softmaxed(pick: Random, functions: list[str]) -> Parts:
@@ -198,12 +210,6 @@ def _residual(pick: Random, functions: list[str]) -> Parts:
     return 1, [f"residual({_activation(pick, functions)})", _activation(pick, functions)]
 
 
-def _gated(pick: Random, functions: list[str]) -> Parts:
-    part = pick.choice(("glu", "rnn", "dropout", "maxout(pieces=2)", "maxout(pieces=3)", "embedding"))
-    return 1, [part, *([_activation(pick, functions)] if pick.random() < 0.9 else [])]
-
-
 _KINDS = {"elementwise": (_elementwise, 17), "neurons": (_neurons, 15), "network": (_network, 24), "deep": (_deep, 3),
           "readout": (_readout, 13), "pooled": (_pooled, 14), "convolved": (_convolved, 5),
-          "normalised": (_normalised, 3), "softmaxed": (_softmaxed, 4), "residual": (_residual, 4),
-          "gated": (_gated, 3)}  # fmt: skip
+          "other": (_other, 6), "softmaxed": (_softmaxed, 4), "residual": (_residual, 4)}  # fmt: skip

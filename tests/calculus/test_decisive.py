@@ -9,7 +9,7 @@ from tests.bank import composed
 
 STEPS = {
     "logistic_regression": (r"p \cdot (1 - p)$ cancels", r"= ((1 - t) p - (1 - p) t) x_{j} = (p - t) x_{j}"),
-    "softmax_cross_entropy": (r"\sum_{k} t_{k} = 1$, which the question", r"\sum_{j=1}^{K} t_{j}\right) = p_{k} - t_{k}"),
+    "softmax_cross_entropy": (r"\sum_{k} t_{k} = 1$, which is given", r"\sum_{j=1}^{K} t_{j}\right) = p_{k} - t_{k}"),
     "batch_normalisation": (r"the ways through $\mu$, $\sigma^2$ and $\hat{x}_{i}$ give their terms",
                             r"+ \frac{\delta_{y,j} \gamma}{\sqrt{\sigma^2 + \epsilon}} \\ &= \frac{\gamma}{"),
 }

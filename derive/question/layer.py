@@ -46,7 +46,7 @@ from derive.question.parts.unaccounted import (
     refuse_unaccounted,
 )
 from derive.question.posed import is_posed
-from derive.question.posed_request import in_items, refuse_unbound
+from derive.question.posed_request import in_items, not_answered, refuse_unbound
 from derive.question.requests.excepted import refuse_held, refuse_turned
 from derive.question.requests.request import (
     AskingInWords,
@@ -55,11 +55,19 @@ from derive.question.requests.request import (
     requested,
     twice,
 )
-from derive.question.requests.slots import Place, called, refuse_called, refuse_open, refuse_requests
+from derive.question.requests.slots import (
+    Place,
+    called,
+    refuse_asked,
+    refuse_called,
+    refuse_open,
+    refuse_passed,
+)
 from derive.question.windows.pooling import tie_rule_of
 from derive.question.windows.stated import Reader
 from derive.question.windows.wording import words_of
 from derive.question.windows.written import Fields, fields_of, refuse_other_stride
+from derive.question.worded import Worded, refuse_another, worded
 from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 from derive.question.words.reading import Read, question_formulas
@@ -98,6 +106,7 @@ class State:
     by_letters: bool = False  # letters alone say what is asked
     arrives: bool = False  # the gradient that comes in is given
     posed: bool = False  # by its formulas: words describe what they compute
+    worded: Worded | None = None  # how words ask for messages of what formulas compute
     held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
     fields: Fields = ()
     tie_rule: str = "first"
@@ -155,8 +164,18 @@ def definitions_found(state: State) -> State:
 
 def request_known(state: State) -> State:
     """No word in what is asked is unknown."""
-    if not state.statement.derive:
-        (refuse_unbound if state.posed else refuse_requests)(state.prose)
+    if state.statement.derive:
+        return state
+    if not state.posed:
+        refuse_passed(state.prose)
+        refuse_another(state.prose)
+    try:
+        (refuse_unbound if state.posed else refuse_asked)(state.prose)
+    except CardError:
+        found = None if state.of_parts else worded(state.prose, state.layer)
+        if found is None:
+            raise
+        return replace(state, worded=found)
     return state
 
 
@@ -298,6 +317,8 @@ def request_read(state: State) -> State:
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
     wanted = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
+    if state.worded is not None:
+        wanted = state.worded.widened(wanted, any(role.role == "parameters" for role in state.roles.values()))
     return replace(state, wanted=wanted, by_letters=asking.by_letters, arrives=asking.arrives)
 
 
@@ -309,9 +330,11 @@ def nouns_found(state: State) -> State:
 
 def nouns_known(state: State) -> State:
     """No such word, unless what is asked does not depend on what it says; then the sheet tells."""
-    if not state.by_letters:
-        refuse_called(state.prose, state.held)
+    everything = state.worded is not None and state.worded.everything
+    if not (state.by_letters and not everything):
         refuse_held(state.prose, state.roles, state.card)
+    if not (state.by_letters or everything):
+        refuse_called(state.prose, state.held)
         return state
     said = {name: f"{state.prose.said(*place)} says no role, and what is asked does not depend on it"
             for name, place in state.held}
@@ -342,7 +365,8 @@ def module_made(state: State) -> State:
     facts = facts_of(state.found, state.prose, list(state.mentions), layer.given, layer.table)
     module = specified(layer, state.roles, state.wanted, facts, state.fields, state.nodes, written)
     shortened = short(with_trees(question_formulas(card)))
-    readings = (*said_of(layer), *shortened, *state.said, *state.wanted.readings)
+    besides = not_answered(state.prose) if state.posed or state.worded is not None else ()
+    readings = (*said_of(layer), *shortened, *state.said, *state.wanted.readings, *besides)
     parts = [p.name for p in Chain(state.prose).parts] if state.of_parts else []
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
     return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,

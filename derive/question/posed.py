@@ -148,7 +148,7 @@ def _is_question(tokens: Sentence, prose: Prose) -> bool:
 
 
 def _is_told(clause: Sentence, prose: Prose) -> bool:
-    """The sentence speaks of habits, of what would be, of other layers."""
+    """The sentence speaks of habits, of what would be or is an error, of other layers."""
     start, stop = prose.sentence(clause[0].start)
     return bool(named(prose.text[start:stop], *_TOLD)) or not _UNREAL.isdisjoint(
         prose.text[start:stop].split())

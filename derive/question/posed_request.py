@@ -27,6 +27,7 @@ from derive.question.words.prose import Prose
 _words = partial(words_of, "en")
 _TOLD, _HOW, _VALUED = _words("TELLS_MORE"), _words("SAID_WITH"), _words("ASKS_FOR_VALUES")
 _ASIDE, _AND, _TOWARDS = _words("TELLS_UP_TO_AN_ORDER"), _words("JOINS_ITEMS"), _words("TOWARDS")
+_TELLS_ON = _words("TELLS_ON")
 _WHAT, _ABOVE = _words("OPENS_A_NOUN"), _words("MEANS_ABOVE")
 _OF_REQUESTS = ("request", "derivative", "message", "wrt", "between", "naming", "ask", "small", "geometry")
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -54,8 +55,30 @@ def refuse_unbound(prose: Prose) -> None:
                                         line=prose.plain.line(first.start)))
 
 
-def items(tokens: Sentence) -> Iterator[Sentence]:
-    """The items behind the first order of a sentence, without clauses that tell why, where or how, and brackets."""
+def items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
+    """The items behind the first order of a sentence that ask for what a layer has, not for words: «and compare …».
+
+    ``with_manner``: and what tells with, in or as what it is to be said.
+    """
+    yield from (item for item in _items(tokens, with_manner) if not _tells_on(item))
+
+
+def not_answered(prose: Prose) -> Iterator[str]:
+    """What is asked for besides: «and test the case $c = 0$»."""
+    for tokens in sentences(prose):
+        for item in (i for i in _items(tokens) if asks(tokens) and _tells_on(i)):
+            if not named(" ".join(t.text for t in item), "ask.explain"):  # of which is told anyway
+                said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
+                yield f"not answered, since no derivative is asked for: {said}"
+
+
+def _tells_on(item: Sentence) -> bool:
+    first = next((t for n, t in enumerate(item) if t.text not in _AND and not orders(item, n)), None)
+    return first is not None and first.text in _TELLS_ON
+
+
+def _items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
+    """All items, without clauses that tell why, where or how, and brackets."""
     first = next((n for n, _ in enumerate(tokens) if orders(tokens, n) and "order" not in {
         t.text for t in tokens[max(0, n - 2) : n]}), 0)  # not «in order to obtain …»
     found: list[Token] = []
@@ -69,7 +92,7 @@ def items(tokens: Sentence) -> Iterator[Sentence]:
             told = 0 if token.text == ":" or orders(tokens, n) else 2
         else:
             goes_on = bool(told) and (token.text not in (",", ";") or _is_letter(tokens, n + 1))
-            told = int(goes_on or token.text in _TOLD or _tells_how(tokens, n))
+            told = int(goes_on or token.text in _TOLD or (not with_manner and _tells_how(tokens, n)))
         ends = token.kind == "sign" or token.text in ("and", "well") or any(f.display for f in token.formulas)
         if ends and token.formulas and not (told or depth):
             found.append(token)
@@ -106,7 +129,9 @@ def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
 
 
 def _is_named(item: Sentence, after: Sequence[Token]) -> bool:
-    """«the gradient on the weights, ∂L/∂W»"""
+    """«the gradient on the weights, ∂L/∂W», «the score equations, that is, ∂L/∂w»"""
+    if [t.text for t in after[:2]] in (["that", "is"], ["i", "e"]) or (after and after[0].text == "namely"):
+        return any(t.formulas and t.said is Said.DERIVATIVE for t in after)
     derived = bool(after) and bool(after[0].formulas) and after[0].said is Said.DERIVATIVE
     return derived and bool(named(" ".join(t.text for t in item), "derivative", "wrt"))
 

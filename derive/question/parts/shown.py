@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from derive.expr import Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Pow, Reduce, walk
+from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Pow, Reduce, walk
 from derive.records import dataclass
 
 
@@ -63,6 +63,28 @@ class Formulas:
         bases += [n.args[0] for n in self.nodes if isinstance(n, Fn) and n.name == "abs"]
         return any(isinstance(base, Entry) for base in bases)
 
+    def adds(self, exponentials: int, numbers: int = 0) -> int:
+        """How many sums add at least so many exponentials, and numbers."""
+        sums = [n.terms for n in self.nodes if isinstance(n, Add)]
+        return sum(sum(any(isinstance(e, Fn) and e.name == "exp" for e in walk(t)) for t in terms) >= exponentials
+                   and sum(isinstance(t, Num) for t in terms) >= numbers for terms in sums)
+
+    @property
+    def logistic(self) -> bool:
+        """1/(1 + e^{-u}), e^u/(1 + e^u), ½(1 + tanh(u/2))."""
+        return self.adds(1, 1) > 0 or (self.calls("tanh") and self.numbers(0.5))
+
+    @property
+    def hyperbolic(self) -> bool:
+        """tanh u, (e^u − e^{-u})/(e^u + e^{-u}), (e^{2u} − 1)/(e^{2u} + 1), 2/(1 + e^{-2u}) − 1."""
+        return self.calls("tanh") or self.adds(2) > 1 or (self.adds(1, 1) > 0 and self.numbers(2, -2))
+
+    @property
+    def normalises(self) -> bool:
+        """e^{u_k} beside a sum of them."""
+        return self.adds(2) > 0 or any(isinstance(n, Reduce) and n.op == "sum" and Formulas.of([n.body]).calls("exp")
+                                       for n in self.nodes)
+
     @property
     def rooted(self) -> bool:
         return self.powers(0.5) or self.calls("sqrt")
@@ -72,10 +94,11 @@ class Formulas:
 SHOWN: dict[str, Callable[[Formulas], bool]] = {
     **dict.fromkeys(("relu", "prelu", "leaky_relu", "elu", "hinge", "squared_hinge", "absolute_error", "huber",
                      "cases"), lambda f: f.bends or f.rooted),
-    **dict.fromkeys(("sigmoid", "tanh"), lambda f: f.calls("exp", "tanh")),
+    "sigmoid": lambda f: f.logistic,
+    "tanh": lambda f: f.hyperbolic,
     **dict.fromkeys(("softplus", "cross_entropy", "binary_cross_entropy", "categorical_cross_entropy"),
                     lambda f: f.calls("log")),
-    "softmax": lambda f: f.calls("exp"),
+    "softmax": lambda f: f.normalises,
     **dict.fromkeys(("squared_error", "mean_squared_error"), lambda f: f.powers(2)),
     **dict.fromkeys(("max_pool", "maxout"), lambda f: f.reduces("max") or f.branches),
     **dict.fromkeys(("avg_pool", "global_avg_pool"), lambda f: f.reduces("sum")),

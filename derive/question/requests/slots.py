@@ -173,8 +173,18 @@ def _phrase(words: Sequence[re.Match[str]]) -> Iterator[Place]:
 
 def refuse_requests(prose: Prose) -> None:
     """Raise :class:`CardError` where a word that is not known says what is asked, or what a layer is passed through."""
+    refuse_passed(prose)
+    refuse_asked(prose)
+
+
+def refuse_passed(prose: Prose) -> None:
+    """Raise :class:`CardError` where a word that is not known says what a layer is passed through, or its loss."""
     refuse_words(prose, behind_joins(prose))
     refuse_words(prose, losses(prose))
+
+
+def refuse_asked(prose: Prose) -> None:
+    """Raise :class:`CardError` where a word that is not known says what is asked."""
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
         raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
@@ -239,7 +249,7 @@ def in_requests(prose: Prose) -> Iterator[Place]:
     yield from excepted(prose)
     yield from unknown_nouns(prose, asked)
     yield from tails(prose, asked)
-    for places in (_before_letters, _around_nouns, _of_others, _of_letters, _behind_kinds, _by_what, _listed):
+    for places in (_before_letters, _around_nouns, of_others, _of_letters, _behind_kinds, _by_what, _listed):
         yield from places(prose, asked)
 
 
@@ -305,7 +315,7 @@ def _around_nouns(prose: Prose, asked: Sentences) -> Iterator[Place]:
                 yield from unknown(prose.text, *word.span())
 
 
-def _of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
+def of_others(prose: Prose, asked: Sentences) -> Iterator[Place]:
     """«the negative gradient», «the inverse of the Jacobian», «the derivative of $\\log y$»: not the plain one."""
     nouns = named(prose.text, "request.jacobian", "request.gradient", "request.message")
     for noun in (n for n in nouns if prose.sentence(n.start) in asked and requested(prose.text, n.start)):

@@ -120,7 +120,7 @@ def vocabulary(language: str) -> frozenset[str]:
                     gather(way)
 
     for name, rows in grammar(language).items():
-        for row in rows if name != "STORY" else ():
+        for row in rows if name not in ("STORY", "TELLS_ON") else ():
             gather(row.pieces)
     return frozenset(found)
 

@@ -196,7 +196,8 @@ def in_english(text: str) -> bool:
 
 _ALWAYS = frozenset("derive differentiate".split())
 _ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
-                    "present simplify deduce state show define".split())
+                    "establish present simplify deduce state show define".split())
+_SOUGHT = frozenset("message messages gradient gradients".split())
 _BEFORE = frozenset("and then to first also please finally now next hence or it them therefore thus explicitly".split())
 
 
@@ -208,7 +209,8 @@ def asks(tokens: Sentence) -> bool:
     for n, token in enumerate(tokens):
         if orders(tokens, n) and not (defines and token.text == "define") and not _writes(tokens, n):
             return True
-        if token.text == "what" and _opens(tokens, n) and any(t.text in ("is", "are") for t in tokens[n : n + 3]):
+        if token.text in ("what", "which") and _opens(tokens, n) and any(
+                t.text in _SOUGHT or (token.text == "what" and t.text in ("is", "are")) for t in tokens[n : n + 3]):
             return True
     return False
 

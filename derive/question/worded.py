@@ -1,0 +1,128 @@
+"""Questions that ask in words for the messages of a layer that formulas compute.
+
+«Derive the message to the input and the gradients for its two matrices» has no letters. Where each noun is one of what
+the layer is given, whichever, the answer has the derivatives by all of it; words that the question has nowhere else may
+mean something else, and are left to the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from dataclasses import replace
+from functools import partial
+
+from derive.errors import CardError, Problem
+from derive.notation.rules.kinds import Said
+from derive.notation.symbols import name_of
+from derive.question.posed_request import items
+from derive.question.requests.excepted import excepted
+from derive.question.requests.of_what import tails
+from derive.question.requests.slots import of_others
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
+from derive.question.words.lexicon import named, spans
+from derive.question.words.prose import Prose
+from derive.records import dataclass
+from derive.specify.layer import Computed
+from derive.specify.wanted import Wanted
+
+_words = partial(words_of, "en")
+_HEADS, _ARRAYS, _OTHER = _words("HEADS_OF_ITEMS"), _words("IS_GIVEN"), _words("SOMETHING_ELSE")
+_KINDS, _AND, _ANOTHER = _words("KINDS_OF_MESSAGES"), _words("JOINS_ITEMS"), _words("OF_ANOTHER_LAYER")
+_FAMILIES = ("letter", "role", "request", "of_what", "derivative", "message", "wrt", "between", "naming", "small",
+             "ask", "upstream", "preposition", "numbers")
+_OUTPUT, _ARRIVES = _words("COMES_OUT"), _words("COMES_IN")
+_NO_MESSAGE = (Said.VALUE, Said.DERIVATIVE, Said.GRADIENT)
+_WORD = re.compile(r"[^\W\d_]{2}")
+
+
+@dataclass(frozen=True)
+class Worded:
+    """What words ask for: all that the layer is given, or the messages by their kinds alone."""
+
+    everything: bool
+
+    def widened(self, wanted: Wanted, trained: bool) -> Wanted:
+        """The request with the derivatives by all letters, where nouns have none."""
+        if not self.everything:
+            return wanted
+        kinds = dict.fromkeys((*wanted.kinds, "vjp", *(("parameters",) if trained else ())))
+        return replace(wanted, kinds=tuple(kinds), derivatives=(), places=(), parts=())
+
+
+def refuse_another(prose: Prose) -> None:
+    """Raise :class:`CardError` where what is asked for is of another layer: «of the layer that undoes this one»."""
+    read = {at for family in ("part", "request") for span in spans(prose.text, family)
+            for at in range(span.start, span.stop)}
+    for item in (i for tokens in sentences(prose) if asks(tokens) for i in items(tokens)):
+        for token in item:
+            if token.text in _ANOTHER and token.start not in read and not _names(item, token):
+                raise CardError(Problem(f"“{token.text}” is not understood in what is asked; write the derivatives "
+                                        "that are wanted, or `derive` in the front matter",
+                                        line=prose.plain.line(token.start)))
+
+
+def worded(prose: Prose, layer: Computed) -> Worded | None:
+    """How words ask; None where they ask for something else, or it is not clear."""
+    asking = [tokens for tokens in sentences(prose) if asks(tokens)] if in_english(prose.text) else []
+    places = frozenset(prose.sentence(tokens[0].start) for tokens in asking)
+    if not asking or any([*excepted(prose), *tails(prose, places), *of_others(prose, places)]):
+        return None
+    known = _said_elsewhere(prose, asking)
+    read = {at for family in _FAMILIES for span in spans(prose.text, family) for at in range(span.start, span.stop)}
+    found = [_of_item(item, known, read, layer) for tokens in asking for item in items(tokens, with_manner=True)]
+    heads = [f for f in found if f is not _Of.TARGET]
+    if None in found or not any(f in (_Of.KIND, _Of.ALL) for f in heads):
+        return None
+    return Worded(_Of.ALL in found or _Of.TARGET in found)
+
+
+class _Of:
+    """What an item asks for: kinds of messages, gradients of whatever, a noun behind one, letters."""
+
+    KIND, ALL, TARGET, LETTERS = "kind", "all", "target", "letters"
+
+
+def _of_item(item: Sentence, known: Set[str], read: Set[int], layer: Computed) -> str | None:
+    words = [t for n, t in enumerate(item) if _WORD.match(t.text) and t.text not in _AND and not orders(item, n)]
+    if any(t.text in _OTHER and not _names(item, t) for t in words) or _of_inner(item, layer):
+        return None
+    texts = {t.text for t in words}
+    if texts & _OUTPUT and "respect" in texts and not texts & _ARRIVES:
+        return None  # of that it is given
+    if not words:
+        return _Of.LETTERS
+    if named(" ".join(t.text for t in item), "letter.preactivation", "letter.units"):
+        return None  # what is computed in between
+    own = [t for t in words if t.start not in read and t.text not in _HEADS | _ARRAYS | _KINDS]
+    if any(_singular(t.text) not in known for t in own):
+        return None
+    if not any(t.text in _HEADS for t in words):
+        return _Of.TARGET
+    whole = all(t.text in _HEADS | _KINDS for t in words) and (
+        any(t.formulas for t in item) or not any(t.text.startswith(("gradient", "derivative")) for t in words))
+    return _Of.KIND if whole else _Of.ALL
+
+
+def _names(item: Sentence, token: Token) -> bool:
+    """«the mean $m$»: it calls a letter."""
+    at = item.index(token) + 1
+    return at < len(item) and bool(item[at].formulas)
+
+
+def _of_inner(item: Sentence, layer: Computed) -> bool:
+    """«the gradient of $h$», where $h$ is not the output; a derivative in letters, or a value, is asked for."""
+    inner = {d.entry.tensor for d in layer.used} - {layer.output}
+    return any(t.formulas and (t.said in _NO_MESSAGE or t.sets or inner & {*map(name_of, t.letters)}) for t in item)
+
+
+def _said_elsewhere(prose: Prose, asking: list[Sentence]) -> set[str]:
+    """The words of the sentences that ask for nothing."""
+    own = {tokens[0].start for tokens in asking}
+    return {_singular(t.text) for tokens in sentences(prose) if tokens[0].start not in own for t in tokens
+            if t.kind == "word"}
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s")

@@ -64,6 +64,9 @@ Odd entries are exempt.|The upper half stays as it is.|The input diffuses before
 The layer acts in the Fourier domain.|Missing values are interpolated.|Entries above three saturate.
 The exponential of the result is handed on.|Let the output be its square.|One obtains the output by cubing the result.
 Edge entries take the value of their neighbours.|The constant is learned.|In the end one takes logarithms.
+The input is centred beforehand.|Everything happens modulo seven.|It ignores the sign of its input.|Its result enters the same layer again.
+What comes out is tripled.|The operation runs backwards.|Values near the edge are mirrored.|In odd positions the sign changes.
+The array is treated as a ring.|The slope is learned.|The input comes from a softmax.|The layer acts on the differences of neighbours.
 """.replace("\n", "|").strip("|").split("|")
 OF_WINDOWS = """
 The windows begin at the second column.|The first window begins at entry two.|They wrap around.|The windows are shifted by one.
@@ -82,6 +85,8 @@ FUSED = """
  and their mirror images| of a magnified image|, whereby values below zero vanish|, diluted by a third|, whose sign is lost
  with sparse values| and a random shift| as long as the input is positive| unless the input is negative| for the most part
  with the exception of the border| amid noise| sparing the corners| barring the last row| bar the first entry| squared entrywise
+ of the gradient| of the derivative image| of an image and its mirror image| and the layer is applied to the output
+ with such a map in both| of the difference signal| of each pair|, the input being reversed| and of its inverse
 """.replace("\n", "|").strip("|").split("|")
 CHANGED = (
     ("max", "max pooling", "stochastic max pooling"), ("max", "max pooling", "fractional max pooling"),

@@ -40,6 +40,7 @@ from derive.statement import Source, Statement
 _BETWEEN, _TOWARDS = words_of("en", "BETWEEN_PHRASES"), words_of("en", "OPENS_A_PHRASE")
 _CHANGING = frozenset().union(*(words_of("en", name) for name in (
     "UNSAFE", "ALTERED", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "OF_WINDOWS", "CONCEPTS", "DENIES", "AGAIN")))
+_OPENS_AN_ASIDE = words_of("en", "OPENS_AN_ASIDE")
 _DONE = words_of("en", "DONE") | words_of("en", "DO")
 _DOES = re.compile(r"(?:ed|ing|ly|wise|ways)$")  # as words do that say what is done, and how
 _POWER = re.compile(r"\s*(?:(?P<n>\d+(?:\.\d+)?)|10\^\s*\{?\s*-\s*(?P<e>\d+)\s*\}?)\s*")
@@ -115,7 +116,9 @@ class Phrases:
                 taken.append(None)
         if not said and not asks(tokens):
             raise Unread(f"“{' '.join(map(str, tokens))}”")
-        asking = asks(tokens) and None in taken  # «write $x$ for the image» asks for nothing
+        names = tokens[0].text == "write" and taken[1:2] != [None]  # «write $x$ for the image» asks for nothing
+        asking = asks(tokens) and None in taken and not names
+        taken[0] = taken[0] or int(names) or None
         self.orders += tokens if asking else ()
         for n, token in enumerate(tokens):
             if taken[n] is not None:
@@ -128,7 +131,7 @@ class Phrases:
     @staticmethod
     def is_aside(tokens: Sentence) -> bool:
         """The rows read all of it, and it says nothing of a layer."""
-        if any(t.text in _DONE for t in tokens):
+        if tokens[0].text not in _OPENS_AN_ASIDE or any(t.text in _DONE for t in tokens):
             return False
         try:
             return not asks(tokens) and all(one.kind in _HARMLESS for one in items(meanings(tokens)[0]))
@@ -336,7 +339,7 @@ def _says_nothing(tokens: Sentence, n: int, taken: list[int | None]) -> bool:
     starts = not any(taken[:n])  # in front of all phrases: who does it, and where
     leads = before is None or before is tokens[0] or before.text not in _TOWARDS
     noun = before is not None and before.text == "of" or starts and leads
-    verb = starts and token.text.endswith("s") and n > 0 and _is_plain(tokens[n - 1])  # «a device magnifies it»
+    verb = token.text.endswith("s") and n > 0 and tokens[n - 1].text not in ("of", "for", *_ARTICLES)  # «it magnifies»
     behind = taken[n + 1] if n + 1 < len(tokens) and tokens[n + 1].kind != "sign" else None
     return _is_plain(token) and noun and not verb and not _DOES.search(token.text) and behind is None
 

@@ -19,7 +19,7 @@ from derive.question import module_of
 from derive.specify.writing import statement_of
 from derive.statement import Statement
 from derive.verify.points.point import LOSS
-from derive.window_axis import WindowAxis
+from derive.window_axis import AdaptiveAxis, WindowAxis
 from derive.words import environment
 
 WORDINGS = ("plain", "exam", "request_first", "called")
@@ -125,7 +125,9 @@ class _Question:
     def geometry(self) -> dict[str, Any]:
         if not self.module.fields:
             return {}
-        axes = [a for a in self.module.fields[0][1].axes if isinstance(a, WindowAxis)]
-        return {"kernel_size": [a.kernel_size for a in axes], "stride": [a.stride for a in axes],
+        field = self.module.fields[0][1]
+        axes = [a for a in field.axes if isinstance(a, WindowAxis)]
+        return {"output_size": [a.outputs for a in field.axes if isinstance(a, AdaptiveAxis)],
+                "kernel_size": [a.kernel_size for a in axes], "stride": [a.stride for a in axes],
                 "dilation": [a.dilation for a in axes] if any(a.dilation > 1 for a in axes) else None,
                 "paddings": [[a.padding, a.padding_after] for a in axes]}

@@ -6,7 +6,7 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from derive.expr import (
     And,
     Arg,
     Bracket,
+    Cardinality,
     Cases,
     Cond,
     Entry,
@@ -46,7 +47,7 @@ from derive.expr import (
 )
 from derive.notation import read
 from derive.question import module_of
-from derive.window_axis import WindowAxis
+from derive.window_axis import AdaptiveAxis, WindowAxis
 
 Env = Mapping[Node, int]
 Tensor = dict[tuple[int, ...], Any]
@@ -82,6 +83,7 @@ class Layer:
         self.tensors = given
         self.zero = torch().tensor(0.0, dtype=torch().float64, requires_grad=True)  # so that each entry has a slope
         self.sizes: dict[str, int] = {}
+        self.windowed: dict[str, tuple[int, ...]] = {}  # the shape over which the windows of a set lie
         for name in given:
             self.learn(name)
         for equation in self.module.equations:
@@ -119,9 +121,10 @@ class Layer:
         windows = [n for n in _below(value) if isinstance(n, SetApp) and n.name in field]
         for node in windows:
             source = next(e for e in _below(value) if isinstance(e, Entry) and e.indices)
-            for d, (k, axis) in enumerate(zip(node.args, field[node.name].axes, strict=True)):
-                place = head.indices.index(k)
-                bounds[place] = axis.output_size(len({at[d] for at in self.tensors[source.tensor]}))
+            shape = tuple(len({at[d] for at in self.tensors[source.tensor]}) for d in range(len(node.args)))
+            self.windowed[node.name] = shape
+            for k, axis, n in zip(node.args, field[node.name].axes, shape, strict=True):
+                bounds[head.indices.index(k)] = axis.output_size(n)
         for name, axis, length in self.module.ranges:
             if name == head.tensor:
                 bounds[axis] = int(self.value(length, {}))
@@ -179,6 +182,9 @@ class Layer:
                 return self.slope(of, tuple(self.index(i, env) for i in at), wrt, tuple(self.index(i, env) for i in to))
             case Fn(name, (argument,)) if name in functions():
                 return functions()[name](self.value(argument, env))
+            case Cardinality(SetApp(name)):
+                every = itertools.product(*map(range, self.windowed[name]))
+                return t.tensor(float(sum(self.within(node.of, at, env) for at in every)), dtype=t.float64)
             case Fn("floor" | "ceil" | "mod"):
                 return t.tensor(float(self.index(node, env)), dtype=t.float64)
             case Fn() if (body := self.module.applied(node)) is not None:
@@ -289,11 +295,8 @@ class Layer:
                 return True
             case And(conds):
                 return all(self.holds(c, env) for c in conds)
-            case In(element, SetApp(name, args)):
-                places = [self.index(i, env) for i in getattr(element, "items", (element,))]
-                axes = dict(self.module.fields)[name].axes
-                return all(self.covers(axis, self.index(k, env), i)
-                           for axis, k, i in zip(axes, args, places, strict=True))
+            case In(element, SetApp() as windows):
+                return self.within(windows, [self.index(i, env) for i in getattr(element, "items", (element,))], env)
             case In(element, Listed(items)):
                 return any(self.number(element, env) == self.number(i, env) for i in items)
             case Rel(terms, ops):
@@ -309,8 +312,15 @@ class Layer:
             return self.arg(node, env)
         return tuple(self.index(i, env) for i in getattr(node, "items", (node,)))
 
+    def within(self, windows: SetApp, places: Sequence[int], env: Env) -> bool:
+        axes, shape = dict(self.module.fields)[windows.name].axes, self.windowed[windows.name]
+        return all(self.covers(axis, self.index(k, env), i, n)
+                   for axis, k, i, n in zip(axes, windows.args, places, shape, strict=True))
+
     @staticmethod
-    def covers(axis: Any, k: int, i: int) -> bool:
+    def covers(axis: Any, k: int, i: int, n: int) -> bool:
+        if isinstance(axis, AdaptiveAxis):
+            return k * n // axis.outputs <= i < -(-(k + 1) * n // axis.outputs)
         assert isinstance(axis, WindowAxis)
         return i in [axis.stride * k - axis.padding + axis.dilation * a for a in range(axis.kernel_size)]
 
@@ -376,9 +386,11 @@ def at_its_numbers(row: Mapping[str, Any], moved: random.Random | None = None) -
 
 
 def at_its_counterexample(row: Mapping[str, Any], told: str) -> Layer | None:
-    """The layer at the input that a counterexample names; what it does not name is as in the row's numbers."""
-    given = numbers(row, "given")
-    upstream = next(iter(numbers(row, "upstream").values()), None)
+    """The layer at the input that a counterexample names; what it does not name is as in the row's numbers.
+
+    An upstream gradient that it does not name is of ones, whatever the size of the output.
+    """
+    given, upstream = numbers(row, "given"), None
     for name, text in re.findall(r"(\w+) = (\[[^:]*?\]|[-\d./]+)(?=, \w+ = |: )", told.partition("for ")[2]):
         values = dict(_entries(json.loads(re.sub(r"-?\d[\d./]*", lambda m: f'"{m[0]}"', text))))
         if name.startswith("delta_"):

@@ -34,6 +34,7 @@ CHAINS = (
     Drawn(0, 4, "avg_pool(kernel_size=(2, 2), stride=(1, 2)) -> sigmoid", rank=2),
     Drawn(0, 5, r"linear(units=3) -> tanh(function=\phi) -> softmax -> categorical_cross_entropy", (r"\phi(s) = s \arctan(s)",)),
     Drawn(0, 6, "conv1d(kernel_size=(3), stride=(2), channels=false) -> softplus"),
+    Drawn(0, 7, "adaptive_avg_pool(output_size=(3)) -> tanh", rank=1),
 )  # fmt: skip
 Row = dict[str, Any]
 

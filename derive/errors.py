@@ -24,7 +24,17 @@ class Problem:
         if self.file is None and self.line is not None:
             place = f"line {self.line}: "
         excerpt = f"\n{self.excerpt}" if self.excerpt else ""
-        return f"{place}{self.message.removeprefix(f'line {self.line}: ')}{excerpt}"
+        return f"{place}{_within(self.message.removeprefix(f'line {self.line}: '))}{excerpt}"
+
+
+_MOST_LINES = 20  # of what is wrong with a card
+_MOST_CHARACTERS = 1_500  # of a line
+
+
+def _within(message: str) -> str:
+    """A message that quotes much of its card without the middle."""
+    half = _MOST_CHARACTERS // 2
+    return message if len(message) <= 2 * half else f"{message[:half]} … {message[-half:]}"
 
 
 class DeriveError(Exception):
@@ -37,7 +47,10 @@ class DeriveError(Exception):
 
     def __init__(self, *problems: Problem | str) -> None:
         self.problems = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        more = len(self.problems) - _MOST_LINES
+        lines = [*map(str, self.problems[:_MOST_LINES])]
+        lines += [f"… and {more:,} more lines like these"] if more > 0 else []
+        super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.problems  # one process tells another

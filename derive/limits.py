@@ -10,6 +10,7 @@ MOST_IN_A_HEADER = 20_000  # characters of front matter
 MOST_DEPTH = 20  # lists in lists
 MOST_CHARACTERS = 20_000  # of a question, of a statement
 MOST_FORMULAS = 400
+MOST_BLANKS = 500  # in a row, of a solution that is checked
 MOST_ASKED = 100  # lists of letters by which a question asks for derivatives
 MOST_IN_A_FORMULA = 5_000  # characters
 MOST_IN_A_WINDOW = 256  # entries

@@ -93,3 +93,42 @@ def test_sums_of_the_largest_size_are_read() -> None:
     from derive.layers.refused import refuse_long_sums
 
     refuse_long_sums(stated(Statement(), rf"y_i = x_i \sum_{{k=1}}^{{{MOST_TERMS}}} k"))
+
+
+_RELU = "---\nid: a\n---\n# Question\nConsider $y_k = \\max(0, x_k)$. Derive its backward message.\n"
+
+
+@pytest.mark.parametrize("text", ["$" * 20_000, "<!--" * 20_000, "\n" * 300, "\n\n" + " \n" * 240, "a\n\n" * 20_000])
+def test_solutions_of_nothing_but_marks_are_read_through(text: str) -> None:
+    """Words around formulas were looked for with cubic work."""
+    assert not derive.check(derive.Card.parse(f"{_RELU}# Solution\n{text}a\n")).checks
+
+
+def test_a_list_of_thousands_of_items_is_read_through() -> None:
+    assert derive.solve(derive.Card.parse(_RELU + "  - a\n" * 3_000)).report.ok
+
+
+def test_a_solution_of_blanks_is_refused() -> None:
+    card = derive.Card.parse(f"{_RELU}# Solution\nA line.\n{' ' * 501}and more\n")
+    with pytest.raises(CardError, match="line 7: 502 blanks in a row, and at most 500 are read"):
+        derive.check(card)
+
+
+def test_a_list_of_what_is_wrong_ends() -> None:
+    with pytest.raises(CardError, match="… and 980 more lines like these") as found:
+        derive.Card.parse(_RELU + "# Question\n" * 1_000)
+    assert len(str(found.value).split("\n")) == 21 and len(found.value.problems) == 1_000
+
+
+def test_a_line_that_quotes_a_card_is_no_page() -> None:
+    assert len(str(CardError("x" * 10_000))) < 2_000
+
+
+@pytest.mark.parametrize(("formula", "said"), [
+    (r"y_i = x_i \sum_{k=1}^{k} x_k", "`k` stands in its own limits"),
+    (r"y_i = x_i \sum_{k=k}^{5} x_k", "`k` stands in its own limits"),
+    (r"y_i = \exp(x_i)^{}", "the superscript of `(x_i)^{}`"),
+])
+def test_scripts_that_say_nothing(formula: str, said: str) -> None:
+    with pytest.raises(CardError, match=re.escape(said)):
+        derive.solve(formula=formula)

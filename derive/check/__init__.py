@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +21,8 @@ from derive.check.report import RIGHT, Answered, Definition, Judged, Points, Rep
 from derive.check.texts import answer_of, repeated
 from derive.check.verdict import Found, Judge
 from derive.check.worded import named
-from derive.errors import CardError, DeriveError
+from derive.errors import CardError, DeriveError, Problem
+from derive.limits import MOST_BLANKS
 from derive.module import Module
 from derive.notation import write
 from derive.verify.report import Verdict
@@ -42,6 +44,7 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
     if answer is not None:
         body, first, path = answer_of(Path(answer)), 1, str(answer)
     marked = answer is not None or text is not None
+    _refuse_gaps(body, first, path)
     try:
         module = _understood(read)
     except CardError as error:
@@ -53,6 +56,14 @@ def check(card: Card | str | Path, *, answer: str | Path | None = None, text: st
         return _report(body, first, read, module, path, marked)
     except DeriveError as error:
         raise error.located(path, first) from None
+
+
+def _refuse_gaps(body: str, first: int, path: str | None) -> None:
+    """Words around formulas are looked for over blanks: of a text of nothing else from each of them on."""
+    for gap in re.finditer(r"\s++", body):
+        if len(gap[0]) > MOST_BLANKS:
+            raise CardError(Problem(f"{len(gap[0]):,} blanks in a row, and at most {MOST_BLANKS} are read: leave out "
+                                    "some", path, first + body.count("\n", 0, gap.start())))
 
 
 def forget() -> None:

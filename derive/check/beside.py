@@ -18,9 +18,9 @@ from derive.question.sentences.grammar import words_of
 from derive.records import dataclass
 
 _WORD = re.compile(r"[^\W\d_]+")
-_END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n\s*\n(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # full stops, paragraphs
+_END = re.compile(r"[.!?](?=\s|$|\))|;(?=\s)|\n(?:[^\S\n]*+\n)++(?=\s*(?:[A-Z*_|#>-]|\d+[.)]))"  # sentences, paragraphs
                   r"|\n(?=\s*(?:[-*+]|\d+[.)]|\|)\s)|\n\s*#[^\n]*\n")  # items of lists, rows of tables, headings
-_MARKUP = re.compile(r"<!--.*?-->|^\s*(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)
+_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|^[^\S\n]*+(?:[-*+]|\d+[.)]|\(?[ivx]{1,4}[.)])\s", re.DOTALL | re.MULTILINE)
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
 _SPACES = re.compile(r"\\q?quad(?![A-Za-z])|\\[;,:! ]|[\s&$]")
 _LAST = re.compile(r"([.!?])[\s}$\\\])]*$")

@@ -74,7 +74,7 @@ _BEFORE = -(10**7)  # where the lines of the question are counted from: below th
 ARROW = re.compile(r"\\(?:Long|long)?(?:Left)?(?:R|r)ightarrow(?![A-Za-z])|\\(?:implies|iff|therefore|leadsto)"
                     r"(?![A-Za-z])|[⇒⟹⇔∴]")
 # f(s) = s, for s > 0
-_PART = re.compile(r"\$+\s*([^$]*?)[\s,]*\$+[\s,]*(?:for|if|when|whenever|provided|and)\s+\$")
+_PART = re.compile(r"\$([^$]++)\$++[\s,]*+(?:for|if|when|whenever|provided|and)\s+\$")
 _UPSTREAM = re.compile(r"(?:upstream|incoming)\s+(?:gradient|derivative|error|message)s?\s+\$\\delta", re.IGNORECASE)
 _DELTA = re.compile(r"\\delta_\{?\w+,?\s*\w?\}?")
 _RELATION = re.compile(r"[=<>≤≥≠∈]|\\(?:le|ge|leq|geq|lt|gt|ne|neq|in|notin|not)(?![A-Za-z])")
@@ -172,7 +172,7 @@ def solution(text: str, first: int, question: str, module: Module) -> Solution:
     asked = [f for f in formulas(question, _BEFORE) if "=" in f.latex or not kronecker and _DELTA.fullmatch(f.latex)]
     asked += [replace(f, latex=m[1]) for f in asked if (m := _FUNCTION.fullmatch(f.latex)) is not None]
     letters = Letters(called(module, asked), kronecker, upstream=_UPSTREAM.search(f"{question}\n{text}") is not None,
-                      parts=frozenset(m[1] for m in _PART.finditer(f"{question}\n{text}")))
+                      parts=frozenset(m[1].strip(", \t\n") for m in _PART.finditer(f"{question}\n{text}")))
     letters.table = gather(rewritten(asked), letters.module.table)
     read = [node for formula in rewritten(asked) for _, node in read_parts(formula, letters.table)]
     for node in read:

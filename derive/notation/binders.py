@@ -74,6 +74,8 @@ def elaborated(r: Reader, found: Pieces, item: tr.Item) -> ex.Binder:
         place = found.names.index(name)
         bounds[0][place], bounds[1][place] = _ends(inner, values, item)
     for name, low, high in zip(found.names, *bounds, strict=True):
+        if any(ex.Idx(name) in ex.walk(bound) for bound in (low, high) if bound is not None):
+            raise r.error(item, f"`{name}` stands in its own limits: write another letter for what runs")
         if isinstance(low, ex.Num) and isinstance(high, ex.Num) and high.value < low.value:
             raise r.error(item, f"`{name}` runs from {low.value} down to {high.value}: exchange its limits")
     conds: list[ex.Cond] = _one_sided(found, bounds)

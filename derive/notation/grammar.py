@@ -155,7 +155,7 @@ def _scripted(base: tr.Item, scripts: list[Script]) -> tr.Item:
     primed = [s for s in sups if s and all(tr.is_token(i, "PRIME") for i in s)]
     primes = sum(sign.type == "PRIME" for sign, _ in scripts) + sum(map(len, primed))
     marks = tuple(s for s in sups if s not in primed)
-    if tr.is_group(base, "LPAREN") and len(marks) == 1 and not subs and tr.is_token(marks[0][0], "STAR"):
+    if tr.is_group(base, "LPAREN") and len(marks) == 1 and not subs and tr.is_token(next(iter(marks[0]), None), "STAR"):
         return _starred(base, marks)
     if not (subs or marks or primes):
         return base

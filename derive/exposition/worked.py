@@ -279,7 +279,7 @@ def _off_kinks(subject: Subject, point: Point, compiled: Compiled) -> list[Resul
 
 def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:
     """The tensors of the forward equations, the δ of each from the output back, the derivatives of the outputs, of
-    many the first.
+    many the first unless the question gives the numbers.
 
     Raises :class:`VerificationError` where a derived formula and the evaluator of the forward formula disagree.
     """
@@ -296,7 +296,8 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
         if len(set(indices)) == len(indices) and all(isinstance(i, Idx) for i in indices):
             places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
             value = compiled(indices, target.value)
-            for at in places if len(places) * len(by) <= MOST_ENTRIES else places[:1]:
+            every = subject.module.values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them
+            for at in places if every else places[:1]:
                 known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
                 node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))
                 values = {i: value(point, (*at, *i)) for i in known}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.expr import Entry, Partial, Rel, conditions
+from derive.expr import ZERO, Entry, Partial, Rel, conditions
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
@@ -90,8 +90,8 @@ def _lefts(math: Math) -> Iterator[Asked]:
 
 
 def _texts(of: str, wrt: str, module: Module) -> Iterator[str]:
-    """The cells that name it, of many outputs each."""
-    entry = module.definition(of)[0] if of in module.defined else Entry(of, ())
-    nodes = [Partial(Entry(of, ()), Entry(wrt, ())), *([Entry(f"delta_{wrt}", ())] if of == LOSS else [])]
-    for node in nodes if not entry.indices else []:
+    """The cells that name it: of an output that has indices the derivative of its first entry."""
+    first = (ZERO,) * len(module.definition(of)[0].indices) if of in module.defined else ()
+    nodes = [Partial(Entry(of, first), Entry(wrt, ())), *([Entry(f"delta_{wrt}", ())] if of == LOSS else [])]
+    for node in nodes:
         yield f"${write(node, module.table, display=False)}$"

@@ -246,6 +246,8 @@ class Layer:
         found = [(at, self.number(body, own)) for at, own in self.bound(binder, body, env)]
         if not found:
             raise Elsewhere(arg.op)
+        if arg.op == "median":
+            return sorted(found, key=lambda pair: pair[1])[len(found) // 2][0]
         return (max if arg.op == "max" else min)(found, key=lambda pair: pair[1])[0]
 
     # --- sums and conditions ------------------------------------------------------------------------------------------
@@ -267,6 +269,11 @@ class Layer:
             return (max if node.op == "max" else min)(values, key=lambda v: v.item())
         if node.op == "prod":
             return t.stack(values).prod()
+        if node.op == "median":
+            assert len(values) % 2
+            return sorted(values, key=lambda v: v.item())[len(values) // 2]
+        if node.op != "sum":
+            raise Unknown(node.op)
         return sum(values, t.tensor(0.0, dtype=t.float64))
 
     def bound(self, binder: Any, body: Expr, env: Env) -> Iterator[tuple[tuple[int, ...], Env]]:
@@ -386,23 +393,36 @@ def at_its_numbers(row: Mapping[str, Any], moved: random.Random | None = None) -
 
 
 def at_its_counterexample(row: Mapping[str, Any], told: str) -> Layer | None:
-    """The layer at the input that a counterexample names; what it does not name is as in the row's numbers.
+    """The layer at the input that a counterexample names; what it does not name is as in the row's numbers, cut to its sizes.
 
     An upstream gradient that it does not name is of ones, whatever the size of the output.
     """
     given, upstream = numbers(row, "given"), None
+    named = dict[str, Tensor]()
     for name, text in re.findall(r"(\w+) = (\[[^:]*?\]|[-\d./]+)(?=, \w+ = |: )", told.partition("for ")[2]):
         values = dict(_entries(json.loads(re.sub(r"-?\d[\d./]*", lambda m: f'"{m[0]}"', text))))
         if name.startswith("delta_"):
             upstream = values
         elif name in given:
-            given[name] = values
+            named[name] = values
+    shapes = _shapes(row)
+    sizes = {n: 1 + max(at[d] for at in values) for name, values in named.items() for d, n in enumerate(shapes[name])}
+    for name, values in given.items():
+        given[name] = named.get(name) or {at: v for at, v in values.items() if all(
+            i < sizes.get(n, i + 1) for i, n in zip(at, shapes[name], strict=False))}
     t = torch()
     try:
         return Layer(row, {name: {at: t.tensor(float(v), dtype=t.float64, requires_grad=True) for at, v in some.items()}
                            for name, some in given.items()}, upstream)
     except (Elsewhere, KeyError):  # of other sizes than the row's numbers
         return None
+
+
+def _shapes(row: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """The letters or numbers that the axes of what is given have."""
+    module = module_of(Card.parse(f"---\nid: {row['id']}\n{row['statement']}---\n# Question\nDerive.\n"))
+    table = with_axes(module).table
+    return {name: symbol.sizes for name in module.given if (symbol := table.named(name)) is not None}
 
 
 def _entries(found: Any, at: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], float]]:

@@ -40,6 +40,14 @@ QUESTIONS = {  # the question, and the numbers that its answer gives
                          {"y": [1, 0, 3], "delta_x": [2, 0, 1]}),
 }
 
+JACOBIANS = (  # a layer, a point, a row of numbers for each output
+    (r"p_k = \frac{e^{x_k}}{\sum_j e^{x_j}}", "(1, 0, 2)",
+     ["(0.1848, −0.0220, −0.1628)", "(−0.0220, 0.0819, −0.0599)", "(−0.1628, −0.0599, 0.2227)"]),
+    (r"p_k = x_k \sum_j x_j", "(1, 0, 2, 3)",
+     [rf"\frac{{\partial p_{{{k}}}}}{{\partial x}} = \begin{{pmatrix}} {row} \end{{pmatrix}}" for k, row in enumerate(
+         (r"7 \\ 1 \\ 1 \\ 1", r"0 \\ 6 \\ 0 \\ 0", r"2 \\ 2 \\ 8 \\ 2", r"3 \\ 3 \\ 3 \\ 9"))]),
+)
+
 
 def card(question: str, front: str = "") -> Card:
     return Card.parse(f"---\nid: numbers\n{front}---\n\n# Question\n{question}\n", "card.md")
@@ -69,6 +77,14 @@ def test_the_answer_holds_the_numbers(name: str) -> None:
 def test_what_is_not_rational_is_rounded() -> None:
     solution = solve(card(r"Let $y_i = \tanh(x_i)$. Derive $\partial y_i/\partial x_j$ and evaluate it at $x = (0, 1)$."))
     assert "0.7616" in str(solution.sheet.answer)
+
+
+def test_a_jacobian_at_a_point_has_the_row_of_each_output() -> None:
+    for formula, point, rows in JACOBIANS:
+        solution = solve(card(rf"A layer computes ${formula}$. Compute the Jacobian $\partial p / \partial x$ at $x = {point}$."))
+        shown = str(solution.sheet.answer).replace(r"\\", "\\")
+        assert all(row in shown for row in rows), shown
+        assert solution.report.ok
 
 
 def test_the_front_matter_gives_numbers() -> None:

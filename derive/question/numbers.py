@@ -10,7 +10,7 @@ from math import prod
 
 from derive.axes import axes
 from derive.card import Card
-from derive.errors import CardError, DeriveError, OpenError, Problem
+from derive.errors import CardError, DeriveError, OpenError, Problem, UnsupportedError
 from derive.expr import Entry
 from derive.module import Module, Numbers
 from derive.notation import tree as tr
@@ -64,7 +64,10 @@ class _Place:
 
 
 def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
-    r"""The card with ``x \in \mathbb{R}^2`` for ``x = (1, 2)``, and what such formulas give; as it is without any."""
+    r"""The card with ``x \in \mathbb{R}^2`` for ``x = (1, 2)``, and what such formulas give; as it is without any.
+
+    Raises :class:`UnsupportedError` where numbers are asked for that are no values and no derivatives.
+    """
     if _MAY_STAND.search(card.question) is None:
         return card, ()
     try:
@@ -76,6 +79,10 @@ def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
     places = [place for place in places if place.sure]
     if not places:
         return card, ()
+    for span in named(prose.text, "numbers.trained"):
+        raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: what a step of training makes of the "
+                                       "numbers is not computed: ask for the gradients alone",
+                                       line=prose.plain.line(span.start), key="derive"))
     places += [*_evaluated(places, prose), *_manners(prose)]
     question = card.question
     for place in sorted(places, key=lambda p: -p.start):

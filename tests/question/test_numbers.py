@@ -9,7 +9,7 @@ import pytest
 
 from derive import solve
 from derive.card import Card
-from derive.errors import CardError
+from derive.errors import CardError, UnsupportedError
 from derive.question import module_of
 from derive.sheet import Math
 from derive.solve import Solution
@@ -168,6 +168,22 @@ def test_manners_of_giving_numbers(text: str, numbers: list[int]) -> None:
     module = module_of(card(rf"Let $s_i = \frac{{1}}{{1 + e^{{-z_i}}}}$. {text}"))
     assert [int(n) for _, n in dict(module.values)["delta_s"]] == numbers
     assert [int(n) for _, n in dict(module.values)["z"]] == [0, 1]
+
+
+@pytest.mark.parametrize("words", [
+    r", and the parameters after one step of gradient descent with the learning rate $\eta = 0.1$.", " and the new weights.",
+    r" and update the weights with learning rate $\eta = 0.1$.", r". Then take one training step with the learning rate 0.1.",
+    ". What are the weights after one step of gradient descent with learning rate 0.1?"])  # fmt: skip
+def test_a_step_of_training_is_not_left_out_in_silence(words: str) -> None:
+    with pytest.raises(UnsupportedError, match="a step of training"):
+        module_of(card(r"Let $s = \mathbf w^\top \mathbf x$ and $\ell = (s - t)^2$. Take $\mathbf w = (2, 1)^\top$, $\mathbf x = "
+                       r"(1, 3)^\top$ and $t = 1$. Compute $\partial \ell/\partial \mathbf w$" + words))
+
+
+def test_a_learning_rate_is_no_gradient_that_comes_in() -> None:
+    module = module_of(card(r"A neuron computes $s = w x$ and the loss $\ell = (s - t)^2$ and is trained by gradient descent with the "
+                            r"learning rate $\eta = 0.1$. Compute $\partial \ell/\partial w$ for $x = 2$, $w = 3$ and $t = 1$."))
+    assert {*dict(module.values)} == {"x", "w", "t"}
 
 
 def test_a_capital_beside_a_letter_is_no_number_in_silence() -> None:

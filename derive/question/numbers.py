@@ -80,8 +80,8 @@ def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
     if not places:
         return card, ()
     for span in named(prose.text, "numbers.trained"):
-        raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: what a step of training makes of the "
-                                       "numbers is not computed: ask for the gradients alone",
+        raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: what a step of training makes of "
+                                       "the numbers is not computed: ask for the gradients alone",
                                        line=prose.plain.line(span.start), key="derive"))
     places += [*_evaluated(places, prose), *_manners(prose)]
     question = card.question

@@ -80,9 +80,9 @@ def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
     if not places:
         return card, ()
     for span in named(prose.text, "numbers.trained"):
-        raise UnsupportedError(Problem(f"“{prose.plain.quote(span.start, span.stop)}”: what a step of training makes of "
-                                       "the numbers is not computed: ask for the gradients alone",
-                                       line=prose.plain.line(span.start), key="derive"))
+        said = prose.plain.quote(span.start, span.stop)
+        raise UnsupportedError(Problem(f"“{said}”: what a step of training makes of the numbers is not computed: ask "
+                                       "for the gradients alone", line=prose.plain.line(span.start), key="derive"))
     places += [*_evaluated(places, prose), *_manners(prose)]
     question = card.question
     for place in sorted(places, key=lambda p: -p.start):

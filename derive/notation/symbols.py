@@ -99,7 +99,7 @@ ACCENTS = {"hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde
 ALPHABETS = {"mathcal": "cal", "mathscr": "scr", "mathfrak": "frak", "mathbb": "bb"}
 _COMMAND_OF = {"cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "bb": "mathbb"}
 
-_SIGNS = {"^+": "_plus", "^-": "_minus"}
+_SIGNS = {"^+": "_plus", "^-": "_minus", "_+": "_plus", "_-": "_minus"}
 _SQUARE = re.compile(r"^(.+)\^2(?:_(.+))?$")
 _LAYER = re.compile(r"^([^^]+)\^([(\[][^)\]]*[)\]]|[+-])$")
 _WORD_ABOVE = re.compile(r"^([^^]+)\^<([A-Za-z]+)>$")

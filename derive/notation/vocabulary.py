@@ -131,6 +131,21 @@ _REMARK = re.compile(r"\(?(?:applied )?(?:element|entry|component|coordinate|poi
 _ROLE = re.compile(r"\(?(?:is |are )?(?:kept |held )?(?:fixed|constant|given|known|trainable|learnable|learned)\)?")
 
 
+_STAGES = frozenset("""
+    input output hidden cell candidate forget update reset memory gate gates state states layer unit units logit
+    logits score scores squeeze excitation activation activations preactivation pre linear loss embedding query key
+    value excite rescale scale shift project pool mix normalise normalize softmax pooling normalisation
+    normalization attention prediction residual bottleneck projection expansion encoder decoder step first second
+    third the a an
+""".split())
+
+
+def is_stage(item: tr.Item) -> bool:
+    """«(update gate)»: what a line computes is called."""
+    text = plain(item.text) if isinstance(item, tr.Token) and item.type == "TEXT" else ""
+    return bool(text) and {*re.findall(r"[^\W_]+", text.strip("()"))} <= _STAGES and text[0] + text[-1] == "()"
+
+
 def is_role(item: tr.Item) -> bool:
     """«fixed», «given»: who is who."""
     return isinstance(item, tr.Token) and item.type == "TEXT" and _ROLE.fullmatch(plain(item.text)) is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from derive.errors import CardError, Problem
 from derive.expr import Entry
@@ -49,12 +50,19 @@ def refuse_more(prose: Prose, module: Module, known: Collection[tuple[int, int]]
     """Raise :class:`CardError` where words say that more is done than the formulas do."""
     for tokens in sentences(prose) if in_english(prose.text) else ():
         for clause in () if asks(tokens) or _is_question(tokens, prose) else clauses(tokens):
-            said = _held(clause, module) or next(more(clause, known), None)
+            said = _held(clause, module) or next((t for t in more(clause, known) if not _is_shown(tokens, t)), None)
             if said is not None and not (_is_told(clause, prose) or _is_one(tokens, said, module, prose)):
                 quoted = prose.plain.quote(clause[0].start, clause[-1].start + max(1, len(clause[-1].text)))
                 raise CardError(Problem(f"“{quoted}” is not understood beside the layer: if it changes what is "
                                         "computed, write it into the formulas; if not, leave it out", key="forward",
                                         line=prose.plain.line(said.start)))
+
+
+def _is_shown(tokens: Sentence, word: Token) -> bool:
+    """«The units are standardised and then squashed: $$…$$»: what follows is how."""
+    behind = pairwise(tokens)
+    return word.kind == "word" and any(a.text == ":" and a.start > word.start and b.equates and any(
+        f.display for f in b.formulas) for a, b in behind)
 
 
 def clauses(tokens: Sentence) -> Iterator[Sentence]:

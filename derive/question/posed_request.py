@@ -47,7 +47,8 @@ def refuse_unbound(prose: Prose) -> None:
     for tokens in sentences(prose):
         found = [*items(tokens)] if asks(tokens) else []
         for n, item in enumerate(found):
-            if unbound(item, prose, known) and not _is_named(item, found[n + 1] if n + 1 < len(found) else ()):
+            if unbound(item, prose, known) and not (
+                    _is_named(item, found[n + 1] if n + 1 < len(found) else ()) or _is_told_as(item, tokens)):
                 first, last = item[0], item[-1]
                 quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
                 raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that "
@@ -128,10 +129,15 @@ def unbound(item: Sentence, prose: Prose, known: set[int]) -> bool:
     return rest[0].text in _WHAT and bool(own) and own[0].text not in _ABOVE
 
 
+def _is_told_as(item: Sentence, tokens: Sentence) -> bool:
+    """«the score equations, that is, find ∂L/∂w»"""
+    behind = [t for t in tokens[tokens.index(item[-1]) + 1 :] if t.kind != "sign"]
+    meant = [t.text for t in behind[:2]] in (["that", "is"], ["i", "e"]) or [t.text for t in behind[:1]] == ["namely"]
+    return meant and any(t.formulas and t.said is Said.DERIVATIVE for t in behind[:5])
+
+
 def _is_named(item: Sentence, after: Sequence[Token]) -> bool:
-    """«the gradient on the weights, ∂L/∂W», «the score equations, that is, ∂L/∂w»"""
-    if [t.text for t in after[:2]] in (["that", "is"], ["i", "e"]) or (after and after[0].text == "namely"):
-        return any(t.formulas and t.said is Said.DERIVATIVE for t in after)
+    """«the gradient on the weights, ∂L/∂W»"""
     derived = bool(after) and bool(after[0].formulas) and after[0].said is Said.DERIVATIVE
     return derived and bool(named(" ".join(t.text for t in item), "derivative", "wrt"))
 

@@ -186,8 +186,9 @@ def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]],
         if runs:  # it runs along that axis
             module = _sized(module, (tensor, axis), length.name) if isinstance(length, ex.Size) else module
             continue
-        if low not in (ex.Num(0), ex.Num(1)):
-            module = _shifted(module, entry, variable, ex.add(low, ex.Num(-axes(module).origin(tensor, axis))))
+        by = ex.add(low, ex.Num(-axes(module).origin(tensor, axis)))
+        if by is not ex.ZERO:
+            module = _shifted(module, entry, variable, by)
         module = replace(module, ranges=(*module.ranges, (tensor, axis, length)))
     sizes = {n.name for _, _, length in module.ranges for n in ex.walk(length) if isinstance(n, ex.Size)}
     return _with_extents(module, sizes, [*_lengths(nodes), *_listed(latexes)]) if sizes else module
@@ -218,10 +219,13 @@ def with_known_ranges(module: Module) -> Module:
         n.name in known for n in ex.walk(r[2]) if isinstance(n, ex.Size))))
 
 
-def _stated(module: Module, nodes: Iterable[tuple[Formula, ex.Node]]) -> Iterator[Stated]:
-    """The ranges that stand in one statement with the equation of an output, or right behind it in the sentence."""
-    joined = [(one, other) for (_, one), (formula, other) in itertools.pairwise(nodes) if not formula.display]
-    for parts in [*(node.conds for _, node in nodes if isinstance(node, ex.And)), *joined]:
+def _stated(module: Module, nodes: Sequence[tuple[Formula, ex.Node]]) -> Iterator[Stated]:
+    """The ranges that stand in one statement with the equation of an output, right behind it, or in front of it."""
+    pairs = [*itertools.pairwise(nodes)]
+    behind = [(one, other) for (_, one), (formula, other) in pairs if not formula.display]
+    front = [(one, *(other.conds if isinstance(other, ex.And) else (other,))) for (formula, one), (_, other) in pairs
+             if not formula.display and isinstance(one, ex.Rel) and len(one.terms) == 3]
+    for parts in [*(node.conds for _, node in nodes if isinstance(node, ex.And)), *behind, *front]:
         for head in (p.terms[0] for p in parts if isinstance(p, ex.Rel) and p.ops == ("=",)):
             if not isinstance(head, ex.Entry) or head.tensor not in module.defined:
                 continue

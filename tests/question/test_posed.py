@@ -21,6 +21,16 @@ def read(layer: str, said: str) -> Module:
     return module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{layer} {said} {ASKED[layer]}\n"))
 
 
+def test_what_stands_in_front_of_a_display_says_what_it_shows() -> None:
+    """«… are standardised and then squashed: $$…$$»"""
+    shown = (r"The units are standardised over the batch and then squashed%s $$u_n = \tanh(h_n - \frac1N \sum_{m=1}^N h_m)$$ "
+             r"Given $\partial L/\partial u_n$, derive $\partial L/\partial h_n$.")
+    card = "---\nid: q\n---\n\n# Question\n%s\n"
+    assert module_of(Card.parse(card % shown % ":")).output == "u"
+    with pytest.raises(OpenError):
+        module_of(Card.parse(card % shown % ". Then"))
+
+
 @pytest.mark.parametrize("layer", ASKED)
 @pytest.mark.parametrize("said", [
     "Be explicit about which output times contribute.",
@@ -76,6 +86,18 @@ def test_words_count_where_the_loss_is_no_formula(said: str) -> None:
 def test_a_gradient_that_is_asked_for_is_not_given(said: str) -> None:
     with pytest.raises(OpenError):
         wanted(said)
+
+
+@pytest.mark.parametrize("said", ["that is,", "i.e.", "that is, find", "namely"])
+def test_words_that_letters_say_again_are_asked_for_by_letters(said: str) -> None:
+    text = r"Let $L = \sum_n (t_n - w x_n)^2$. Derive the score equations, %s $\partial L/\partial w$."
+    assert module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{text % said}\n")).output == "L"
+
+
+def test_a_number_of_each_index_is_no_size() -> None:
+    text = (r"The number of hires $n_s$ at station $s = 1, \dots, S$ has the rate $\mu_s = e^{x_s}$. Let "
+            r"$$E = \sum_{s=1}^S (\mu_s - n_s \log \mu_s).$$ Derive $\partial E/\partial x_s$.")
+    assert {*module_of(Card.parse(f"---\nid: q\n---\n\n# Question\n{text}\n")).given} == {"n", "x"}
 
 
 def test_a_loss_that_words_alone_compute_is_open() -> None:
@@ -158,11 +180,28 @@ def test_an_abbreviation_beside_a_loss_is_no_output() -> None:
     (r"$f(u) = u^2$ and $y_i = f\{x_i + b\}$", r"$f(u) = u^2$ and $y_i = f(x_i + b)$"),
     (r"unit $i$ outputs $y_i = \tanh(x_i)$", r"$y_i = \tanh(x_i)$"),
     (r"$y_k = \|v_k\| x_k$ with $v_k = (v_{k1}, \dots, v_{kd})$", r"$y_k = \|v_k\| x_k$ with $v_{ki}$"),
+    (r"$E = \sum_{i \in S} x_i^2$ with $S = \{1, \dots, N\}$", r"$E = \sum_{i=1}^N x_i^2$"),
+    (r"$E = \sum_{i \in S} x_i^2$ over $i \in S = \{1, 2, \dots, N\}$", r"$E = \sum_{i=1}^N x_i^2$"),
+    (r"$y_k = \sum_q w_q x_{k+q}$, $q = 1, 2$", r"$y_k = \sum_q w_q x_{k+q}$, $q = 1, \dots, 2$"),
+    (r"\begin{align} s_c &= \sum_i x_{ci} && \text{(squeeze)} \\ y_c &= \tanh s_c && \text{(output gate)} \end{align}",
+     r"\begin{align} s_c &= \sum_i x_{ci} \\ y_c &= \tanh s_c \end{align}"),
 ])
 def test_what_textbooks_write(written: str, meant: str) -> None:
     one, other = (module_of(Card.parse(f"---\nid: q\n---\n\n# Question\nHere {latex}. Derive the gradient with respect to $x$.\n"))
                   for latex in (written, meant))
     assert one.equations == other.equations and one.functions == other.functions
+
+
+def test_signs_below_are_labels() -> None:
+    module = module_of(Card.parse("---\nid: q\n---\n\n# Question\n" r"Let $d_{+} = \sum_k (a_k - p_k)^2$, "
+                                  r"$d_{-} = \sum_k (a_k - q_k)^2$ and $L = \max(0, d_+ - d_- + m)$. Derive $\partial L/\partial a_k$." "\n"))
+    assert module.defined == ("d_plus", "d_minus", "L") and {*module.given} == {"a", "p", "q", "m"}
+
+
+@pytest.mark.parametrize("remark", ["(rounded)", "(if positive)", "(no gate)", "(elementwise square)", "(mod 2)"])
+def test_other_remarks_in_a_display_are_refused(remark: str) -> None:
+    with pytest.raises(CardError, match="outside the notation"):
+        wanted(rf"\begin{{align}} y_c &= \tanh x_c && \text{{{remark}}} \end{{align}} Derive $\partial y_c/\partial x_c$.")
 
 
 def test_cases_over_the_values_of_a_label_are_all_cases() -> None:

@@ -51,6 +51,32 @@ def test_zeros_on_both_sides_of_what_counts_from_one(tmp_path: Path, said: str) 
     assert np.allclose(solution.forward(w=W, x=X), expected)
 
 
+@pytest.mark.parametrize("low", [0, 1])
+@pytest.mark.parametrize("kernel", [-1, 0, 1])
+@pytest.mark.parametrize("offset", ["t+k-1", "t-k", "t+2(k-1)"])
+@pytest.mark.parametrize("where", ["behind", "in front"])
+def test_each_index_counts_from_where_the_question_says(
+        tmp_path: Path, low: int, kernel: int, offset: str, where: str) -> None:
+    """Whatever the ranges and offsets are: right, or refused."""
+    last = "T" if low else "T-1"
+    range_ = rf"t = {low}, \dots, {last}"
+    formula = rf"y_t = \sum_{{k={kernel}}}^{{{kernel + 2}}} w_k x_{{{offset}}}"
+    said = f"where $x_s = 0$ for $s < {low}$ and for $s > {last}$."
+    front = f"With ${range_}$ a filter computes" if where == "in front" else "A filter computes"
+    between = f"for ${range_}$, " if where == "behind" else ""
+    path = tmp_path / "card.md"
+    path.write_text(f"---\nid: z\n---\n\n# Question\n{front}\n$$ {formula} $$\n{between}{said} "
+                    r"Derive $\partial L/\partial x_s$ for a given $\partial L/\partial y_t$." "\n")
+    try:
+        solution = derive.solve(path)
+    except DeriveError:
+        return
+    place = eval(f"lambda t, k: {offset.replace('2(', '2*(')}")
+    expected = [sum(W[k - kernel] * X[at - low] for k in range(kernel, kernel + 3)
+                    if 0 <= (at := place(t, k)) - low < 4) for t in range(low, low + 4)]
+    assert np.allclose(solution.forward(w=W, x=X), expected)
+
+
 @pytest.mark.parametrize("guard", [r"[t-k \ge 0]", r"[0 \le t-k]", r"[0 \le t-k < T]"])
 def test_a_condition_in_a_sum_is_that_of_the_sum(tmp_path: Path, guard: str) -> None:
     solution = solved(tmp_path, CAUSAL.replace("x_", guard + " x_"), "")

@@ -174,6 +174,16 @@ def remarks(formulas: list[Formula]) -> list[Formula]:
     return trees.changed(formulas, bare)
 
 
+def stages(formulas: list[Formula]) -> list[Formula]:
+    r"""Without \text{(update gate)} at the end of a line."""
+    def bare(run: trees.Run) -> trees.Run:
+        return tuple(i for n, i in enumerate(run) if not (
+            vocabulary.is_stage(i) and n > 0 and tr.is_token(run[n - 1], "AMP", "QUAD", "COMMA")
+            and (n + 1 == len(run) or tr.is_token(run[n + 1], *trees.BETWEEN, "DOT"))))
+
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, bare, scripts=False))
+
+
 def roles(tree: tr.Items) -> Iterator[tuple[tr.Token, tr.Token]]:
     r"""γ and the words of \gamma > 0 \text{ fixed}: whoever reads words is told what they say of the letter."""
     for n, item in enumerate(tree):

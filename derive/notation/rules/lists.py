@@ -283,7 +283,7 @@ def ranges(formulas: list[Formula]) -> list[Formula]:
             listed = [*takewhile(lambda two: len(two[0]) == 1 and str(two[0][0]) == two[1],
                                  zip(values, known, strict=True))]
             behind = rest[2 * len(listed) - 1 :]  # a comma and what follows
-            if len(listed) > 2 and str(own) in below and (not behind or trees.letter(behind[1])):
+            if len(listed) > 1 and str(own) in below and (not behind or trees.letter(behind[1])):
                 last = rest[2 * len(listed) - 2]
                 range_ = tr.Command("RANGE", ((own,), rest[:1], (last,)), own.start, last.end)
                 return *run[:n], range_, *counted(behind)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from derive.notation import tree as tr
 from derive.notation.formulas import Formula
+from derive.notation.pieces import with_ranges
 from derive.notation.rules import trees
 from derive.notation.symbols import GREEK
 from derive.records import replace
@@ -162,8 +163,33 @@ def arrow(part: trees.Run) -> trees.Run:
 _LABELS = frozenset("out new old pred true target hid hidden max min total prev next data reg avg".split())
 
 
+def named_ranges(formulas: list[Formula]) -> list[Formula]:
+    r"""i \in \Omega = \{1, \dots, N\} as i \in \{1, \dots, N\}; so is i \in \Omega wherever it stands."""
+    known: dict[str, tr.Item] = {}
+    for run in trees.all_statements(formulas):
+        if len(run) > 2 and tr.is_token(run[-2], "REL") and str(run[-2]) == "=" and _is_range(run[-1]) and (
+                name := trees.letter(run[-3])) is not None and (len(run) == 3 or tr.is_token(run[-4], "IN")):
+            known[name] = run[-1]
+
+    def unnamed(part: trees.Run) -> trees.Run:
+        if len(part) > 2 and part[-1:] == (known.get(trees.letter(part[-3]) or ""),):
+            return part[:-2] if len(part) > 3 else ()
+        return part
+
+    def members(run: trees.Run, n: int) -> tuple[tr.Items, int] | None:
+        own = known.get(trees.letter(run[n + 2]) or "") if n + 2 < len(run) and tr.is_token(run[n + 1], "IN") else None
+        return None if own is None else (with_ranges((run[n], run[n + 1], own)), 3)
+
+    return trees.replaced(trees.in_statements(unnamed)(formulas), members) if known else formulas
+
+
+def _is_range(item: tr.Item) -> bool:
+    ends = tr.split(item.items, "COMMA") if tr.is_group(item, "LSET") else []
+    return len(ends) > 2 and all(ends) and len(ends[-2]) == 1 and tr.is_token(ends[-2][0], "DOTS")
+
+
 def labels(formulas: list[Formula]) -> list[Formula]:
-    r"""y_{out} as y_{\text{out}}, and y_{in} beside such an output."""
+    r"""y_{out} as y_{\text{out}}, and y_{in} beside such an output; d_{+} and d_{-,k} with a sign for a label."""
     scripts = [s for f in formulas for run in trees.all_runs(f.tree or ()) for i in run if isinstance(i, tr.Scripted)
                for s in (*i.subs, *i.sups)]
     known = _LABELS | {"in"} if any("".join(map(str, tr.unwrap(s))) == "out" for s in scripts) else _LABELS
@@ -174,9 +200,17 @@ def labels(formulas: list[Formula]) -> list[Formula]:
             return run
         return (tr.Token("TEXT", word, run[0].start, run[-1].end),)
 
+    def signed(run: trees.Run) -> trees.Run:
+        sign = run[0] if len(run) == 1 or tr.is_token(run[1], "COMMA") else None
+        if not isinstance(sign, tr.Token) or sign.type not in ("PLUS", "MINUS"):
+            return run
+        return tr.Token("TEXT", "+" if sign.type == "PLUS" else "-", sign.start, sign.end), *run[1:]
+
     def labelled(item: tr.Item) -> tr.Item:
         if not isinstance(item, tr.Scripted):
             return item
+        if tr.is_token(item.base, "NAME"):
+            item = replace(item, subs=tuple(map(signed, item.subs)))
         return replace(item, subs=tuple(map(label, item.subs)), sups=tuple(map(label, item.sups)))
 
     return trees.changed(formulas, lambda tree: trees.each(tree, labelled))

@@ -19,7 +19,19 @@ from derive.notation.rules.letters import of_loss
 from derive.notation.rules.lists import collected
 from derive.notation.rules.trees import letter, sides, statements
 from derive.notation.symbols import Kind, SymbolTable, latex_of, lexicon, name_of
-from derive.notation.tree import Item, Items, Scripted, base_of, is_group, is_token, names_in, normal, unwrap
+from derive.notation.tree import (
+    Command,
+    Item,
+    Items,
+    Scripted,
+    base_of,
+    inside,
+    is_group,
+    is_token,
+    names_in,
+    normal,
+    unwrap,
+)
 from derive.notation.vocabulary import kind
 from derive.question.words.lexicon import begins, ends, is_near, named, only, up_to
 from derive.question.words.prose import GAP, Gap, Prose
@@ -324,7 +336,11 @@ _SHAPE = re.compile(r"\s*[A-Za-z](?:\s*\\times\s*(?:[A-Za-z]|\d+))+\s*")
 
 
 def sizes_said(prose: Prose) -> Iterator[str]:
-    """The LaTeX of letters that are sizes: «$n$ is the number of samples», «$K$ classes», «$N \\times p$»."""
+    """The LaTeX of letters that are sizes: «$n$ is the number of samples», «$K$ classes», «$N \\times p$».
+
+    Not $n_s$ where s runs: a number of each s.
+    """
+    run = {index for f in prose.formulas for index in _run(f.tree or ())}
     computed = {head for f in prose.formulas for part in statements(f.tree or ()) if (head := _computed(part))}
     for gap in prose.gaps:
         latex = gap.formula.latex
@@ -333,11 +349,22 @@ def sizes_said(prose: Prose) -> Iterator[str]:
         letter = _LETTER.fullmatch(latex)
         rest = prose.text[gap.start + 1 : gap.start + 80]
         before = prose.text[max(0, gap.start - 60) : gap.start]
-        if letter is None or name_of(letter[1]) in computed or ends(before, "sized.one"):
+        if letter is None or name_of(letter[1]) in computed or ends(before, "sized.one") or (
+                name_of(letter[1]).rpartition("_")[2] in run and "_" in letter[1]):
             continue
         if _is_size(rest) or begins(rest, 0, "sized.things") or ends(before, "sized.number", most=5) or ends(
                 before, "sized.dimension", most=3) or ends(before, "sized.of_what", "sized.by"):
             yield letter[1]
+
+
+def _run(items: Items) -> Iterator[str]:
+    """What runs: s of s = 1, …, S and of a sum from s = 1 on."""
+    for item in (below for top in items for below in inside(top)):
+        if isinstance(item, Command) and item.type == "RANGE":
+            yield from (str(base_of(name)) for name in item.arguments[0])
+        elif isinstance(item, Scripted) and is_token(item.base, "BIG") and item.subs:
+            sub = unwrap(item.subs[0])
+            yield from (str(sub[0]),) if len(sub) > 1 and is_token(sub[1], "REL", "IN") else ()
 
 
 def _computed(part: Items) -> str | None:

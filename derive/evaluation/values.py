@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 _NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|\.inf|inf|infinity)|\.?nan", re.IGNORECASE)
 MAX_YAML = 200_000  # as it is read slowly; more numbers stand in JSON or `.npz`
 MAX_BYTES = 200_000_000
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def read_values(path: Path) -> dict[str, Array]:
@@ -51,7 +52,10 @@ def read_values(path: Path) -> dict[str, Array]:
         raise CardError(Problem(f"cannot be read: {error.strerror or error}", name)) from None
     except UnicodeDecodeError:
         raise CardError(Problem("is not UTF-8; save the file as UTF-8", name)) from None
-    return {key: _array(key, _infinite(value), name) for key, value in found.items()}
+    try:
+        return {key: _array(key, _infinite(value), name) for key, value in found.items()}
+    except RecursionError:
+        raise CardError(Problem("lists in lists are too deep", name)) from None
 
 
 def _infinite(value: Any) -> Any:
@@ -128,9 +132,12 @@ def _refuse_false_sizes(archive: zipfile.ZipFile) -> None:
         raise ValueError("two arrays of one name")
     for entry in entries:
         with archive.open(entry) as file:
-            if not entry.filename.endswith(".npy") or np.lib.format.read_magic(file) != (1, 0):
+            if not entry.filename.endswith(".npy"):
                 continue
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            version = np.lib.format.read_magic(file)
+            if version not in _HEADERS:
+                raise ValueError(f"`{entry.filename}` is of version {version[0]}.{version[1]}, which numbers do not need")
+            shape, _, dtype = _HEADERS[version](file)
             if math.prod(shape) * dtype.itemsize != entry.file_size - file.tell() and not dtype.hasobject:
                 raise ValueError(f"`{entry.filename}` says that its shape is {shape}, and holds other than that")
 

@@ -236,6 +236,21 @@ def test_an_npz_that_says_other_than_it_holds_is_refused_before_it_is_read(tmp_p
         read_values(tmp_path / "a.npz")
 
 
+def test_an_npz_of_a_newer_version_is_measured_too(tmp_path: Path) -> None:
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': (99999, 99999)}}{' ' * 63}\n".encode()
+    for version, said in ((2, "says that its shape is"), (3, "of version 3.0, which numbers do not need")):
+        with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+            archive.writestr("x.npy", b"\x93NUMPY" + bytes((version, 0)) + len(text).to_bytes(4, "little") + text + bytes(8))
+        with pytest.raises(CardError, match=said):
+            read_values(tmp_path / "a.npz")
+
+
+def test_lists_that_are_too_deep_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"x": ' + "[" * 900 + "1" + "]" * 900 + "}", encoding="utf-8")
+    with pytest.raises(CardError, match="too deep"):
+        read_values(tmp_path / "a.json")
+
+
 def test_a_pipe_of_values_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.json")
     with pytest.raises(CardError, match="it is a pipe"):

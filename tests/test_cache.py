@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from derive.commands import sheets as making
 from derive.commands.sheets import Sheets, Task, Work, as_json, from_json, made, sheets
 from derive.errors import CardError, DeriveError, LimitError, OpenError, Problem, RenderError
 from derive.pool import Limits
-from derive.statement import Statement
+from derive.statement import Open, Statement
 
 SHEETS = Sheets("δ_x", 2, 1, {"md": {"": "# …", "a.svg": "<svg>"}, "pdf": {"": b"%PDF\xff"}}, 0.5)
 WORK = Work(sheets, as_json, from_json)
@@ -65,8 +66,11 @@ def test_the_key_has_all_that_a_sheet_depends_on(monkeypatch: pytest.MonkeyPatch
               Task(TASK.text, "a.md", ("md", "tex"), "standard"), Task(TASK.text, "a.md", ("md",), "full"),
               Task(TASK.text, "a.md", ("md",), "standard", "last"), Task(TASK.text, "a.md", ("md",), "standard", None, True),
               Task(TASK.text, "a.md", ("md",), "standard", statement=Statement(forward=("y = x",)))]
+    others += [replace(TASK, statement=said) for said in (
+        Statement(forward=("y = 2 x",)), Statement(stride=("2",)), Statement(stride=("3",)), Statement(origin="a file"),
+        Statement(tie_rule="last"), Statement(open=(Open("a", "b"),)))]
     before = {task.key for task in [TASK, *others]}
-    assert len(before) == 11 and TASK.key in before
+    assert len(before) == 17 and TASK.key in before
     monkeypatch.setattr(derive.cache, "_program", lambda: "another")
     assert TASK.key not in before
 

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from derive import cluster, errors
@@ -43,10 +43,14 @@ class Task:
 
     @property
     def key(self) -> str:
-        said = None if self.statement is None else (self.statement.values, self.statement.origin)
         tool = (_engine(), os.environ.get("SOURCE_DATE_EPOCH")) if "pdf" in self.formats else None
-        return hashed(self.text, self.path, self.formats, self.detail, self.tie_rule, self.code, said, tool,
-                      self.usual_tie_rule, self.language, self.usual_language)
+        said = None if self.statement is None else _each(self.statement)
+        return hashed(tool, said, _each(replace(self, statement=None)))
+
+
+def _each(record: Task | Statement) -> list[Any]:
+    """All that it holds, what does not count in a comparison, too."""
+    return [getattr(record, field.name) for field in fields(record)]
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def _refuse_false_sizes(archive: zipfile.ZipFile) -> None:
                 continue
             version = np.lib.format.read_magic(file)
             if version not in _HEADERS:
-                raise ValueError(f"`{entry.filename}` is of version {version[0]}.{version[1]}, which numbers do not need")
+                raise ValueError(f"`{entry.filename}` has version {version[0]}.{version[1]}, which no numbers need")
             shape, _, dtype = _HEADERS[version](file)
             if math.prod(shape) * dtype.itemsize != entry.file_size - file.tell() and not dtype.hasobject:
                 raise ValueError(f"`{entry.filename}` says that its shape is {shape}, and holds other than that")

@@ -166,7 +166,8 @@ def items(solution: Solution) -> tuple[Item, ...]:
     between = tuple(b for b in solution.sheet.answer if isinstance(b, Math) and b.name == "between")
     found: dict[tuple[str, ...], list[Math]] = {}
     for block in solution.sheet.answer:
-        left = block.expr.terms[0] if isinstance(block, Math) and isinstance(block.expr, Rel) else None
+        left = (block.expr.terms[0] if isinstance(block, Math) and isinstance(block.expr, Rel)
+                and block.name != "numbers" else None)
         key: tuple[str, ...] | None = None
         if isinstance(left, Partial):
             of, wrt = (cast(Entry, end).tensor for end in (left.of, left.wrt))

@@ -8,13 +8,14 @@ derivatives are compared, the derivative of a dual number may not exist: :class:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, total_ordering
 from typing import Any
 
 from derive.errors import UnsupportedError
 from derive.functions import FUNCTIONS, Function, Table
-from derive.numeric.arithmetic import Arithmetic, arithmetic, difference
+from derive.numeric.arithmetic import Arithmetic, arithmetic, close, difference
 from derive.numeric.point import Undefined
 
 Slopes = Mapping[Hashable, Any]  # variable → derivative; a variable that is not there has 0
@@ -55,10 +56,10 @@ class Dual:
         return self if self > 0 else -self
 
     def _order(self, other: Any) -> int:
-        """1, 0 or −1; a tie in value alone is a kink."""
+        """1, 0 or −1; a tie in value alone is a kink, rounded numbers tie where they are close."""
         value, slopes = (other.value, other.slopes) if isinstance(other, Dual) else (other, {})
-        if self.value == value:
-            if any(self.slopes.get(v, 0) != slopes.get(v, 0) for v in {*self.slopes, *slopes}):
+        if _same(self.value, value):
+            if not all(_same(self.slopes.get(v, 0), slopes.get(v, 0)) for v in {*self.slopes, *slopes}):
                 raise Undefined
             return 0
         return 1 if self.value > value else -1
@@ -82,6 +83,14 @@ class Dual:
         return self._order(other) != 0
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Up to rounding: what is exact, or infinite, is not rounded."""
+    if one == other:
+        return True
+    kinds = (type(one), type(other))
+    return Decimal in kinds and float not in kinds and close(one, other)
 
 
 def _combined(left: Slopes, a: Any, right: Slopes, b: Any) -> Slopes:

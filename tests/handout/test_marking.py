@@ -25,7 +25,7 @@ from derive.handout.marking import (
     marking,
     unfair,
 )
-from derive.sheet import Prose
+from derive.sheet import Math, Prose
 from derive.solve import Solution
 from derive.verify.report import Report
 from tests.bank import composed
@@ -231,6 +231,12 @@ def test_the_numbers_that_are_asked_for_earn_the_points_of_a_question_with_numbe
     assert [item.kind for item in found] == ["jacobian" if isinstance(asked, tuple) else "value" for asked in NUMBERS[name]]
     assert all(len(item.numbers) == 1 for item in found)
     assert all(bool(item.formulas) == (item.kind != "value") for item in found)
+
+
+def test_numbers_on_a_line_of_their_own_stand_once() -> None:
+    found = solution("two_layers_numbers")
+    assert sum(isinstance(b, Math) and b.name == "numbers" for b in found.sheet.answer) > 1
+    assert not any(formula.name == "numbers" for item in items(found) for formula in item.formulas)
 
 
 @pytest.mark.parametrize("name", NUMBERS)

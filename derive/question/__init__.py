@@ -97,7 +97,7 @@ def _read(question: Question) -> Module:
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
     except DeriveError:
-        if given or (told := _told(question) or _phrased(question)) is None:
+        if given or (told := _told(question) or _phrased(question) or _named(question)) is None:
             raise
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
@@ -139,6 +139,22 @@ def _phrased(question: Question) -> Module | None:
         return phrased_module(question.card, question.prose)
     except (Unread, DeriveError):
         return None
+
+
+def _named(question: Question) -> Module | None:
+    """The layer whose parts clauses name between the formulas, these put in their place; None where they do not."""
+    from derive.question.sentences.tokens import in_english
+    from derive.question.told.named import with_formulas
+    from derive.question.told.values import Unread
+
+    if not in_english(question.prose.text):
+        return None
+    try:
+        card, said = with_formulas(question.card, question.prose)
+        module = layer_written(Question(card, question.statement))
+    except (Unread, DeriveError):
+        return None
+    return replace(module, readings=(*said, *module.readings))
 
 
 # --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------

@@ -70,7 +70,7 @@ def test_what_is_computed_and_held_is_open(said: str, is_open: bool) -> None:
         assert read(NORM, said).equations == read(NORM, "").equations
 
 
-@pytest.mark.parametrize("said", ["A dense layer with sigmoid activation has $s = Wx + b$.", "Let $s = Wx + b$; a ReLU gives $h$ from $s$.",
+@pytest.mark.parametrize("said", ["A dense layer with sigmoid activation has $s = Wx + b$.",
                                   "A neuron computes $s = w^\\top x + b$ and outputs its sigmoid.",
                                   "A linear layer $s = Wx + b$ has a sigmoid output and the cross-entropy as loss $L$."])
 def test_words_count_where_the_loss_is_no_formula(said: str) -> None:

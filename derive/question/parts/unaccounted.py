@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from derive.notation.symbols import Kind, name_of
 from derive.notation.tree import Scripted, has, is_group, is_token, names_in, normal
 from derive.question.letters.claims import is_claimed
 from derive.question.letters.naming import Mention, bare_letters, lettered, letters_of, mentions, written_letters
+from derive.question.parts.recognised import LOSSES
 from derive.question.parts.shown import SHOWN, Formulas
 from derive.question.requests.request import discussed, requested
 from derive.question.words.lexicon import Span, begins, ends, is_near, named, only
@@ -100,15 +101,24 @@ def refuse_unaccounted(prose: Prose, values: Iterable[Expr], said: Iterable[Ment
               for span in named(prose.text, "part", "unnamed.cases", "unnamed.activation")]
     for name, start, stop in places:
         shown = SHOWN.get(name)
-        if masked if name == "dropout" else shown is None or shown(formulas):
+        own = name in LOSSES and _is_lettered(prose, stop, given)
+        if masked if name == "dropout" else not own and (shown is None or shown(formulas)):
             continue
         if name == "negative_log_likelihood" and _stands_behind(prose, stop):
             continue  # of any distribution
         if not discussed(prose.text, start) and (
-                name == "cases" or _goes_on(prose, start, stop, described and name not in _ADDED)):
+                name == "cases" or own or _goes_on(prose, start, stop, described and name not in _ADDED)):
             quoted = prose.plain.quote(start, stop)
             raise CardError(Problem(f"“{quoted}” is named, and no formula computes it: write the forward formulas "
                                     "of all that the output goes through", line=prose.plain.line(start)))
+
+
+def _is_lettered(prose: Prose, stop: int, known: Collection[str]) -> bool:
+    """«the hinge loss $H$»: it has a letter of its own, and no formula has that."""
+    gap = next((gap for gap in prose.gaps if gap.start >= stop), None)
+    letters = {*map(name_of, bare_letters(gap.formula))} if gap is not None and not equates(gap.formula) else set()
+    between = prose.text[stop : gap.start].strip() if gap is not None else ""
+    return bool(letters) and letters.isdisjoint(known) and between in ("", "loss", "error", "cost")
 
 
 def _stands_behind(prose: Prose, stop: int) -> bool:

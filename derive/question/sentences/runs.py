@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_c
                    "hinge absolute_error logistic_loss log_cosh negative_log_likelihood".split())
 CATALOGUED = frozenset("instance_norm layer_norm batch_norm softmax leaky_relu prelu elu linear relu sigmoid "
                        "tanh".split())
+LAYERS = ACTIVATIONS | CATALOGUED | {"rms_norm"}
 _MOST_WORDS = 5
 _UNITS = frozenset({"unit", "units", "neuron", "neurons"})
 
@@ -74,6 +76,29 @@ def _free(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
             yield at + 1, ""
 
 
+_ANY_NOUN = words_of("en", "ANY_NOUN")
+_NO_NOUN = frozenset().union(*(words_of("en", name) for name in (
+    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "DENIES", "AGAIN", "NO_NOUN"))) - _ANY_NOUN
+
+
+def _noun(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """Up to four words that call something, none of which says that it is changed: «class logits»."""
+    words: list[str] = []
+    for n in range(at, min(at + 5, len(tokens))):
+        token = tokens[n]
+        hot = token.text in ("one", "hot") and "hot" in [t.text for t in tokens[n : n + 2]]
+        behind = tokens[n + 1].text if n + 1 < len(tokens) and tokens[n + 1].kind == "word" else ""
+        column = behind and token.text in ("column", "row", "log") or token.text == "identity" and "label" in behind
+        operates = token.text not in _ANY_NOUN and any(
+            spans(token.text, family) for family in ("operation", "twist", "statistic"))
+        if token.kind != "word" or not (hot or column) and (
+                token.text in _NO_NOUN or number_of(token) or operates or _MADE.search(token.text)):
+            return
+        words.append(token.text)
+        yield n + 1, " ".join(words)
+
+
+_MADE = re.compile(r"(?<!observ)(?<!measur)(?<!learn)(?<!embe)(?:ed|wise|ly)$")
 _STORY = words_of("en", "STORY")
 _NAMED = frozenset("network net model layer unit cell block".split())
 
@@ -235,6 +260,7 @@ def _drawing(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "actname": _part_of(ACTIVATIONS), "catalogued": _part_of(CATALOGUED), "losspart": _part_of(LOSSES),
+    "layername": _part_of(LAYERS - {"identity"}), "costname": _part_of(LOSSES | {"squared_hinge"}), "nnoun": _noun,
     "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,

@@ -67,6 +67,8 @@ class Losses(Told):
             if isinstance(item, Say) and item.kind == "tail":
                 prediction = self.compared(name, prediction, item)
         self.target = self.target or self.new(None, None)
+        if self.target is prediction:  # «the hinge loss of $f$» says of what, not with which target
+            raise Unread("the target of the loss")
         self.loss = self.new(None, "loss", prediction, self.target, name=name)
         for item in (one, *parts[1:], tail):
             self.reduced(self.loss, item)

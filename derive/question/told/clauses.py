@@ -1,0 +1,190 @@
+"""Clauses that name a layer between a question's formulas: “a linear layer maps $x$ to $u$”, “it is trained with …”.
+
+A clause is read whole, from one sign, “and” or formula to the next, or it is none. In a question that has such clauses
+words stand in for formulas, and no other sentence may do more: what leads to a formula is read with it; beside a
+clause, and in the sentences behind the first layer, stands nothing but asides, facts and what is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from derive.notation.rules.kinds import Said
+from derive.question.posed import clauses as parts_of
+from derive.question.posed import more
+from derive.question.sentences.actions import ACTIONS, Say
+from derive.question.sentences.atoms import ATOMS, number_of
+from derive.question.sentences.grammar import Parse, TooLong, words_of
+from derive.question.sentences.meaning import ROWS
+from derive.question.sentences.runs import COMPUTING, RUNS
+from derive.question.sentences.tokens import Sentence, Token, asks, orders
+from derive.question.told.phrases import Phrases
+from derive.question.told.values import Unread
+from derive.question.words.lexicon import spans
+from derive.records import dataclass
+
+_ENDS = frozenset({"and", "while", "where", "whereas", "which"})
+_BEFORE = frozenset({"and", "then", "where", "that", "while"})
+_WHERE = frozenset({"in", "inside", "within", "during", "at", "here"})
+_ARTICLES = frozenset({"a", "an", "the", "each", "every", "one"})
+_QUIET = words_of("en", "BETWEEN_PHRASES") | _ENDS | words_of("en", "QUIET")
+_CHANGING = frozenset().union(*(words_of("en", name) for name in (
+    "UNSAFE", "CHANGES", "MAKES_ANOTHER", "DONE", "DO", "DENIES", "AGAIN", "NO_NOUN"))) - _QUIET
+_BEHIND = words_of("en", "BEHIND_A_CLAUSE")
+_MAY_NAME = words_of("en", "MAY_NAME_A_LAYER")
+_OF_THE_LAYER, _SUPPOSES = words_of("en", "OF_THE_LAYER"), words_of("en", "SUPPOSES")
+_ARRIVES = frozenset({"gradient", "from", "above", "upstream", "derivative", "derivatives", "message", "error"})
+_DENIED = words_of("en", "DENIES") | {"zero", "exactly", "equal"}
+_DOES = re.compile(r"(?:ed|ing|ly|wise|ways)$")  # as words do that say what is done, and how
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A run of a sentence's tokens that names a layer, and what the rows make of it."""
+
+    said: Say
+    tokens: Sentence
+    first: int
+    last: int  # behind it
+    behind: Token | None = None  # $u$ of «…, and its pre-activations $u$ are …»
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        return of(self.said)
+
+    @property
+    def end(self) -> int:
+        """Behind its last character in the prose."""
+        last = self.tokens[self.last - 1]
+        return last.start + max(1, len(last.text))
+
+
+def of(said: Any) -> dict[str, Any]:
+    """What a row names, by the names."""
+    return {} if said is None else dict(one for one in said.of if one is not None)
+
+
+def clauses_in(told: Sequence[Sentence]) -> list[Clause]:
+    """The clauses of all sentences that name a layer; raises :class:`Unread` where another sentence does more."""
+    found: list[Clause] = []
+    computes = False
+    for tokens in told:
+        own = clauses_of(tokens)
+        equates = any(map(is_equation, tokens))
+        if not (own or equates or asks(tokens) or is_harmless(tokens, computes)):
+            raise Unread(f"“{' '.join(map(str, tokens))}”")
+        computes |= bool(own) or equates
+        found += own
+    return found
+
+
+def clauses_of(tokens: Sentence) -> list[Clause]:
+    """The clauses of a sentence that name a layer; raises :class:`Unread` where more is said beside them."""
+    words = " ".join(t.text for t in tokens)
+    if _MAY_NAME.isdisjoint(words.split()) and not spans(words, "part"):
+        return []
+    try:
+        return _clauses_of(tokens)
+    except (TooLong, RecursionError):
+        raise Unread("a long sentence") from None
+
+
+def _clauses_of(tokens: Sentence) -> list[Clause]:
+    parse = Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens)
+    found: list[Clause] = []
+    at = 0
+    while at < len(tokens):
+        runs = [run for run in parse.runs("namedclause", at) if _ends(tokens, run[0])] if _starts(tokens, at) else []
+        if not runs:
+            at += 1
+            continue
+        end = max(end for end, _ in runs)
+        readings = {repr(_bare(said)): said for stop, said in runs if stop == end}
+        if len(readings) > 1:
+            raise Unread(f"“{' '.join(map(str, tokens[at:end]))}” in two ways")
+        behind = next((letter for _, letter in parse.runs("itsletter", end)), None)
+        found.append(Clause(next(iter(readings.values())), tokens, at, end, behind))
+        at = end
+    if found:
+        _refuse_more(tokens, found)
+    return found
+
+
+def _bare(said: Any) -> Any:
+    """What was said without what was left out."""
+    if isinstance(said, Say):
+        return said.kind, _bare(said.of)
+    if isinstance(said, tuple):
+        return tuple(one for one in map(_bare, said) if one is not None)
+    return said.start if isinstance(said, Token) else said
+
+
+def _starts(tokens: Sentence, at: int) -> bool:
+    """A clause may begin behind a sign, an “and”, a formula, or words that say where: «in a detector the …»."""
+    begin = next((n for n in range(at, 0, -1) if tokens[n - 1].kind == "sign" or tokens[n - 1].text in _BEFORE or
+                  is_equation(tokens[n - 1])), 0)
+    placed = tokens[begin].text in _WHERE and (bool(tokens[at].formulas) or tokens[at].text in _ARTICLES)
+    return begin == at or placed
+
+
+def _ends(tokens: Sentence, end: int) -> bool:
+    return end == len(tokens) or tokens[end].kind == "sign" or tokens[end].text in _ENDS or is_equation(tokens[end])
+
+
+def is_equation(token: Token) -> bool:
+    return bool(token.formulas) and token.equates
+
+
+# --- what stands beside them ------------------------------------------------------------------------------------------
+
+
+def _refuse_more(tokens: Sentence, found: Sequence[Clause]) -> None:
+    """Raise :class:`Unread` for a word beside the clauses of a sentence that could do more."""
+    inside = {n for clause in found for n in range(clause.first, clause.last)}
+    loose: list[Token] = []
+    behind = False
+    for n, token in enumerate(tokens):
+        if is_equation(token):
+            loose, behind = [], False  # these words lead to it
+        elif n in inside:
+            _refuse_loud(loose, behind)
+            loose, behind = [], True
+        elif orders(tokens, n):
+            break
+        elif token.text == "," and loose and loose[0] is tokens[0] and loose[0].text == "to":
+            loose = []  # «to predict $K$ numbers, …»
+        elif token.kind != "sign":
+            loose.append(token)
+    _refuse_loud(loose, behind)
+
+
+def _refuse_loud(loose: Sequence[Token], behind: bool) -> None:
+    """Behind a clause stand letters and what they are called."""
+    for token in loose:
+        if not _is_quiet(token) or behind and not (token.formulas or token.text in _BEHIND):
+            raise Unread(f"“{token}”")
+
+
+def _is_quiet(token: Token) -> bool:
+    if token.formulas:
+        return not token.sets
+    if token.kind == "word" and token.text in _QUIET:
+        return True
+    return token.kind == "word" and number_of(token) is None and not (
+        token.text in _CHANGING or _DOES.search(token.text) or any(
+            spans(token.text, family) for family in (*COMPUTING, "change", "factor")))
+
+
+def is_harmless(tokens: Sentence, computes: bool) -> bool:
+    """A sentence without a layer: who wants what, in front of all layers; behind them asides and facts."""
+    if Phrases.is_aside(tokens) or Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("namedaside"):
+        return True
+    if not computes:
+        words = {t.text for t in tokens}
+        return words.isdisjoint(_OF_THE_LAYER) and not any(any(more(part)) for part in parts_of(tokens))
+    words_ = [t for t in tokens if t.kind != "sign"]
+    if any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens):  # what arrives
+        return all(t.text in _ARRIVES or _is_quiet(t) for t in words_)
+    return tokens[0].text in _SUPPOSES and all(t.text in _DENIED or _is_quiet(t) for t in words_)

@@ -1,0 +1,200 @@
+"""The values that clauses name: letters of the card with their axes, nouns that call them, and what was made last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from typing import Any
+
+from derive.notation import gather
+from derive.notation.rules.kinds import Said
+from derive.notation.symbols import Kind, latex_of, name_of
+from derive.question.emitted.asked import derivative_parts, each
+from derive.question.sentences.actions import Say
+from derive.question.sentences.grammar import words_of
+from derive.question.sentences.tokens import Token, sentences
+from derive.question.told.clauses import Clause, is_equation, of
+from derive.question.told.state import heads
+from derive.question.told.values import Unread
+from derive.question.words.prose import Prose
+from derive.records import dataclass
+
+_GOES_ON = words_of("en", "GOES_ON_WITH")
+_FIRST = re.compile(r"(.+?)_\{?\d+\}?$")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A letter, its axes where they are known, the noun that calls it, and by what it was made."""
+
+    letter: str = ""
+    axes: tuple[str, ...] | None = None
+    noun: str = ""
+    made: str = ""
+    token: Token | None = field(default=None, hash=False)
+
+
+class Values:
+    """What clauses have named so far: letters, nouns, and the value that was made last."""
+
+    def __init__(self, prose: Prose, clauses: Sequence[Clause]) -> None:
+        self.prose, self.clauses = prose, clauses
+        self.table = gather(prose.formulas)
+        self.written = {t.start: t.formula.latex.strip() for tokens in sentences(prose) for t in tokens if t.formulas}
+        self.taken = [s.latex for s in self.table.symbols if s.kind is not Kind.INDEX]
+        self.defined = {name: f.latex for f in prose.formulas if Token("formula", "", 0, (f,)).equates
+                        for name in heads(f)}
+        self.nouns: dict[str, str] = {}  # the letter that a noun calls
+        self.made: dict[str, str] = {}  # by which layer
+        self.used: set[str] = set()
+        self.axes: dict[str, tuple[str, ...]] = {}
+        self.current: Value | None = None
+        self.behind_all = ""  # what went into the last layer
+        self.waiting: set[str] = set()  # nouns of what no clause has made so far
+
+    def refuse_loose(self) -> None:
+        """Raise :class:`Unread` for what goes in and nothing makes, and for what is made and goes nowhere."""
+        written = " ".join(f.latex for f in self.prose.formulas if Token("formula", "", 0, (f,)).equates)
+        loose = [name for name in self.made if name not in self.used and not stands(latex_of(name), written)]
+        last = self.current is not None and loose == [name_of(self.current.letter)]
+        if self.waiting or loose and not last:
+            raise Unread("what goes into which layer")
+        if loose and self.table.named(loose[0]) is None and self.made[loose[0]] != "loss" and self.behind_all in {
+                name_of(below) for _, below in self.derived() if below}:
+            raise Unread(f"what arrives at ${latex_of(self.behind_all)}$")
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def pass_formulas(self, clause: Clause) -> None:
+        """The last letter that a formula in front of the clause defines is what comes before."""
+        before = self.current.token.start if self.current is not None and self.current.token is not None else -1
+        at = clause.tokens[clause.first].start
+        for tokens in sentences(self.prose):
+            for token in tokens:
+                if before < token.start < at and is_equation(token):
+                    for formula in token.formulas:
+                        for name in heads(formula):
+                            self.current = self.known(latex_of(name), token)
+
+    def known(self, latex: str, token: Token | None = None, noun: str = "") -> Value:
+        name = name_of(latex)
+        symbol = self.table.named(name)
+        axes = self.axes.get(name, symbol.axes if symbol is not None else None)
+        return Value(latex, axes, noun, self.made.get(name, ""), token)
+
+    def value(self, said: Say | None, clause: Clause) -> Value:
+        """What goes in: a letter, what a noun calls, or what comes before."""
+        parts = of(said)
+        if isinstance(token := parts.get("letter"), Token):
+            found = self.known(letter_of(token), token, parts.get("noun", ""))
+            if "log" in found.noun.split():
+                raise Unread(f"“{found.noun}”")
+            self.call(parts.get("noun"), found.letter)
+        elif (noun := _own(parts.get("noun"))) and noun in self.nouns:
+            found = self.known(self.nouns[noun], None, noun)
+        elif noun and (self.current is None or not self.is_next(noun)):
+            letter = self.free()
+            self.waiting.add(letter)
+            self.call(noun, letter)
+            found = self.known(letter, None, noun)
+        elif self.current is not None:
+            found = self.current
+        else:
+            raise Unread("what goes in")
+        self.used.add(name_of(found.letter))
+        self.behind_all = name_of(found.letter)
+        return found
+
+    def is_next(self, noun: str) -> bool:
+        """«the logits», «these scores»: of what comes before, where it has no noun of its own."""
+        assert self.current is not None
+        return not self.current.noun or self.current.noun.split()[-1] == noun.split()[-1]
+
+    def call(self, noun: str | None, letter: str) -> None:
+        if noun and self.nouns.setdefault(noun, letter) != letter:
+            raise Unread(f"“{noun}”")
+
+    def output(self, said: Say | None, clause: Clause) -> tuple[str, str]:
+        """The letter of what comes out, and its noun."""
+        parts = of(said)
+        token, noun = parts.get("letter", clause.behind), parts.get("noun", "")
+        if isinstance(token, Token):
+            letter = letter_of(token)
+        elif noun in self.nouns and self.nouns[noun] in self.waiting:
+            letter = self.nouns[noun]
+        else:
+            named, own = self.result_behind(clause), clause.tokens[clause.first : clause.last]
+            if named is None and not noun and self.behind_all in self.defined and _GOES_ON.isdisjoint(
+                    t.text for t in own):
+                raise Unread("is it the layer of the formula, or one behind it")
+            letter = named or self.free()
+        self.waiting.discard(letter)
+        if name_of(letter) in self.defined or name_of(letter) in self.made:
+            raise Unread(f"${letter}$ is computed by a formula")
+        if noun and noun.split()[-1] in words_of("en", "TAKEN"):
+            raise Unread(f"“{noun}”")
+        self.call(noun, letter)
+        return letter, noun
+
+    def result_behind(self, clause: Clause) -> str | None:
+        """$u$ of «Call the result $u$.» in the next clause."""
+        n = next(n for n, one in enumerate(self.clauses) if one is clause)
+        after = self.clauses[n + 1] if n + 1 < len(self.clauses) else None
+        return letter_of(after.parts["out"]) if after is not None and after.said.kind == "result" else None
+
+    def free(self) -> str:
+        for letter in "shuqvrzg":
+            if letter not in self.taken and self.table.named(letter) is None:
+                self.taken.append(letter)
+                return letter
+        raise Unread("a free letter")
+
+    def derived(self) -> Iterator[tuple[str | None, str | None]]:
+        """L and w of each ∂L/∂w that the card writes."""
+        for token in (Token("formula", "", 0, (f,)) for f in self.prose.formulas):
+            if token.said is Said.DERIVATIVE:
+                yield from map(derivative_parts, each(token))
+
+    def makes(self, clause: Clause, letter: str, noun: str, axes: Sequence[str], made: str) -> None:
+        name = name_of(letter)
+        self.made[name], self.axes[name] = made, tuple(axes)
+        self.current = replace(self.known(letter, clause.tokens[clause.last - 1], noun))
+
+    def mention(self, value: Value) -> list[str]:
+        """«feature vector $x$», of what no formula computes."""
+        name = name_of(value.letter)
+        if value.token is None or name in self.defined or name in self.made or value.letter in self.waiting:
+            return []
+        return [f"{value.noun or 'input'} ${self.written[value.token.start]}$"]
+
+    def letters(self, source: str, output: str) -> dict[str, Any]:
+        bound = [c for c in self.taken if c not in (source, output)]
+        return {"input": source, "output": output, "reserved": bound}
+
+    def extent(self, index: str) -> str:
+        """N of n = 1, …, N, where the card says it."""
+        text = " ".join(f.latex for f in self.prose.formulas)
+        found = re.findall(rf"(?<![A-Za-z\\]){re.escape(index)}\s*=\s*1\s*(?:\}}\s*\^\s*\{{?\s*|,\s*\\[lc]?dots\s*,\s*)"
+                           r"(\d+|[A-Z])", text)
+        if len({*found}) > 1:
+            raise Unread(f"two extents of {index}")
+        return found[0] if found else ""
+
+
+def _own(noun: str | None) -> str | None:
+    """The noun, unless it calls whatever comes before."""
+    return None if noun is None or noun in words_of("en", "GENERIC") else noun
+
+
+def letter_of(token: Token) -> str:
+    r"""\pi of \pi_1, \dots, \pi_E."""
+    letters = {(m[1] if (m := _FIRST.match(c)) else c) for c in token.letters}
+    if len(letters) != 1:
+        raise Unread(f"${token.formula.latex.strip()}$")
+    return letters.pop()
+
+
+def stands(letter: str, latex: str) -> bool:
+    """The letter stands in the formula."""
+    return re.search(rf"(?<![A-Za-z\\]){re.escape(letter)}(?![A-Za-z])", latex) is not None

@@ -1,0 +1,140 @@
+"""A clause that names a layer between formulas is read as the layer's formula; words that do more are never passed over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import derive
+from derive.card import Card
+from derive.errors import DeriveError
+from derive.question import module_of
+
+CARDS = {
+    "linear": r"A fully connected layer with weight matrix $W \in \mathbb{R}^{K\times D}$ and bias $b \in \mathbb{R}^K$ acts on "
+              r"the vector $x \in \mathbb{R}^D$, and its pre-activations $u \in \mathbb{R}^K$ are then bounded by "
+              r"$$y_k = \frac{u_k}{2 + |u_k|}.$$ Derive the gradients of $W$, $b$ and $x$ when $\partial L/\partial y$ is given.",
+    "unit": r"The logit $a_n$ of the $n$-th case is an affine function of its covariate vector $x_n$, with coefficient vector "
+            r"$\theta$ and intercept $\kappa$. The loss over the sample is $$L = \sum_{n=1}^{N} \log(1 + e^{a_n}).$$ "
+            r"Derive $\partial L/\partial \theta$ and $\partial L/\partial \kappa$.",
+    "relu": r"Let $$a_k = \beta + \sum_j V_{kj} x_j,$$ and afterwards every value passes a ReLU, which gives the activation "
+            r"$z_k$. From above we receive $\partial L/\partial z_k$. Derive $\partial L/\partial V_{kj}$ and "
+            r"$\partial L/\partial \beta$.",
+    "gate": r"The mixing weights $\pi_1, \dots, \pi_E$ come from a softmax over the gate scores, and gate scores are computed "
+            r"from the patch $x \in \mathbb{R}^N$ by a linear map without bias, with matrix $G \in \mathbb{R}^{E\times N}$. "
+            r"The output is $$y = \sum_{e=1}^{E} \pi_e v_e.$$ Find $\partial y/\partial G_{en}$ and $\partial y/\partial v_e$.",
+    "entropy": r"Let $$\eta_{nk} = \sum_m B_{km} h_{nm} + c_k.$$ The logits of each case are turned into class probabilities by a "
+               r"softmax over $k$, and the loss $E$ is the cross-entropy of these against one-hot targets $t_{nk}$, averaged over "
+               r"the $N$ cases. Derive $\partial E/\partial B_{km}$ and $\partial E/\partial c_k$.",
+    "error": r"Let $$f_n = \alpha e^{-\beta u_n}, \qquad n = 1,\dots,N.$$ The loss $S$ is one half of the sum, over the sample, of "
+             r"the squared differences between $f_n$ and $y_n$. Find $\partial S/\partial \alpha$ and $\partial S/\partial \beta$.",
+    "hinge": r"Let $$s = \sum_{i}\sum_j A_{ij} x_i x_j + b.$$ It is trained with the hinge loss (margin one) for labels "
+             r"$t \in \{-1, 1\}$. Do not assume that $A$ is symmetric. "
+             r"Derive the gradients of the loss with respect to $A$ and $b$.",
+}
+MORE = """
+Afterwards everything is multiplied by a half.|The output is scaled by its largest entry.|The result is then squared.|It is applied twice.
+Its output is added to its input.|Each output is negated.|Finally, the mean of the output is subtracted.|The first row is left out.
+Half of the entries are masked.|The output is clipped at six.|Before it, the input is mirrored.|At the border the values wrap around.
+The array is periodic.|All this happens in the logarithm.|The output is rounded.|The outputs are summed up.|We cube the output.
+The whole is raised to the power three.|The absolute values of the input are used.|Negative inputs are set to zero first.
+A skip connection leads around the layer.|The layer acts in the Fourier domain.|Entries above three saturate.|The constant is learned.
+Let the output be its square.|In the end one takes logarithms.|Everything happens modulo seven.|The array is treated as a ring.
+The input comes from a softmax.|It ignores the sign of its input.|In odd positions the sign changes.|The operation runs backwards.
+""".replace("\n", "|").strip("|").split("|")
+CHANGED = (
+    ("linear", "with weight", "with transposed weight"), ("linear", "and bias", "and negated bias"), ("linear", "bias $b", "bias $-b"),
+    ("linear", "acts on", "acts on the square of"), ("linear", "acts on", "does not act on"), ("linear", "acts on", "acts twice on"),
+    ("linear", "the vector", "the reversed vector"), ("linear", "the vector", "the normalised vector"),
+    ("linear", "A fully connected layer", "A residual fully connected layer"), ("linear", "weight matrix", "weight vector"),
+    ("linear", "A fully connected layer", "A fully connected layer or a convolution"), ("linear", "acts on", "acts half the time on"),
+    ("unit", "is an affine function", "is twice an affine function"), ("unit", "affine function", "affine function of the logarithm"),
+    ("unit", "coefficient vector", "coefficient matrix"), ("unit", "and intercept", "and without intercept"),
+    ("unit", "covariate vector", "squared covariate vector"), ("unit", r"$\kappa$. The", r"$\kappa$, all this halved. The"),
+    ("relu", "every value", "every second value"), ("relu", "every value", "every negative value"), ("relu", "a ReLU", "two ReLUs"),
+    ("relu", "a ReLU", "a clipped ReLU"), ("relu", "a ReLU", "a ReLU and a tanh"), ("relu", "every value passes", "no value passes"),
+    ("relu", "a ReLU", "a ReLU with noise"), ("relu", "which gives", "twice which gives"), ("relu", "a ReLU", "a ReLU or a tanh"),
+    ("gate", "a softmax over", "a softmax over the squares of"), ("gate", "the gate scores", "the other gate scores"),
+    ("gate", "a softmax", "a masked softmax"), ("gate", "a softmax", "a softmax with temperature two"), ("gate", "gate scores are", "gates are"),
+    ("gate", "from the patch", "from the mirrored patch"), ("gate", "with matrix", "with the inverse of the matrix"),
+    ("gate", "without bias", "without weights"), ("entropy", "softmax over $k$", "softmax over $n$"), ("entropy", "softmax over", "sigmoid over"),
+    ("entropy", "softmax over $k$", "softmax"), ("entropy", "averaged over", "weighted over"), ("entropy", ", averaged over the $N$ cases", ""),
+    ("entropy", "cross-entropy of these", "cross-entropy of the logits"), ("entropy", "averaged over the $N$ cases", "averaged over the classes"),
+    ("entropy", "against one-hot", "against smoothed one-hot"), ("entropy", "cases. D", "cases, plus a penalty. D"),
+    ("error", "one half of the sum", "one third of the sum"), ("error", "the squared", "the cubed"), ("error", "over the sample", "over the last two"),
+    ("error", "and $y_n$", "and $-y_n$"), ("error", "and $y_n$", "and the mean of $y_n$"), ("error", "of the squared", "of the weighted squared"),
+    ("error", "one half of the sum, over the sample, of the squared differences", "the squared difference"),
+    ("error", "differences between", "differences of the logarithms of"), ("hinge", "hinge loss", "squared hinge loss of the absolute values"),
+    ("hinge", "margin one", "margin two"), ("hinge", "hinge loss", "smoothed hinge loss"), ("hinge", "It is", "It is not"),
+    ("hinge", r"t \in \{-1, 1\}$", r"t \in \{0, 1\}$"), ("hinge", "for labels", "for labels other than"),
+)
+RNG = np.random.default_rng(3)
+GIVEN = {
+    "linear": {"W": RNG.normal(size=(2, 3)), "b": RNG.normal(size=2), "x": RNG.normal(size=3)},
+    "unit": {"theta": RNG.normal(size=3), "kappa": 0.3, "x": RNG.normal(size=(4, 3))},
+    "relu": {"V": RNG.normal(size=(2, 3)), "beta": 0.2, "x": RNG.normal(size=3)},
+    "gate": {"G": RNG.normal(size=(2, 3)), "x": RNG.normal(size=3), "v": RNG.normal(size=2)},
+    "entropy": {"B": RNG.normal(size=(3, 2)), "c": RNG.normal(size=3), "h": RNG.normal(size=(4, 2)), "t": np.eye(3)[[0, 2, 1, 0]]},
+    "error": {"alpha": 0.7, "beta": 0.4, "u": RNG.normal(size=4), "y": RNG.normal(size=4)},
+    "hinge": {"A": RNG.normal(size=(3, 3)), "b": 0.1, "x": RNG.normal(size=3), "t": -1.0},
+}
+
+
+def _softmax(z):
+    e = np.exp(z - z.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+VALUES = {
+    "linear": lambda W, b, x: (W @ x + b) / (2 + abs(W @ x + b)),
+    "unit": lambda theta, kappa, x: np.log1p(np.exp(x @ theta + kappa)).sum(),
+    "relu": lambda V, beta, x: np.maximum(0, beta + V @ x),
+    "gate": lambda G, x, v: _softmax(G @ x) @ v,
+    "entropy": lambda B, c, h, t: -(t * np.log(_softmax(h @ B.T + c))).sum() / 4,
+    "error": lambda alpha, beta, u, y: ((alpha * np.exp(-beta * u) - y) ** 2).sum() / 2,
+    "hinge": lambda A, b, x, t: max(0.0, 1 - t * (x @ A @ x + b)),
+}
+
+
+def _card(question: str) -> Card:
+    return Card.parse(f"---\nid: t\n---\n# Question\n\n{question}\n\n# Solution\n\nTODO\n")
+
+
+def _is_read(question: str) -> bool:
+    try:
+        module_of(_card(question))
+    except DeriveError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("key", CARDS)
+def test_value(key):
+    solution = derive.solve(_card(CARDS[key]))
+    assert np.allclose(np.asarray(solution.forward(**GIVEN[key]), dtype=float), VALUES[key](**GIVEN[key]))
+
+
+@pytest.mark.parametrize("key", [key for key in CARDS if key != "hinge"])
+def test_a_sentence_that_says_more(key):
+    question = CARDS[key]
+    at = max(question.find(word) for word in (" Derive", " Find"))
+    assert [said for said in MORE if _is_read(f"{question[:at]} {said}{question[at:]}")] == []
+
+
+def test_words_that_make_another_layer():
+    assert [one for one in CHANGED if one[1] in CARDS[one[0]] and _is_read(CARDS[one[0]].replace(*one[1:], 1))] == []
+
+
+def test_what_goes_in_may_be_named_behind():
+    module = module_of(_card(CARDS["gate"]))
+    assert {*module.given} == {"G", "x", "v"}
+
+
+def test_a_loss_with_a_letter_that_no_formula_computes():
+    said = r"Let $$f = b + \sum_j w_j x_j^3.$$ The hinge loss $H$ of $f$ is used. Derive $\partial H/\partial w_j$."
+    assert not _is_read(said)
+
+
+def test_a_layer_behind_the_formula():
+    asked = r" Derive $\partial L/\partial b$."
+    assert module_of(_card(r"Let $s = Wx + b$; a ReLU gives $h$ from $s$." + asked)).output == "h"

@@ -22,6 +22,7 @@ GIVEN = (Fraction(1, 4), Fraction(1))  # values to try for every letter besides 
 _INTERVALS = ((-3.0, 3.0), (0.02, 4.0))  # the second for logarithms and roots
 _SAMPLES = 240
 _H = 1e-6
+_NEAR = 5e-6 + 2 * _H  # of a kink, whose place is rounded to five digits: what is on one side of it
 _STEEP = 1e-2  # how near a curve is drawn to where its slope grows without bound
 _FLAT = 1e-4  # a smaller change of the slope from sample to sample is none
 _JUMP = 1e-2  # a larger change of the slope within 1e-5 is a kink
@@ -108,7 +109,7 @@ def _sampled(module: Module, given: Fraction, low: float, high: float) -> Curve:
     sharp = inner[(np.abs(after - before) > _JUMP) | _stepped(function, inner - _H, inner + _H)]
     starts, ends = np.append(s[:-1][wide], sharp), np.append(s[1:][wide], sharp)
     kinks = sorted({k.at: k for k in _kinks(function, starts, ends)}.values(), key=lambda k: k.at)
-    bounds = [(low, 4 * _H), *((k.at, _STEEP if k.steep else 4 * _H) for k in kinks), (high, 4 * _H)]
+    bounds = [(low, 4 * _H), *((k.at, _STEEP if k.steep else _NEAR) for k in kinks), (high, 4 * _H)]
     pieces = tuple(_piece(function, s, a, b) for a, b in itertools.pairwise(bounds))
     return Curve(pieces, tuple(kinks), given)
 
@@ -138,7 +139,7 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
         first = np.where(level, np.abs(v - u) > np.abs(w - v), np.abs(q - p) > np.abs(r - q))
         a, b = np.where(first, a, middle), np.where(first, middle, b)
     at = np.round((a + b) / 2, 5)
-    beside = np.concatenate([at - 5 * _H, at + 5 * _H])
+    beside = np.concatenate([at - _NEAR, at + _NEAR])
     low, high = function(beside).reshape(2, -1)
     before, after = _slopes(function, beside).reshape(2, -1)
     outside = _slopes(function, np.concatenate([at - 20 * _H, at + 20 * _H])).reshape(2, -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import derive
 from derive.axes import with_axes
 from derive.figures.curve import Curve, curve, elementwise, given
 from derive.sheet import Dot
@@ -54,3 +55,14 @@ def test_the_picture_marks_the_kink_in_both_panels_and_names_what_is_given() -> 
     assert [i.role for i in scene.items if isinstance(i, Dot)] == ["kink", "open", "open"]
     assert given(module) == ("$a = 1/4$",)
     assert "At 0 it has a kink: the slope changes from 0.25 to 1" in scene.description
+
+
+@pytest.mark.parametrize(("formula", "at"), [(r"y_k = \max(0, 9 x_k - 4)", 4 / 9), (r"y_k = \max(0, 7 x_k - 9)", 9 / 7),
+                                             (r"y_k = |6 x_k - 0.99997|", 0.166661666)])
+def test_a_kink_at_no_short_number_parts_the_slope(formula: str, at: float) -> None:
+    """Its place is rounded: a sample within the rounding would stand on its other side, or on it."""
+    solution = derive.solve(formula=formula)
+    found = curve(solution.module)
+    assert found is not None
+    (kink,) = found.kinks
+    assert kink.at == pytest.approx(at, abs=1e-5) and solution.report.ok

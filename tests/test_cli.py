@@ -224,8 +224,8 @@ def test_a_report_in_another_format_is_refused_before_the_work(run: Run) -> None
 
 def test_a_dry_run_writes_nothing_and_says_what_it_would(run: Run) -> None:
     before = write("a.md", "q1").read_bytes()
-    assert "; a.md (would change); " in run("a.md", "--in-place", "--dry-run").stdout
-    assert "; output/q1.md (new), output/q1.tex (new); " in run("a.md", "--dry-run").stdout
+    assert "; a.md (would change), q1-f.svg (new); " in run("a.md", "--in-place", "--dry-run").stdout
+    assert "; output/q1.md (new), output/q1-f.svg (new), output/q1.tex (new); " in run("a.md", "--dry-run").stdout
     assert Path("a.md").read_bytes() == before and not Path("output").exists()
     assert run("a.md").exit_code == 0 and "output/q1.md (no change)" in run("a.md", "--dry-run").stdout
 

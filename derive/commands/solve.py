@@ -274,8 +274,8 @@ class _Run:
             self.parts.setdefault(f, {})[job.path, work.number] = part
         if not self.dry_run:
             write_all(contents)
-        names = [str(path) if not self.dry_run else f"{path} {_change(path, contents[path])}"
-                 for path in targets.values()]  # fmt: skip
+        names = ([f"{path} {_change(path, data)}" for path, data in contents.items()] if self.dry_run else
+                 [*map(str, targets.values())])
         said = (result.derived, f"{result.proved} proved, {result.tested} tested", ", ".join(names),
                 f"{result.seconds:.1f} s" if result.seconds else "from the cache")
         line = f"{job.card.id}: {'; '.join(filter(None, said))}"

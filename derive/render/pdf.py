@@ -25,7 +25,7 @@ _SECONDS = 60
 _OPTIONS = ("-interaction=nonstopmode", "-halt-on-error", "-file-line-error", "-no-shell-escape")
 _AGAIN = re.compile(r"Rerun to get|Rerun LaTeX|There were undefined references|Label\(s\) may have changed")
 _ERROR = re.compile(rf"^(?:\./)?{_JOB}\.tex:\d+: .*|^! .*", re.M)
-_PROGRAMS = re.compile(r"\\(?:directlua|latelua|luaexec|luadirect|pdfobj|pdfextension)(?![a-zA-Z@])")
+_PROGRAMS = re.compile(r"\\(?:directlua|latelua|luaexec|luadirect|pdfobj|pdffiledump|pdfextension)(?![a-zA-Z@])|\^\^")
 _OVERFULL = re.compile(r"^Overfull \\[hv]box .*", re.M)
 
 
@@ -69,8 +69,10 @@ def engine() -> str | None:
 def compile_latex(source: str, program: str | None = None, seconds: float = _SECONDS, runs: int = _RUNS) -> Compiled:
     """Run TeX on a document until its references stand, ``runs`` times at most.
 
-    The document reads and writes inside its own temporary folder only. Raises
-    :class:`RenderError` with TeX's first error, past the time limit, or without a TeX.
+    The document reads and writes inside its own temporary folder only, unless it builds the names of TeX's commands
+    (as by ``csname``), as packages do: compile no strangers' documents.
+
+    Raises :class:`RenderError` with TeX's first error, past the time limit, or without a TeX.
     """
     found = _PROGRAMS.search(source)
     if found is not None:

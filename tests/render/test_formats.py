@@ -199,6 +199,8 @@ class TestPdf:
             (r"\input{|ls}", "ls"),
             (r"\directlua{os.execute('ls')}", r"`\\directlua` is refused"),
             (r"\immediate\pdfobj stream file {/etc/passwd}", r"`\\pdfobj` is refused"),
+            (r"\pdf^^6fbj stream file {/etc/passwd}", r"`\^\^` is refused"),
+            (r"\pdffiledump offset 0 length 9{/etc/passwd}", r"`\\pdffiledump` is refused"),
             (r"\newread\f\openin\f=/etc/passwd \ifeof\f\errmessage{nothing to read}\fi", "nothing to read"),
         ],
     )

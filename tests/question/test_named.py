@@ -28,6 +28,13 @@ CARDS = {
                r"the $N$ cases. Derive $\partial E/\partial B_{km}$ and $\partial E/\partial c_k$.",
     "error": r"Let $$f_n = \alpha e^{-\beta u_n}, \qquad n = 1,\dots,N.$$ The loss $S$ is one half of the sum, over the sample, of "
              r"the squared differences between $f_n$ and $y_n$. Find $\partial S/\partial \alpha$ and $\partial S/\partial \beta$.",
+    "binary": r"Let $$a_n = \sum_{d} v_d x_{nd}^2, \qquad n = 1,\dots,N.$$ The activation $a_n$ is squashed by the logistic sigmoid "
+              r"to the probability $\pi_n$, and the loss $J$ is the binary cross-entropy of $\pi_n$ and the label "
+              r"$y_n \in \{0,1\}$, summed over the $N$ samples. Find $\partial J/\partial v_d$.",
+    "hidden": r"For the dosage model, the feature vector $x \in \mathbb{R}^n$ first passes through a tanh, with the result "
+              r"$h \in \mathbb{R}^n$. Then a linear map without bias, $P \in \mathbb{R}^{m\times n}$ being its matrix, is applied to "
+              r"$h$; the result is $e$. The output is $$y = \sum_{k=1}^{m} c_k e_k^2.$$ No $e_k$ is zero. "
+              r"Derive $\partial y/\partial P$ and $\partial y/\partial x$.",
     "hinge": r"Let $$s = \sum_{i}\sum_j A_{ij} x_i x_j + b.$$ It is trained with the hinge loss (margin one) for labels "
              r"$t \in \{-1, 1\}$. Do not assume that $A$ is symmetric. "
              r"Derive the gradients of the loss with respect to $A$ and $b$.",
@@ -61,6 +68,14 @@ CHANGED = (
     ("entropy", "softmax over $k$", "softmax"), ("entropy", "averaged over", "weighted over"), ("entropy", ", averaged over the $N$ cases", ""),
     ("entropy", "cross-entropy of these", "cross-entropy of the logits"), ("entropy", "averaged over the $N$ cases", "averaged over the classes"),
     ("entropy", "against one-hot", "against smoothed one-hot"), ("entropy", "cases. D", "cases, plus a penalty. D"),
+    ("binary", "logistic sigmoid", "logistic sigmoid or a tanh"), ("binary", "is squashed", "is never squashed"),
+    ("binary", "The activation", "The negated activation"), ("binary", "summed over", "weighted over"), ("binary", "to the", "to twice the"),
+    ("binary", r"\{0,1\}", r"\{-1,1\}"), ("binary", "and the label", "and the smoothed label"), ("binary", "and the label", "and the other label"),
+    ("binary", "of $\\pi_n$ and", "of $a_n$ and"), ("binary", ", summed over the $N$ samples", ""), ("hidden", "a tanh", "half a tanh"),
+    ("hidden", "For the dosage model", "For the odd components"), ("hidden", "For the dosage model", "For negative inputs"),
+    ("hidden", "without bias", "with a bias"), ("hidden", "its matrix", "its transposed matrix"), ("hidden", "is applied", "is applied twice"),
+    ("hidden", "is applied to", "is not applied to"), ("hidden", "applied to $h$", "applied to $h^2$"), ("hidden", "first passes", "first passes twice"),
+    ("hidden", "the result is", "twice the result is"), ("hidden", "the result is", "the result plus $h$ is"),
     ("error", "one half of the sum", "one third of the sum"), ("error", "the squared", "the cubed"), ("error", "over the sample", "over the last two"),
     ("error", "and $y_n$", "and $-y_n$"), ("error", "and $y_n$", "and the mean of $y_n$"), ("error", "of the squared", "of the weighted squared"),
     ("error", "one half of the sum, over the sample, of the squared differences", "the squared difference"),
@@ -76,6 +91,8 @@ GIVEN = {
     "gate": {"G": RNG.normal(size=(2, 3)), "x": RNG.normal(size=3), "v": RNG.normal(size=2)},
     "entropy": {"B": RNG.normal(size=(3, 2)), "c": RNG.normal(size=3), "h": RNG.normal(size=(4, 2)), "t": np.eye(3)[[0, 2, 1, 0]]},
     "error": {"alpha": 0.7, "beta": 0.4, "u": RNG.normal(size=4), "y": RNG.normal(size=4)},
+    "binary": {"v": RNG.normal(size=3), "x": RNG.normal(size=(4, 3)), "y": np.array([0.0, 1.0, 1.0, 0.0])},
+    "hidden": {"P": RNG.normal(size=(2, 3)), "x": RNG.normal(size=3), "c": RNG.normal(size=2)},
     "hinge": {"A": RNG.normal(size=(3, 3)), "b": 0.1, "x": RNG.normal(size=3), "t": -1.0},
 }
 
@@ -92,6 +109,8 @@ VALUES = {
     "gate": lambda G, x, v: _softmax(G @ x) @ v,
     "entropy": lambda B, c, h, t: -(t * np.log(_softmax(h @ B.T + c))).sum() / 4,
     "error": lambda alpha, beta, u, y: ((alpha * np.exp(-beta * u) - y) ** 2).sum() / 2,
+    "binary": lambda v, x, y: (np.log1p(np.exp(x**2 @ v)) - y * (x**2 @ v)).sum(),
+    "hidden": lambda P, x, c: c @ (P @ np.tanh(x)) ** 2,
     "hinge": lambda A, b, x, t: max(0.0, 1 - t * (x @ A @ x + b)),
 }
 

@@ -117,7 +117,9 @@ def _bare(said: Any) -> Any:
     if isinstance(said, Say):
         return said.kind, _bare(said.of)
     if isinstance(said, tuple):
-        return tuple(one for one in map(_bare, said) if one is not None)
+        bare = [one for one in map(_bare, said) if one is not None]
+        lists = (one if isinstance(one, tuple) and one and isinstance(one[0], tuple) else (one,) for one in bare)
+        return tuple(one for own in lists for one in own)
     return said.start if isinstance(said, Token) else said
 
 
@@ -153,8 +155,8 @@ def _refuse_more(tokens: Sentence, found: Sequence[Clause]) -> None:
             loose, behind = [], True
         elif orders(tokens, n):
             break
-        elif token.text == "," and loose and loose[0] is tokens[0] and loose[0].text == "to":
-            loose = []  # «to predict $K$ numbers, …»
+        elif token.text == "," and loose and loose[0] is tokens[0] and _says_for_what(loose):
+            loose = []  # «to predict $K$ numbers, …», «for the dosage model, …»
         elif token.kind != "sign":
             loose.append(token)
     _refuse_loud(loose, behind)
@@ -165,6 +167,12 @@ def _refuse_loud(loose: Sequence[Token], behind: bool) -> None:
     for token in loose:
         if not _is_quiet(token) or behind and not (token.formulas or token.text in _BEHIND):
             raise Unread(f"“{token}”")
+
+
+def _says_for_what(loose: Sequence[Token]) -> bool:
+    words = {t.text for t in loose[1:]}
+    return loose[0].text == "to" or loose[0].text == "for" and words.isdisjoint(_CHANGING | _OF_THE_LAYER) and not any(
+        t.formulas or number_of(t) for t in loose)
 
 
 def _is_quiet(token: Token) -> bool:
@@ -183,6 +191,9 @@ def is_harmless(tokens: Sentence, computes: bool) -> bool:
         return True
     if not computes:
         words = {t.text for t in tokens}
+        if any(t.formulas for t in tokens) and any(
+                end for n in range(len(tokens)) for end, _ in RUNS["layername"](tokens, n)):
+            return False  # a layer and letters that no clause reads
         return words.isdisjoint(_OF_THE_LAYER) and not any(any(more(part)) for part in parts_of(tokens))
     words_ = [t for t in tokens if t.kind != "sign"]
     if any(t.formulas and t.said in (Said.DERIVATIVE, Said.GRADIENT) for t in tokens):  # what arrives

@@ -74,11 +74,16 @@ class Writing(Costs):
             self.call(beside.get("noun"), letter_of(beside["letter"]))
         match clause.said.kind:
             case "result":
+                if self.current is None or self.current.letter != letter_of(parts["out"]):
+                    raise Unread("the result of what")
                 return "so", []
             case "unit":
                 formulas, mentioned = self.unit(clause)
             case "named":
                 formulas, mentioned = self.layer(clause, parts["by"])
+            case "classes":
+                scores = Say("named", (*clause.said.of, ("out", Say("val", (("noun", "scores"),)))))
+                formulas, mentioned = self.layer(replace(clause, said=scores), Say("nlayer", (("name", "linear"),)))
             case "cost" | "compared":
                 formulas, mentioned = self.cost(clause, parts["by"])
         return "with " + ", ".join(mentioned) + ", " if mentioned else "", formulas

@@ -118,7 +118,7 @@ class Values:
     def output(self, said: Say | None, clause: Clause) -> tuple[str, str]:
         """The letter of what comes out, and its noun."""
         parts = of(said)
-        token, noun = parts.get("letter", clause.behind), parts.get("noun", "")
+        token, noun = parts.get("letter", clause.behind), _own(parts.get("noun")) or ""
         if isinstance(token, Token):
             letter = letter_of(token)
         elif noun in self.nouns and self.nouns[noun] in self.waiting:
@@ -139,9 +139,13 @@ class Values:
 
     def result_behind(self, clause: Clause) -> str | None:
         """$u$ of «Call the result $u$.» in the next clause."""
-        n = next(n for n, one in enumerate(self.clauses) if one is clause)
+        n = next(n for n, one in enumerate(self.clauses) if (one.tokens, one.first) == (clause.tokens, clause.first))
         after = self.clauses[n + 1] if n + 1 < len(self.clauses) else None
-        return letter_of(after.parts["out"]) if after is not None and after.said.kind == "result" else None
+        if after is None or after.said.kind != "result":
+            return None
+        if after.parts.get("noun") not in (None, of(clause.parts.get("out")).get("noun")):
+            raise Unread("the result of what")
+        return letter_of(after.parts["out"])
 
     def free(self) -> str:
         for letter in "shuqvrzg":

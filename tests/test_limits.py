@@ -132,3 +132,10 @@ def test_a_line_that_quotes_a_card_is_no_page() -> None:
 def test_scripts_that_say_nothing(formula: str, said: str) -> None:
     with pytest.raises(CardError, match=re.escape(said)):
         derive.solve(formula=formula)
+
+
+def test_more_letters_in_a_window_than_it_has_axes() -> None:
+    card = ("---\nid: a\nkernel_size: 2\nstride: 2\n---\n# Question\nConsider average pooling, $y_{kl} = \\frac{1}{4} "
+            "\\sum_{(i,lj) \\in \\Omega(k, l)} x_{ij}$. Derive its backward message.\n")
+    with pytest.raises(CardError, match="3 letters are in `Omega`, and its windows have 2 axes"):
+        derive.solve(derive.Card.parse(card))

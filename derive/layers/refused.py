@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from derive.errors import CardError, LimitError, UnsupportedError
-from derive.expr import Entry, In, Node, Num, Reduce, SetApp, conditions, walk
+from derive.expr import Entry, In, Node, Num, Reduce, SetApp, Tuple, conditions, walk
 from derive.limits import MOST_COMPARED, MOST_DEFINED, MOST_IN_A_WINDOW, MOST_TERMS
 from derive.module import Module
 from derive.receptive_field import ReceptiveField
@@ -21,10 +21,23 @@ def has_even_median(module: Module, shape: Sequence[int]) -> bool:
 
 def refuse_layer(module: Module) -> None:
     """Raise what a layer is refused for before it is derived: a median of an even number, work without measure."""
+    refuse_more_axes(module)
     refuse_even_medians(module)
     refuse_long_sums(module)
     refuse_deep_layers(module)
     refuse_large_windows(module)
+
+
+def refuse_more_axes(module: Module) -> None:
+    """Raise :class:`CardError` where (i, lj) ∈ Ω(k, l) has more letters than the windows have axes."""
+    fields = dict(module.fields)
+    for node in (n for e in module.equations for n in walk(e) if isinstance(n, In)):
+        name = node.set.name if isinstance(node.set, SetApp) else ""
+        field = fields.get(name)
+        letters = len(node.element.items) if isinstance(node.element, Tuple) else 1
+        if field is not None and letters > len(field.axes):
+            raise CardError(f"{letters} letters are in `{name}`, and its windows have {len(field.axes)} axes: "
+                            "write as many, with commas between them")
 
 
 def refuse_even_medians(module: Module) -> None:

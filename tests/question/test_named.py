@@ -157,3 +157,16 @@ def test_a_loss_with_a_letter_that_no_formula_computes():
 def test_a_layer_behind_the_formula():
     asked = r" Derive $\partial L/\partial b$."
     assert module_of(_card(r"Let $s = Wx + b$; a ReLU gives $h$ from $s$." + asked)).output == "h"
+
+
+def test_what_comes_before_is_what_no_formula_uses():
+    said = r"Let $$y_k = g_k u_k, \qquad u_k = \sum_j W_{kj} x_j.$$ The result then passes through a ReLU, which gives $z_k$. "
+    asked = r"Given $\partial L/\partial z_k$, derive $\partial L/\partial g_k$."
+    module = module_of(_card(said + asked))
+    assert any(r"\max(0, y" in said for said in module.readings)
+
+
+@pytest.mark.parametrize("layer, is_read", [("linear map", True), ("linear layer", False), ("affine map", False)])
+def test_a_layer_with_weights_may_have_a_bias(layer, is_read):
+    said = rf"A {layer} with matrix $P \in \mathbb{{R}}^{{m\times n}}$ maps $x \in \mathbb{{R}}^n$ to $e \in \mathbb{{R}}^m$. "
+    assert _is_read(said + r"Then $$y = \sum_k c_k e_k^2.$$ Derive $\partial y/\partial P$.") == is_read

@@ -115,6 +115,8 @@ class Writing(Costs):
                 for key, value in pairs(one):
                     named.option(key, value)
         named.waiting and self.refuse("an option of what")
+        if name == "linear" and "bias" not in named.layers[0][1]:
+            self.refuse_bias(clause, named)
         (part,) = named.chain()
         letter, noun = self.output(clause.parts.get("out"), clause)
         if name == "linear":
@@ -123,6 +125,14 @@ class Writing(Costs):
             formulas, axes = self.of_entries(part, source, letter, parts.get("over"))
         self.makes(clause, letter, noun, axes, name)
         return formulas, mentioned
+
+    @staticmethod
+    def refuse_bias(clause: Clause, named: Named) -> None:
+        """A linear map has no bias; raises :class:`Unread` for a layer of which nothing says whether it has one."""
+        words = {t.text for t in clause.tokens[clause.first : clause.last]}
+        if "linear" not in words or words.isdisjoint(words_of("en", "LINEAR_HEADS")):
+            raise Unread("a layer's bias")
+        named.option("bias", "no")
 
     @staticmethod
     def refuse(what: str) -> None:

@@ -67,15 +67,17 @@ class Values:
     # -- values --------------------------------------------------------------------------------------------------------
 
     def pass_formulas(self, clause: Clause) -> None:
-        """The last letter that a formula in front of the clause defines is what comes before."""
+        """What comes before the clause: the letter that a formula in front of it defines, and no other uses."""
         before = self.current.token.start if self.current is not None and self.current.token is not None else -1
         at = clause.tokens[clause.first].start
-        for tokens in sentences(self.prose):
-            for token in tokens:
-                if before < token.start < at and is_equation(token):
-                    for formula in token.formulas:
-                        for name in heads(formula):
-                            self.current = self.known(latex_of(name), token)
+        tokens = [t for own in sentences(self.prose) for t in own if t.start < at and is_equation(t)]
+        if not any(t.start > before for t in tokens):
+            return
+        known = {name: (t, f) for t in tokens for f in t.formulas for name in heads(f)}
+        needs = {name: {s.name for s in gather([f]).symbols} - {name} for name, (_, f) in known.items()}
+        used = self.used.union(*needs.values())
+        last = [name for name in known if name not in used]
+        self.current = self.known(latex_of(last[0]), known[last[0]][0]) if len(last) == 1 else None
 
     def known(self, latex: str, token: Token | None = None, noun: str = "") -> Value:
         name = name_of(latex)

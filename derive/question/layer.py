@@ -107,6 +107,7 @@ class State:
     arrives: bool = False  # the gradient that comes in is given
     posed: bool = False  # by its formulas: words describe what they compute
     worded: Worded | None = None  # how words ask for messages of what formulas compute
+    widened: bool = False  # no rows say of what: of all
     held: tuple[tuple[str, Place], ...] = ()  # letters that only a word which is not known calls something
     fields: Fields = ()
     tie_rule: str = "first"
@@ -166,17 +167,17 @@ def request_known(state: State) -> State:
     """No word in what is asked is unknown."""
     if state.statement.derive:
         return state
+    found = None if state.of_parts else worded(state.prose, state.layer)
     if not state.posed:
         refuse_passed(state.prose)
         refuse_another(state.prose)
     try:
         (refuse_unbound if state.posed else refuse_asked)(state.prose)
     except CardError:
-        found = None if state.of_parts else worded(state.prose, state.layer)
         if found is None:
             raise
-        return replace(state, worded=found)
-    return state
+        return replace(state, worded=found, widened=True)
+    return replace(state, worded=None if state.posed else found)
 
 
 def posed_by_formulas(state: State) -> State:
@@ -317,7 +318,7 @@ def request_read(state: State) -> State:
         written = any(kind_of(f) in (Said.DERIVATIVE, Said.GRADIENT) for f in prose.formulas)
         raise (CardError if written else UnsupportedError)(Problem(message, line=prose.plain.first_line))
     wanted = replace(wanted, parts=tuple(map(prose.plain.part, wanted.places)))
-    if state.worded is not None:
+    if state.worded is not None and state.widened:
         wanted = state.worded.widened(wanted, any(role.role == "parameters" for role in state.roles.values()))
     return replace(state, wanted=wanted, by_letters=asking.by_letters, arrives=asking.arrives)
 

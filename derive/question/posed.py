@@ -17,7 +17,8 @@ from derive.errors import CardError, Problem
 from derive.expr import Entry
 from derive.module import Module
 from derive.notation.rules.kinds import equates
-from derive.notation.symbols import name_of
+from derive.notation.symbols import latex_of, name_of
+from derive.notation.tree import names_in
 from derive.question.sentences.atoms import number_of
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, in_english, sentences
@@ -83,7 +84,7 @@ def more(clause: Sequence[Token], known: Collection[tuple[int, int]] = ()) -> It
     for n, token in enumerate(clause):
         behind = clause[n + 1].text if n + 1 < len(clause) else ""
         times = token.text == "times" and n > 0 and number_of(clause[n - 1]) is not None
-        again = token.text == "applied" and behind in _AGAIN
+        again = token.text == "applied" and (behind in _AGAIN or any(t.text == "batch" for t in clause[n:]))
         alone = token.text in _ALONE and behind in _BE | _ENDS | {""}  # not «a noise word»
         does = alone or times or again or _is_done(clause, n) or _does(clause, n)
         if gives_number(token, known) or _lacks(clause, n) or (does and not denied):
@@ -137,11 +138,16 @@ def _is_one(tokens: Sentence, said: Token, module: Module, prose: Prose) -> bool
         return False
     if any(t.text in _NO_AXIS for t in tokens):
         return True
-    letters = {letter for t in tokens if t.formulas for letter in t.letters}
+    letters = {letter for t in tokens if t.formulas for letter in t.letters or _of_facts(t)}
     written = " ".join(f.latex for f in prose.formulas if equates(f))
     return bool(letters) and all(
         (symbol := module.table.named(name_of(letter))) is not None and not (symbol.axes and _is_bare(letter, written))
         for letter in letters)
+
+
+def _of_facts(token: Token) -> Iterator[str]:
+    r"""\beta of $\beta > 0$."""
+    return (latex_of(name) for f in token.formulas if not equates(f) for name in names_in(f.tree or ()))
 
 
 def _is_bare(letter: str, latex: str) -> bool:

@@ -14,7 +14,7 @@ from functools import partial
 
 from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import Said
-from derive.notation.symbols import name_of
+from derive.notation.symbols import Kind, name_of
 from derive.question.posed_request import items
 from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import tails
@@ -32,8 +32,10 @@ _HEADS, _ARRAYS, _OTHER = _words("HEADS_OF_ITEMS"), _words("IS_GIVEN"), _words("
 _KINDS, _AND, _ANOTHER = _words("KINDS_OF_MESSAGES"), _words("JOINS_ITEMS"), _words("OF_ANOTHER_LAYER")
 _FAMILIES = ("letter", "role", "request", "of_what", "derivative", "message", "wrt", "between", "naming", "small",
              "ask", "upstream", "preposition", "numbers")
+_PASSED = _words("PASSED_ON")
 _OUTPUT, _ARRIVES = _words("COMES_OUT"), _words("COMES_IN")
 _NO_MESSAGE = (Said.VALUE, Said.DERIVATIVE, Said.GRADIENT)
+_D = re.compile(r"\\partial[\s{]*(\\?[A-Za-z]+)")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
@@ -71,7 +73,9 @@ def worded(prose: Prose, layer: Computed) -> Worded | None:
         return None
     known = _said_elsewhere(prose, asking)
     read = {at for family in _FAMILIES for span in spans(prose.text, family) for at in range(span.start, span.stop)}
-    found = [_of_item(item, known, read, layer) for tokens in asking for item in items(tokens, with_manner=True)]
+    losses = {name_of(letters[0]) for f in prose.formulas if (letters := _D.findall(f.latex))
+              and {*map(name_of, letters[1:])} == {layer.output}}  # ∂L/∂y is given
+    found = [_of_item(item, known, read, layer, losses) for tokens in asking for item in items(tokens, with_manner=True)]
     heads = [f for f in found if f is not _Of.TARGET]
     if None in found or not any(f in (_Of.KIND, _Of.ALL) for f in heads):
         return None
@@ -84,22 +88,25 @@ class _Of:
     KIND, ALL, TARGET, LETTERS = "kind", "all", "target", "letters"
 
 
-def _of_item(item: Sentence, known: Set[str], read: Set[int], layer: Computed) -> str | None:
+def _of_item(item: Sentence, known: Set[str], read: Set[int], layer: Computed, losses: Set[str]) -> str | None:
     words = [t for n, t in enumerate(item) if _WORD.match(t.text) and t.text not in _AND and not orders(item, n)]
-    if any(t.text in _OTHER and not _names(item, t) for t in words) or _of_inner(item, layer):
+    if any(t.text in _OTHER and not _names(item, t) for t in words) or _of_inner(item, layer, losses):
         return None
     texts = {t.text for t in words}
     if texts & _OUTPUT and "respect" in texts and not texts & _ARRIVES:
         return None  # of that it is given
     if not words:
         return _Of.LETTERS
+    if "backward" in texts and texts <= _KINDS:
+        return _Of.KIND
     if named(" ".join(t.text for t in item), "letter.preactivation", "letter.units"):
         return None  # what is computed in between
-    own = [t for t in words if t.start not in read and t.text not in _HEADS | _ARRAYS | _KINDS]
+    own = [t for t in words if t.start not in read and t.text not in _HEADS | _ARRAYS | _KINDS | _PASSED
+           and not _names_given(item, t, layer)]
     if any(_singular(t.text) not in known for t in own):
         return None
     if not any(t.text in _HEADS for t in words):
-        return _Of.TARGET
+        return _Of.ALL if "what" in texts and texts & _PASSED else _Of.TARGET
     whole = all(t.text in _HEADS | _KINDS for t in words) and (
         any(t.formulas for t in item) or not any(t.text.startswith(("gradient", "derivative")) for t in words))
     return _Of.KIND if whole else _Of.ALL
@@ -111,10 +118,26 @@ def _names(item: Sentence, token: Token) -> bool:
     return at < len(item) and bool(item[at].formulas)
 
 
-def _of_inner(item: Sentence, layer: Computed) -> bool:
+def _names_given(item: Sentence, token: Token, layer: Computed) -> bool:
+    """«the gate vectors $v_m$», of which the layer is given v."""
+    behind = item[item.index(token) + 1 :][:2]
+    named_ = next((t for t in behind if t.formulas), None)
+    return named_ is not None and all(t.kind in ("word", "formula") for t in behind) and bool(
+        named_.letters) and {*map(name_of, named_.letters)} <= {*layer.given}
+
+
+def _of_inner(item: Sentence, layer: Computed, losses: Set[str]) -> bool:
     """«the gradient of $h$», where $h$ is not the output; a derivative in letters, or a value, is asked for."""
-    inner = {d.entry.tensor for d in layer.used} - {layer.output}
-    return any(t.formulas and (t.said in _NO_MESSAGE or t.sets or inner & {*map(name_of, t.letters)}) for t in item)
+    own = {*layer.given, layer.output, *losses, *(s.name for s in layer.table.symbols if s.kind in (Kind.SIZE, Kind.INDEX))}
+
+    def other(token: Token) -> bool:
+        letters = {*map(name_of, token.letters)}
+        by = {name_of(letter) for f in token.formulas for letter in _D.findall(f.latex)[1:]}
+        if token.said in _NO_MESSAGE and by == {layer.output}:
+            return False  # ∂L/∂y, which comes in
+        return token.said in _NO_MESSAGE or token.sets or not letters <= own
+
+    return any(t.formulas and other(t) for t in item)
 
 
 def _said_elsewhere(prose: Prose, asking: list[Sentence]) -> set[str]:

@@ -197,6 +197,7 @@ def in_english(text: str) -> bool:
 _ALWAYS = frozenset("derive differentiate".split())
 _ASKING = frozenset("compute calculate find determine give write express formulate obtain work evaluate provide "
                     "establish present simplify deduce state show define".split())
+_PASSES = frozenset("send pass hand return propagate".split())
 _SOUGHT = frozenset("message messages gradient gradients".split())
 _BEFORE = frozenset("and then to first also please finally now next hence or it them therefore thus explicitly".split())
 
@@ -207,10 +208,13 @@ def asks(tokens: Sentence) -> bool:
         return False
     defines = any(t.kind == "formula" and t.equates for t in tokens)  # «define the norm of $u$ by $r = …$»
     for n, token in enumerate(tokens):
+        behind = tokens[n + 1].text if n + 1 < len(tokens) else ""
         if orders(tokens, n) and not (defines and token.text == "define") and not _writes(tokens, n):
             return True
         if token.text in ("what", "which") and _opens(tokens, n) and any(
                 t.text in _SOUGHT or (token.text == "what" and t.text in ("is", "are")) for t in tokens[n : n + 3]):
+            return True
+        if token.text == "what" and behind in ("does", "do") and any(t.text in _PASSES for t in tokens[n + 2 : n + 6]):
             return True
     return False
 

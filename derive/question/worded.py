@@ -75,7 +75,8 @@ def worded(prose: Prose, layer: Computed) -> Worded | None:
     read = {at for family in _FAMILIES for span in spans(prose.text, family) for at in range(span.start, span.stop)}
     losses = {name_of(letters[0]) for f in prose.formulas if (letters := _D.findall(f.latex))
               and {*map(name_of, letters[1:])} == {layer.output}}  # ∂L/∂y is given
-    found = [_of_item(item, known, read, layer, losses) for tokens in asking for item in items(tokens, with_manner=True)]
+    found = [_of_item(item, known, read, layer, losses)
+             for tokens in asking for item in items(tokens, with_manner=True)]
     heads = [f for f in found if f is not _Of.TARGET]
     if None in found or not any(f in (_Of.KIND, _Of.ALL) for f in heads):
         return None
@@ -128,7 +129,8 @@ def _names_given(item: Sentence, token: Token, layer: Computed) -> bool:
 
 def _of_inner(item: Sentence, layer: Computed, losses: Set[str]) -> bool:
     """«the gradient of $h$», where $h$ is not the output; a derivative in letters, or a value, is asked for."""
-    own = {*layer.given, layer.output, *losses, *(s.name for s in layer.table.symbols if s.kind in (Kind.SIZE, Kind.INDEX))}
+    running = {s.name for s in layer.table.symbols if s.kind in (Kind.SIZE, Kind.INDEX)}
+    own = {*layer.given, layer.output, *losses, *running}
 
     def other(token: Token) -> bool:
         letters = {*map(name_of, token.letters)}

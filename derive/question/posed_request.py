@@ -18,7 +18,7 @@ from derive.notation.rules.kinds import Said
 from derive.notation.symbols import name_of
 from derive.question.letters.naming import letters_of
 from derive.question.requests.of_what import letter_of_noun, nouns
-from derive.question.requests.slots import losses, refuse_words
+from derive.question.requests.slots import losses, not_asked_so, refuse_words
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import named, spans
@@ -50,10 +50,7 @@ def refuse_unbound(prose: Prose) -> None:
             if unbound(item, prose, known) and not (
                     _is_named(item, found[n + 1] if n + 1 < len(found) else ()) or _is_told_as(item, tokens)):
                 first, last = item[0], item[-1]
-                quoted = prose.plain.quote(first.start, last.start + max(1, len(last.text)))
-                raise CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that "
-                                        "are wanted, or `derive` in the front matter",
-                                        line=prose.plain.line(first.start)))
+                raise not_asked_so(prose, first.start, last.start + max(1, len(last.text)))
 
 
 def items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:

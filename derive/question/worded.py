@@ -12,13 +12,12 @@ from collections.abc import Set
 from dataclasses import replace
 from functools import partial
 
-from derive.errors import CardError, Problem
 from derive.notation.rules.kinds import Said
 from derive.notation.symbols import Kind, name_of
 from derive.question.posed_request import items
 from derive.question.requests.excepted import excepted
 from derive.question.requests.of_what import tails
-from derive.question.requests.slots import of_others
+from derive.question.requests.slots import not_asked_so, of_others
 from derive.question.sentences.grammar import words_of
 from derive.question.sentences.tokens import Sentence, Token, asks, in_english, orders, sentences
 from derive.question.words.lexicon import named, spans
@@ -50,7 +49,9 @@ class Worded:
         if not self.everything:
             return wanted
         kinds = dict.fromkeys((*wanted.kinds, "vjp", *(("parameters",) if trained else ())))
-        return replace(wanted, kinds=tuple(kinds), derivatives=(), places=(), parts=())
+        told = "no letter says of what: derived by all that the layer is given"
+        return replace(wanted, kinds=tuple(kinds), derivatives=(), places=(), parts=(),
+                       readings=(*wanted.readings, told))
 
 
 def refuse_another(prose: Prose) -> None:
@@ -60,9 +61,7 @@ def refuse_another(prose: Prose) -> None:
     for item in (i for tokens in sentences(prose) if asks(tokens) for i in items(tokens)):
         for token in item:
             if token.text in _ANOTHER and token.start not in read and not _names(item, token):
-                raise CardError(Problem(f"“{token.text}” is not understood in what is asked; write the derivatives "
-                                        "that are wanted, or `derive` in the front matter",
-                                        line=prose.plain.line(token.start)))
+                raise not_asked_so(prose, token.start, token.start + len(token.text))
 
 
 def worded(prose: Prose, layer: Computed) -> Worded | None:

@@ -9,6 +9,7 @@ from typing import cast
 import derive.expr as ex
 from derive.affine import Affine
 from derive.axes import Slot
+from derive.errors import CardError, Problem
 from derive.notation.formulas import Formula
 from derive.records import dataclass
 
@@ -33,7 +34,10 @@ class Inside:
 
 
 def with_zeros_outside(nodes: Nodes) -> tuple[tuple[tuple[Formula, ex.Node], ...], tuple[Formula, ...]]:
-    """The formulas with a condition at each entry that may lie outside, and those that say that it is 0 there."""
+    """The formulas with a condition at each entry that may lie outside, and those that say that it is 0 there.
+
+    Raises :class:`CardError` where a condition besides says that only some are.
+    """
     found: dict[Slot, Inside] = {}
     said: list[Formula] = []
     rest: list[tuple[Formula, ex.Node]] = []
@@ -58,14 +62,24 @@ def _zeros(nodes: Nodes, n: int) -> tuple[list[tuple[Slot, Inside]], int]:
             isinstance(e, ex.Entry) and e.indices for e in node.terms[:-1]):
         return [], 0
     entries = [e for e in node.terms if isinstance(e, ex.Entry)]
+    running = {v for e in entries for v in e.indices if isinstance(v, ex.Idx)}
     behind = 0
-    while n + 1 + behind < len(nodes) and isinstance(next_ := nodes[n + 1 + behind][1], ex.Rel) and any(
-            _outside(v, (next_,)) for e in entries for v in e.indices if isinstance(v, ex.Idx)):
+    while n + 1 + behind < len(nodes) and isinstance(next_ := nodes[n + 1 + behind][1], ex.Rel) and len(
+            next_.terms) == 2 and not running.isdisjoint(next_.terms):
         conds.append(next_)
         behind += 1
+    known = [any(_outside(v, (c,)) for v in running) for c in conds]
+    if any(known) and not all(one or _is_range(c) for one, c in zip(known, conds, strict=True)):
+        raise CardError(Problem("where are these entries 0? Write one inequality for each end, as in `x_s = 0` for "
+                                "`s < 0` and for `s > n`", line=nodes[n][0].line))  # «… and s ≠ 3»
     found = [((e.tensor, d), inside) for e in entries for d, v in enumerate(e.indices)
              if (inside := _outside(v, conds)) is not None]
     return (found, 1 + behind) if found and _all_outside(entries, found) else ([], 0)
+
+
+def _is_range(cond: ex.Cond) -> bool:
+    """1 ≤ c ≤ C"""
+    return isinstance(cond, ex.Rel) and len(cond.terms) == 3
 
 
 def _all_outside(entries: Iterable[ex.Entry], found: Sequence[tuple[Slot, Inside]]) -> bool:

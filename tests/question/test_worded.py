@@ -28,6 +28,7 @@ def test_nouns_of_what_is_given_ask_for_all_of_it(request_: str) -> None:
     module = read(AFFINE.replace("from a reading", "from a reading, with a table and offsets") + request_)
     assert {*module.inputs, *module.parameters} == {"x", "A", "c"}
     assert "vjp" in module.asked  # by each letter: no word tells parameters apart
+    assert ("of what: derived by all" in " ".join(module.readings)) is ("table" in request_)
 
 
 def test_what_no_derivative_answers_is_said() -> None:

@@ -99,11 +99,20 @@ def test_the_statement_has_the_conditions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [
-    "where $x_3 = 0$.", "where $x_s = 1$ for $s < 0$.", "where $w_s = 0$ for $s < 0$.", "",
+    "where $x_3 = 0$.", "where $x_s = 0$ for $s < 0$ or $s = 3$.", "where $x_s = 1$ for $s < 0$.", "where $w_s = 0$ for $s < 0$.", "",
 ])  # fmt: skip
 def test_other_entries_with_numbers_stay_open(tmp_path: Path, said: str) -> None:
     with pytest.raises(DeriveError):
         solved(tmp_path, CAUSAL, said)
+
+
+@pytest.mark.parametrize("said", [
+    r"where $x_s = 0$ for $s < 1$, $s > n$ and $s \ne 3$.",
+    r"where $x_s = 0 \text{ for } s < 1 \text{ and } t > 5$.", "where $x_s = 0$ for $s < 1$ or $s > s$.",
+])  # fmt: skip
+def test_further_conditions_are_not_passed_over(tmp_path: Path, said: str) -> None:
+    with pytest.raises(DeriveError, match="where are these entries 0"):
+        solved(tmp_path, CENTRED, said, (r"\partial L/\partial w_a$ and $\partial L/\partial x_s", BY[1]))
 
 
 def test_zeros_take_part_in_a_maximum(tmp_path: Path) -> None:

@@ -187,9 +187,14 @@ def refuse_asked(prose: Prose) -> None:
     """Raise :class:`CardError` where a word that is not known says what is asked."""
     unread = _unread(prose)
     for start, stop in (place for place in in_requests(prose) if any(place[0] < b and a < place[1] for a, b in unread)):
-        raise CardError(Problem(f"“{prose.plain.quote(start, stop)}” is not understood in what is asked; write the "
-                                "derivatives that are wanted, or `derive` in the front matter",
-                                line=prose.plain.line(start)))
+        raise not_asked_so(prose, start, stop)
+
+
+def not_asked_so(prose: Prose, start: int, stop: int) -> CardError:
+    """What is raised for words of a request that are not understood."""
+    quoted = prose.plain.quote(start, stop)
+    return CardError(Problem(f"“{quoted}” is not understood in what is asked; write the derivatives that are wanted, "
+                             "or `derive` in the front matter", line=prose.plain.line(start)))
 
 
 def _unread(prose: Prose) -> list[Place]:

@@ -51,10 +51,8 @@ def row(drawn: Drawn) -> str:
             return _row(drawn)
     finally:
         forget()  # no layer comes twice
-        if (made := next(_rows)) % _TOGETHER == 0:
+        if next(_rows) % _TOGETHER == 0:
             gc.collect()
-        if made == 1:
-            gc.freeze()  # what all rows need is not looked at again
 
 
 def _row(drawn: Drawn) -> str:

@@ -194,7 +194,7 @@ def pooling_named(question: Question) -> Module | None:
         refuse_requests(prose)
     refuse_other_layers(prose, found)
     found = _completed(replace(found, readings=(*found.readings, *besides(prose))), question, statement)
-    refuse_unread(question, found, "" if pooled.equations else "windows")
+    refuse_unread(question, found, "formulas of windows" if pooled.equations else "windows")
     return found
 
 
@@ -202,15 +202,18 @@ def layer_written(question: Question) -> Module:
     """The layer that the question's formulas compute, or that its words name."""
     from derive.question.layer import layer_module
 
-    found, posed, zeros = layer_module(question.card, question.statement)
-    refuse_unread(question, found, "posed" if posed else "formulas", {(f.line, f.column) for f in zeros})
+    found, posed, read = layer_module(question.card, question.statement)
+    refuse_unread(question, found, "posed" if posed else "formulas", {(f.line, f.column) for f in read.zeros},
+                  read.of_words)
     # these have been read with the question
     return _completed(found, question, replace(question.statement, functions=None, shapes=None, facts=None), posed)
 
 
 def refuse_unread(question: Question, module: Module, beside: str = "formulas",
-                  known: Collection[tuple[int, int]] = ()) -> None:
+                  known: Collection[tuple[int, int]] = (), of_words: bool = False) -> None:
     """Raise :class:`OpenError` for words that no row reads: in what is asked, and ``beside`` formulas or windows.
+
+    Some formulas may be ``of_words`` that name a part.
 
     ``known`` are the lines and columns of formulas that are understood although they give entries numbers.
     """
@@ -224,10 +227,12 @@ def refuse_unread(question: Question, module: Module, beside: str = "formulas",
     if not in_english(prose.text):
         return
     try:
-        if beside == "posed":
-            refuse_more(prose, module, known)
+        if beside in ("posed", "formulas of windows"):
+            refuse_more(prose, module, known, of_words)
         elif beside == "formulas":
-            refuse_unread_words(prose, known)
+            refuse_unread_words(prose)
+            if any(map(equates, prose.formulas)):
+                refuse_more(prose, module, known, of_words)
         elif beside:
             refuse_untold(prose, places(prose.text))
         if question.statement.derive is None:

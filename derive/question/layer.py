@@ -125,8 +125,8 @@ class State:
         return (*(d.value for d in self.layer.used), *(f.body for f in self.layer.functions))
 
 
-def layer_module(card: Card, statement: Statement) -> tuple[Module, bool, tuple[Formula, ...]]:
-    """The layer of the card's definitions, whether these pose the question, and formulas that say where zeros are.
+def layer_module(card: Card, statement: Statement) -> tuple[Module, bool, Read]:
+    """The layer of the card's definitions, whether these pose the question, and how they were read.
 
     Raises as :func:`derive.question.module_of`, of all that is open.
     """
@@ -139,7 +139,7 @@ def layer_module(card: Card, statement: Statement) -> tuple[Module, bool, tuple[
     except DeriveError as error:
         found = doubts.with_error(error)
         raise found from (None if found is error else error)
-    return doubts.settled(state.module), state.posed, state.read.zeros
+    return doubts.settled(state.module), state.posed, state.read
 
 
 def formulas_read(state: State) -> State:

@@ -118,7 +118,7 @@ def read_layer(card: Card, stated: Iterable[Formula], doubts: Doubts) -> tuple[R
     if not new and not derived:
         refuse_linear(prose, defined)
     if new:
-        read_ = _read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted)
+        read_ = replace(_read_all(with_named([*found, *rewritten(new)], prose), prose, own.counted), of_words=True)
     return read_, prose, letters
 
 

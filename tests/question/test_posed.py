@@ -39,7 +39,7 @@ def test_what_stands_in_front_of_a_display_says_what_it_shows() -> None:
     "The additive constant has been dropped, since it plays no role.", "The masked entries of a sequence play no role here.",
     "Do not forget the second path.", "Such a unit is popular in image retrieval, where activations are positive.",
     "The teacher is frozen.", "Recall that this activation was the first that was used in deep networks.",
-    "Note that the units compete.", "It computes the smoothed modulus of a signal.", r"Write $\eta_i = \partial L/\partial y_i$.", "With a mini-batch the same would be done for each sample.",
+    "Note that the units compete.", r"Write $\eta_i = \partial L/\partial y_i$.", "With a mini-batch the same would be done for each sample.",
 ])
 def test_words_that_describe_change_nothing(layer: str, said: str) -> None:
     assert read(layer, said).equations == read(layer, "").equations
@@ -51,7 +51,10 @@ def test_words_that_describe_change_nothing(layer: str, said: str) -> None:
     "Treat the first of them as a constant.", "No gradient flows through the first of them.", "It is applied twice.",
     "Values below minus one are lifted to minus one.", "The first entry counts five times as much.", "The layer negates $x$.",
     "The output is forced to be positive.", "If its norm exceeds one, the output is replaced by its direction.", "In such networks the result is masked.", "Every second output is discarded.", "Gaussian noise is added to the input.",
-    "It is restricted to the first entry.",
+    "It is restricted to the first entry.", "The input passes a ReLU before it arrives.", "The outputs are scaled by a learned gain.",
+    "The same weights serve a second layer behind it.", "Its loss is the sum of its outputs.", "What leaves the layer is its square.",
+    "It computes the smoothed modulus of a signal.", "The layer is used twice in a row.", "The target undergoes smoothing.",
+    "The gain is pinned to one and not trainable.", "No signal is let through to the second unit.",
 ])
 def test_words_that_say_that_more_is_done_are_open(layer: str, said: str) -> None:
     with pytest.raises(OpenError):

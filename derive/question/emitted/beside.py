@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from derive.errors import CardError, Problem
 from derive.question.emitted.answered import items
 from derive.question.sentences.actions import ACTIONS
 from derive.question.sentences.atoms import ATOMS
-from derive.question.sentences.grammar import Parse, words_of
+from derive.question.sentences.grammar import Parse
 from derive.question.sentences.meaning import ROWS, meanings
 from derive.question.sentences.runs import RUNS, makes_another
-from derive.question.sentences.tokens import Sentence, Token, asks, gives_number, sentences
+from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 from derive.question.told.values import Unread
 from derive.question.words.lexicon import named, spans
 from derive.question.words.prose import Prose
 
 _HARMLESS = frozenset({"skip", "besides", "given"})
-_TROUBLE = words_of("en", "CHANGES")
 _OF_WINDOWS = ("geometry", "zeros", "ties", "part", "head", "small")  # families in which all is read of a pooling
 _OF_REQUESTS = ("ask", "request", "message", "derivative", "wrt", "preposition", "of_what", "upstream", "letter",
                 "role")
@@ -26,23 +25,23 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _CHANGES = frozenset("masked noisy tied clipped quantised binarised".split())  # of a layer that formulas compute
 
 
-def refuse_unread_words(prose: Prose, known: Collection[tuple[int, int]] = ()) -> None:
-    """Raise :class:`CardError` for words behind the layer's first formula or name that the rows do not read whole."""
+def refuse_unread_words(prose: Prose) -> None:
+    """Raise :class:`CardError` for words behind the first name of a layer without formulas that no row reads whole.
+
+    Beside formulas words may describe (:mod:`derive.question.posed`), in front of them not speak of noise or masks.
+    """
     started = False
     written = any(t.kind == "formula" and t.equates for tokens in sentences(prose) for t in tokens)
     for tokens in sentences(prose):
         first = next((n for n, t in enumerate(tokens) if t.kind == "formula" and t.equates), None)
-        names = bool(named(_text(tokens, prose), "part"))
-        behind: Sentence = () if asks(tokens) else tokens[first + 1 :] if first is not None else (
-            tokens if started else ())
-        behind = _stripped(behind)
-        if behind and (not written or _changes(behind, known)) and not _known(behind, first is None, prose):
+        behind = _stripped(tokens) if started and not (written or asks(tokens)) else ()
+        if behind and not _known(behind, prose):
             raise _unread(behind, prose)
         for n, token in enumerate(tokens[:first] if first is not None else ()):
             attends = token.text == "causal" and "attention" in (t.text for t in tokens[n : n + 3])
             if attends or token.text in _CHANGES:
                 raise _unread((token,), prose)
-        started = started or first is not None or (names and not asks(tokens))
+        started = started or (bool(named(_text(tokens, prose), "part")) and not asks(tokens))
 
 
 def refuse_untold(prose: Prose, names: Iterable[tuple[int, int]]) -> None:
@@ -77,20 +76,11 @@ def _is_read(tokens: Sentence) -> bool:
         return False
 
 
-def _known(tokens: Sentence, whole: bool, prose: Prose) -> bool:
+def _known(tokens: Sentence, prose: Prose) -> bool:
     """The rows read it, or it makes no other layer and says nothing, or names one that is held against the formulas."""
-    if _reads(tokens, "beside" if whole else "behind"):
+    if Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("beside"):
         return True
-    return not makes_another(tokens) and (_joins(tokens, prose) or (whole and _says_nothing(tokens)))
-
-
-def _changes(tokens: Sequence[Token], known: Collection[tuple[int, int]]) -> bool:
-    """A word stands in it that changes what is computed, or an entry is given a number.
-
-    A verb in front of an equation does what the equation says: «the layer returns $y = …$».
-    """
-    told = {n for n, t in enumerate(tokens[1:]) if t.kind == "formula" and t.equates}
-    return any((t.text in _TROUBLE and n not in told) or gives_number(t, known) for n, t in enumerate(tokens))
+    return not makes_another(tokens) and (_joins(tokens, prose) or _says_nothing(tokens))
 
 
 def _unread(tokens: Sequence[Token], prose: Prose) -> CardError:
@@ -125,6 +115,3 @@ def _says_nothing(tokens: Sentence) -> bool:
     return any(all(a.kind in _HARMLESS for a in items(said))
                for said in Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole("sentence"))
 
-
-def _reads(tokens: Sentence, name: str) -> bool:
-    return bool(Parse(ROWS, ACTIONS, ATOMS, RUNS, tokens).whole(name))

@@ -29,7 +29,7 @@ def read(question: str) -> Module:
     " and add the input to it.", ". Then halve the output.", " with the bias shared by all units.", " without the bias.",
     ", where every second unit is switched off.", " where Gaussian noise is added to the output.", ", iterated twice.",
     ". The gradient is reversed in the backward pass.", ". The weights are repeated.", ", where the gradient is stopped.",
-    ". Two identical layers follow.", ". Treat $b$ as a constant.",
+    ". Two identical layers follow.",
     ", where both layers share their weights.", ", whose output is negated.", " with $W_{kk} = 0$.", ". It is composed with itself.", ", with large weights penalised.",
 ])
 def test_words_behind_a_formula_that_change_it_are_open(said: str) -> None:
@@ -38,7 +38,7 @@ def test_words_behind_a_formula_that_change_it_are_open(said: str) -> None:
 
 
 @pytest.mark.parametrize("said", [
-    ", where $W$ are the weights and $b$ the bias.", " with the scale $b$ of shape $(K,)$.", ". The input is used twice.",
+    ", where $W$ are the weights and $b$ the bias.", " with the scale $b$ of shape $(K,)$.", ". Treat $b$ as a constant.", ". The input is used twice.",
     ". Do not forget that $y$ depends on all $x$.", ", applied elementwise.", ". Usually noise is added to $x$.",
     ". (Careful: $x$ is used twice.)", ". Which unit would never be updated?",
 ])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import DeriveError
+from derive.expr import Cases, Cond, Expr, Rel, conditions, walk
 from derive.figures.grids import letter, say
 from derive.module import Module
 from derive.numeric.vectorised import forward
@@ -65,8 +66,12 @@ class Curve:
 
 @lru_cache(64)
 def curve(module: Module) -> Curve | None:
-    """The samples of an elementwise layer; None for any other, and where it has no value on the interval."""
-    if not module.elementwise:
+    """The samples of an elementwise layer; None for any other, and where it has no value on the interval.
+
+    None, too, of a layer with a case for one place, s = 0: what is drawn is what is so beside it.
+    """
+    if not module.elementwise or any(isinstance(n, Cases) and any(map(_single, n.branches)) for e in module.equations
+                                     for n in walk(e)):
         return None
     for low, high in _INTERVALS:
         try:
@@ -75,6 +80,11 @@ def curve(module: Module) -> Curve | None:
             continue
         return max(found, key=lambda c: (len(c.kinks), c.bent))  # the one that shows most of the function
     return None
+
+
+def _single(branch: tuple[Expr, Cond]) -> bool:
+    """The case holds at single places alone."""
+    return any(isinstance(part, Rel) and "=" in part.ops for part in conditions(branch[1]))
 
 
 def others(module: Module) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ _NEAR = 5e-6 + 2 * _H  # of a kink, whose place is rounded to five digits: what 
 _STEEP = 1e-2  # how near a curve is drawn to where its slope grows without bound
 _FLAT = 1e-4  # a smaller change of the slope from sample to sample is none
 _HALVED, _CHORD, _FINE = 8, 0.2, 2e-3  # how often; how far from a chord: in parts of its rise, of the graph's height
+_BENT = 0.6  # a smaller part of the slope's change over thrice the distance is no kink
 _JUMP = 1e-2  # a larger change of the slope within 1e-5 is a kink
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -157,10 +158,11 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
     before, after = _slopes(function, beside).reshape(2, -1)
     outside = _slopes(function, np.concatenate([at - 20 * _H, at + 20 * _H])).reshape(2, -1)
     steep = np.any(np.abs([before, after]) > 1.5 * np.abs(outside), axis=0).reshape(-1)
+    bent = np.abs(after - before) < _BENT * np.abs(outside[1] - outside[0])  # a slope that changes with the distance
     step = (np.abs(high - low) > _JUMP * (1 + np.abs(high))).reshape(-1)
     return [Kink(float(m), float(p), float(q), float(u + v) / 2, (float(u), float(v)) if jumps else None, bool(grows))
-            for m, p, q, u, v, jumps, grows in zip(at, before, after, low, high, step, steep, strict=True)
-            if jumps or abs(q - p) > _JUMP * (1 + abs(p))]
+            for m, p, q, u, v, jumps, grows, bends in zip(at, before, after, low, high, step, steep, bent, strict=True)
+            if jumps or (abs(q - p) > _JUMP * (1 + abs(p)) and not bends)]
 
 
 def _piece(function: Function, s: NDArray[np.float64], start: tuple[float, float],

@@ -68,12 +68,19 @@ def test_a_kink_at_no_short_number_parts_the_slope(formula: str, at: float) -> N
     assert kink.at == pytest.approx(at, abs=1e-5) and solution.report.ok
 
 
-@pytest.mark.parametrize("formula", [r"y_k = \tanh(93 x_k + 43)", r"y_k = \frac{1}{1 + e^{-80 x_k}}"])
+@pytest.mark.parametrize("formula", [r"y_k = \tanh(93 x_k + 43)", r"y_k = \tanh(73 x_k + 89)"])
 def test_a_steep_function_has_more_samples_where_it_is_steep(formula: str) -> None:
     solution = derive.solve(formula=formula)
     found = curve(solution.module)
     assert found is not None and solution.report.ok
     assert 241 < sum(piece.shape[1] for piece in found.pieces) < 500
+
+
+@pytest.mark.parametrize("formula", [r"y_k = (60 x_k + 6)^2", r"y_k = (90 x_k - 9)^4"])
+def test_a_strong_bend_is_no_kink(formula: str) -> None:
+    solution = derive.solve(formula=formula)
+    found = curve(solution.module)
+    assert found is not None and found.kinks == () and solution.report.ok
 
 
 @pytest.mark.parametrize("formula", [r"y_k = \begin{cases} x_k^2 & x_k \neq 2 \\ 5 & x_k = 2 \end{cases}",

@@ -37,6 +37,31 @@ def test_numbers_without_a_value_are_told(formula: str, kind: type[DeriveError],
         derive.solve(formula=formula)
 
 
+@pytest.mark.parametrize("formula", ["y_i = 3", r"y_i = \pi", r"y_i = \begin{cases} \end{cases}"])
+def test_a_layer_without_an_input_is_told(formula: str) -> None:
+    with pytest.raises(CardError, match="the layer has no input"):
+        derive.solve(formula=formula)
+
+
+def test_a_power_of_zero_is_one_everywhere() -> None:
+    assert derive.solve(formula="y_i = x_i^{0}").report.ok
+
+
+@pytest.mark.parametrize(("asked", "sizes"), [  # each after the same layer at other sizes
+    (r"\frac{\partial y_i}{\partial x_j}", "2 and n\u00a0=\u00a03"), (r"\frac{\partial y_i}{\partial x_5}", "6 and n\u00a0=\u00a07"),
+    (r"\frac{\partial y_i}{\partial x_j}", "2 and n\u00a0=\u00a03"), (r"\frac{\partial y_3}{\partial x_j}", "4 and n\u00a0=\u00a05"),
+])
+def test_derivatives_by_numbered_entries_have_inputs_that_reach_them(asked: str, sizes: str) -> None:
+    solution = derive.solve(derive.Card.parse(f"---\nid: x\n---\n# Question\nConsider $y_i = \\tanh(x_i)$. Derive ${asked}$.\n"))
+    assert solution.report.ok and any(check.evidence.endswith(f"n\u00a0=\u00a0{sizes}") for check in solution.report.checks)
+
+
+def test_a_derivative_by_a_far_entry_is_refused() -> None:
+    with pytest.raises(derive.errors.LimitError, match="beyond the 10,000th"):
+        derive.solve(derive.Card.parse("---\nid: x\n---\n# Question\nConsider $y_i = \\tanh(x_i)$. Derive "
+                                       "$\\frac{\\partial y_i}{\\partial x_{999999999}}$.\n"))
+
+
 @pytest.mark.parametrize("asked", [r"\frac{\partial y}{\partial y}", r"\frac{\partial y_i}{\partial y_j}"])
 def test_a_derivative_by_itself_is_told(asked: str) -> None:
     card = derive.Card.parse(f"---\nid: x\n---\n# Question\nConsider $y_i = \\tanh(x_i)$. Derive ${asked}$.\n")

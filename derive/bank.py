@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from derive.card import Card, text_of
-from derive.errors import CardError, DeriveError, Problem
+from derive.errors import CardError, DeriveError, Problem, unwritten
 from derive.records import dataclass
 from derive.sections import begins
 
@@ -136,7 +136,7 @@ def unchanged(job: Job) -> None:
 def write_all(contents: Mapping[Path, str | bytes]) -> None:
     """Write the files, each whole; none if one cannot be prepared.
 
-    Raises :class:`CardError` where a folder or file cannot be written.
+    Raises :class:`CardError` where a folder or file cannot be written, a full disk as ``RenderError``.
     """
     ready: list[tuple[str, Path]] = []
     path = Path()
@@ -148,7 +148,7 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
             os.replace(temporary, _real(path))
             ready.pop(0)
     except OSError as error:
-        raise CardError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from None
+        raise unwritten(error, path) from None
     finally:
         for temporary, _ in ready:
             with contextlib.suppress(OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -99,9 +100,18 @@ class VerificationError(DeriveError):
 
 
 class RenderError(DeriveError):
-    """A template or an outside tool failed."""
+    """A template or an outside tool failed, or the disk is full."""
 
     exit_code = 4
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # no other path or card mends it
+
+
+def unwritten(error: OSError, path: object) -> DeriveError:
+    """That a file cannot be written: the path is wrong, or the disk is full."""
+    kind = RenderError if error.errno in _FULL else CardError
+    return kind(Problem(f"cannot be written: {error.strerror or error}", str(path)))
 
 
 def unexpected(error: Exception) -> DeriveError:

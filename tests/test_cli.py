@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -377,6 +378,17 @@ def test_nothing_is_written_if_one_file_cannot_be(run: Run) -> None:
     result = run("a.md")
     assert result.exit_code == 2 and "output/q1.tex: cannot be written" in result.stderr
     assert [p.name for p in Path("output").iterdir()] == ["q1.tex"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 4), (errno.EDQUOT, 4), (errno.EACCES, 2)])
+def test_a_full_disk_is_no_fault_of_the_input(run: Run, monkeypatch: pytest.MonkeyPatch, number: int, code: int) -> None:
+    def full(*_: object, **__: object) -> tuple[int, str]:
+        raise OSError(number, os.strerror(number))
+
+    write("a.md", "q1")
+    monkeypatch.setattr("derive.bank.tempfile.mkstemp", full)
+    result = run("a.md")
+    assert result.exit_code == code and f"cannot be written: {os.strerror(number)}" in result.stderr
 
 
 def test_help_has_an_example() -> None:

@@ -53,11 +53,24 @@ class _Branches:
     simple: Callable[[ex.Expr], ex.Expr]
 
     def borders(self) -> Iterator[Border]:
-        """For each comparison l < r of a branch, the branch that holds where it just fails."""
+        """For each comparison l < r of a branch, the branch that holds where it just fails.
+
+        A branch that holds on the boundary alone, l = r, has no slope of its own: nothing is told there.
+        """
         seen: set[tuple[frozenset[int], frozenset[ex.Expr]]] = set()
         for place, (value, cond) in enumerate(self.branches):
             for n, left, op, right in _comparisons(cond):
                 gap = ex.sub(left, right)
+                if op in "=≠":
+                    point, side = self.where(gap, 0), self.where(gap, 1)
+                    if point is None or side is None or point == side or self.where(gap, -1) != side:
+                        continue
+                    key = frozenset((point, side)), frozenset((self.simple(gap), self.simple(ex.sub(right, left))))
+                    if key not in seen:
+                        seen.add(key)
+                        beside = self.branches[side][0]
+                        yield Border(gap, beside, beside, self.branches[point][0], ex.eq(left, right), told=False)
+                    continue
                 near = self.where(gap, -1 if op in "<≤" else 1)
                 far = self.where(gap, 1 if op in "<≤" else -1)
                 if near not in (place, None) or far == place or (far is None and place + 1 == len(self.branches)):
@@ -72,7 +85,7 @@ class _Branches:
                     above, below = (beyond, here) if op in "<≤" else (here, beyond)
                     yield Border(gap, above, below, here if inside else beyond,
                                  ex.eq(right, left) if n else ex.eq(left, right),
-                                 far is not None or len(self.branches) == 2)
+                                 on in (place, other) and (far is not None or len(self.branches) == 2))
 
     def where(self, gap: ex.Expr, sign: int) -> int | None:
         """The branch that holds just where the gap, 0 on a boundary, has this sign; None where that cannot be told."""
@@ -96,7 +109,7 @@ class _Branches:
             rest = self.simple(ex.add(ex.sub(left, right), ex.mul(ex.Num(-turn), gap)))
             if isinstance(rest, ex.Num):
                 difference = rest.value or turn * sign
-                return difference == 0 and op in "≤≥" or (difference < 0 if op in "<≤" else difference > 0)
+                return ex.HOLDS[op](difference, 0)
         return None
 
 
@@ -157,14 +170,14 @@ def _exponent(atom: ex.Expr) -> tuple[int, ex.Expr] | None:
 
 
 def _comparisons(cond: ex.Cond) -> Iterator[tuple[int, ex.Expr, str, ex.Expr]]:
-    """l op r of each < ≤ > ≥ that a condition says; and 1 where l begins a chain l < s < r."""
+    """l op r of each comparison of values that a condition says; and 1 where l begins a chain l < s < r."""
     if isinstance(cond, ex.And):
         for part in cond.conds:
             yield from _comparisons(part)
     elif isinstance(cond, ex.Rel):
-        for n, (left, op, right) in enumerate(zip(cond.terms, cond.ops, cond.terms[1:], strict=False)):
-            if op in "<≤>≥":
-                yield int(n == 0 and len(cond.ops) > 1), left, op, right
+        for place, (left, op, right) in enumerate(zip(cond.terms, cond.ops, cond.terms[1:], strict=False)):
+            if op in "<≤>≥" or any(isinstance(n, ex.Entry) for side in (left, right) for n in ex.walk(side)):
+                yield int(place == 0 and len(cond.ops) > 1), left, op, right
 
 
 def solve(part: ex.Expr) -> tuple[ex.Entry, ex.Expr] | None:

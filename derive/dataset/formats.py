@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from derive.errors import CardError, Problem, known
+from derive.errors import CardError, known, unwritten
 
 _TOGETHER = 256  # rows of a group of a Parquet file
 Row = dict[str, Any]
@@ -64,7 +64,7 @@ def write(rows: Iterable[Row], path: Path) -> None:
         _WRITERS[path.suffix.lower()](rows, beside)
         os.replace(beside, path)
     except OSError as error:
-        raise CardError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from None
+        raise unwritten(error, path) from None
     finally:
         with suppress(OSError):
             beside.unlink()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from derive.cache import program
-from derive.errors import CardError, Problem
+from derive.errors import CardError, Problem, unwritten
 
 
 class Journal:
@@ -25,7 +25,7 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("r+b" if path.exists() else "w+b")
         except OSError as error:
-            raise CardError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from None
+            raise unwritten(error, path) from None
         self._go_on(most)
 
     def _go_on(self, most: int) -> None:
@@ -73,8 +73,11 @@ class Journal:
         self._put(line)
 
     def _put(self, line: Any) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise unwritten(error, self.path) from None
 
     def __iter__(self) -> Iterator[Any]:
         """The lines behind the first, from the beginning."""

@@ -20,7 +20,7 @@ from derive.functions import known
 from derive.magnitudes import distributions, expected, targets
 from derive.module import Module
 from derive.numeric.arithmetic import EXACT, Arithmetic, close
-from derive.numeric.point import Index, Undefined
+from derive.numeric.point import Index, TwoCases, Undefined
 from derive.numeric.shapes import extents
 from derive.receptive_field import shares
 from derive.verify.points.claims import Claim, Compiler, Refuted, shown
@@ -270,7 +270,7 @@ def _off_kinks(subject: Subject, point: Point, compiled: Compiled) -> list[Resul
     """All results; nothing at a kink, or where a number is too large or too fine to be read."""
     try:
         found = list(following(subject, point, compiled))
-    except (Undefined, ArithmeticError, ValueError):
+    except (Undefined, TwoCases, ArithmeticError, ValueError):
         return []
     numbers = [v for r in found for v in r.values.values()]
     fine = any(isinstance(v, Fraction) and v.denominator > _FINEST for v in numbers)

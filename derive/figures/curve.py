@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from derive.axes import with_axes
 from derive.errors import DeriveError
+from derive.expr import Cases, Cond, Expr, Rel, conditions, walk
 from derive.figures.grids import letter, say
 from derive.module import Module
 from derive.numeric.vectorised import forward
@@ -25,6 +26,8 @@ _H = 1e-6
 _NEAR = 5e-6 + 2 * _H  # of a kink, whose place is rounded to five digits: what is on one side of it
 _STEEP = 1e-2  # how near a curve is drawn to where its slope grows without bound
 _FLAT = 1e-4  # a smaller change of the slope from sample to sample is none
+_HALVED, _CHORD, _FINE = 8, 0.2, 2e-3  # how often; how far from a chord: in parts of its rise, of the graph's height
+_BENT = 0.6  # a smaller part of the slope's change over thrice the distance is no kink
 _JUMP = 1e-2  # a larger change of the slope within 1e-5 is a kink
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -65,8 +68,12 @@ class Curve:
 
 @lru_cache(64)
 def curve(module: Module) -> Curve | None:
-    """The samples of an elementwise layer; None for any other, and where it has no value on the interval."""
-    if not module.elementwise:
+    """The samples of an elementwise layer; None for any other, and where it has no value on the interval.
+
+    None, too, of a layer with a case for one place, s = 0: what is drawn is what is so beside it.
+    """
+    if not module.elementwise or any(isinstance(n, Cases) and any(map(_single, n.branches)) for e in module.equations
+                                     for n in walk(e)):
         return None
     for low, high in _INTERVALS:
         try:
@@ -75,6 +82,11 @@ def curve(module: Module) -> Curve | None:
             continue
         return max(found, key=lambda c: (len(c.kinks), c.bent))  # the one that shows most of the function
     return None
+
+
+def _single(branch: tuple[Expr, Cond]) -> bool:
+    """The case holds at single places alone."""
+    return any(isinstance(part, Rel) and "=" in part.ops for part in conditions(branch[1]))
 
 
 def others(module: Module) -> tuple[str, ...]:
@@ -131,31 +143,43 @@ def _kinks(function: Function, a: NDArray[np.float64], b: NDArray[np.float64]) -
     """The places between a_n and b_n where the slope jumps, all bisected at once; none where it only bends."""
     if not a.size:
         return []
+    ends = np.concatenate([a + _H, b - _H])
+    (p, r), (u, w) = _slopes(function, ends).reshape(2, -1), function(ends).reshape(2, -1)
     while (b - a).max() > 1e-7:
         middle = (a + b) / 2
-        places = np.concatenate([a + _H, middle, b - _H])
-        (p, q, r), (u, v, w) = _slopes(function, places).reshape(3, -1), function(places).reshape(3, -1)
+        q, v = _slopes(function, middle), function(middle)
         level = np.abs(p - r) <= _JUMP  # then it is the value that jumps
         first = np.where(level, np.abs(v - u) > np.abs(w - v), np.abs(q - p) > np.abs(r - q))
-        a, b = np.where(first, a, middle), np.where(first, middle, b)
+        a, p, u = (np.where(first, *pair) for pair in ((a, middle), (p, q), (u, v)))
+        b, r, w = (np.where(first, *pair) for pair in ((middle, b), (q, r), (v, w)))
     at = np.round((a + b) / 2, 5)
     beside = np.concatenate([at - _NEAR, at + _NEAR])
     low, high = function(beside).reshape(2, -1)
     before, after = _slopes(function, beside).reshape(2, -1)
     outside = _slopes(function, np.concatenate([at - 20 * _H, at + 20 * _H])).reshape(2, -1)
     steep = np.any(np.abs([before, after]) > 1.5 * np.abs(outside), axis=0).reshape(-1)
+    bent = np.abs(after - before) < _BENT * np.abs(outside[1] - outside[0])  # a slope that changes with the distance
     step = (np.abs(high - low) > _JUMP * (1 + np.abs(high))).reshape(-1)
     return [Kink(float(m), float(p), float(q), float(u + v) / 2, (float(u), float(v)) if jumps else None, bool(grows))
-            for m, p, q, u, v, jumps, grows in zip(at, before, after, low, high, step, steep, strict=True)
-            if jumps or abs(q - p) > _JUMP * (1 + abs(p))]
+            for m, p, q, u, v, jumps, grows, bends in zip(at, before, after, low, high, step, steep, bent, strict=True)
+            if jumps or (abs(q - p) > _JUMP * (1 + abs(p)) and not bends)]
 
 
 def _piece(function: Function, s: NDArray[np.float64], start: tuple[float, float],
            end: tuple[float, float]) -> NDArray[np.float64]:
-    """Samples between two places, at these distances from them."""
+    """Samples between two places, at these distances from them, more of them where the graph leaves their chord."""
     (a, near), (b, far) = start, end
     inside = np.array([a + near, *s[(s > a + max(near, 1e-4)) & (s < b - max(far, 1e-4))], b - far])
-    return np.stack([inside, function(inside), _slopes(function, inside)])
+    found = np.stack([inside, function(inside), _slopes(function, inside)])
+    for _ in range(_HALVED):
+        middle = (found[0, 1:] + found[0, :-1]) / 2
+        between = np.stack([middle, function(middle), _slopes(function, middle)])
+        low, high = found[1:, :-1], found[1:, 1:]
+        allowed = _CHORD * np.abs(high - low) + _FINE * np.ptp(found[1:], axis=1, keepdims=True)
+        off = (np.abs(between[1:] - (low + high) / 2) > allowed).any(axis=0)
+        found = np.concatenate([found, between[:, off]], axis=1)
+        found = found[:, np.argsort(found[0])]
+    return found
 
 
 _WIDE, _HIGH, _BETWEEN = 6.0, 4.2, 2.7  # a panel, and the room between the two

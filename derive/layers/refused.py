@@ -112,8 +112,8 @@ def refuse_long_sums(module: Module) -> None:
 
     So an entry whose number is beyond these.
     """
-    for equation in module.equations:
-        _counted(equation, 1)
+    for node in (*module.equations, *module.wanted):
+        _counted(node, 1)
 
 
 def refuse_deep_layers(module: Module) -> None:

@@ -15,6 +15,10 @@ class NotationError(CardError):
     """A formula outside the notation, or one with two readings."""
 
 
+class TooHigh(NotationError):
+    """A power with an exponent that is not calculated with."""
+
+
 @dataclass(frozen=True)
 class Source:
     """The LaTeX of a formula and its place in the card (``column`` counts from 0)."""

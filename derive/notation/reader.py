@@ -11,7 +11,7 @@ from functools import cached_property
 
 import derive.expr as ex
 from derive.notation import tree as tr
-from derive.notation.formulas import NotationError, Source
+from derive.notation.formulas import NotationError, Source, TooHigh
 from derive.notation.shapes import HADAMARD, INNER, STARRED, TRANSPOSE
 from derive.notation.symbols import Kind, Symbol, SymbolTable, lexicon
 from derive.records import dataclass, replace
@@ -282,12 +282,12 @@ class Reader:
             raise self.error(script[0], f"`{self.shown(item)}`: a whole tensor cannot be an exponent")
         if mentions_index(exponent):
             raise self.error(script[0], f"`{self.shown(item)}`: a power or a numbered sample? Put brackets for a power")
-        if abs(_size(exponent)) > _HIGHEST:
-            raise self.error(script[0], f"an exponent beyond {_HIGHEST}")
+        if abs(_size(exponent)) > HIGHEST:
+            raise TooHigh(*self.error(script[0], f"an exponent beyond {HIGHEST}").problems)
         return ex.Pow(base, exponent)
 
 
-_HIGHEST = 1000  # what is calculated exactly has that many times the digits of its base
+HIGHEST = 1000  # what is calculated exactly has that many times the digits of its base
 
 
 def _size(node: ex.Expr) -> float:

@@ -239,6 +239,8 @@ def _over(kind: Arithmetic) -> Arithmetic:
             return kind.power(base, exponent)
         if isinstance(exponent, OneSided):
             raise UnsupportedError("a power whose exponent varies has no one-sided derivative here")
+        if exponent == 0:
+            return OneSided(kind.number(1))
         if base.value != 0:
             slope = kind.number(exponent) * kind.power(base.value, exponent - 1) * base.slope
             return OneSided(kind.power(base.value, exponent), slope, base.order)

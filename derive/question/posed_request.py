@@ -64,7 +64,7 @@ def items(tokens: Sentence, with_manner: bool = False) -> Iterator[Sentence]:
 def not_answered(prose: Prose) -> Iterator[str]:
     """What is asked for besides: «and test the case $c = 0$»."""
     for tokens in sentences(prose):
-        for item in (i for i in _items(tokens) if asks(tokens) and _tells_on(i)):
+        for item in (i for i in (_items(tokens) if asks(tokens) else ()) if _tells_on(i)):
             if not named(" ".join(t.text for t in item), "ask.explain"):  # of which is told anyway
                 said = prose.said(item[0].start, item[-1].start + max(1, len(item[-1].text)))
                 yield f"not answered, since no derivative is asked for: {said}"

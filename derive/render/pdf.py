@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from derive.errors import RenderError
 from derive.records import dataclass
+from derive.words import templates
 
 if TYPE_CHECKING:
     from derive.render.guard import Solved
@@ -25,7 +26,13 @@ _SECONDS = 60
 _OPTIONS = ("-interaction=nonstopmode", "-halt-on-error", "-file-line-error", "-no-shell-escape")
 _AGAIN = re.compile(r"Rerun to get|Rerun LaTeX|There were undefined references|Label\(s\) may have changed")
 _ERROR = re.compile(rf"^(?:\./)?{_JOB}\.tex:\d+: .*|^! .*", re.M)
-_PROGRAMS = re.compile(r"\\(?:directlua|latelua|luaexec|luadirect|pdfobj|pdffiledump|pdfextension)(?![a-zA-Z@])|\^\^")
+# Primitives that run programs or embed files (``openin_any`` does not hold for \pdfobj's): their names, wherever they
+# stand, and what would build such a name of parts, in lines that no template has.
+_PROGRAMS = re.compile(
+    r"\\?(?<![a-zA-Z@])(?:tex_)?(?:directlua|latelua|luaexec|luadirect|luafunction\w*|lua_\w+|pdfobj|pdfprimitive|"
+    r"filedump|pdffiledump|pdfextension)(?![a-zA-Z@])|\^\^|\\begin(?=\s*\{filecontents)|\\begin(?!\s*\{[a-zA-Z]+\*?\})|"
+    r"\\(?:if)?csname(?![a-zA-Z@])|\\(?:string|detokenize|meaning|catcode|lowercase|uppercase|scantokens|scantextokens|"
+    r"UseName|csuse|letcs|ExplSyntaxOn|makeatletter|openout|primitive)(?![a-zA-Z@])")
 _OVERFULL = re.compile(r"^Overfull \\[hv]box .*", re.M)
 
 
@@ -50,6 +57,12 @@ def render(solution: Solved, detail: str = "standard") -> bytes:
 
 
 @cache
+def _own() -> frozenset[str]:
+    """The lines of our templates that are TeX."""
+    return frozenset(line for file in templates().rglob("*.tex") for line in file.read_text("utf-8").split("\n"))
+
+
+@cache
 def engine() -> str | None:
     """The TeX engine of this machine that has the packages a sheet needs, or None."""
     from derive.render.latex import PACKAGES
@@ -69,12 +82,12 @@ def engine() -> str | None:
 def compile_latex(source: str, program: str | None = None, seconds: float = _SECONDS, runs: int = _RUNS) -> Compiled:
     """Run TeX on a document until its references stand, ``runs`` times at most.
 
-    The document reads and writes inside its own temporary folder only, unless it builds the names of TeX's commands
-    (as by ``csname``), as packages do: compile no strangers' documents.
+    The document reads and writes inside its own temporary folder only: commands that run programs or embed files are
+    refused, and so is what builds the names of commands, outside of the lines of our own templates.
 
     Raises :class:`RenderError` with TeX's first error, past the time limit, or without a TeX.
     """
-    found = _PROGRAMS.search(source)
+    found = next(filter(None, map(_PROGRAMS.search, {*source.split("\n")} - _own())), None)
     if found is not None:
         raise RenderError(f"`{found[0]}` is refused: a document that is compiled runs no programs and embeds no files")
     program = program or engine()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from derive.errors import CardError, Problem
 from derive.expr import Entry, In, Node, Rel
 from derive.layers.naming import with_loss
 from derive.module import ROLES, Function, Module
@@ -62,6 +63,10 @@ def well_defined(layer: Computed) -> Computed:
     Raises :class:`CardError` for definitions that leave an index open, overrun a shape, overlap in their cases
     or calculate with ∞, :class:`UnsupportedError` for numbers of very many digits.
     """
+    if not layer.given:
+        raise CardError(Problem("the layer has no input: its formulas compute numbers alone; write what it computes of "
+                                "its input, as in `y_k = 3 x_k`",
+                                line=layer.used[0].formula.line if layer.used else None))
     refuse_open(layer.used)
     refuse_overruns(layer.used, layer.table)
     bodies = (Definition(Entry(f.name, ()), f.body, layer.found.functions[f.name][1]) for f in layer.functions)

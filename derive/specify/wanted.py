@@ -87,6 +87,10 @@ class Asking:
         if of.tensor not in known and not loss:
             message = f"the question speaks of {spoken(Partial(of, wrt))}, and the layer has no `{of.tensor}`"
             raise CardError(Problem(message, line=formula.line))
+        if of.tensor == wrt.tensor:
+            message = (f"{spoken(Partial(of, wrt))} is 1 where the indices agree, and 0 elsewhere, whatever the layer "
+                       "computes; name the input or parameter by which to differentiate")
+            raise CardError(Problem(message, line=formula.line))
         if loss:
             self.losses[of.tensor] = None
             if wrt.tensor == self.output.tensor:

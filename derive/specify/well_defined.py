@@ -30,6 +30,7 @@ from derive.expr import (
     free_indices,
     walk,
 )
+from derive.functions import known
 from derive.limits import MOST_DIGITS
 from derive.notation import write
 from derive.notation.symbols import SymbolTable
@@ -50,11 +51,12 @@ def refuse_branches(used: Iterable[Definition], table: SymbolTable, facts: Itera
             subjects = {s for cond in conds for s in _subjects(cond)}
             if len(subjects) != 1 or (subject := subjects.pop()) is None:
                 continue
-            numbers = _between({n.value for cond in conds for n in walk(cond) if isinstance(n, Num)})
+            ends = {n.value for cond in conds for n in walk(cond) if isinstance(n, Num)}
+            numbers = [*_between(ends), *sorted(ends)]
             for value in listed.get(subject.tensor, numbers) if isinstance(subject, Entry) else numbers:
                 holding = {v for v, cond in cases.branches if _holds(cond, value)}
-                if len(holding) != 1:
-                    what = "have two values" if holding else "have no value"
+                if len(holding) != 1:  # of two that have one value the derivatives may differ
+                    what = "have two branches" if holding else "have no value"
                     where = f"{write(subject, table)} = {value}"
                     raise CardError(Problem(f"{place(definition.formula)}: the cases {what} at {where}; give every "
                                             "value exactly one branch", line=definition.formula.line))
@@ -114,11 +116,21 @@ def refuse_numbers(used: Iterable[Definition], table: SymbolTable) -> None:
             if any(isinstance(n, Entry) and n.indices for limit in limits if limit is not None for n in walk(limit)):
                 raise CardError(Problem(f"{at}: a limit of `{write(node, table)}` is an entry; write whole numbers, "
                                         "sizes and indices", line=line))
+            if isinstance(node, Fn) and _outside(node):
+                raise CardError(Problem(f"{at}: `{write(node, table)}` has no value", line=line))
             if _digits(node) > MOST_DIGITS:
                 raise UnsupportedError(Problem(f"{at}: a number of more than {MOST_DIGITS} digits; give it a letter",
                                                line=line))
             if isinstance(node, Pow) and isinstance(node.exponent, Num) and 0 < abs(node.exponent.value) < _LOWEST:
                 raise UnsupportedError(Problem(f"{at}: an exponent below {_LOWEST}; give it a letter", line=line))
+
+
+def _outside(node: Fn) -> bool:
+    """A function of a number that is not in its domain: log 0."""
+    function = known(node.name)
+    if function is None or not isinstance(argument := node.args[0], Num):
+        return False
+    return {"positive": argument.value <= 0, "nonnegative": argument.value < 0}.get(function.domain, False)
 
 
 _CALCULATED = (Add, Mul, Pow, Extremum, Fn)

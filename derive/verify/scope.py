@@ -11,7 +11,23 @@ from functools import cached_property
 from derive.calculus.one_window import Windowed, windowed
 from derive.errors import UnsupportedError
 from derive.expr import Arg as ArgMax
-from derive.expr import Entry, Expr, Fn, Idx, Matrix, Node, Partial, Rel, SetApp, SetOf, Star, items, transform, walk
+from derive.expr import (
+    Entry,
+    Expr,
+    Fn,
+    Idx,
+    Matrix,
+    Node,
+    Num,
+    Partial,
+    Rel,
+    SetApp,
+    SetOf,
+    Star,
+    items,
+    transform,
+    walk,
+)
 from derive.module import Module
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import Arithmetic
@@ -67,7 +83,9 @@ class Scope:
     def _base(self) -> tuple[Renaming, Hashable]:
         rename = Renaming()
         own = rename.layer(self.module), rename.letters(self.table), rename.defined(self.definitions)
-        return rename, (*own, self.window is not None, self.kind, self._thresholds, len(self.free))
+        entries = (e for asked in self.module.wanted for e in walk(asked) if isinstance(e, Entry))
+        numbered = tuple(rename(e) for e in entries if any(isinstance(i, Num) for i in e.indices))  # sizes reach them
+        return rename, (*own, self.window is not None, self.kind, self._thresholds, len(self.free), numbered)
 
     @cached_property
     def _thresholds(self) -> frozenset[Fraction]:

@@ -8,10 +8,12 @@ from functools import cache, partial
 
 from derive.calculus.messages import Messages
 from derive.calculus.one_window import WHOLE, scope_name, scope_tables, windowed
-from derive.errors import DeriveError
+from derive.errors import DeriveError, UnsupportedError
 from derive.expr import Entry, Node, Partial, Rel, walk
 from derive.module import Module
 from derive.notation import read
+from derive.notation.formulas import TooHigh
+from derive.notation.reader import HIGHEST
 from derive.notation.symbols import SymbolTable
 from derive.numeric.arithmetic import precision
 from derive.numeric.point import Definitions
@@ -19,8 +21,10 @@ from derive.numeric.statements import componentwise
 from derive.sheet import Math, Sheet
 from derive.verify.answered import answered
 from derive.verify.check import checked, unbound
+from derive.verify.decided import refuse_undecided, undecided
 from derive.verify.example import Parsed, displayed, example
 from derive.verify.pictures import pictures
+from derive.verify.points.claims import Undecided
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
 from derive.verify.provers.smt import Own
@@ -42,7 +46,10 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
     """
     parsed, unread = parsed_of(sheet, scope_tables(messages.module) | dict(tables or {}))
     with precision():
-        checks = (*unread, *checks_of(sheet, parsed, messages, tables))
+        try:
+            checks = (*unread, *checks_of(sheet, parsed, messages, tables))
+        except Undecided as found:
+            raise undecided(messages.module, found) from None
     defined = (m.latex for m, _ in parsed if m.definition and not m.scope.startswith("entries"))
     return Report(checks, tuple(defined))
 
@@ -50,6 +57,7 @@ def verify(sheet: Sheet, messages: Messages, tables: Tables | None = None) -> Re
 def checks_of(sheet: Sheet, parsed: list[Parsed], messages: Messages, tables: Tables | None = None) -> Iterator[Check]:
     """One check after another, of what could be read."""
     module, scopes = messages.module, scopes_of(parsed, messages, tables)
+    refuse_undecided(scopes["layer"])
     z3 = Own()
     able = {name: cache(partial(proofs, scope, z3)) for name, scope in scopes.items()}
     for math, node in parsed:
@@ -161,6 +169,9 @@ def parsed_of(sheet: Sheet, tables: Tables) -> tuple[list[Parsed], list[Check]]:
     for math in (*sheet.formulas(), *sheet.inline):
         try:
             node = read(math.latex, tables[math.scope])
+        except TooHigh:
+            raise UnsupportedError(f"the derivative has an exponent beyond {HIGHEST}, as the layer's are multiplied, "
+                                   "added and lowered; take smaller exponents, or give one a letter") from None
         except DeriveError as error:
             checks.append(Check(math.name, math.latex, Verdict.NOT_READ, str(error)))
             continue

@@ -58,7 +58,7 @@ def test_the_picture_marks_the_kink_in_both_panels_and_names_what_is_given() -> 
 
 
 @pytest.mark.parametrize(("formula", "at"), [(r"y_k = \max(0, 9 x_k - 4)", 4 / 9), (r"y_k = \max(0, 7 x_k - 9)", 9 / 7),
-                                             (r"y_k = |6 x_k - 0.99997|", 0.166661666)])
+                                             (r"y_k = |6 x_k - 0.99997|", 0.166661666), (r"y_k = \max(0, 31 x_k - 87)", 87 / 31)])
 def test_a_kink_at_no_short_number_parts_the_slope(formula: str, at: float) -> None:
     """Its place is rounded: a sample within the rounding would stand on its other side, or on it."""
     solution = derive.solve(formula=formula)
@@ -66,3 +66,24 @@ def test_a_kink_at_no_short_number_parts_the_slope(formula: str, at: float) -> N
     assert found is not None
     (kink,) = found.kinks
     assert kink.at == pytest.approx(at, abs=1e-5) and solution.report.ok
+
+
+@pytest.mark.parametrize("formula", [r"y_k = \tanh(93 x_k + 43)", r"y_k = \tanh(73 x_k + 89)"])
+def test_a_steep_function_has_more_samples_where_it_is_steep(formula: str) -> None:
+    solution = derive.solve(formula=formula)
+    found = curve(solution.module)
+    assert found is not None and solution.report.ok
+    assert 241 < sum(piece.shape[1] for piece in found.pieces) < 500
+
+
+@pytest.mark.parametrize("formula", [r"y_k = (60 x_k + 6)^2", r"y_k = (90 x_k - 9)^4"])
+def test_a_strong_bend_is_no_kink(formula: str) -> None:
+    solution = derive.solve(formula=formula)
+    found = curve(solution.module)
+    assert found is not None and found.kinks == () and solution.report.ok
+
+
+@pytest.mark.parametrize("formula", [r"y_k = \begin{cases} x_k^2 & x_k \neq 2 \\ 5 & x_k = 2 \end{cases}",
+                                     r"y_k = \begin{cases} 1 & x_k > 0 \\ 0 & x_k = 0 \\ -1 & x_k < 0 \end{cases}"])
+def test_no_curve_of_a_function_with_a_case_for_one_place(formula: str) -> None:
+    assert curve(derive.solve(formula=formula).module) is None

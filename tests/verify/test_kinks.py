@@ -64,6 +64,11 @@ KINDS = [  # formula, what the answer says, and what it does not
     (r"y = x \operatorname{sign}(x)", "one of its generalised derivatives", "jumps"),
     (r"y = \max(x, a x)", "with respect to $x$ unless $a = 1$", "jumps"),
     (r"y = \sqrt{|x|}", "Where $x = 0$, nothing is claimed of $y$", "generalised"),
+    (r"y = \begin{cases} x & x \neq 0 \\ 0 & x = 0 \end{cases}", "Where $x = 0$, nothing is claimed of $y$", "jumps"),
+    (r"y = \begin{cases} 1 & x \neq 0 \\ 0 & x = 0 \end{cases}", "Where $x = 0$, nothing is claimed of $y$", "jumps"),
+    (r"y = \begin{cases} x & x > 0 \\ 2 & x = 0 \\ x & x < 0 \end{cases}", "Where $x = 0$, nothing is claimed", "jumps"),
+    (r"y = \begin{cases} x^2 & x \neq 2 \\ 5 & x = 2 \end{cases}", "Where $x = 2$, nothing is claimed of $y$", "jumps"),
+    (r"y = \begin{cases} w x & x \neq w \\ 0 & x = w \end{cases}", "nothing is claimed of $y$", "jumps"),
     (r"y = \max(\min(a, b), \min(\max(a, b), c))", "Where $a = b$, nothing is claimed of $y$", "generalised"),
 ]
 

@@ -82,8 +82,14 @@ def gives_number(token: Token, known: Collection[tuple[int, int]]) -> bool:
     return bool(token.formulas) and token.sets and (token.formula.line, token.formula.column) not in known
 
 
-def sentences(prose: Prose) -> list[Sentence]:
+def sentences(prose: Prose) -> tuple[Sentence, ...]:
     """The sentences in their order without marks of points; a displayed formula belongs to the words around it."""
+    if "sentences" not in prose.kept:  # each clause asks for them
+        prose.kept["sentences"] = tuple(_sentences(prose))
+    return prose.kept["sentences"]
+
+
+def _sentences(prose: Prose) -> list[Sentence]:
     found: list[Sentence] = []
     run: list[Token] = []
     tokens = list(_tokens(prose))

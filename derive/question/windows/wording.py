@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from derive.question.words.lexicon import only, phrases
 from derive.question.words.prose import PlainText, plain_text
@@ -60,7 +60,7 @@ def rank_said(words: Words) -> int:
 def words_of(source: str, first_line: int = 1, known: Mapping[str, int] | None = None) -> Words:
     """The sizes and kinds that a question's prose names (``known`` as in :func:`plain_text`); nothing is decided."""
     plain = plain_text(source, first_line, known)
-    text = _Text(plain.text)
+    text = _chunked(plain.text)
     said = sorted(text.of_pooling([*text.measures, *text.phrases_alone()]), key=lambda s: (s.start, -s.stop, s.what))
     found = tuple((s.what, Found(s.value, plain.quote(s.start, s.stop), plain.line(s.start))) for s in said)
     rank = next((n for n in (1, 3, 2) if any(c.of(f"rank_{n}") for c in text.chunks)), None)
@@ -345,10 +345,16 @@ class _Text:
         return sorted([(0, False), *found, *ends])
 
 
+@lru_cache(maxsize=8)
+def _chunked(text: str) -> _Text:
+    """Asked for by each way to read a question."""
+    return _Text(text)
+
+
 def _chunks(text: str) -> list[Chunk]:
     """The tokens of a text, those of a phrase together, numbers with their value."""
     tokens = [*_TOKEN.finditer(text)]
-    words = [t[0] for t in tokens]
+    words = tuple(t[0] for t in tokens)
     named: dict[int, tuple[int, set[str]]] = {}
     for n, length, concept in phrases(words, "geometry"):
         named.setdefault(n, (length, set()))[1].add(concept.partition(".")[2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 from derive.records import dataclass
@@ -49,7 +50,8 @@ class _Phrases:
         """The length of the longest phrase that begins at word n, and the concepts that it names."""
         best = 0
         found: list[str] = []
-        for phrase, concept in (*self.by_first.get(words[n], ()), *self.by_stem.get(words[n][:2], ())):
+        begun = self.by_first.get(words[n], ()), self.by_stem.get(words[n][:2], ())
+        for phrase, concept in chain(*begun) if any(begun) else ():
             if best <= len(phrase) <= len(words) - n and all(map(_is, phrase, words[n : n + len(phrase)])):
                 found = [*found, concept] if len(phrase) == best else [concept]
                 best = len(phrase)
@@ -110,23 +112,37 @@ def spans(text: str, family: str) -> tuple[Span, ...]:
 
     Every language is tried at each place, so that a Czech card may name an English layer.
     """
+    words, ends = _parted(text)
+    return tuple(Span(concept, ends[n][0], ends[n + length - 1][1]) for n, length, concept in phrases(words, family))
+
+
+@lru_cache(maxsize=512)
+def _parted(text: str) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """The words of a text, and where they begin and end: every family is looked for in them."""
     tokens = list(_TOKEN.finditer(text))
-    words = [t[0].replace("’", "'") for t in tokens]
-    return tuple(Span(concept, tokens[n].start(), tokens[n + length - 1].end())
-                 for n, length, concept in phrases(words, family))
+    return tuple([t[0].replace("’", "'") for t in tokens]), tuple([t.span() for t in tokens])
 
 
-def phrases(words: Sequence[str], family: str) -> Iterator[tuple[int, int, str]]:
+@lru_cache(maxsize=512)
+def _places(words: tuple[str, ...]) -> dict[str, list[int]]:
+    """Where each word stands."""
+    found: dict[str, list[int]] = {}
+    for n, word in enumerate(words):
+        found.setdefault(word, []).append(n)
+    return found
+
+
+def phrases(words: tuple[str, ...], family: str) -> Iterator[tuple[int, int, str]]:
     """(first word, how many, concept) of each phrase of a family, the longest at its place."""
     known, firsts, stems = _known(family)
-    n = 0
-    while n < len(words):
-        if words[n] not in firsts and words[n][:2] not in stems:
-            n += 1
+    end = 0
+    begun = (at for word, at in _places(words).items() if word in firsts or word[:2] in stems)
+    for n in sorted(n for at in begun for n in at):
+        if n < end:
             continue
         length, concepts = max((p.longest(words, n) for p in known), key=lambda item: item[0])
         yield from ((n, length, concept) for concept in concepts)
-        n += length or 1
+        end = n + (length or 1)
 
 
 def only(text: str, start: int, stop: int, *concepts: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 from derive.formulas import SPELT
 from derive.notation.formulas import Formula
@@ -183,6 +184,7 @@ class Prose:
 
     plain: PlainText
     formulas: tuple[Formula, ...]
+    kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # what was found in it
 
     @cached_property
     def text(self) -> str:

@@ -31,6 +31,10 @@ class Refuted(Exception):
     """A point at which the statement fails."""
 
 
+class Undecided(Refuted):
+    """A point at which two cases of a side hold, and differ."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """t_0 op t_1 op … for all values of ``variables``; ``sides(P, at, hits)`` gives None where it claims nothing."""
@@ -56,7 +60,7 @@ class Claim:
             except NoCase:
                 raise Refuted(self._describe(point, at, "no case applies")) from None
             except TwoCases:
-                raise Refuted(self._describe(point, at, "two cases hold and differ")) from None
+                raise Undecided(self._describe(point, at, "two cases hold and differ")) from None
             except Undefined:
                 sides = None
             except (LookupError, ArithmeticError, ValueError, TypeError, NameError, AttributeError) as error:

@@ -52,9 +52,9 @@ def allowed(module: Module, names: Sequence[str]) -> dict[str, Choice]:
 
 @lru_cache(maxsize=64)
 def read(module: Module, names: tuple[str, ...]) -> Mapping[str, int]:
-    """name → how many entries the formulas read along it where they name them by numbers, 2 or more."""
+    """name → how many entries the formulas, and what is asked, name by numbers along it, 2 or more."""
     found, places = dict.fromkeys(names, 2), axes(module)
-    for entry in (n for equation in module.equations for n in walk(equation) if isinstance(n, Entry)):
+    for entry in (n for node in (*module.equations, *module.wanted) for n in walk(node) if isinstance(n, Entry)):
         symbol = module.table.named(entry.tensor)
         for d, (size, index) in enumerate(zip(symbol.sizes if symbol else (), entry.indices, strict=False)):
             if size in found and isinstance(index, Num):

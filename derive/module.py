@@ -33,6 +33,29 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Update:
+    """θ_new = θ − η ∂ℓ/∂θ, a step of gradient descent: the names of θ, of ℓ (the output, or "loss") and of η.
+
+    ``size`` is the number of η, where the question gives it.
+    """
+
+    wrt: str
+    of: str
+    rate: str
+    size: Fraction | None = None
+
+    @property
+    def new(self) -> str:
+        """The name of θ_new."""
+        return f"new_{self.wrt}"
+
+
+def plain(name: str) -> str:
+    """The tensor x of which ``delta_x`` is the gradient, and ``new_x`` the value after a step."""
+    return name.removeprefix("delta_").removeprefix("new_")
+
+
+@dataclass(frozen=True)
 class Module:
     """y = F(x; θ): forward equations in the order of evaluation, and their letters.
 
@@ -68,6 +91,8 @@ class Module:
     first: int | None = None  # where the question begins to count, where a range of an output says so
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
     values: tuple[tuple[str, Numbers], ...] = ()  # that the question gives to letters and to the upstream gradient
+    decimals: bool = False  # the question writes these numbers as decimals
+    updates: tuple[Update, ...] = ()  # the steps of gradient descent that the question asks for
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
 
@@ -160,7 +185,7 @@ class Module:
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
         plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
-                        values=())
+                        values=(), decimals=False, updates=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

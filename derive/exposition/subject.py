@@ -91,7 +91,7 @@ class Subject:
         if self.module.wanted:
             return tuple(self._named(p) for p in self.module.wanted)
         wanted = {"jacobian", "vjp"} & {*self.module.asked}
-        return tuple(self._target(wrt) for wrt in self.module.inputs if wrt not in self.held) if wanted else ()
+        return tuple(self.target(wrt) for wrt in self.module.inputs if wrt not in self.held) if wanted else ()
 
     @cached_property
     def held(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class Subject:
     @cached_property
     def parameters(self) -> tuple[Target, ...]:
         wanted = "parameters" in self.module.asked and not self.module.wanted
-        return tuple(self._target(wrt) for wrt in self._as_written(self.module.parameters)) if wanted else ()
+        return tuple(self.target(wrt) for wrt in self._as_written(self.module.parameters)) if wanted else ()
 
     def _as_written(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """In the order in which the question's formulas first write them, where these write them all."""
@@ -170,7 +170,8 @@ class Subject:
         symbol = self.module.table.named(name)
         return None if symbol is None else Entry(name, tuple(map(Idx, symbol.axes)))
 
-    def _target(self, wrt: str) -> Target:
+    def target(self, wrt: str) -> Target:
+        """∂y/∂wrt of the output."""
         found = self.messages.jacobian(wrt)
         return Target(self.module.output, wrt, cast(Partial, found.before), cast(Expr, found.after))
 

@@ -17,7 +17,7 @@ from derive.notation.grammar import skeleton
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
-from derive.question import numbers
+from derive.question import numbers, steps
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
@@ -80,15 +80,21 @@ def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, 
     """
     numbers.refuse_tables(card)
     stated = numbers.stated(statement)
-    whole, given = numbers.apart(card)
+    card, said = steps.apart(card)
+    statement, wanted = steps.stated(statement)
+    taken = said if statement.derive is None else wanted
+    card = with_statement(card, statement) if wanted else card
+    whole, given = numbers.apart(card, taken)
     try:
         asked, unanswered = set_aside(whole)
-        return numbers.with_numbers(_read(Question(asked, statement)), given, stated), unanswered
+        module = steps.with_steps(_read(Question(asked, statement)), taken)
+        return numbers.with_numbers(module, given, stated, (s.words for s in taken)), unanswered
     except DeriveError:
         if not given or any(one.numbers.axes for one in given):
             raise
     asked, unanswered = set_aside(card)
-    return numbers.with_numbers(_read(Question(asked, statement)), (), stated), unanswered
+    module = steps.with_steps(_read(Question(asked, statement)), taken)
+    return numbers.with_numbers(module, (), stated, (s.words for s in taken)), unanswered
 
 
 def _read(question: Question) -> Module:

@@ -29,6 +29,7 @@ from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
 from derive.verify.tables import tabled
 from derive.verify.ties import apart, clarke
+from derive.verify.updates import written_out
 from derive.verify.windows import check_listing, geometry, window_routes
 from derive.verify.words import words
 
@@ -88,6 +89,7 @@ def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module
     scope = scopes[_home(math)]
     node = componentwise(localised(node, module), scope.table)
     found = _circular(math, node, scope.module)
+    node = written_out(node, module)
     if found is None and math.definition and (loose := unbound(node)):
         return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
     if found is None and _claims(math, node, scope):
@@ -137,7 +139,7 @@ def scopes_of(parsed: list[Parsed], messages: Messages, tables: Tables | None = 
     module = messages.module
     known = scope_tables(module) | dict(tables or {})
     statements, defined = _read("layer", parsed, module)
-    statements = tuple(localised(node, module) for node in statements)
+    statements = tuple(written_out(localised(node, module), module) for node in statements)
     derived = [step.after for wrt in letters_of(statements, module)
                for step in (messages.jacobian(wrt), messages.message(wrt))]
     found = {"layer": Scope(shrunk(module, (*statements, *derived)), known["layer"], statements, defined)}

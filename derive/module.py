@@ -50,9 +50,22 @@ class Update:
         return f"new_{self.wrt}"
 
 
+@dataclass(frozen=True)
+class Mask:
+    """M = ∂f/∂x, 1 where a maximum f passes an entry of x: summed over f's windows, or entry by entry."""
+
+    of: str
+    wrt: str
+    windows: bool
+
+    @property
+    def name(self) -> str:
+        return f"mask_{self.wrt}"
+
+
 def plain(name: str) -> str:
-    """The tensor x of which ``delta_x`` is the gradient, and ``new_x`` the value after a step."""
-    return name.removeprefix("delta_").removeprefix("new_")
+    """The tensor x of which ``delta_x`` is the gradient, ``new_x`` the value after a step, ``mask_x`` a mask."""
+    return name.removeprefix("delta_").removeprefix("new_").removeprefix("mask_")
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,7 @@ class Module:
     values: tuple[tuple[str, Numbers], ...] = ()  # that the question gives to letters and to the upstream gradient
     decimals: bool = False  # the question writes these numbers as decimals
     updates: tuple[Update, ...] = ()  # the steps of gradient descent that the question asks for
+    masks: tuple[Mask, ...] = ()  # that the question asks for
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
 
@@ -185,7 +199,7 @@ class Module:
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
         plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
-                        values=(), decimals=False, updates=())
+                        values=(), decimals=False, updates=(), masks=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

@@ -9,6 +9,7 @@ from derive.errors import CardError
 from derive.exposition import updates
 from derive.exposition.builder import Builder
 from derive.exposition.example import DIGITS, columns, in_decimals, in_rows, printed
+from derive.exposition.masks import masked
 from derive.exposition.story import Story, whole
 from derive.exposition.subject import LOSS, Subject
 from derive.exposition.window_example import example_point, gradient_of, scope_of
@@ -19,6 +20,8 @@ from derive.numeric.arithmetic import EXACT, Arithmetic, precision
 from derive.verify.points.claims import Compiler
 from derive.verify.points.draw import arithmetic_of
 from derive.verify.points.point import Point
+
+_ASKED = ("forward", "derivatives", "update", "mask")
 
 
 class Answered(NamedTuple):
@@ -43,14 +46,14 @@ def answered(subject: Subject) -> Answered | None:
             scope, point, found = _of_windows(story, subject)
         else:
             point, found = worked(subject, kind)[0]
-        found += stepped(subject, point)
+        found += [*stepped(subject, point), *masked(subject, point, scope == "tied")]
     wanted = {f"delta_{t.wrt}" for t in subject.backward}
     asked_for = [t.wrt for i in subject.items if i.kind == "named" or subject.is_named(i) for t in i.targets]
     named: dict[Expr, Expr] = {
         Entry(f"delta_{x}", ()): Partial(Entry(LOSS, ()), Entry(x, ())) for x in asked_for}
     return Answered(point, kind, scope, [
         r._replace(node=named.get(r.node, r.node)) for r in found
-        if r.part in ("forward", "derivatives", "update") or (isinstance(r.node, Entry) and r.node.tensor in wanted)])
+        if r.part in _ASKED or (isinstance(r.node, Entry) and r.node.tensor in wanted)])
 
 
 def asked(b: Builder, subject: Subject) -> None:

@@ -89,7 +89,7 @@ class Subject:
     def inputs(self) -> tuple[Target, ...]:
         """Derivatives by inputs, or those that the question names."""
         if self.module.wanted:
-            return tuple(self._named(p) for p in self.module.wanted)
+            return tuple(self.named(p) for p in self.module.wanted)
         wanted = {"jacobian", "vjp"} & {*self.module.asked}
         return tuple(self.target(wrt) for wrt in self.module.inputs if wrt not in self.held) if wanted else ()
 
@@ -144,7 +144,7 @@ class Subject:
             case "jacobian" | "vjp":
                 return Item(part, "input", self.inputs, asked == "vjp")
             case _:
-                return Item(part, "named", (self._named(cast(Partial, asked)),))
+                return Item(part, "named", (self.named(cast(Partial, asked)),))
 
     @property
     def is_window(self) -> bool:
@@ -175,7 +175,7 @@ class Subject:
         found = self.messages.jacobian(wrt)
         return Target(self.module.output, wrt, cast(Partial, found.before), cast(Expr, found.after))
 
-    def _named(self, wanted: Partial) -> Target:
+    def named(self, wanted: Partial) -> Target:
         """A derivative that the question names, in the letters in which it names it."""
         of, wrt = _tensor(wanted.of), _tensor(wanted.wrt)
         if of == LOSS:

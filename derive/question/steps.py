@@ -53,10 +53,10 @@ _NUMBER = rf"{GAP}|\d+(?: \d+)?"
 _RATE = rf"(?:learning rate|step size|step length)(?: of| is| equal to)? ?(?P<rate>{_NUMBER})"
 _WITH = re.compile(rf" ?,? ?(?P<open>\()?(?:(?:with|using|for|at|where|and) )?(?:(?:the|an?) )?{_RATE}(?(open)\))")
 _BARE = re.compile(rf" ?,? ?(?P<open>\()?(?:with|using|for|where) (?P<rate>{GAP})(?(open)\))")
-_OPENS = re.compile(rf"(?:^|[.?!;:,¶){GAP}]|\b(?:and|also|then|finally|next|hence|as well as|derive|compute|find|give|"
+OPENS = re.compile(rf"(?:^|[.?!;:,¶){GAP}]|\b(?:and|also|then|finally|next|hence|as well as|derive|compute|find|give|"
                     r"state|determine|calculate|obtain|evaluate|report|express|write(?: down)?)) ?$")
 _WHAT = re.compile(r"\bwhat (?:is|are|will|would) $")
-_ENDS = re.compile(r" ?(?:[.,;:?!¶)]|(?:and|for|given|when|if|at|where|as well as|in terms of|using)\b|$)")
+ENDS = re.compile(r" ?(?:[.,;:?!¶)]|(?:and|for|given|when|if|at|where|as well as|in terms of|using)\b|$)")
 _GIVEN = re.compile(r"(?P<letter>\\?[A-Za-z]+)\s*(?:=\s*(?P<number>\d+(?:\.\d+)?|\d+\s*/\s*\d+|"
                     r"\\[td]?frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}))?")
 _USUAL = ("eta", "alpha", "gamma", "mu")
@@ -100,15 +100,20 @@ def apart(card: Card) -> tuple[Card, tuple[Step, ...]]:
     rate, number = _rate(prose, found)
     steps = []
     for phrase in reversed(found):
-        first, last = _source(prose, phrase.start, phrase.stop)
+        first, last = in_source(prose, phrase.start, phrase.stop)
         kept = "\n" * question.count("\n", first, last)
         question = question[:first] + _message(phrase, prose) + kept + question[last:]
     for phrase in found:
         own = tuple(name for formula in phrase.letters for name in _names(formula) or ())
         steps.append(Step(own, phrase.noun, rate, number, prose.plain.line(phrase.start),
                           prose.plain.quote(phrase.start, phrase.stop)))
+    return with_question(card, question), tuple(steps)
+
+
+def with_question(card: Card, question: str) -> Card:
+    """The card with another question in place of its own."""
     at = sum(map(len, lines_of(card.text)[: card.question_line - 1]))
-    return replace(card, text=card.text[:at] + question + card.text[at + len(card.question) :]), tuple(steps)
+    return replace(card, text=card.text[:at] + question + card.text[at + len(card.question) :])
 
 
 def stated(statement: Statement) -> tuple[Statement, tuple[Step, ...]]:
@@ -146,11 +151,11 @@ def _phrases(prose: Prose) -> Iterator[_Phrase]:
             if start < end:
                 continue
             what = _WHAT.search(text[first:start])
-            if what is None and not _OPENS.search(text[:start].rstrip(" ") + " " if start else ""):
+            if what is None and not OPENS.search(text[:start].rstrip(" ") + " " if start else ""):
                 continue
             for form in _FORMS:
                 phrase = _phrase(form.match(text, start, last + 1), prose, form in _ORDERS)
-                if phrase is not None and (asking or phrase.order) and _ENDS.match(text, phrase.stop):
+                if phrase is not None and (asking or phrase.order) and ENDS.match(text, phrase.stop):
                     end = phrase.stop
                     yield phrase if what is None else replace(phrase, start=first + what.start(), order=True)
                     break
@@ -211,7 +216,7 @@ def _number(text: str | None) -> Fraction | None:
     return Fraction(parts[0]) / Fraction(parts[1]) if len(parts) > 1 else Fraction(parts[0])
 
 
-def _source(prose: Prose, start: int, stop: int) -> tuple[int, int]:
+def in_source(prose: Prose, start: int, stop: int) -> tuple[int, int]:
     """Where it begins and ends in the source, formulas with both their signs."""
     origin = (*prose.plain.origin, len(prose.plain.source))
     source, last = prose.plain.source, origin[stop - 1] + 1

@@ -36,7 +36,7 @@ def statement_of(module: Module) -> Statement:
         table = table.extended([loss])
     if loss is not None and (loss.latex != "L" or module.fields):
         values["loss"] = loss.latex
-    values["derive"] = [*_kinds(module), *_steps(module, table)]
+    values["derive"] = [*_kinds(module), *_steps(module, table), *(["mask"] if module.masks else [])]
     if message is not None and message.latex != _usual(table, module.output):
         values["upstream"] = message.latex
     if split_label(_latex(table, module.output))[1] is not None:

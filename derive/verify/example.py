@@ -15,7 +15,7 @@ from derive.module import Module, plain
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
 from derive.sheet import Math
-from derive.verify import updates
+from derive.verify import meant
 from derive.verify.points.claims import Refuted
 from derive.verify.points.point import Point, shape_of
 from derive.verify.report import Check, Verdict
@@ -60,9 +60,9 @@ def _checks(shown: list[Parsed], definitions: list[Node], scope: Scope, tied: bo
             point.values[f"delta_{wrt}"] = by_rule(scope.module, point.given, {wrt: point.shapes[wrt]},
                                                       point.tensor(f"delta_{scope.module.output}"))
         _put_defined(point, scope)
-        updates.put(point, {head.tensor: value.value for head, value in (
+        meant.put(point, {head.tensor: value.value for head, value in (
             s.terms for s in definitions if isinstance(s, Rel) and s.ops == ("=",))
-            if isinstance(head, Entry) and isinstance(value, Num)})
+            if isinstance(head, Entry) and isinstance(value, Num)}, tied)
     except (DeriveError, ArithmeticError, ValueError) as error:
         return [Check(math.name, math.latex, Verdict.NOT_READ, f"the example's numbers: {error}") for math, _ in claims]
     return [_check(math, node, point, scope) for math, node in claims]

@@ -20,6 +20,7 @@ from derive.sheet import Math, Sheet
 from derive.verify.answered import answered
 from derive.verify.check import checked, unbound
 from derive.verify.example import Parsed, displayed, example
+from derive.verify.meant import written_out
 from derive.verify.pictures import pictures
 from derive.verify.points.sizes import shrunk
 from derive.verify.provers.cases import Proofs, proofs
@@ -29,7 +30,6 @@ from derive.verify.routes import routes
 from derive.verify.scope import Scope, gather, letters_of, localised
 from derive.verify.tables import tabled
 from derive.verify.ties import apart, clarke
-from derive.verify.updates import written_out
 from derive.verify.windows import check_listing, geometry, window_routes
 from derive.verify.words import words
 

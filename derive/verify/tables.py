@@ -13,7 +13,7 @@ from derive.module import Module, plain
 from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.point import Index
 from derive.sheet import Sheet, Table
-from derive.verify import updates
+from derive.verify import meant
 from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.report import Check, Verdict
 
@@ -70,7 +70,7 @@ def _wrong(column: Column, before: Mapping[str, Values], module: Module) -> str:
     point = Point(module, DECIMAL, arrays, {name: shape_of(v) for name, v in arrays.items()}, {})
     back = own.get(upstream) or before.get(upstream) or dict.fromkeys(point.values[module.output], Fraction(1))
     point = point.with_upstream({at: DECIMAL.number(Fraction(v)) for at, v in back.items()})
-    updates.put(point, {})
+    meant.put(point, {})
     for node, said in column.items():
         for at, value in said.items():
             found = Fraction(str(_value(point, node, at)))

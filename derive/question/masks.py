@@ -9,7 +9,6 @@ import re
 from dataclasses import replace
 
 from derive.axes import unused, with_axes
-from derive.calculus.one_window import windowed
 from derive.card import Card
 from derive.errors import DeriveError, OpenError, Problem
 from derive.expr import ZERO, Entry, Extremum, Fn, Node, Reduce
@@ -68,10 +67,9 @@ def with_masks(module: Module, said: str) -> Module:
     """
     if not said:
         return module
-    pairs = [(w.layer.output, w.source, True) for w in windowed(module)
-             if _picks(module.definition(w.layer.output)[1])]
-    pairs += [(head.tensor, wrt, False) for head, value in (e.terms for e in module.equations)
-              if isinstance(head, Entry) and (wrt := _clipped(head, value))]
+    heads = [(head, value) for head, value in (e.terms for e in module.equations) if isinstance(head, Entry)]
+    pairs = [(head.tensor, wrt, several) for head, value in heads
+             for wrt, several in ((_picked(value), True), (_clipped(head, value), False)) if wrt]
     if not pairs:
         raise OpenError(Problem(f"“{said}”: no maximum of letters is taken, whose mask it could be: write it with a "
                                 r"letter for what it is taken of, as in `y_k = \max(0, s_k)`", key="derive"),
@@ -88,9 +86,10 @@ def with_masks(module: Module, said: str) -> Module:
     return replace(module, table=table, masks=tuple(masks), readings=readings)
 
 
-def _picks(value: Node) -> bool:
-    """The maximum or minimum of entries of a window, and nothing else."""
-    return isinstance(value, Reduce) and isinstance(value.body, Entry)
+def _picked(value: Node) -> str:
+    """x of max x_i over a window or an axis; "" of any other definition."""
+    body = value.body if isinstance(value, Reduce) and value.op in ("max", "min") else None
+    return body.tensor if isinstance(body, Entry) else ""
 
 
 def _clipped(head: Entry, value: Node) -> str:

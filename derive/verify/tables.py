@@ -24,6 +24,7 @@ Column = Mapping[Entry | Partial, dict[Index, Fraction]]
 
 def tabled(sheet: Sheet, given: Mapping[str, Values], module: Module) -> Iterator[Check]:
     """A check for each column that does not follow from the numbers in it and those displayed before; else none."""
+    given = {**{name: dict(entries) for name, entries in module.values}, **given}
     letters = {f"${m.latex}$": m.expr for m in sheet.inline if isinstance(m.expr, Entry | Partial)}
     for block in sheet.blocks():
         if isinstance(block, Table) and block.rows and all(row[0] in letters for row in block.rows):

@@ -105,6 +105,7 @@ class Module:
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
     values: tuple[tuple[str, Numbers], ...] = ()  # that the question gives to letters and to the upstream gradient
     decimals: bool = False  # the question writes these numbers as decimals
+    rows: bool = False  # ∂y/∂x is asked for as such at these numbers, not as what a backward message begins with
     updates: tuple[Update, ...] = ()  # the steps of gradient descent that the question asks for
     masks: tuple[Mask, ...] = ()  # that the question asks for
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
@@ -199,7 +200,7 @@ class Module:
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
         plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
-                        values=(), decimals=False, updates=(), masks=())
+                        values=(), decimals=False, rows=False, updates=(), masks=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

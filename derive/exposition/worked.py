@@ -34,7 +34,6 @@ from derive.window_axis import Axis, WindowAxis
 MOST_CELLS = 36  # of an input that is still read
 _SIDES = {1: 6, 2: 4, 3: 2}  # of the input, by its axes
 MOST_ENTRIES, MOST_AXES, MOST_TENSORS = 12, 2, 12  # beyond which each size is as small as it can be
-MOST_BESIDE = 64  # numbers of a Jacobian beside a gradient
 MOST_NUMBERS = 120  # of all tensors together: what fits a page
 _DRAWN, _MOST_DRAWN = 6, 16  # points to choose from, and those tried for them
 _GREATEST = 10**12  # result of given numbers that a table holds
@@ -325,15 +324,15 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
 def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:
     """∂y_k/∂x for each output, of many the first unless the question gives the numbers.
 
-    Beside a gradient of the loss that is asked for, too, those of few.
+    Beside a gradient of the loss those that are asked for as such.
     """
     values, beside = subject.module.values, [t for t in subject.targets if t not in subject.forward and not t.loss]
-    for target in (*subject.forward, *(beside if values and "jacobian" in subject.module.asked else ())):
+    for target in (*subject.forward, *(beside if subject.module.rows else ())):
         of, wrt = cast(Entry, target.before.of), cast(Entry, target.before.wrt)
         indices = (*of.indices, *wrt.indices)
         places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
         several = len({*indices}) < len(indices) or not all(isinstance(i, Idx) for i in indices)
-        if several or (target in beside and len(places) * len(by) > MOST_BESIDE):
+        if several:
             continue
         value = compiled(indices, target.value)
         every = values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them

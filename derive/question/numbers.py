@@ -26,6 +26,7 @@ from derive.question.words.reading import question_formulas
 from derive.records import dataclass
 from derive.sections import lines_of
 from derive.specify.stated import formulas_of
+from derive.specify.wanted import NAMES
 from derive.statement import Statement
 
 MOST = 240  # numbers of one question: more do not fit a page
@@ -305,7 +306,15 @@ def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given
         module = replace(module, asked=(*module.asked, "vjp"), parts=(*module.parts, *module.parts[-1:]))
     said = (f"numbers of `{tensor}` (line {one.line})" for tensor, one in found.items() if one.line is not None)
     decimals = _in_decimals([*(one.words for one in (*given, *sizes.values())), *steps])
-    return replace(module, values=values, decimals=decimals, readings=(*module.readings, *said))
+    return replace(module, values=values, decimals=decimals, rows=_by_itself(module),
+                   readings=(*module.readings, *said))
+
+
+def _by_itself(module: Module) -> bool:
+    """The derivative of the output is asked for as such: a backward message of windows has it, too."""
+    symbol = module.table.named(module.output)
+    own = (NAMES["jacobian"], "jacobian", *([rf"\partial {symbol.latex}"] if symbol is not None else []))
+    return any(name in r for r in module.readings if r.startswith("asked for ") for name in own)
 
 
 def _in_decimals(texts: Iterable[str]) -> bool:

@@ -35,7 +35,7 @@ def answered(sheet: Sheet, module: Module) -> Iterator[Check]:
                     and f"${write(Entry(u.new, ()), module.table, display=False)}$" not in cells]
         missing += [f"the numbers of the mask of `{m.of}`" for m in module.masks if m.name not in numbers
                     and f"${write(Entry(m.name, ()), module.table, display=False)}$" not in cells]
-        beside = {wrt for of, wrt in given if of == LOSS and not module.wanted}  # of many numbers the gradient alone
+        beside = {wrt for of, wrt in given if of == LOSS and not (module.wanted or module.rows)}
         missing += [f"the numbers of ∂{of}/∂{wrt}" for of, wrt in _asked(module)
                     if (of, wrt) not in given and not (of == module.output and wrt in beside)
                     and not cells & {*_texts(of, wrt, module)} and _is_known(of, module)]

@@ -10,8 +10,9 @@ import pytest
 from derive import solve
 from derive.card import Card
 from derive.errors import CardError
+from derive.expr import Entry
 from derive.question import module_of
-from derive.sheet import Math
+from derive.sheet import Math, Table
 from derive.solve import Solution
 from derive.specify.writing import statement_of
 
@@ -86,6 +87,47 @@ def test_a_jacobian_at_a_point_has_the_row_of_each_output() -> None:
         shown = str(solution.sheet.answer).replace(r"\\", "\\")
         assert all(row in shown for row in rows), shown
         assert solution.report.ok
+
+
+def test_a_jacobian_beside_a_gradient_has_its_rows_where_it_is_asked_for_as_such() -> None:
+    question = QUESTIONS["one window"][0]
+    for words, rows in (("the backward message", 0), ("the Jacobian and the backward message", 1)):
+        solution = solve(card(question.replace("the backward message", words)))
+        shown = " ".join(m.latex for m in solution.sheet.answer if isinstance(m, Math) and m.name == "numbers")
+        assert solution.report.ok and shown.count(r"\frac{\partial f_{0,0}}{\partial x}") == rows, shown
+
+
+@pytest.mark.parametrize(("words", "letters"), [
+    ("the gradients with respect to $w$ and $b$", ["w", "b"]), ("the gradient with respect to $w$", ["w"]),
+    (r"$\partial \ell/\partial b$", ["b"])])
+def test_numbers_behind_for_do_not_ask_for_derivatives(words: str, letters: list[str]) -> None:
+    for joint in ("for", "at", "where"):
+        module = module_of(card(rf"Let $s = w x + b$ and $\ell = (s - t)^2$. Compute {words} {joint} $w = 0.5$, $b = 1$, $x = 2$ and $t = 1$."))
+        assert [w.wrt.tensor for w in module.wanted if isinstance(w.wrt, Entry)] == letters
+
+
+DECIMALS = {  # numbers as the card writes them, and what the answer has
+    (r"x = (0.5, 1.25, -2, 4)", r"\delta = (1.5, 0.25, 1)"): [r"\frac{0.875", r"0.75 & 0.875"],
+    (r"x = (\frac12, 1, -2, 4)", r"\delta = (1, \frac12, 1)"): [r"\frac{3}{4}"],
+}
+
+
+@pytest.mark.parametrize("numbers", DECIMALS)
+def test_numbers_are_decimals_where_the_question_has_decimals(numbers: tuple[str, str]) -> None:
+    x, delta = numbers
+    solution = solve(card(rf"Consider average pooling with windows of length 2 and stride 1 on ${x}$. Compute the output and the "
+                          rf"gradient with respect to the input for the upstream gradient ${delta}$."))
+    shown = " ".join(m.latex for m in solution.sheet.formulas() if m.scope == "example")
+    assert solution.report.ok and (r"\frac{1}{" in shown) != solution.module.decimals
+    assert DECIMALS[numbers][-1] in shown, shown
+
+
+def test_decimals_that_do_not_end_are_fractions_and_rounded_beside() -> None:
+    solution = solve(card("Consider average pooling with windows of length 3 and stride 1 on $x = (0.5, 1.25, -2, 4)$. Compute the "
+                          r"output and the gradient with respect to the input for the upstream gradient $\delta = (1.5, 0.25)$."))
+    assert solution.report.ok and r"\frac{13}{12}" in str(solution.sheet.answer).replace("\\\\", "\\")
+    (table,) = (b for b in solution.sheet.answer if isinstance(b, Table))
+    assert table.rows[0][1] == "(−0.0833, 1.0833)"
 
 
 def test_the_front_matter_gives_numbers() -> None:

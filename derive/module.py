@@ -33,6 +33,42 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Update:
+    """θ_new = θ − η ∂ℓ/∂θ, a step of gradient descent: the names of θ, of ℓ (the output, or "loss") and of η.
+
+    ``size`` is the number of η, where the question gives it.
+    """
+
+    wrt: str
+    of: str
+    rate: str
+    size: Fraction | None = None
+
+    @property
+    def new(self) -> str:
+        """The name of θ_new."""
+        return f"new_{self.wrt}"
+
+
+@dataclass(frozen=True)
+class Mask:
+    """M = ∂f/∂x, 1 where a maximum f passes an entry of x: summed over f's windows, or entry by entry."""
+
+    of: str
+    wrt: str
+    windows: bool
+
+    @property
+    def name(self) -> str:
+        return f"mask_{self.wrt}"
+
+
+def plain(name: str) -> str:
+    """The tensor x of which ``delta_x`` is the gradient, ``new_x`` the value after a step, ``mask_x`` a mask."""
+    return name.removeprefix("delta_").removeprefix("new_").removeprefix("mask_")
+
+
+@dataclass(frozen=True)
 class Module:
     """y = F(x; θ): forward equations in the order of evaluation, and their letters.
 
@@ -68,6 +104,10 @@ class Module:
     first: int | None = None  # where the question begins to count, where a range of an output says so
     ranges: tuple[tuple[str, int, Expr], ...] = ()  # of a tensor's axis, how many entries the question says it has
     values: tuple[tuple[str, Numbers], ...] = ()  # that the question gives to letters and to the upstream gradient
+    decimals: bool = False  # the question writes these numbers as decimals
+    rows: bool = False  # ∂y/∂x is asked for as such at these numbers, not as what a backward message begins with
+    updates: tuple[Update, ...] = ()  # the steps of gradient descent that the question asks for
+    masks: tuple[Mask, ...] = ()  # that the question asks for
     at_ties: tuple[tuple[Expr, Expr], ...] = ()  # of max(u, v), the term whose slope is taken where u = v
     claims: tuple[tuple[Rel, int], ...] = ()  # equations that the question asks to show, and their lines
 
@@ -160,7 +200,7 @@ class Module:
     def anonymous(self) -> Module:
         """What it computes, whatever its card is and asks: the next card with this layer has the same derivation."""
         plain = replace(self, key="layer", name=None, called=(), asked=(), readings=(), wanted=(), parts=(), claims=(),
-                        values=())
+                        values=(), decimals=False, rows=False, updates=(), masks=())
         return self if plain == self else plain
 
     def with_field(self, field: ReceptiveField) -> Module:

@@ -18,6 +18,7 @@ from derive.layers.refused import refuse_even_medians
 from derive.module import Module
 from derive.notation import write
 from derive.notation.symbols import Symbol
+from derive.numeric_card import numbers_card
 from derive.receptive_field import AdaptiveAxis, ReceptiveField, WindowAxis
 from derive.variants import drawn
 from derive.window_axis import Axis
@@ -25,10 +26,15 @@ from derive.words import environment
 
 
 def numeric_card(name: str, arguments: Mapping[str, Any], seed: int | None) -> str:
-    """The card's text with numbers for x and ∂L/∂f, drawn from the ``seed``; None: they are left open, and vary.
+    """The card's text with numbers for x, W, … and ∂L/∂f, drawn from the ``seed``; None: they are left open, and vary.
 
     Raises as :func:`question_card`, and for inputs of three axes, whose numbers have no place on a page.
     """
+    spec = find(name)
+    if not isinstance(spec, Pooling):
+        if seed is None:
+            raise UnsupportedError(f"numbers of `{spec.name}` are drawn and not left open: leave out --vary")
+        return numbers_card(spec, arguments, seed)
     text = question_card(name, arguments, numeric=True)
     if seed is None:
         return text

@@ -55,7 +55,8 @@ class Statement(Tabular):
     ``layers`` gives layers by name (``linear -> relu``), or ``forward`` gives formulas in the notation;
     ``functions`` are those that they apply (``f(s) = s^2``).  ``shapes`` holds ``W \in \mathbb{R}^{K \times n}``,
     ``ranges`` ``0 \le k < K``, ``facts`` ``\epsilon > 0``; ``derive`` kinds of messages (forward, backward,
-    jacobian, vjp, parameters) and derivatives; ``values`` numbers of letters, ``x = (1, 2)``.  ``loss`` and
+    jacobian, vjp, parameters, mask), derivatives, and steps ``W \leftarrow W - \eta \frac{\partial \ell}{\partial W}``;
+    ``values`` numbers of letters, ``x = (1, 2)``.  ``loss`` and
     ``upstream`` are the letters of ℓ and of ∂ℓ/∂y.  ``sources`` says where each item was read; ``open`` what is
     undecided: a text that ends in ``?`` stands for it.
     """

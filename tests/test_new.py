@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import derive
 from derive.commands.catalogue import layers, new
-from derive.errors import CardError
+from derive.errors import CardError, UnsupportedError
 from derive.layers import LAYERS, POOLINGS
 from derive.layers.catalogue import Pooling
 from derive.new import numeric_card, question_card
@@ -150,6 +150,35 @@ def test_a_card_with_numbers_is_read_with_them_and_solved(spec: Pooling) -> None
         assert module.name == spec.name and chosen.keys() == ({"x"} if spec.form == "global" else {"x", "delta"})
     solution = derive.solve(derive.Card.parse(text))
     assert solution.report.ok and [b for b in solution.sheet.answer if isinstance(b, Table) or isinstance(b, Math) and b.name == "numbers"]
+
+
+OTHERS = ("linear", "glu", "embedding", "depthwise_conv1d", "batch_norm", "attention", "rnn", "relu", "gelu", "softmax",
+          "squared_error", "categorical_cross_entropy", "huber")
+OFF_PAGE = {"maxout", "conv1d", "conv2d", "depthwise_conv2d", "conv_transpose1d", "conv_transpose2d", "instance_norm", "group_norm"}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_card_with_numbers_of_any_layer_is_solved(name: str) -> None:
+    text = numeric_card(name, {}, 7)
+    solution = derive.solve(derive.Card.parse(text))
+    assert solution.report.ok and text == numeric_card(name, {}, 7)
+    assert {*solution.module.given} <= {*dict(solution.module.values)}
+    assert [b for b in solution.sheet.answer if isinstance(b, Table) or isinstance(b, Math) and b.name == "numbers"]
+
+
+def test_another_seed_gives_other_numbers() -> None:
+    assert numeric_card("linear", {}, 7) != numeric_card("linear", {}, 8)
+
+
+@pytest.mark.parametrize("name", sorted(OFF_PAGE))
+def test_numbers_that_fit_no_page_are_refused(name: str) -> None:
+    with pytest.raises(UnsupportedError, match="do not fit a page"):
+        numeric_card(name, {}, 7)
+
+
+def test_numbers_of_other_layers_are_not_left_open() -> None:
+    found = run(new, "linear", "--vary")
+    assert found.exit_code == 3 and "leave out --vary" in found.output
 
 
 def test_the_numbers_of_a_card_are_numpy_s() -> None:

@@ -29,7 +29,7 @@ STAGES = (
     ("figures", "listing"),
     ("exposition", "render"),
     ("solve", "reading"),
-    ("testing", "fixtures", "check", "evaluation", "handout", "decks", "new"),
+    ("testing", "fixtures", "check", "evaluation", "handout", "decks", "numeric_card", "new"),
     ("bank", "pool", "cache", "cluster", "warm", "settings"),
     ("dataset",),
     ("commands",),

@@ -144,7 +144,8 @@ WHOLE = "whole"  # the scope of matrix forms: the layer's letters, whole vectors
 
 def scope_tables(module: Module) -> dict[str, SymbolTable]:
     """The letters of each scope of a sheet: of the layer, of its examples, of its windows and their entries' names."""
-    found = dict.fromkeys(("layer", "example", "tied"), module.table)
+    numbers = replace(module.table, decimals=module.decimals)
+    found = {"layer": module.table, "example": numbers, "tied": numbers}
     found[WHOLE] = replace(module.table, vectors=True)
     for number, w in enumerate(windowed(module)):
         found[scope_name("window", number)] = w.window.module.table

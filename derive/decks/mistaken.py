@@ -36,7 +36,9 @@ def mistaken(subject: Subject, found: Answered) -> list[list[tuple[str, Values]]
     made = []
     with precision():
         for result in found.results:
-            if story is None:
+            if result.part == "update":
+                candidates = _upwards(result, subject, found)
+            elif story is None:
                 candidates = _of_formulas(result, subject, found, compiler)
             else:
                 candidates = messages(story.windowed, found.point) if result.part == "backward" else iter(())
@@ -70,6 +72,12 @@ def _apart(right: Values, candidates: Iterator[tuple[str, Values]]) -> list[tupl
 
 def _same(one: Values, other: Values) -> bool:
     return all(abs(float(one[at]) - float(other[at])) < 1e-9 for at in one)
+
+
+def _upwards(result: Result, subject: Subject, found: Answered) -> Iterator[tuple[str, Values]]:
+    """θ + η ∂ℓ/∂θ in place of θ − η ∂ℓ/∂θ."""
+    (theta,) = (found.point.tensor(u.wrt) for u in subject.module.updates if result.node == Entry(u.new, ()))
+    yield "the sign of a term is wrong", {at: 2 * theta[at] - value for at, value in result.values.items()}
 
 
 def _of_formulas(result: Result, subject: Subject, found: Answered, compiler: Compiler) -> Iterator[tuple[str, Values]]:

@@ -9,7 +9,7 @@ from derive.calculus.derivation import Step
 from derive.calculus.extremum import Extremiser, extremisers
 from derive.calculus.messages import upstream
 from derive.calculus.one_window import windowed
-from derive.exposition import numbers, reading, stages, whole, windows
+from derive.exposition import masks, numbers, reading, stages, updates, whole, windows
 from derive.exposition.builder import Builder
 from derive.exposition.kinks import remark
 from derive.exposition.printed import equation, printed
@@ -41,6 +41,8 @@ def build(b: Builder, subject: Subject) -> None:
         if item.part != part and isinstance(first, Prose):
             told.blocks[before] = Prose(told.say("answer_part", part=item.part, words=first.text))
         part = item.part
+    updates.build(told, subject)
+    masks.build(told, subject)
     if module.recounted is not None:
         b.prose("answer_recounted", here=b.m(module.recounted[0]), there=b.m(module.recounted[1]))
     definitions(b, subject, told)

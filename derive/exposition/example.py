@@ -93,7 +93,8 @@ def build(b: Builder, subject: Subject, statements: tuple[Math, ...]) -> None:
             return
         b.prose("example_given", upstream=names[-1] not in module.given, given=bool(module.values))
         numbers = (eq(Entry(name, ()), printed(point.tensor(name), column)) for name in names)
-        b.joined("example_given", numbers, "example", definition=True)
+        rates = (eq(Entry(u.rate, ()), Num(u.size)) for u in module.updates[:1] if u.size is not None and module.values)
+        b.joined("example_given", (*numbers, *rates), "example", definition=True)
         if module.values:  # the answer has all but what lies between
             wanted = {f"delta_{t.wrt}" for t in subject.backward}
             results = [r for r in results if r.part == "between" or (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from derive.calculus.one_window import windowed
@@ -14,6 +15,7 @@ from derive.figures import graph, receptive_fields, routing
 from derive.figures.grids import Letters, letter
 from derive.figures.windows import Example, picture_shape, shown
 from derive.module import Module
+from derive.notation.term_writer import decimal, ends
 from derive.numeric.point import Index
 from derive.receptive_field import ReceptiveField
 from derive.sheet import Trial
@@ -82,6 +84,13 @@ def _windowed(subject: Subject) -> tuple[Letters, str] | None:
     return None
 
 
+class _InDecimals(Fraction):
+    """A number that says itself as a decimal, where this ends."""
+
+    def __str__(self) -> str:
+        return "-" * (self < 0) + decimal(abs(self)) if ends(self) else super().__str__()
+
+
 def letters(d: Story) -> Letters:
     return Letters(d.messages.module.table, d.wrt, d.module.output, d.module.fields[0][0])
 
@@ -99,7 +108,10 @@ def gradients(b: Builder, d: Story, point: Point, gradient: Mapping[Index, Any])
     if d.field.misses(shape):  # an output without an entry has no way back
         return
     chosen = {at: next(c for c in d.field.window(at, shape) if source[c] == output[at]) for at in output}
-    example = Example(source, output, point.tensor(f"delta_{d.module.output}"), gradient, chosen)
+    said = _InDecimals if d.messages.module.decimals else Fraction
+    x, y, delta_y, delta_x = ({at: said(v) for at, v in values.items()} for values in (
+        source, output, point.tensor(f"delta_{d.module.output}"), gradient))
+    example = Example(x, y, delta_y, delta_x, chosen)
     shared = len(set(chosen.values())) < len(chosen)
     names = [known.tensor(name) for name in (d.wrt, d.module.output, f"delta_{d.module.output}", f"delta_{d.wrt}")]
     b.figure(routing(example, known, d.op), op=d.op, source=names[0], output=names[1], upstream=names[2],

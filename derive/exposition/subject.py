@@ -89,9 +89,9 @@ class Subject:
     def inputs(self) -> tuple[Target, ...]:
         """Derivatives by inputs, or those that the question names."""
         if self.module.wanted:
-            return tuple(self._named(p) for p in self.module.wanted)
+            return tuple(self.named(p) for p in self.module.wanted)
         wanted = {"jacobian", "vjp"} & {*self.module.asked}
-        return tuple(self._target(wrt) for wrt in self.module.inputs if wrt not in self.held) if wanted else ()
+        return tuple(self.target(wrt) for wrt in self.module.inputs if wrt not in self.held) if wanted else ()
 
     @cached_property
     def held(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class Subject:
     @cached_property
     def parameters(self) -> tuple[Target, ...]:
         wanted = "parameters" in self.module.asked and not self.module.wanted
-        return tuple(self._target(wrt) for wrt in self._as_written(self.module.parameters)) if wanted else ()
+        return tuple(self.target(wrt) for wrt in self._as_written(self.module.parameters)) if wanted else ()
 
     def _as_written(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """In the order in which the question's formulas first write them, where these write them all."""
@@ -144,7 +144,7 @@ class Subject:
             case "jacobian" | "vjp":
                 return Item(part, "input", self.inputs, asked == "vjp")
             case _:
-                return Item(part, "named", (self._named(cast(Partial, asked)),))
+                return Item(part, "named", (self.named(cast(Partial, asked)),))
 
     @property
     def is_window(self) -> bool:
@@ -170,11 +170,12 @@ class Subject:
         symbol = self.module.table.named(name)
         return None if symbol is None else Entry(name, tuple(map(Idx, symbol.axes)))
 
-    def _target(self, wrt: str) -> Target:
+    def target(self, wrt: str) -> Target:
+        """∂y/∂wrt of the output."""
         found = self.messages.jacobian(wrt)
         return Target(self.module.output, wrt, cast(Partial, found.before), cast(Expr, found.after))
 
-    def _named(self, wanted: Partial) -> Target:
+    def named(self, wanted: Partial) -> Target:
         """A derivative that the question names, in the letters in which it names it."""
         of, wrt = _tensor(wanted.of), _tensor(wanted.wrt)
         if of == LOSS:

@@ -18,7 +18,7 @@ from derive.exposition.subject import Subject
 from derive.expr import Entry, Expr, Fn, Idx, Num, Partial, Reduce, walk
 from derive.functions import known
 from derive.magnitudes import distributions, expected, targets
-from derive.module import Module
+from derive.module import Module, Update
 from derive.numeric.arithmetic import EXACT, Arithmetic, close
 from derive.numeric.point import Index, TwoCases, Undefined
 from derive.numeric.shapes import extents
@@ -45,6 +45,8 @@ _UPSTREAM = (2, -1, 3, 1, -2, 5, -3, 4, 7, -4, 6, -5)
 _BRANCH = 5  # repeated numbers are better than a branch less
 _OTHERS = 3  # points for the branches that the first one leaves out
 _CLASSES = 3  # of two, one is what the other leaves
+_KINK = ("at the numbers of the question the layer is not differentiable (a tie or a kink): choose others, or leave "
+         "them out")
 Formula = Callable[[Point, Index], Any]
 Compiled = Callable[[tuple[Expr, ...], Expr], Formula]
 
@@ -125,8 +127,34 @@ def _stated(subject: Subject, kind: Arithmetic) -> Worked:
             raise CardError(f"at the numbers of the question a result is beyond {_GREATEST:,}: choose smaller ones")
         return Worked(point, found)
     except (Undefined, ArithmeticError, ValueError):
-        raise CardError("at the numbers of the question the layer is not differentiable (a tie or a kink): choose "
-                        "others, or leave them out") from None
+        raise CardError(_KINK) from None
+
+
+def stepped(subject: Subject, point: Point) -> list[Result]:
+    """θ_new = θ − η ∂ℓ/∂θ at the numbers of the question."""
+    found = []
+    for update in subject.module.updates:
+        size, gradient = point.kind.number(cast(Fraction, update.size)), slopes(subject, point, update)
+        found.append(Result(Entry(update.new, ()), {
+            at: value - size * gradient[at] for at, value in point.tensor(update.wrt).items()}, "update"))
+    return found
+
+
+def slopes(subject: Subject, point: Point, update: Update) -> Values:
+    """∂ℓ/∂θ by the derived formula.
+
+    Raises :class:`CardError` at a kink, and :class:`VerificationError` where the evaluator disagrees.
+    """
+    messages = subject.messages
+    scalar = update.of == subject.module.output
+    step = messages.jacobian(update.wrt) if scalar else messages.message(update.wrt)
+    entry = cast(Entry, cast(Partial, step.before).wrt if scalar else step.before)
+    try:
+        value = Compiler.of(messages, point.kind).function(entry.indices, cast(Expr, step.after))
+        known = {at: point.partial(update.of, (), update.wrt, at) for at in point.tensor(update.wrt)}
+        return _agreeing({at: value(point, at) for at in known}, known, point)
+    except (Undefined, ArithmeticError, ValueError):
+        raise CardError(_KINK) from None
 
 
 def _sizes(module: Module) -> Sizes:
@@ -290,18 +318,28 @@ def following(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Re
         known = point.tensor(before.tensor)
         values = {at: value(point, at) for at in known}
         yield Result(Entry(before.tensor, ()), _agreeing(values, known, point), "backward")
-    for target in subject.forward:
+    yield from rows(subject, point, compiled)
+
+
+def rows(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:
+    """∂y_k/∂x for each output, of many the first unless the question gives the numbers.
+
+    Beside a gradient of the loss those that are asked for as such.
+    """
+    values, beside = subject.module.values, [t for t in subject.targets if t not in subject.forward and not t.loss]
+    for target in (*subject.forward, *(beside if subject.module.rows else ())):
         of, wrt = cast(Entry, target.before.of), cast(Entry, target.before.wrt)
         indices = (*of.indices, *wrt.indices)
-        if len(set(indices)) == len(indices) and all(isinstance(i, Idx) for i in indices):
-            places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
-            value = compiled(indices, target.value)
-            every = subject.module.values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them
-            for at in places if every else places[:1]:
-                known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
-                node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))
-                values = {i: value(point, (*at, *i)) for i in known}
-                yield Result(node, _agreeing(values, known, point), "derivatives")
+        places, by = sorted(point.tensor(of.tensor)), point.tensor(wrt.tensor)
+        several = len({*indices}) < len(indices) or not all(isinstance(i, Idx) for i in indices)
+        if several:
+            continue
+        value = compiled(indices, target.value)
+        every = values or len(places) * len(by) <= MOST_ENTRIES  # what is asked for is all of them
+        for at in places if every else places[:1]:
+            known = {i: point.partial(of.tensor, at, wrt.tensor, i) for i in by}
+            node = Partial(Entry(of.tensor, tuple(map(Num, at))), Entry(wrt.tensor, ()))
+            yield Result(node, _agreeing({i: value(point, (*at, *i)) for i in known}, known, point), "derivatives")
 
 
 def between(subject: Subject, point: Point, compiled: Compiled) -> Iterator[Result]:

@@ -58,6 +58,7 @@ class SymbolTable:
     rows: bool = False  # vectors are rows: x W
     softmax: str = ""  # what the softmax of a matrix is taken of: its rows or its columns
     open: tuple[tuple[str, tuple[str, ...]], ...] = ()  # letters that two shapes fit, and which
+    decimals: bool = False  # numbers are written as decimals where these end
     language: str = "en"  # of the words in formulas, and of those around them
     _by_name: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)
     _by_latex: dict[str, Symbol] = field(init=False, repr=False, compare=False, default_factory=dict)

@@ -245,6 +245,7 @@ def _looks_applied(w: Writer, before: ex.Expr | None, node: ex.Expr | None, show
 
 _FINE = 200  # a finer fraction is written as a decimal: 0.044715
 _PLACES = 8
+MOST_PLACES = 12  # of a number that a question computes in decimals
 
 
 def total(w: Writer, node: ex.Add) -> str:
@@ -264,10 +265,22 @@ def number(w: Writer, node: ex.Num) -> str:
     sign = "-" if node.value < 0 else ""
     if value.denominator == 1:
         return f"{sign}{value.numerator}"
-    if value.denominator > _FINE and value.denominator % 5 == 0 and 10**_PLACES % value.denominator == 0:
-        whole, rest = divmod(value.numerator * (10**_PLACES // value.denominator), 10**_PLACES)
-        return f"{sign}{whole}.{rest:0{_PLACES}d}".rstrip("0")
+    if value.denominator > _FINE and value.denominator % 5 == 0 and ends(value, _PLACES):
+        return sign + decimal(value, _PLACES)
+    if w.table.decimals and ends(value):
+        return sign + decimal(value)
     return rf"{sign}\frac{{{value.numerator}}}{{{value.denominator}}}"
+
+
+def ends(value: Fraction, places: int = MOST_PLACES) -> bool:
+    """As a decimal it ends, after so many places at the most."""
+    return 10**places % value.denominator == 0
+
+
+def decimal(value: Fraction, places: int = MOST_PLACES) -> str:
+    """0.25 of a number that is not negative and ends."""
+    whole, rest = divmod(value.numerator * (10**places // value.denominator), 10**places)
+    return f"{whole}.{rest:0{places}d}".rstrip("0").rstrip(".")
 
 
 def power(w: Writer, node: ex.Pow) -> str:

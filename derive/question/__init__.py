@@ -17,7 +17,7 @@ from derive.notation.grammar import skeleton
 from derive.notation.rules import LETTERS, rewritten
 from derive.notation.rules.kinds import entry_set, equates
 from derive.notation.symbols import ACCENTS, Kind, Symbol, latex_of, message, name_of, split_label
-from derive.question import numbers
+from derive.question import masks, numbers, steps
 from derive.question.parts.unaccounted import refuse_other_layers, refuse_unformulated
 from derive.question.requests.adjoints import unbarred
 from derive.question.requests.aside import set_aside
@@ -80,15 +80,23 @@ def _with_numbers(card: Card, statement: Statement) -> tuple[Module, tuple[str, 
     """
     numbers.refuse_tables(card)
     stated = numbers.stated(statement)
-    whole, given = numbers.apart(card)
+    card, masked = masks.apart(card)
+    card, said = steps.apart(card)
+    statement, mask = masks.stated(statement)
+    statement, wanted = steps.stated(statement)
+    if statement.derive is not None:
+        card, said, masked = with_statement(card, statement) if wanted or mask else card, wanted, mask
+    whole, given = numbers.apart(card, said)
     try:
         asked, unanswered = set_aside(whole)
-        return numbers.with_numbers(_read(Question(asked, statement)), given, stated), unanswered
+        module = masks.with_masks(steps.with_steps(_read(Question(asked, statement)), said), masked)
+        return numbers.with_numbers(module, given, stated, (s.words for s in said)), unanswered
     except DeriveError:
         if not given or any(one.numbers.axes for one in given):
             raise
     asked, unanswered = set_aside(card)
-    return numbers.with_numbers(_read(Question(asked, statement)), (), stated), unanswered
+    module = masks.with_masks(steps.with_steps(_read(Question(asked, statement)), said), masked)
+    return numbers.with_numbers(module, (), stated, (s.words for s in said)), unanswered
 
 
 def _read(question: Question) -> Module:

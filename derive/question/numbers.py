@@ -10,7 +10,7 @@ from math import prod
 
 from derive.axes import axes
 from derive.card import Card
-from derive.errors import CardError, DeriveError, OpenError, Problem, UnsupportedError
+from derive.errors import CardError, DeriveError, OpenError, Problem
 from derive.expr import Entry
 from derive.module import Module, Numbers
 from derive.notation import tree as tr
@@ -19,12 +19,14 @@ from derive.notation.literals import Literal, literal
 from derive.notation.rules import trees
 from derive.notation.rules.kinds import is_derived
 from derive.notation.symbols import name_of
+from derive.question.steps import Step
 from derive.question.words.lexicon import named
 from derive.question.words.prose import GAP, Prose, prose_of
 from derive.question.words.reading import question_formulas
 from derive.records import dataclass
 from derive.sections import lines_of
 from derive.specify.stated import formulas_of
+from derive.specify.wanted import NAMES
 from derive.statement import Statement
 
 MOST = 240  # numbers of one question: more do not fit a page
@@ -34,6 +36,7 @@ _TABLE = re.compile(rf"^[ \t]*+\|?[ \t]*+{_NUMBER}[ \t]*(?:\|[ \t]*{_NUMBER}[ \t
                     rf"|^[ \t]*+[\[(]*+[ \t]*+{_NUMBER}(?:[ \t,;]+{_NUMBER})+[ \t,;\])]*$", re.MULTILINE)
 _LISTS = ("LPAREN", "LBRACK")
 _PAIR = 2  # (2, 2) may be a stride, (1, 5, 2) is none
+_ONLY = re.compile(rf" {GAP}(?: ?,? ?(?:and )?{GAP})* ?[.;?]")
 _BEFORE = 60  # characters in which the noun of a letter stands
 
 
@@ -63,10 +66,8 @@ class _Place:
     sure: bool  # no stride and no size is written so
 
 
-def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
+def apart(card: Card, steps: Sequence[Step] = ()) -> tuple[Card, tuple[Given, ...]]:
     r"""The card with ``x \in \mathbb{R}^2`` for ``x = (1, 2)``, and what such formulas give; as it is without any.
-
-    Raises :class:`UnsupportedError` where numbers are asked for that are no values and no derivatives.
     """
     if _MAY_STAND.search(card.question) is None:
         return card, ()
@@ -75,14 +76,11 @@ def apart(card: Card) -> tuple[Card, tuple[Given, ...]]:
         prose = prose_of(card.question, card.question_line, formulas)
     except DeriveError:
         return card, ()
+    rates = {name_of(step.rate) for step in steps if step.rate}
     places = [place for formula in formulas for place in _places(formula, formulas, prose)]
-    places = [place for place in places if place.sure]
+    places = [place for place in places if place.sure or (place.given and name_of(place.given.letter) in rates)]
     if not places:
         return card, ()
-    for span in named(prose.text, "numbers.trained"):
-        said = prose.plain.quote(span.start, span.stop)
-        raise UnsupportedError(Problem(f"“{said}”: what a step of training makes of the numbers is not computed: ask "
-                                       "for the gradients alone", line=prose.plain.line(span.start), key="derive"))
     places += [*_evaluated(places, prose), *_manners(prose)]
     question = card.question
     for place in sorted(places, key=lambda p: -p.start):
@@ -225,12 +223,21 @@ def _role(prose: Prose, at: int, alone: bool = True) -> str:
 
 
 def _evaluated(places: Iterable[_Place], prose: Prose) -> Iterator[_Place]:
-    """«, where $x$» for «and evaluate it at $x$»."""
-    origin = prose.plain.origin
-    starts = {origin[gap.start] for gap in prose.gaps if any(
+    """«, where $x$» for «and evaluate it at $x$»; «. Let $x$ and $w$.» where a sentence ends in such: they are not
+    what it asks for, as in «the gradients with respect to $w$ for $w = 2$ and $x = 3$».
+    """
+    text, origin = prose.text, prose.plain.origin
+    numbers_ = {gap.start for gap in prose.gaps if any(
         origin[gap.start] <= place.start < origin[gap.start] + len(gap.formula.latex) + 2 for place in places)}
-    for span in named(prose.text, "numbers.at"):
-        if span.stop + 1 < len(origin) and origin[span.stop + 1] in starts:
+    for span in named(text, "numbers.at", "numbers.for"):
+        first, rest = span.stop + 1, _ONLY.match(text, span.stop)
+        if first not in numbers_:
+            continue
+        if rest is not None and all(n in numbers_ for n in range(first, rest.end()) if text[n] == GAP) and (
+                text[: span.start].rstrip(" ,")[-1:] not in ("", ".", "?", "¶", ":")):
+            before = origin[span.start] - (len(text[: span.start]) - len(text[: span.start].rstrip(" ,")))
+            yield _Place(before, origin[span.stop - 1] + 1, ". Let", None, True)
+        elif not span.of("numbers.for"):
             yield _Place(origin[span.start], origin[span.stop - 1] + 1, ", where", None, True)
 
 
@@ -253,15 +260,20 @@ def _with_signs(source: str, start: int, stop: int) -> tuple[int, int]:
 # --- whose numbers they are -------------------------------------------------------------------------------------------
 
 
-def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given] = ()) -> Module:
+def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given] = (),
+                 steps: Iterable[str] = ()) -> Module:
     """The layer with the numbers of its letters and of its upstream gradient, counted as the layer counts.
 
-    Those that are ``stated_`` count over what the question gives.
+    Those that are ``stated_`` count over what the question gives; ``steps`` are the words that tell a step's size.
 
     Raises :class:`OpenError` for numbers of a letter that it does not have, and for a letter without numbers.
     """
     own = tuple(stated_)
     given = (*own, *given)
+    sizes = {name_of(one.letter): one for one in given if any(u.rate == name_of(one.letter) for u in module.updates)}
+    module = replace(module, updates=tuple(replace(u, size=sizes[u.rate].numbers.rows[0][0]) if u.rate in sizes else u
+                                           for u in module.updates))
+    given = tuple(one for one in given if one not in sizes.values())
     if not given:
         return module
     if sum(prod(g.numbers.shape) for g in given) > MOST:
@@ -286,11 +298,29 @@ def with_numbers(module: Module, given: Iterable[Given], stated_: Iterable[Given
         raise OpenError(Problem("the question gives numbers, and none for the gradient that comes in: write them, as "
                                 r"in `\delta = …`, or list them under `values`", line=given[0].line, key="values"),
                         found=module)
+    if any(u.size is None for u in module.updates):
+        raise OpenError(Problem("the question gives numbers, and none for the step size: write it, as in “with the "
+                                "learning rate 0.1”", line=given[0].line, key="values"), found=module)
     values = tuple((tensor, _counted(one, tensor, module)) for tensor, one in found.items())
     if upstream in found and not module.wanted and "vjp" not in module.asked:
         module = replace(module, asked=(*module.asked, "vjp"), parts=(*module.parts, *module.parts[-1:]))
     said = (f"numbers of `{tensor}` (line {one.line})" for tensor, one in found.items() if one.line is not None)
-    return replace(module, values=values, readings=(*module.readings, *said))
+    decimals = _in_decimals([*(one.words for one in (*given, *sizes.values())), *steps])
+    return replace(module, values=values, decimals=decimals, rows=_by_itself(module),
+                   readings=(*module.readings, *said))
+
+
+def _by_itself(module: Module) -> bool:
+    """The derivative of the output is asked for as such: a backward message of windows has it, too."""
+    symbol = module.table.named(module.output)
+    own = (NAMES["jacobian"], "jacobian", *([rf"\partial {symbol.latex}"] if symbol is not None else []))
+    return any(name in r for r in module.readings if r.startswith("asked for ") for name in own)
+
+
+def _in_decimals(texts: Iterable[str]) -> bool:
+    """The question writes 0.5, and no fraction."""
+    found = " ".join(texts)
+    return re.search(r"\d\.\d", found) is not None and re.search(r"frac\s*\{?\s*\d|\d\s*/\s*\d", found) is None
 
 
 def _needs_upstream(module: Module) -> bool:

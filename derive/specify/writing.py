@@ -8,9 +8,10 @@ from typing import Any
 
 import derive.expr as ex
 from derive.axes import axes, stepping, unused, with_axes
-from derive.module import ROLES, Module
+from derive.module import ROLES, Module, Update
 from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
+from derive.notation.term_writer import decimal, ends
 from derive.receptive_field import ReceptiveField
 from derive.specify.declared import UNKNOWN
 from derive.statement import Statement
@@ -35,7 +36,7 @@ def statement_of(module: Module) -> Statement:
         table = table.extended([loss])
     if loss is not None and (loss.latex != "L" or module.fields):
         values["loss"] = loss.latex
-    values["derive"] = [*_kinds(module), *(write(d, table) for d in module.wanted)]
+    values["derive"] = [*_kinds(module), *_steps(module, table), *(["mask"] if module.masks else [])]
     if message is not None and message.latex != _usual(table, module.output):
         values["upstream"] = message.latex
     if split_label(_latex(table, module.output))[1] is not None:
@@ -49,8 +50,9 @@ def statement_of(module: Module) -> Statement:
     if module.values:
         usual = _usual(table, module.output)
         letters = {f"delta_{module.output}": usual if message is None else message.latex}
-        values["values"] = [f"{letters.get(name) or _latex(table, name)} = {_literal(dict(entries))}"
-                            for name, entries in module.values]
+        sizes = {u.rate: (((), u.size),) for u in module.updates if u.size is not None}
+        values["values"] = [f"{letters.get(name) or _latex(table, name)} = {_literal(dict(entries), module.decimals)}"
+                            for name, entries in (*module.values, *sizes.items())]
     return Statement(**values)
 
 
@@ -59,11 +61,30 @@ def _latex(table: SymbolTable, name: str) -> str:
     return name if known is None else known.latex
 
 
-def _literal(entries: Mapping[tuple[int, ...], Fraction]) -> str:
+def _steps(module: Module, table: SymbolTable) -> Iterator[str]:
+    r"""The derivatives that are named, and W \leftarrow W - \eta \frac{∂ℓ}{∂W} for each step."""
+    taken = {(u.of, u.wrt): u for u in module.updates}
+    for wanted in module.wanted:
+        ends_ = tuple(e.tensor for e in (wanted.of, wanted.wrt) if isinstance(e, ex.Entry))
+        update = taken.pop(ends_, None) if len(ends_) > 1 else None  # type: ignore[arg-type]
+        yield write(wanted, table) if update is None else _step(update, wanted, table)
+    for update in taken.values():  # whose messages are asked for as such
+        yield _step(update, ex.Partial(ex.Entry(update.of, ()), ex.Entry(update.wrt, ())), table)
+
+
+def _step(update: Update, gradient: ex.Partial, table: SymbolTable) -> str:
+    letter = _latex(table, update.wrt)
+    return rf"{letter} \leftarrow {letter} - {_latex(table, update.rate)} {write(gradient, table)}"
+
+
+def _literal(entries: Mapping[tuple[int, ...], Fraction], decimals: bool) -> str:
     """A number, or a matrix; a vector as a column."""
+    def number(n: Fraction) -> str:
+        return "-" * (n < 0) + decimal(abs(n)) if decimals and ends(n) else str(n)
+
     if () in entries:
-        return str(entries[()])
-    rows = r" \\ ".join(" & ".join(str(n) for at, n in sorted(entries.items()) if at[0] == row)
+        return number(entries[()])
+    rows = r" \\ ".join(" & ".join(number(n) for at, n in sorted(entries.items()) if at[0] == row)
                        for row in sorted({at[0] for at in entries}))
     return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
 

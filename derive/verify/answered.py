@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.expr import ZERO, Entry, Partial, Rel, conditions
+from derive.expr import ZERO, Entry, Partial, Rel, conditions, walk
 from derive.magnitudes import held
 from derive.module import Module
 from derive.notation import write
@@ -23,11 +23,22 @@ def answered(sheet: Sheet, module: Module) -> Iterator[Check]:
     if "forward" in module.asked:
         missing += [f"`{e.terms[0].tensor}`" for e in module.equations  # type: ignore[attr-defined]
                     if e.terms[0] not in heads]
+    new = {n.tensor for head in heads for n in walk(head) if isinstance(n, Entry)}
+    missing += [f"`{u.wrt}` after the step" for u in module.updates if u.new not in new]
+    missing += [f"the mask of `{m.of}`" for m in module.masks if m.name not in new]
     if module.values:
         cells = {row[0] for b in sheet.answer if isinstance(b, Table) for row in b.rows}
         given = {left for m in sheet.answer if isinstance(m, Math) and m.name == "numbers" for left in _lefts(m)}
+        numbers = {n.tensor for m in sheet.answer if isinstance(m, Math) and m.name == "numbers"
+                   for c in conditions(m.expr) if isinstance(c, Rel) and isinstance(n := c.terms[0], Entry)}
+        missing += [f"the numbers of `{u.wrt}` after the step" for u in module.updates if u.new not in numbers
+                    and f"${write(Entry(u.new, ()), module.table, display=False)}$" not in cells]
+        missing += [f"the numbers of the mask of `{m.of}`" for m in module.masks if m.name not in numbers
+                    and f"${write(Entry(m.name, ()), module.table, display=False)}$" not in cells]
+        beside = {wrt for of, wrt in given if of == LOSS and not (module.wanted or module.rows)}
         missing += [f"the numbers of ∂{of}/∂{wrt}" for of, wrt in _asked(module)
-                    if (of, wrt) not in given and not cells & {*_texts(of, wrt, module)} and _is_known(of, module)]
+                    if (of, wrt) not in given and not (of == module.output and wrt in beside)
+                    and not cells & {*_texts(of, wrt, module)} and _is_known(of, module)]
     if missing:
         yield _refuted("What is asked for is in the answer", f"{missing[0]} is not")
     placed: dict[str, list[int]] = {}  # of each output by itself: the answer takes these one after the other

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from derive.axes import axes
 from derive.errors import DeriveError, UnsupportedError
 from derive.expr import And, Entry, Matrix, Node, Num, Partial, Rel, eq
-from derive.module import Module
+from derive.module import Module, plain
 from derive.numeric.arithmetic import EXACT
 from derive.numeric.point import Undefined
 from derive.sheet import Math
+from derive.verify import meant
 from derive.verify.points.claims import Refuted
 from derive.verify.points.point import Point, shape_of
 from derive.verify.report import Check, Verdict
@@ -59,6 +60,9 @@ def _checks(shown: list[Parsed], definitions: list[Node], scope: Scope, tied: bo
             point.values[f"delta_{wrt}"] = by_rule(scope.module, point.given, {wrt: point.shapes[wrt]},
                                                       point.tensor(f"delta_{scope.module.output}"))
         _put_defined(point, scope)
+        meant.put(point, {head.tensor: value.value for head, value in (
+            s.terms for s in definitions if isinstance(s, Rel) and s.ops == ("=",))
+            if isinstance(head, Entry) and isinstance(value, Num)}, tied)
     except (DeriveError, ArithmeticError, ValueError) as error:
         return [Check(math.name, math.latex, Verdict.NOT_READ, f"the example's numbers: {error}") for math, _ in claims]
     return [_check(math, node, point, scope) for math, node in claims]
@@ -121,12 +125,13 @@ def _point(definitions: list[Node], scope: Scope) -> Point:
 
 def _numbers(tensor: str, value: Node, module: Module) -> dict[tuple[int, ...], Any]:
     """The entries of a printed vector, matrix or scalar, at the coordinates that the layer counts."""
-    symbol = module.table.named(tensor.removeprefix("delta_"))
+    name = plain(tensor)
+    symbol = module.table.named(name)
     rank = len(symbol.axes) if symbol is not None else 0
     rows: tuple[tuple[Node, ...], ...] = value.rows if isinstance(value, Matrix) else ((value,),)
     if rank == 1:
         rows = (tuple(e for row in rows for e in row),)
-    starts = [axes(module).origin(tensor.removeprefix("delta_"), d) for d in range(rank)]
+    starts = [axes(module).origin(name, d) for d in range(rank)]
     found = {}
     for (r, row), place in itertools.product(enumerate(rows), range(len(rows[0]))):
         entry = row[place]

@@ -269,6 +269,13 @@ FACTS: dict[str, Callable[[Said, Any], bool]] = {
     "answer_part.words": lambda layer, words: True,  # another sentence, with facts of its own
     "z": _entries, "other": _entries, "entries": _entries,
     "letter": lambda layer, letter: letter == layer.gradient,
+    "answer_mask_of.output": lambda layer, output: output in {
+        layer.text(layer.module.definition(m.of)[0]) for m in layer.module.masks},
+    "answer_mask_of.input": lambda layer, entry: layer.named([entry]) <= {m.wrt for m in layer.module.masks},
+    "answer_mask_of.several": lambda layer, several: several in {
+        m.windows and any(f.overlaps for _, f in layer.module.fields) for m in layer.module.masks},
+    "answer_updates.rate": lambda layer, rate: {rate} == {layer.text(Entry(u.rate, ())) for u in layer.module.updates},
+    "answer_updates.letters": lambda layer, letters: layer.named(letters) == {u.wrt for u in layer.module.updates},
     "answer_unanswered.why": lambda layer, why: why in layer.module.unanswered,
     "shapes": _shape, **told.ALONE,
 }

@@ -23,6 +23,7 @@ from derive.verify.answered import answered
 from derive.verify.check import checked, unbound
 from derive.verify.decided import refuse_undecided, undecided
 from derive.verify.example import Parsed, displayed, example
+from derive.verify.meant import written_out
 from derive.verify.pictures import pictures
 from derive.verify.points.claims import Undecided
 from derive.verify.points.sizes import shrunk
@@ -96,6 +97,7 @@ def _checked(math: Math, node: Node, scopes: Mapping[str, Scope], module: Module
     scope = scopes[_home(math)]
     node = componentwise(localised(node, module), scope.table)
     found = _circular(math, node, scope.module)
+    node = written_out(node, module)
     if found is None and math.definition and (loose := unbound(node)):
         return Check(math.name, math.latex, Verdict.NOT_READ, f"{loose} is free on the right and absent on the left")
     if found is None and _claims(math, node, scope):
@@ -145,7 +147,7 @@ def scopes_of(parsed: list[Parsed], messages: Messages, tables: Tables | None = 
     module = messages.module
     known = scope_tables(module) | dict(tables or {})
     statements, defined = _read("layer", parsed, module)
-    statements = tuple(localised(node, module) for node in statements)
+    statements = tuple(written_out(localised(node, module), module) for node in statements)
     derived = [step.after for wrt in letters_of(statements, module)
                for step in (messages.jacobian(wrt), messages.message(wrt))]
     found = {"layer": Scope(shrunk(module, (*statements, *derived)), known["layer"], statements, defined)}

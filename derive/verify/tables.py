@@ -9,10 +9,11 @@ from typing import Any
 
 from derive.axes import axes
 from derive.expr import Entry, Node, Num, Partial
-from derive.module import Module
+from derive.module import Module, plain
 from derive.numeric.arithmetic import DECIMAL
 from derive.numeric.point import Index
 from derive.sheet import Sheet, Table
+from derive.verify import meant
 from derive.verify.points.point import Point, Values, shape_of
 from derive.verify.report import Check, Verdict
 
@@ -23,6 +24,7 @@ Column = Mapping[Entry | Partial, dict[Index, Fraction]]
 
 def tabled(sheet: Sheet, given: Mapping[str, Values], module: Module) -> Iterator[Check]:
     """A check for each column that does not follow from the numbers in it and those displayed before; else none."""
+    given = {**{name: dict(entries) for name, entries in module.values}, **given}
     letters = {f"${m.latex}$": m.expr for m in sheet.inline if isinstance(m.expr, Entry | Partial)}
     for block in sheet.blocks():
         if isinstance(block, Table) and block.rows and all(row[0] in letters for row in block.rows):
@@ -39,7 +41,7 @@ def tabled(sheet: Sheet, given: Mapping[str, Values], module: Module) -> Iterato
 
 def _read(cell: str, node: Node, module: Module) -> dict[Index, Fraction]:
     """The entries of a cell, at the coordinates that the layer counts."""
-    name = _tensor(node).removeprefix("delta_")
+    name = plain(_tensor(node))
     symbol = module.table.named(name)
     rank = len(symbol.axes) if symbol is not None else 0
     starts = [axes(module).origin(name, d) for d in range(rank)]
@@ -69,6 +71,7 @@ def _wrong(column: Column, before: Mapping[str, Values], module: Module) -> str:
     point = Point(module, DECIMAL, arrays, {name: shape_of(v) for name, v in arrays.items()}, {})
     back = own.get(upstream) or before.get(upstream) or dict.fromkeys(point.values[module.output], Fraction(1))
     point = point.with_upstream({at: DECIMAL.number(Fraction(v)) for at, v in back.items()})
+    meant.put(point, {})
     for node, said in column.items():
         for at, value in said.items():
             found = Fraction(str(_value(point, node, at)))

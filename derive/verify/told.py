@@ -368,6 +368,7 @@ ALONE: dict[str, Alone] = {
     "here.identity": lambda layer, alone: not alone or any(
         all(a.kernel_size == a.stride == 1 for a in axes) for axes in layer.axes),
     "answer_numbers.digits": _rounded, "example_between.digits": _rounded,
+    "answer_rounded.digits": lambda layer, digits: digits == _ROUNDED,
     "answer_numbers.tied": lambda layer, tied: tied == any(
         m.scope == "tied" for m in layer.answer if m.name == "numbers"),
     "example_given.own": lambda layer, own: own == (f"delta_{layer.module.output}" in dict(layer.module.values)),

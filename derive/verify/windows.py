@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, cast
 
@@ -177,7 +177,7 @@ def _by_formula(w: Windowed, layer: Scope) -> Callable[[Point], Derivatives]:
     return evaluate
 
 
-@cache
+@lru_cache(maxsize=64)
 def plain_cases(w: Windowed, n: int) -> tuple[PlainCase, ...]:
     """SymPy's cases of a window of n entries as comparisons of positions and numbers."""
     def place(symbol: Any) -> int:

@@ -223,3 +223,8 @@ def test_a_lost_question_is_caught() -> None:
 @pytest.mark.parametrize("name", [path.stem for path in CARDS if path not in REFUSED])
 def test_every_card_has_its_question(name: str) -> None:
     assert read(solved(name)).idnumber == solved(name).card.id  # type: ignore[union-attr]
+
+
+def test_a_step_the_wrong_way_is_named() -> None:
+    wrong = [w for b in blanks(str(render(solved("gradient_step"), "moodle", "standard"))) for w in b.wrong if abs(b.right - 0.7) < 1e-9]
+    assert [w for w in wrong if abs(w[0] - 0.3) < 1e-9 and "sign" in w[1]]

@@ -129,6 +129,12 @@ class Module:
         """The tensors that the equations define, in order."""
         return tuple(e.terms[0].tensor for e in self.equations if isinstance(e.terms[0], Entry))
 
+    @property
+    def jacobian_apart(self) -> bool:
+        """The derivatives of the outputs are asked for in another part than the message, or without it."""
+        part = dict(zip(self.asked, self.parts or ("",) * len(self.asked), strict=False))
+        return "jacobian" in part and part["jacobian"] != part.get("vjp")
+
     def function(self, name: str) -> Function | None:
         """The card's function of that name."""
         return next((f for f in self.functions if f.name == name), None)

@@ -183,7 +183,8 @@ class Arithmetic:
             others = [m.powers.get(atom) for m in terms]
             values = [e.value for e in others if isinstance(e, ex.Num)]
             if len(values) == len(terms) and (min(values) > 0 or max(values) < 0):
-                found.powers[atom] = ex.Num(min(values, key=abs))
+                below = isinstance(atom, ex.Entry) and max(values) < 0  # a letter's whole powers: one denominator
+                found.powers[atom] = ex.Num((max if below else min)(values, key=abs))
             elif all(e is exponent for e in others):
                 found.powers[atom] = exponent
         return found if found.powers or found.number != 1 else None

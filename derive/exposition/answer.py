@@ -144,7 +144,8 @@ def derivatives(b: Builder, subject: Subject, item: Item) -> None:
         targets.sort(key=lambda t: t.loss)
     if targets:
         loss = any(t.loss for t in targets)
-        b.prose("answer_derivatives", kind=item.kind, output=b.m(subject.output), scalar=subject.is_scalar,
+        kind = "output" if item.kind == "input" and subject.module.jacobian_apart else item.kind
+        b.prose("answer_derivatives", kind=kind, output=b.m(subject.output), scalar=subject.is_scalar,
                 letters=[b.m(t.before.wrt) for t in targets],
                 loss=b.m(Entry("loss", ())) if loss else "", delta=b.m(upstream(subject.module)) if loss else "")
     for target in targets:

@@ -115,7 +115,8 @@ def elsewhere(b: Builder, columns: list[list[Result]]) -> None:
     """A column of numbers for each of the branches that the first example does not visit."""
     rows = tuple((b.m(row[0].node), *(in_rows(r.values, number) for r in row)) for row in zip(*columns, strict=True))
     b.heading("heading_others" if len(rows) <= _FEW else "heading_elsewhere", 3)
-    b.prose("example_elsewhere", several=len(columns) > 1, digits=DIGITS)
+    rounds = any("." in cell for row in rows for cell in row[1:])
+    b.prose("example_elsewhere", several=len(columns) > 1, digits=DIGITS if rounds else None)
     name, value = b.say("example_header").split(" ~ ")
     b.table((name, *[value] * len(columns)), rows, "l" * (1 + len(columns)))
 

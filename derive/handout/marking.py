@@ -16,6 +16,7 @@ from derive.exposition.window_example import example_point
 from derive.expr import Add, Bracket, Cases, Entry, Expr, Extremum, Fn, Mul, Node, Num, Partial, Pow, Reduce, Rel, walk
 from derive.handout.computed import computed, numbers
 from derive.module import Module
+from derive.question.words.lexicon import named
 from derive.records import dataclass
 from derive.sheet import Block, Math
 from derive.solve import Solution
@@ -26,6 +27,7 @@ from derive.words import wording
 UNSTATED = 5  # what a card that states no points is marked out of
 WHOLE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
 _ASKED = re.compile(r"^asked for the (derivative of the output|backward message) \((.*)\)")
+_QUOTED = re.compile("“(.*)”")
 _SLIPS = ("the sign", "an inequality", "two indices", "the indices")
 
 
@@ -162,7 +164,8 @@ def _kind(formulas: Iterable[Math]) -> str:
 
 def items(solution: Solution) -> tuple[Item, ...]:
     """What the question asks for, in the answer's order; forms of the same are one item."""
-    module, apart = solution.messages.module, both_asked(solution.messages.module)
+    module = solution.messages.module
+    apart = both_asked(module, "" if solution.card is None else solution.card.question)
     between = tuple(b for b in solution.sheet.answer if isinstance(b, Math) and b.name == "between")
     found: dict[tuple[str, ...], list[Math]] = {}
     for block in solution.sheet.answer:
@@ -212,11 +215,25 @@ def _signs(value: Expr) -> int:
     return sum(isinstance(n, Reduce | Fn | Cases | Extremum) for n in walk(value))
 
 
-def both_asked(module: Module) -> bool:
+def both_asked(module: Module, question: str = "") -> bool:
     """The question asks for the derivative and for the message: not where “the message ∂y/∂x” or “by x” names one."""
     said = {what: quote for r in module.readings for what, quote in _ASKED.findall(r)}
     listed = any("`derive` lists it" in r for r in module.readings)
-    return {"jacobian", "vjp"} <= {*module.asked} and not module.wanted and (listed or len({*said.values()}) > 1)
+    joined = module.jacobian_apart or _joined(question, module.readings)
+    return {"jacobian", "vjp"} <= {*module.asked} and not module.wanted and (
+        listed or joined or len({*said.values()}) > 1)
+
+
+def _joined(question: str, readings: Iterable[str]) -> bool:
+    """“$∂y/∂x$ and the backward message”, in this order or in the other one."""
+    for quote in (found[1] for r in readings if r.startswith("asked for") and (found := _QUOTED.search(r))):
+        before, _, behind = question.partition(quote)
+        *_, formula, words = ("", *before.split("$"))
+        after, _, rest = behind.partition(r"\partial")
+        between = (words if r"\partial" in formula else "", after if rest else "")
+        if any(named(text, "geometry.and") for text in between):
+            return True
+    return False
 
 
 def _spelt(module: Module) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pylatex import Document, Package
 from pylatex.utils import NoEscape
 
+from derive.expr import Entry, Partial, Rel
 from derive.lines import WIDTH, across
 from derive.render import prose, tex
 from derive.render.dialect import question
@@ -103,17 +105,30 @@ def _content(solution: Solved, detail: str) -> dict[str, Any]:
 
 
 def _rows(blocks: Iterable[Block]) -> list[dict[str, Any]]:
-    """The blocks for the template; short formulas that follow one another stand beside one another."""
+    """The blocks for the template; short formulas that follow one another stand beside one another.
+
+    Those of the same, in entries and in matrices, begin a line if that holds them and the one before has no room.
+    """
     made: list[dict[str, Any]] = []
-    for block in blocks:
-        one = _block(block)
-        wide = across(block.latex) if isinstance(block, Math) and "aligned" not in block.latex else WIDTH
-        if made and one["kind"] == "formula" == made[-1]["kind"] and made[-1]["wide"] + wide <= WIDTH:
-            made[-1]["formulas"].append(one)
-            made[-1]["wide"] += wide
-        else:
-            made.append(one | {"formulas": [one], "wide": wide})
+    for _, alike in groupby(blocks, key=_of):
+        row = [*alike]
+        widths = [across(b.latex) if isinstance(b, Math) and "aligned" not in b.latex else WIDTH for b in row]
+        for n, (one, wide) in enumerate(zip(map(_block, row), widths, strict=True)):
+            need = sum(widths) if n == 0 and sum(widths) <= WIDTH else wide
+            if made and one["kind"] == "formula" == made[-1]["kind"] and made[-1]["wide"] + need <= WIDTH:
+                made[-1]["formulas"].append(one)
+                made[-1]["wide"] += wide
+            else:
+                made.append(one | {"formulas": [one], "wide": wide})
     return made
+
+
+def _of(block: Block) -> Hashable:
+    """Of what a formula is, and by what: the same of ∂y_k/∂x_i and ∂y/∂x; other blocks stand by themselves."""
+    left = block.expr.terms[0] if isinstance(block, Math) and isinstance(block.expr, Rel) else None
+    ends = (left.of, left.wrt) if isinstance(left, Partial) else (left,)
+    names = tuple(end.tensor for end in ends if isinstance(end, Entry))
+    return names or id(block)
 
 
 def _block(block: Block) -> dict[str, Any]:

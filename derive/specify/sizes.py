@@ -168,9 +168,12 @@ _LIST = re.compile(  # u_0, \dots, u_{N-1}
 def with_output_ranges(module: Module, nodes: Sequence[tuple[Formula, ex.Node]], latexes: Iterable[str]) -> Module:
     """The module with the stated range of its outputs' indices; y counts from 0 where its range does not.
 
-    ``latexes`` are all formulas of the question: u_0, …, u_{N−1} says what N is.
+    ``latexes`` are all formulas of the question: u_0, …, u_{N−1} says what N is, x_1, …, x_m that x counts from 1.
     Raises :class:`UnsupportedError` where a tensor whose range begins elsewhere is used further.
     """
+    latexes = tuple(latexes)
+    if module.first is None and not module.fields and _from_one(module, latexes):
+        module = replace(module, first=1)
     for tensor, axis, low, high in _stated(module, nodes):
         entry, value = module.definition(tensor)
         variable = entry.indices[axis]
@@ -274,6 +277,13 @@ def _listed(latexes: Iterable[str]) -> Iterator[tuple[str, ex.Expr]]:
         counted = found["high"] if found["less"] else found["last"] or found["high"]
         if (found["low"] == "0") == bool(found["less"]):
             yield name_of(found["letter"]), ex.Size(counted)
+
+
+def _from_one(module: Module, latexes: Iterable[str]) -> bool:
+    r"""x_1, \dots, x_m lists the entries of a tensor of one axis."""
+    listed = (m for latex in latexes for m in _LIST.finditer(latex) if m["low"] == "1" and not m["less"])
+    return any(symbol is not None and len(symbol.axes) == 1 and not symbol.above
+               for symbol in (module.table.named(name_of(m["letter"])) for m in listed))
 
 
 def with_listed(module: Module, latexes: Iterable[str]) -> Module:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import derive.expr as ex
-from derive.axes import axes, stepping, unused, with_axes
+from derive.axes import axes, stands, stepping, unused, with_axes
 from derive.module import ROLES, Module, Update
 from derive.notation import write
 from derive.notation.symbols import Kind, Symbol, SymbolTable, split_label
@@ -123,7 +123,7 @@ def _ranged(module: Module, equation: ex.Rel) -> ex.Node:
             high = ex.add(low, length, ex.MINUS_ONE)
             bounds.append(ex.Rel((low, head.indices[axis], _collected(high) if first else high), ("≤", "≤")))
     if module.first is not None and not bounds:
-        stepped = (v for v in head.indices if isinstance(v, ex.Idx) and stepping(v, value))
+        stepped = (v for v in head.indices if isinstance(v, ex.Idx) and (stepping(v, value) or stands(v, value)))
         bounds = [ex.Rel((v, ex.Num(module.first)), ("≥",)) for v in stepped]
     return ex.And((ex.eq(head, value), *bounds)) if bounds else ex.eq(head, value)
 

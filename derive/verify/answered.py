@@ -49,10 +49,25 @@ def answered(sheet: Sheet, module: Module) -> Iterator[Check]:
     for places in placed.values():
         if places != sorted(places):
             yield _refuted("The answer is in the order of the question", f"places {', '.join(map(str, places))}")
+    yield from _misplaced(sheet, module)
     words = " ".join(b.text for b in sheet.answer if isinstance(b, Prose))
     for claim in sheet.claims:
         if claim.macro.startswith("answer_") and claim.words and claim.words not in words:
             yield _refuted("What the answer was to say is said", f"“{claim.words}”")
+
+
+def _misplaced(sheet: Sheet, module: Module) -> Iterator[Check]:
+    """What stands under the mark of another part of the question than the one that asks for it."""
+    marks = {c.words: c.facts["part"] for c in sheet.claims if c.macro == "answer_part"}
+    several, here = len({*module.parts} - {""}) > 1, ""
+    for block in sheet.answer if several else ():
+        if isinstance(block, Prose):
+            here = marks.get(block.text, here)
+        elif isinstance(block, Math) and block.name not in ("between", "numbers", "definition"):
+            parts = {module.parts[n] for n in _places(block, module)}
+            if parts and here not in parts:
+                yield _refuted("Each part of the answer is what that part of the question asks for",
+                               f"{block.latex} stands in “{here}”, and is asked for in “{min(parts)}”")
 
 
 def _refuted(name: str, evidence: str) -> Check:
@@ -88,6 +103,18 @@ def _place(math: Math, module: Module) -> int | None:
     if wrt is None and math.name != "forward":
         return None
     return next((n for n, kind in enumerate(module.asked) if kind in kinds), None)
+
+
+def _places(math: Math, module: Module) -> list[int]:
+    """All places in ``module.parts`` of what a formula of the answer is."""
+    left = next(_lefts(math), None)
+    if left is not None and module.wanted:
+        return [len(module.asked) + n for n, asked in enumerate(_asked(module)) if asked == left]
+    of, wrt = left or ("", "")
+    kinds = (("forward",) if left is None and math.name == "forward" else () if left is None
+             else ("parameters",) if wrt in module.parameters else ("vjp",) if of == LOSS else ("jacobian", "vjp"))
+    kind = next((k for k in kinds if k in module.asked), None)
+    return [n for n, asked in enumerate(module.asked) if asked == kind]
 
 
 def _lefts(math: Math) -> Iterator[Asked]:

@@ -58,7 +58,8 @@ def curves(figure: Figure, module: Module, said: Mapping[str, Any] | None = None
     except (DeriveError, ArithmeticError, ValueError):
         return []
     points = sum(len(i.points) for i in scene.items if isinstance(i, Line) and i.role in ("curve", "slope"))
-    found = [_verdict("The picture's curves are those of the function and of its derivative", drawn, points)]
+    found = [_verdict("The full sheet's picture: its curves are those of the function and of its derivative", drawn,
+                      points)]
     if kinks:
         found.append(_verdict("The slopes that the picture shows before and after a kink", slopes, len(kinks)))
     return found

@@ -50,6 +50,9 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
         else:
             found += [check for check in (edges(scene, module) if name == "graph" else fields(figure, module),)
                       if check.verdict is Verdict.REFUTED]
+        said = next((c.facts for c in sheet.claims if c.words == figure.caption), {})
+        if wrong := _mislabelled(scene, module) or _mistitled(scene, module, said):
+            found.append(_verdict("The titles and the legend of a picture name what is drawn", wrong, 1))
         drawn = " ".join(i.text for i in scene.items if isinstance(i, (Cell, Label)))
         alien = [f for f in _FORMULA.findall(figure.caption)
                  if not GIVEN.search(f) and _BRACES.sub("", f[:-1]) not in _BRACES.sub("", drawn)]
@@ -59,6 +62,37 @@ def pictures(sheet: Sheet, module: Module) -> list[Check]:
         if alien:
             found.append(_verdict("The formulas of a picture's caption", f"{', '.join(alien)} is not in it", 1))
     return found
+
+
+def _mislabelled(scene: Scene, module: Module) -> str | None:
+    """Whether a mark has no name in the legend, or another mark's."""
+    words: Any = wording(module.language, "figures")
+    ops = {n.op for e in module.equations for n in walk(e) if isinstance(n, Reduce)} & {"max", "min"}
+    names = {role: {getattr(words, f"legend_{role}")().strip()} for role in ("both", "padding", "gap", "shared")}
+    names["chosen"] = {words.legend_chosen(op).strip() for op in ops}
+    legend = [(c.role, after.text) for c, after in pairwise(scene.items)
+              if isinstance(c, Cell) and isinstance(after, Label) and after.role == "legend" and c.width < 1]
+    wrong = [f"“{text}” stands beside the mark of {role}" for role, text in legend
+             if role in names and text not in names[role]]
+    marked = {c.role for c in scene.items if isinstance(c, Cell)} & {*names}
+    wrong += [f"the legend does not name the mark of {role}" for role in sorted(marked - {role for role, _ in legend})]
+    return wrong[0] if wrong else None
+
+
+def _mistitled(scene: Scene, module: Module, said: Mapping[str, Any]) -> str | None:
+    """Whether the tensors of windows, or the graphs of a function and its derivative, have each other's names."""
+    titles = [i for i in scene.items if isinstance(i, Label) and i.role == "title"]
+    found, known = [t.text for t in titles], list[str]()
+    if scene.name == "receptive-fields":
+        outputs = {text.partition("_")[0].strip("$") for text in said.get("outputs", ())}
+        known = [said["source"], *(f"${name}$" for name in outputs)] if said else []
+        found = [*found[:1], f"${found[1].strip('$').partition('_')[0]}$"] if len(found) > 1 else found
+    elif scene.name == "curve" and said:
+        ends = {i.role: (i.points[0][0], i.points[-1][0]) for i in scene.items if isinstance(i, Line)}
+        variable = f"${write(Entry(module.inputs[0], ()), module.table, display=False)}$"
+        known = [name for role, name in (("curve", said["function"]), ("slope", said["derivative"])) if role in ends
+                 for name in (variable, name)]
+    return f"{' and '.join(found)} stand for {' and '.join(known)}" if known and found != known else None
 
 
 @cache

@@ -302,7 +302,8 @@ def _derivatives(layer: Said, said: Mapping[str, Any]) -> bool:
         layer.text(upstream(layer.module)), layer.text(Entry("loss", ()))))
     if layer.module.wanted or (any(w.whole for w in windowed(layer.module)) and said["kind"] == "named"):
         return given and said["kind"] == "named" and (layer.module.wanted != () or said["loss"] != "")
-    known = {kind: layer.roles[kind] for kind in ("input", "parameter")}
+    inputs = "output" if layer.module.jacobian_apart else "input"
+    known = {inputs: layer.roles["input"], "parameter": layer.roles["parameter"]}
     return given and layer.named(said["letters"]) <= known.get(said["kind"], {*()})
 
 

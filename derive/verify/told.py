@@ -16,7 +16,7 @@ from derive.calculus.derivation import derivative, holding, unlettered
 from derive.calculus.extremum import extremisers
 from derive.calculus.kinks import norm
 from derive.calculus.messages import stages, upstream
-from derive.calculus.one_window import MASK, WHOLE
+from derive.calculus.one_window import MASK, WHOLE, windowed
 from derive.calculus.windows import covers, inverses
 from derive.magnitudes import held
 from derive.module import UNSAID
@@ -231,8 +231,10 @@ def _again(layer: Said, said: Mapping[str, Any]) -> bool:
 
 
 def _fields(layer: Said, said: Mapping[str, Any]) -> bool:
-    """Each window is named with the output that it gives."""
-    return [*map(_DIGITS.findall, said["windows"])] == [*map(_DIGITS.findall, said["outputs"])]
+    """Each window is named with the output that it gives, and the tensor in which they lie."""
+    sources = {layer.text(ex.Entry(w.source, ())) for w in windowed(layer.module)}
+    placed = [*map(_DIGITS.findall, said["windows"])] == [*map(_DIGITS.findall, said["outputs"])]
+    return placed and (not sources or said["source"] in sources)
 
 
 def _drawn(layer: Said, said: Mapping[str, Any]) -> bool:
@@ -303,7 +305,9 @@ def _parted(layer: Said, wrt: str) -> bool:
             found.append((lead or set(), []))
         elif found and isinstance(block, Math):
             found[-1][1].append(block)
-    return [own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])] == [True]
+    asked = by(layer, [m for m in layer.answer if m.name not in ("between", "forward", "definition")])
+    return layer.named([wrt]) <= asked and [
+        own <= by(layer, shown) for own, shown in found if own == layer.named([wrt])] == [True]
 
 
 def _stars(layer: Said) -> list[str]:
@@ -344,6 +348,9 @@ ALONE: dict[str, Alone] = {
         m.name.startswith("message_here_") for m in layer.sheet.formulas()),
     "decisive_cancel.by": _cancelled, "chain_by.wrt": _parted,
     "answer_letters.defined": lambda layer, defined: defined == any(m.name == "definition" for m in layer.answer),
+    "example_elsewhere.digits": lambda layer, digits: digits in (None, _ROUNDED) and bool(digits) == any(
+        "." in cell for table in [b for b in layer.blocks if isinstance(b, Table)][-1:] for row in table.rows
+        for cell in row[1:]),
     "example_elsewhere.several": lambda layer, several: several == any(
         len(b.header) > 2 for b in layer.blocks if isinstance(b, Table)),
     "answer_messages.staged": lambda layer, staged: staged == any(m.name == "between" for m in layer.answer),
@@ -357,7 +364,8 @@ ALONE: dict[str, Alone] = {
     "inserted.delta": lambda layer, delta: delta == layer.text(upstream(layer.module)),
     "upstream.delta": lambda layer, delta: delta == layer.text(ex.eq(upstream(layer.module), ex.Partial(
         ex.Entry("loss", ()), layer.module.definition(layer.module.output)[0]))),
-    "upstream.meant": lambda layer, meant: meant or any(c.macro == "answer_messages" for c in layer.sheet.claims),
+    "upstream.meant": lambda layer, meant: meant == (len(layer.module.equations) > 1 or all(
+        c.macro != "answer_messages" for c in layer.sheet.claims)),
     "upstream.own": lambda layer, own: own == is_own(layer.module.table.named(f"delta_{layer.module.output}")),
     "upstream.several": lambda layer, several: several == (len(layer.module.equations) > 1),
     "loss": lambda layer, loss: loss in ("", layer.text(ex.Entry("loss", ()))),

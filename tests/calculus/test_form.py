@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+import derive
 from derive.axes import with_axes
 from derive.calculus.messages import jacobian, message
 from derive.calculus.ranges import Affine, Range, solve, within
@@ -49,6 +50,12 @@ MESSAGES = [
 def test_jacobians_are_as_a_lecturer_writes_them(name: str, wrt: str, expected: str) -> None:
     module = with_axes(ZOO[name].module())
     assert jacobian(module, wrt).after is read(expected, module.table)
+
+
+def test_quotients_by_powers_of_a_letter_have_one_denominator() -> None:
+    """No fraction stands in a fraction."""
+    module = derive.solve(formula=r"L = -\frac{1}{2} \ln(v) - \frac{(t - m)^2}{2 v}").messages.module
+    assert write(jacobian(module, "v").after, module.table) == r"\frac{1}{2} \frac{(t - m)^{2} - v}{v^{2}}"
 
 
 @pytest.mark.parametrize(("name", "wrt", "expected"), MESSAGES)

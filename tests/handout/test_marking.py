@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from derive.card import Card
 from derive.handout.computed import computed
 from derive.handout.marking import (
     HALF,
@@ -26,7 +27,7 @@ from derive.handout.marking import (
     unfair,
 )
 from derive.sheet import Math, Prose
-from derive.solve import Solution
+from derive.solve import Solution, solve
 from derive.verify.report import Report
 from tests.bank import composed
 from tests.calculus.zoo import ZOO, messages_of
@@ -80,6 +81,23 @@ def test_points_are_for_what_is_asked_and_for_nothing_else() -> None:
     assert kinds("prelu_network") == ["forward", *["jacobian"] * 4]
     assert kinds("mini_batch") == ["either"] * 3  # “the messages to X, W and b”
     assert kinds("average_pooling") == ["jacobian"] * 2  # “∂y/∂x and the backward message”
+
+
+BOTH = r"$\frac{\partial y_t}{\partial x_i}$ %s"
+
+
+@pytest.mark.parametrize(("asked", "found"), [
+    (BOTH % "and the backward message", ["jacobian", "message"]), (BOTH % r"and the backward message $\delta_x$", ["jacobian", "message"]),
+    (r"the backward message $\delta_x$ and " + BOTH % "", ["jacobian", "message"]),
+    ("the backward message " + BOTH % "", ["either"]), ("the backward message", ["either"]),
+    ("\n\n(1) the Jacobian " + (BOTH % "").strip() + ",\n(2) the backward message", ["jacobian", "message"]),
+])  # fmt: skip
+def test_of_a_derivative_and_a_message_that_are_both_asked_for_each_earns_points(asked: str, found: list[str]) -> None:
+    question = rf"A max pooling layer computes $y_t = \max_{{0 \le a < 3}} x_{{t+a}}$. Derive {asked}."
+    solved = solve(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n", "card.md"))
+    guide = marking(solved, 6)
+    assert [item.kind for share in guide.shares for item in share.items] == found
+    assert [*unfair(guide, solved, 6)] == []
 
 
 def test_what_earns_all_points_is_no_mistake() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import derive
+from derive.axes import axes
 from derive.card import Card
 from derive.errors import CardError, UnsupportedError
 from derive.question import module_of
@@ -70,6 +71,28 @@ def test_what_begins_at_1_is_counted_from_1(tmp_path: Path, formula: str, expect
     again = module_of(Card.parse(f"---\nid: q\n{statement_of(solution.module).text}---\n# Question\nDerive.\n", "q.md"))
     assert again.equations == solution.module.equations
     assert again.first == solution.module.first
+
+
+LISTED = r"""---
+id: listed
+---
+
+# Question
+For the values %s of a batch let $\mu = \frac{1}{m} \sum_i x_i$ and $y_i = x_i - \mu$. Derive $\frac{\partial L}{\partial x_i}$.
+"""
+
+
+@pytest.mark.parametrize(("values", "first"), [
+    (r"$x_1, \dots, x_m$", 1), (r"$x_1, x_2, \ldots, x_m$", 1), (r"$x_0, \dots, x_{m-1}$", 0), (r"$x \in \mathbb{R}^m$", 0),
+])  # fmt: skip
+def test_a_list_of_entries_says_where_counting_begins(tmp_path: Path, values: str, first: int) -> None:
+    path = tmp_path / "listed.md"
+    path.write_text(LISTED % values)
+    solution = derive.solve(path)
+    assert solution.report.ok
+    assert axes(solution.module).origin("x", 0) == axes(solution.module).origin("y", 0) == first
+    again = module_of(Card.parse(f"---\nid: q\n{statement_of(solution.module).text}---\n# Question\nDerive.\n", "q.md"))
+    assert axes(again).origin("x", 0) == first
 
 
 def test_an_entry_in_front_of_the_first_is_refused(tmp_path: Path) -> None:

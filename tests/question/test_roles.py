@@ -8,6 +8,7 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError
+from derive.expr import Entry, walk
 from derive.formulas import formulas
 from derive.notation import gather
 from derive.question import module_of
@@ -97,3 +98,14 @@ def test_who_is_trained_of_others_than_the_letters_beside_it_is_left_open(said: 
 def test_what_is_held_fixed_does_not_matter_for_what_is_asked_by_letters() -> None:
     asked = AFFINE.format(keys="", said=". The weights are fixed.", asked=r"$\partial L/\partial x$")
     assert module_of(Card.parse(asked)).asked == ("vjp",)
+
+
+@pytest.mark.parametrize("said", [
+    r"Let $p_k = \frac{e^{s_k}}{\sum_j e^{s_j}}$ be the softmax of $s \in \mathbb{R}^K$ and $\ell = -\sum_k t_k \ln p_k$ the cross-entropy "
+    "with a one-hot target $t$.",
+    r"For the scores $s$ a classifier, trained with one-hot labels $t$, computes $p_k = \frac{e^{s_k}}{\sum_j e^{s_j}}$ "
+    r"and $\ell = -\sum_k t_k \ln p_k$.",
+])  # fmt: skip
+def test_a_fact_behind_a_preposition_is_of_the_letter_behind_it(said: str) -> None:
+    module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n{said} Derive $\\frac{{\\partial \\ell}}{{\\partial s_i}}$.\n", "card.md"))
+    assert {n.tensor for fact in module.facts for n in walk(fact) if isinstance(n, Entry)} == {"t"}

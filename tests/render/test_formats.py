@@ -12,9 +12,11 @@ import pytest
 
 from derive.card import Card
 from derive.errors import CardError, RenderError, VerificationError
+from derive.expr import ONE, Entry, eq
+from derive.lines import WIDTH, across
 from derive.render import FORMATS, SUFFIXES, available, files, pdf, render
 from derive.render.guard import displayed, guard
-from derive.render.latex import PACKAGES
+from derive.render.latex import PACKAGES, _rows
 from derive.render.pdf import Compiled, compile_latex, engine
 from derive.sheet import Bullets, Math, Sheet
 from tests.render.example import BAD, CARD, SHEET, Solution, math
@@ -121,6 +123,19 @@ class TestLatex:
         assert "Vrstva s největší hodnotou, 50 \\% of the cells" in made
         assert r"\figurenote{pool.png}" in made
         assert "[cite: 86]" in made
+
+    def test_forms_of_the_same_stand_on_one_line_where_it_holds_them(self) -> None:
+        """The last of δ_x leaves room for the first of δ_w alone: both of δ_w stand on the next line."""
+        def form(letter: str, latex: str) -> Math:
+            return Math(latex, eq(Entry(f"delta_{letter}", ()), ONE), "message", "layer")
+
+        first, second = form("w", r"\delta_{w,k} = \delta_y x_k"), form("w", r"\delta_w = \delta_y x")
+        wide, room = r"\delta_x = a", WIDTH - across(first.latex)
+        while across(wide + " + a") <= room:
+            wide += " + a"
+        for blocks, lines in (((form("x", wide), first), [2]), ((form("x", wide), first, second), [1, 2]),
+                              ((form("x", r"\delta_x = a"), first, second), [3])):
+            assert [len(row["formulas"]) for row in _rows(blocks)] == lines
 
     def test_a_formula_in_the_title_is_a_formula_in_the_foot_and_words_in_the_metadata(self) -> None:
         made = text("tex", Solution(sheet=Sheet(r"Messages of $\hat{y}_k$ and $\delta_x$", (), ())))

@@ -12,7 +12,7 @@ import pytest
 
 import derive
 from derive.question import module_of
-from derive.sheet import Cell, Figure, Line, Outline, Scene
+from derive.sheet import Cell, Figure, Label, Line, Outline, Scene
 from derive.solve import Solution
 from derive.verify.pictures import edges, fields, numbers, pictures, routing
 from derive.verify.report import Verdict
@@ -144,6 +144,30 @@ def test_an_output_of_another_name_is_refuted(text: str) -> None:
     cell = replace(drawn.scene.items[at], text=text)  # type: ignore[type-var]
     wrong = replace(drawn.scene, items=(*drawn.scene.items[:at], cell, *drawn.scene.items[at + 1:]))  # type: ignore
     assert fields(replace(drawn, scene=wrong), solution.messages.module).verdict is Verdict.REFUTED
+
+
+NAMED = "The titles and the legend of a picture name what is drawn"
+
+
+@pytest.mark.parametrize(("layer", "name", "old", "new"), [
+    (CARDS[1], "routing", "largest of its window", "of several windows: the gradients add up"),
+    (CARDS[1], "routing", "of several windows: the gradients add up", "largest of its window"), (CARDS[1], "routing", "largest of its window", ""),
+    (CARDS[1], "receptive-fields", "in both", "padding"), (CARDS[1], "receptive-fields", "$x$", "$y$"),
+    (CARDS[0], "receptive-fields", "$f$", "$x$"), ("cards/losses/huber.md", "curve", "$y$", "$t$"),
+    ("cards/losses/huber.md", "curve", r"$\ell$", r"$\ell'$"), ("cards/losses/huber.md", "curve", r"$\ell'$", r"$\ell$"),
+])  # fmt: skip
+def test_a_title_or_a_word_of_the_legend_at_another_mark_is_refuted(layer: object, name: str, old: str, new: str) -> None:
+    solution = drawn_on(layer)
+    drawn = figure(solution, name)
+
+    def found(items: tuple[object, ...]) -> set[str]:
+        other = replace(drawn, scene=replace(drawn.scene, items=items))  # type: ignore[arg-type]
+        sheet = replace(solution.sheet, details=tuple(other if b is drawn else b for b in solution.sheet.details))
+        return {c.evidence for c in pictures(sheet, solution.messages.module) if c.verdict is Verdict.REFUTED}
+
+    assert old in {i.text for i in drawn.scene.items if isinstance(i, Label)} and NAMED not in found(drawn.scene.items)
+    assert NAMED in found(tuple(replace(i, text=new) if isinstance(i, Label) and i.text == old else i for i in drawn.scene.items if
+                                new or not isinstance(i, Label) or i.text != old))
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [

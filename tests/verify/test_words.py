@@ -18,6 +18,7 @@ from derive.numeric.arithmetic import precision
 from derive.receptive_field import WindowFacts
 from derive.sheet import Bullets, Claim, Prose, Sheet
 from derive.solve import Solution
+from derive.verify.answered import answered
 from derive.verify.pictures import routing
 from derive.verify.report import Check, Verdict
 from derive.verify.sheet import parsed_of, scopes_of
@@ -87,7 +88,7 @@ SENTENCES = [
     (POOLING, "the first of them if", "the last of them if"),
     (POOLING, "is the largest", "is the smallest"),
     (AFFINE, "is a column of length $n$", "is a row of length $n$"), (AFFINE, "column of length $n$", "column of length $K$"),
-    (AFFINE, "$K$ × $n$", "$n$ × $K$"),
+    (AFFINE, "$K$\u00a0×\u00a0$n$", "$n$\u00a0×\u00a0$K$"),
     (RELU, "jumps between", "agrees: there the derivative exists, between"),
     (RELU, "jumps between", "is between"),
     (SMOOTH, "there the derivative exists", "there is no derivative of any kind"),
@@ -164,7 +165,9 @@ FACTS: list[tuple[str, str, str, object]] = [
     (RATIO, "rule_elementwise", "name", "tanh"), (NORM, "rule_power", "kind", "general"), (POOLING, "here", "conditional", False),
     (RATIO, "chain", "through", ["$x_{i}$"]), (RATIO, "chain", "direct", True), (NORM, "rule_direct", "wrt", "$x_{i}$"),
     (GATES, "rule_alike", "like", [r"$\partial c'_{k} / \partial g_{k}$"]), (GATES, "stages_alike", "like", ["$x_{j}$"]),
-    (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]), (POOLING, "sizes", "outputs", [2, 2]),
+    (POOLING, "receptive_fields_caption", "source", "$f$"), (POOLING, "upstream", "meant", True), (AFFINE, "upstream", "meant", True),
+    (RATIO, "chain_by", "wrt", "$p$"), (RATIO, "chain", "through", ["$x$"]), (POOLING, "answer_derivatives", "kind", "output"),
+    ("cards/linear/prelu_network.md", "example_elsewhere", "digits", 4), (GATES, "stages_alike", "here", ["$x_{j}$"]), (POOLING, "sizes", "own", [6, 6]), (POOLING, "sizes", "outputs", [2, 2]),
 ]
 
 
@@ -176,6 +179,27 @@ def test_a_fact_that_does_not_hold_is_refuted(layer: str, macro: str, name: str,
     wrong = tuple(replace(c, facts={**c.facts, name: value}) for c in claims)
     found = checked(replace(sheet, claims=(*(c for c in sheet.claims if c.macro != macro), *wrong)), solved(layer))
     assert Verdict.REFUTED in {c.verdict for c in found}
+
+
+PARTS = "tests/cards/pooling/ab_parts.md"
+
+
+@pytest.mark.parametrize("marks", [("(b)", "(a)"), ("(a)", "(a)"), ("(b)", "(b)"), ("(a)", "(c)")])
+def test_each_part_of_the_answer_is_what_that_part_asks_for(marks: tuple[str, str]) -> None:
+    solution = solved(PARTS)
+    sheet, (first, second) = solution.sheet, marks
+    assert [c.facts["part"] for c in sheet.claims if c.macro == "answer_part"] == ["(a)", "(b)"]
+    assert [*answered(sheet, solution.module)] == []
+
+    def marked(text: str) -> str:
+        return text.replace("**(a)**", f"**{first}**") if "**(a)**" in text else text.replace("**(b)**", f"**{second}**")
+
+    blocks = tuple(replace(b, text=marked(b.text)) if isinstance(b, Prose) else b for b in sheet.answer)
+    renamed = {"(a)": first, "(b)": second}
+    claims = tuple(replace(c, words=marked(c.words), facts={**c.facts, "part": renamed[c.facts["part"]]})
+                   if c.macro == "answer_part" else c for c in sheet.claims)
+    found = [c.evidence for c in answered(replace(sheet, answer=blocks, claims=claims), solution.module)]
+    assert "Each part of the answer is what that part of the question asks for" in found
 
 
 WORDS = [

@@ -68,13 +68,19 @@ def mentions(prose: Prose, called: Callable[[Formula], tuple[str, ...]]) -> Iter
         found = called(gap.formula)
         if found and not _ORDINAL.match(prose.text, gap.start + 1):
             after = _predicate(prose, n)
-            said = prose.text[slice(*after)].strip() if after else ""
+            said = _own(prose, after).strip() if after else ""
             stop = after[1] if after and said else gap.start + 1
             yield Mention(found, before.strip(), said, prose.said(start, stop), gap.formula)
     for formula in prose.formulas:
         for own, words in roles(formula.tree or ()):
             said = f"is {words.text.strip(' ()')}"
             yield Mention((latex_of(own.text),), "", said, said, formula)
+
+
+def _own(prose: Prose, said: tuple[int, int]) -> str:
+    """What is said, without the noun of the next letter: not the target of «the cross-entropy with a target $t$»."""
+    words = prose.text[slice(*said)]
+    return up_to(words, "preposition.with") if prose.text[said[1] : said[1] + 1] == GAP else words
 
 
 def _shares_noun(prose: Prose, previous: Gap, gap: Gap, noun: str) -> bool:
@@ -320,7 +326,7 @@ def ranks_said(prose: Prose) -> dict[str, int]:
     """name ↦ number of axes."""
     ranks: dict[str, int] = {}
     for mention in mentions(prose, bare_letters):
-        for text in (up_to(mention.after, "preposition.by", "preposition.of"), mention.before):
+        for text in (up_to(mention.after, "preposition.by", "preposition.with", "preposition.of"), mention.before):
             rank = max((_RANKS[span.concept] for span in named(text, *_RANKS)), default=None)
             if rank is not None:
                 for latex in mention.letters:
@@ -417,7 +423,7 @@ def _strong(mention: Mention) -> bool:
 def _role(mention: Mention) -> str | None:
     """As the words behind the letter say, else those in front of it; the noun next to the letter decides."""
     again = [s.stop for s in named(mention.after, "slot.then_it")]  # «is shared by all units and it is a parameter»
-    said = up_to(mention.after[max(again, default=0) :], "preposition.by", "preposition.at")
+    said = up_to(mention.after[max(again, default=0) :], "preposition.by", "preposition.with", "preposition.at")
     if ends(mention.before, "excepted.roles"):
         return None  # «all but $W$ are parameters»
     for text, whole, behind in ((said, mention.after, True), (mention.before, mention.before, False)):

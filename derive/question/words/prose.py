@@ -29,7 +29,7 @@ _TOKEN = re.compile(
           |\\begin\{(?P<env>equation|align|gather)\*?\}(?:(?!\\begin\{(?P=env)).)*?\\end\{(?P=env)\*?\})
       | (?P<inline>\$(?!\s*\$)[^$]+\$|\\\((?:(?!\\\().)*?\\\))
       | (?P<spelt>""" + re.sub(r"\(\?P<\w+>", "(?:", SPELT.pattern) + r""")
-      | (?P<blank>\r?\n[ \t]*\r?\n\s*)
+      | (?P<blank>[ \t]*\r?\n[ \t]*\r?\n\s*)
       | (?P<space>\s+)
       | (?P<mark>\*\*|__|`|(?<!\d)\*|\*(?!\s*\d)|!?\[\[[^\[\]]*\]\])
       | (?P<letters>[a-z0-9]+)

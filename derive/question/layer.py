@@ -35,6 +35,7 @@ from derive.question.letters.naming import (
     letters_of,
     mentions,
     roles_of,
+    with_asked_parameters,
     with_usual_parameters,
 )
 from derive.question.parts.chain import Chain
@@ -310,6 +311,8 @@ def request_read(state: State) -> State:
     asking.by_words(prose, bool(state.of_parts))
     if asking.lacking:
         return request_read(replace(state, roles=with_usual_parameters(state.roles)))
+    if (roles := with_asked_parameters(state.roles, asking.beside_a_message)) != state.roles:
+        return request_read(replace(state, roles=roles))
     asking.unread(failures)
     asking.second(prose)
     wanted = asking.found()

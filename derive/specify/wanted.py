@@ -56,6 +56,7 @@ class Asking:
         self.by_name: dict[str, Of] = {}  # letters of «with respect to $W$», and what is differentiated
         self.whole: dict[str, bool] = {}  # roles whose messages are asked for as such, and whether no letters follow
         self.everything = False  # all messages
+        self.message = False  # the backward message, by that name
         self.given = False  # a gradient is that of L, of which nothing more is known
         self.arrives = False  # ∂L/∂y stands on the card
         self.unanswered: list[str] = []

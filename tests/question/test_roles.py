@@ -109,3 +109,15 @@ def test_what_is_held_fixed_does_not_matter_for_what_is_asked_by_letters() -> No
 def test_a_fact_behind_a_preposition_is_of_the_letter_behind_it(said: str) -> None:
     module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n{said} Derive $\\frac{{\\partial \\ell}}{{\\partial s_i}}$.\n", "card.md"))
     assert {n.tensor for fact in module.facts for n in walk(fact) if isinstance(n, Entry)} == {"t"}
+
+
+@pytest.mark.parametrize(("asked", "parameters"), [
+    ("the backward message and the gradients of the loss with respect to $W$, $b$, $V$ and $c$", ("W", "b", "V", "c")),
+    (r"the backward message, $\frac{\partial L}{\partial W}$, $\frac{\partial L}{\partial b}$, $\frac{\partial L}{\partial V}$ and "
+     r"$\frac{\partial L}{\partial c}$", ("W", "b", "V", "c")),
+    ("the backward message and the gradient of the loss with respect to $W$", ()), ("the gradient of the loss with respect to $x$", ()),
+])
+def test_letters_asked_for_beside_the_backward_message_are_parameters(asked: str, parameters: tuple[str, ...]) -> None:
+    layer = r"A gated linear unit computes $y = (W x + b) \odot \sigma(V x + c)$."
+    module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n{layer} Derive {asked}.\n"))
+    assert module.parameters == parameters and module.asked[:1] == ("vjp",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -454,6 +454,17 @@ def asked_as_parameters(prose: Prose, table: SymbolTable) -> Iterator[Mention]:
             found = letters_of(gap.formula.part(own[2:], False), table)
             yield Mention(found, "parameters", "", prose.said(noun.start, gap.start + 1), gap.formula)
             at = gap.start + 1
+
+
+def with_asked_parameters(roles: Mapping[str, Role], letters: Collection[str]) -> dict[str, Role]:
+    """The roles where derivatives by these letters are asked for beside the backward message: $W$, $c$ beside $x$."""
+    own = {name for name, role in roles.items() if role.role == "inputs"}
+    rest = own - {*letters}
+    usual = {name for name in own if name.partition("_")[0] in _USUAL}
+    if not rest or rest & usual or not usual or any(roles[name].said for name in own - rest):
+        return dict(roles)
+    said = "its derivative is asked for beside the backward message"
+    return {name: Role("parameters", said) if name in own - rest else role for name, role in roles.items()}
 
 
 def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:

@@ -230,6 +230,7 @@ class AskingInWords(Asking):
                 if item.kind == kind and self._counts(item, prose, in_words, by_letter):
                     place = prose.plain.origin[max(item.start, item.at)]
                     self._kind(kind, prose.said(item.start, item.stop), place)
+                    self.message |= kind == "vjp" and not item.by_letters
                     break
         self.whole |= said.whole
         self._beside(prose)
@@ -238,6 +239,13 @@ class AskingInWords(Asking):
                 self.kinds["jacobian"] = f"asked for ${gap.formula.latex}$ (line {gap.formula.line})"
         self.everything = said.everything is not None
         self._of_arguments(prose, said)
+
+    @property
+    def beside_a_message(self) -> set[str]:
+        """The letters whose derivatives are asked for beside a backward message that words ask for."""
+        if not self.message:
+            return set()
+        return {*self.by_name} | {d.wrt.tensor for d in (*self.named, *self.of_loss) if isinstance(d.wrt, Entry)}
 
     def _of_arguments(self, prose: Prose, said: Spoken) -> None:
         """The gradient of J(w), with nothing further said, is the one by w."""

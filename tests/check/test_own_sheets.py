@@ -12,6 +12,7 @@ GALLERY = sorted((ROOT / "output" / "gallery").glob("*.md"))
 SAMPLE = LAYERS[::24]
 # how many equations are not read, and why
 OPEN = {
+    "gradient_step": 3,  # W^new in numbers before η has one, the numbers alone
     "conv_relu_pool": 6,  # z of one window in a network: its subdifferential, the subgradient in use
     "habit_softmax": 2,  # f_k (…), where the question writes f_k(x)
     "gru_step": 22,  # \tilde{h}_t of a cell whose letters have a label already

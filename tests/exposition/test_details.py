@@ -165,7 +165,7 @@ def test_wide_messages_go_by_the_gradients_of_the_tensors_between() -> None:
     assert not any(b.name == "joined" for b in details if isinstance(b, Heading))
     like = r"and $\partial i_{k} / \partial x_{j}$ follow by the steps of $\partial o_{k} / \partial x_{j}$"
     assert any(like in b.text for b in details if isinstance(b, Prose))
-    assert any("They follow by the steps of those of $x_{j}$, $g_{k}$, $W_{o," in b.text for b in details if isinstance(b, Prose))
+    assert any("They follow by the steps of those with respect to $x_{j}$, $g_{k}$, $W_{o," in b.text for b in details if isinstance(b, Prose))
     (parameters,) = [b for b in solution.sheet.closing if isinstance(b, Bullets)][:1]
     assert any(item.startswith("parameters $W_o$, $U_o$") for item in parameters.items)
 

@@ -72,9 +72,9 @@ def test_beside_a_product_with_a_matrix_all_are_told_of_vectors() -> None:
 
 
 def test_rows_are_rows_and_columns_columns() -> None:
-    words = [getattr(b, "text", "") for b in solved("rows_plain").sheet.answer]
+    words = [getattr(b, "text", "").replace("\u00a0", " ") for b in solved("rows_plain").sheet.answer]
     assert any("$x$ is a row of length $m$, $W$ is $m$ × $n$" in w for w in words)
-    words = [getattr(b, "text", "") for b in solved("affine_layer").sheet.answer]
+    words = [getattr(b, "text", "").replace("\u00a0", " ") for b in solved("affine_layer").sheet.answer]
     assert any("$y$ and $b$ are columns of length $K$, $x$ is a column of length $n$, $W$ is $K$ × $n$" in w for w in words)
 
 
@@ -123,7 +123,7 @@ def test_what_a_matrix_form_rests_on_is_what_it_says(card: str, name: str, old: 
 
 def test_the_mask_says_how_large_it_is() -> None:
     words = " ".join(getattr(b, "text", "") for b in solved("max_pooling_backward").sheet.answer)
-    assert "it is $M N$ × $H W$" in words
+    assert "it is $M N$ × $H W$" in words.replace("\u00a0", " ")
 
 
 def test_transposed_ones_before_a_bracket_are_no_indicator() -> None:

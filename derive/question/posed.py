@@ -39,6 +39,7 @@ _HELD, _THROUGH, _REGARD, _AS_WHAT = _words("HELD"), _words("GOES_THROUGH"), _wo
 _TOLD = ("aside.habit", "aside.other", "slot.hint")  # of habits, of other layers
 _WINDOWED = ("geometry", "zeros", "ties")  # families in which all is read of windows
 _DOES_SO = frozenset("can may must will holds should".split())
+_OCCURS = frozenset("used occurs appears enters".split())
 _UNREAL = _words("WOULD_BE")
 
 
@@ -111,7 +112,8 @@ def more(clause: Sequence[Token], known: Collection[tuple[int, int]] = ()) -> It
     denied = any(t.text in _NOT or (t.formulas and t.equates) for t in clause)  # a formula says what is done
     for n, token in enumerate(clause):
         behind = clause[n + 1].text if n + 1 < len(clause) else ""
-        times = token.text == "times" and n > 0 and number_of(clause[n - 1]) is not None
+        times = token.text == "times" and n > 0 and number_of(clause[n - 1]) is not None and not (
+            {t.text for t in clause[:n]} & _OCCURS and any(t.formulas for t in clause[:n]))  # «$x$ is used three times»
         whole = token.text == "used" and not any(t.formulas or t.text == "input" for t in clause)  # «$x$ is used twice»
         again = (token.text == "applied" or whole) and behind in _AGAIN or token.text == "applied" and any(
             t.text == "batch" for t in clause[n:])

@@ -104,3 +104,23 @@ def test_sizes_that_are_none(value: str) -> None:
     text = SAMPLE.read_text().replace("difficulty: 2", f"kernel_size: {value}")
     with pytest.raises(errors.CardError, match="line 5|:5: "):
         module_of(Card.parse(text, "q.md"))
+
+
+@pytest.mark.parametrize("tail", [r"\quad(i=1,\dots,n).", r", \qquad (i=1,2,\dots,n)", r"\quad (i \in \{1,\dots,n\})", r"\quad (1 \le i \le n)."])
+def test_a_range_in_brackets_stands_behind_a_formula(tail: str) -> None:
+    asked = r"Given $\partial L/\partial y_i$, derive $\partial L/\partial x_i$."
+    module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n$$y_i = g_i \\tanh(x_i){tail}$$ {asked}\n"))
+    assert len(module.equations) == 1 and module.first == 1
+
+
+def test_a_gradient_has_the_shape_of_its_letter() -> None:
+    question = (r"Let $\mathbf{y} = W \mathbf{x}$ with $W \in \mathbb{R}^{m \times n}$. Suppose $\partial L/\partial \mathbf{y} \in \mathbb{R}^m$ "
+                r"is known. Derive $\partial L/\partial \mathbf{x}$.")
+    assert module_of(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n")).asked == ("vjp",)
+
+
+def test_an_abbreviation_of_a_hint_is_not_the_output_beside_the_gradient_that_comes_in() -> None:
+    question = (r"Let $y_i = x_i / \sqrt{1 + \beta x_i^2}$ and $\delta_i = \partial L/\partial y_i$. Derive $\partial L/\partial x_i$ and "
+                r"$\partial L/\partial \beta$. Hint: put $q_i = (1 + \beta x_i^2)^{-1/2}$.")
+    module = module_of(Card.parse(f"---\nid: q\n---\n# Question\n{question}\n"))
+    assert module.output == "y" and len(module.equations) == 1

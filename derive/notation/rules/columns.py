@@ -8,6 +8,7 @@ from derive.notation import tree as tr
 from derive.notation import vocabulary
 from derive.notation.formulas import Formula
 from derive.notation.rules import trees
+from derive.notation.rules.kinds import is_range
 from derive.notation.vocabulary import ALIGNED
 from derive.records import dataclass, replace
 
@@ -180,6 +181,16 @@ def stages(formulas: list[Formula]) -> list[Formula]:
         return tuple(i for n, i in enumerate(run) if not (
             vocabulary.is_stage(i) and n > 0 and tr.is_token(run[n - 1], "AMP", "QUAD", "COMMA")
             and (n + 1 == len(run) or tr.is_token(run[n + 1], *trees.BETWEEN, "DOT"))))
+
+    return trees.changed(formulas, lambda tree: trees.mapped(tree, bare, scripts=False))
+
+
+def ranges(formulas: list[Formula]) -> list[Formula]:
+    r"""y_i = … \quad (i = 1, \dots, n) as y_i = … \quad i = 1, \dots, n."""
+    def bare(run: trees.Run) -> trees.Run:
+        return tuple(i for n, item in enumerate(run) for i in (
+            item.items if n > 0 and tr.is_token(run[n - 1], "QUAD", "COMMA") and tr.is_group(item, "LPAREN")
+            and tr.has(item.items, "RANGE", "IN") and is_range(item.items) else (item,)))
 
     return trees.changed(formulas, lambda tree: trees.mapped(tree, bare, scripts=False))
 

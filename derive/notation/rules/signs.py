@@ -9,6 +9,7 @@ from derive.notation import tree as tr
 from derive.notation.formulas import Formula
 from derive.notation.pieces import with_ranges
 from derive.notation.rules import trees
+from derive.notation.rules.kinds import is_derived
 from derive.notation.symbols import GREEK
 from derive.records import replace
 
@@ -75,6 +76,12 @@ def shaped_values(formulas: list[Formula]) -> list[Formula]:
         return *part[:-2], trees.sign("COMMA", ",", part[-2]), head[0], *part[-2:]
 
     return trees.changed(formulas, lambda tree: trees.by_statement(tree, apart))
+
+
+def shaped_derivatives(part: trees.Run) -> trees.Run:
+    r"""\partial L/\partial y \in \mathbb{R}^m as \partial L/\partial y: it has the shape of y."""
+    shaped = len(part) > 2 and tr.is_token(part[-2], "IN") and str(tr.base_of(part[-1])).endswith("_bb")
+    return part[:-2] if shaped and len(trees.sides(part)) == 1 and is_derived(part[:-2]) else part
 
 
 def cells(part: trees.Run) -> trees.Run:

@@ -230,7 +230,7 @@ class AskingInWords(Asking):
                 if item.kind == kind and self._counts(item, prose, in_words, by_letter):
                     place = prose.plain.origin[max(item.start, item.at)]
                     self._kind(kind, prose.said(item.start, item.stop), place)
-                    self.message |= kind == "vjp" and not item.by_letters
+                    self.message |= kind == "vjp" and "message" in prose.text[item.start : item.stop]
                     break
         self.whole |= said.whole
         self._beside(prose)

@@ -36,6 +36,9 @@ _OUTPUT, _ARRIVES = _words("COMES_OUT"), _words("COMES_IN")
 _NO_MESSAGE = (Said.VALUE, Said.DERIVATIVE, Said.GRADIENT)
 _D = re.compile(r"\\partial[\s{]*(\\?[A-Za-z]+)")
 _WORD = re.compile(r"[^\W\d_]{2}")
+_OF_NEIGHBOURS = re.compile(r"(?:weights?|bias(?:es)?|parameters?|matrix|matrices) of the "
+                            r"(?:previous|preceding|next|following|other) "
+                            r"layers?|layers? (?:that|which) (?:undoes|inverts|follows|precedes)")
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,15 @@ class Worded:
 
 
 def refuse_another(prose: Prose) -> None:
-    """Raise :class:`CardError` where what is asked for is of another layer: «of the layer that undoes this one»."""
+    """Raise :class:`CardError` where what is asked for is of another layer: «the weights of the previous layer»."""
     read = {at for family in ("part", "request") for span in spans(prose.text, family)
             for at in range(span.start, span.stop)}
-    for item in (i for tokens in sentences(prose) if asks(tokens) for i in items(tokens)):
+    asking = [tokens for tokens in sentences(prose) if asks(tokens)]
+    for tokens in asking:
+        place = _OF_NEIGHBOURS.search(prose.text, *prose.sentence(tokens[0].start))
+        if place is not None:
+            raise not_asked_so(prose, place.start(), place.end())
+    for item in (i for tokens in asking for i in items(tokens)):
         for token in item:
             if token.text in _ANOTHER and token.start not in read and not _names(item, token):
                 raise not_asked_so(prose, token.start, token.start + len(token.text))

@@ -61,3 +61,11 @@ def test_a_function_is_shown_by_its_own_form_only(further: str) -> None:
     """tanh computes neither a sigmoid nor a softmax."""
     with pytest.raises(DeriveError, match="no formula computes it"):
         read(f"{AFFINE}{further} Derive the gradients for the weights $A$ and the biases $c$.")
+
+
+@pytest.mark.parametrize("asked", [
+    "Derive the gradient for the weights of the previous layer.", "Derive the backward message of the layer that undoes this one.",
+])
+def test_what_is_asked_of_another_layer_is_open(asked: str) -> None:
+    with pytest.raises(DeriveError, match="not understood in what is asked"):
+        read(f"{AFFINE} {asked}")

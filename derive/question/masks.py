@@ -16,7 +16,7 @@ from derive.module import Mask, Module
 from derive.notation.rules import trees
 from derive.notation.symbols import Kind, Symbol
 from derive.question.sentences.tokens import asks, in_english, sentences
-from derive.question.steps import ENDS, OPENS, in_source, with_question
+from derive.question.steps import ENDS, in_source, opens, with_question
 from derive.question.words.prose import GAP, prose_of
 from derive.question.words.reading import question_formulas
 from derive.statement import Statement
@@ -42,7 +42,7 @@ def apart(card: Card) -> tuple[Card, str]:
         for start in (t.start for t in tokens):
             whole = _WHICH.match(prose.text, start, last)
             found = whole or (_MASK.match(prose.text, start, last) if asks(tokens) else None)
-            if found and OPENS.search(prose.text[:start].rstrip(" ") + " ") and ENDS.match(prose.text, found.end()):
+            if found and opens(prose.text, start) and ENDS.match(prose.text, found.end()):
                 first, stop = in_source(prose, found.start(), found.end())
                 rest = card.question[:first] + card.question[stop:]
                 instead = "the output" if _DERIVED.search(rest) else "the Jacobian"

@@ -53,8 +53,9 @@ _NUMBER = rf"{GAP}|\d+(?: \d+)?"
 _RATE = rf"(?:learning rate|step size|step length)(?: of| is| equal to)? ?(?P<rate>{_NUMBER})"
 _WITH = re.compile(rf" ?,? ?(?P<open>\()?(?:(?:with|using|for|at|where|and) )?(?:(?:the|an?) )?{_RATE}(?(open)\))")
 _BARE = re.compile(rf" ?,? ?(?P<open>\()?(?:with|using|for|where) (?P<rate>{GAP})(?(open)\))")
-OPENS = re.compile(rf"(?:^|[.?!;:,¶){GAP}]|\b(?:and|also|then|finally|next|hence|as well as|derive|compute|find|give|"
+_OPENS = re.compile(rf"(?:^|[.?!;:,¶){GAP}]|\b(?:and|also|then|finally|next|hence|as well as|derive|compute|find|give|"
                     r"state|determine|calculate|obtain|evaluate|report|express|write(?: down)?)) ?$")
+_NEAR = 24  # characters in which such a word stands
 _WHAT = re.compile(r"\bwhat (?:is|are|will|would) $")
 ENDS = re.compile(r" ?(?:[.,;:?!¶)]|(?:and|for|given|when|if|at|where|as well as|in terms of|using)\b|$)")
 _GIVEN = re.compile(r"(?P<letter>\\?[A-Za-z]+)\s*(?:=\s*(?P<number>\d+(?:\.\d+)?|\d+\s*/\s*\d+|"
@@ -142,6 +143,11 @@ class _Phrase:
     rate: tuple[int, int] | None
 
 
+def opens(text: str, at: int) -> bool:
+    """What is asked for may begin here: in front, behind a sign, a formula, “and”, a verb of asking."""
+    return _OPENS.search(text[max(0, at - _NEAR) : at].rstrip(" ") + " " if at else "") is not None
+
+
 def _phrases(prose: Prose) -> Iterator[_Phrase]:
     text, end = prose.text, 0
     for tokens in sentences(prose):
@@ -150,14 +156,15 @@ def _phrases(prose: Prose) -> Iterator[_Phrase]:
         for start in (t.start for t in tokens):
             if start < end:
                 continue
-            what = _WHAT.search(text[first:start])
-            if what is None and not OPENS.search(text[:start].rstrip(" ") + " " if start else ""):
+            near = max(first, start - _NEAR)
+            what = _WHAT.search(text[near:start])
+            if what is None and not opens(text, start):
                 continue
             for form in _FORMS:
                 phrase = _phrase(form.match(text, start, last + 1), prose, form in _ORDERS)
                 if phrase is not None and (asking or phrase.order) and ENDS.match(text, phrase.stop):
                     end = phrase.stop
-                    yield phrase if what is None else replace(phrase, start=first + what.start(), order=True)
+                    yield phrase if what is None else replace(phrase, start=near + what.start(), order=True)
                     break
 
 

@@ -40,6 +40,8 @@ def told_module(card: Card, prose: Prose) -> Module:
 
 def told_statement(prose: Prose) -> tuple[Emitted, Statement]:
     """What the sentences make, each in one of its readings; raises :class:`Unread` where two of them differ."""
+    for tokens in sorted(sentences(prose), key=len):  # most questions are not told so: the shortest shows it first
+        meanings(tokens)
     told = [(tokens, meanings(tokens)) for tokens in sentences(prose)]
     made: list[tuple[Emitted, Statement, Fields]] = []
     misread: Misread | None = None

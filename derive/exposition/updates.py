@@ -24,7 +24,7 @@ def build(b: Builder, subject: Subject) -> None:
     if not updates:
         return
     b.prose("answer_updates", rate=b.m(Entry(updates[0].rate, ())),
-            letters=[b.m(cast(Entry, subject.entry(u.wrt))) for u in updates])
+            letters=[b.m(slope(subject, u)[0]) for u in updates])
     for update in updates:
         theta, gradient = slope(subject, update)
         before, named = Entry(update.new, theta.indices), Partial(Entry(update.of, ()), theta)

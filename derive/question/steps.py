@@ -198,7 +198,10 @@ def _rate(prose: Prose, phrases: list[_Phrase]) -> tuple[str, Fraction | None]:
     places = [p.rate for p in phrases if p.rate] or [m.span("rate") for m in re.finditer(_RATE, prose.text)]
     places += [(g.start, g.start + 1) for g in prose.gaps if not places and _is_rate(prose, g.start)]
     said = {_said(prose, *place) for place in places} - {("", None)}
-    letters, numbers = {s for s, _ in said} - {""}, {n for _, n in said} - {None}
+    letters = {s for s, _ in said} - {""}
+    said |= {own for g in prose.gaps if _is_rate(prose, g.start)
+             and (own := _said(prose, g.start, g.start + 1))[0] in letters}
+    numbers = {n for _, n in said} - {None}
     if len(letters) > 1 or len(numbers) > 1:
         raise UnsupportedError(Problem("several step sizes are told: one is read, for all letters",
                                        line=prose.plain.line(phrases[0].start), key="derive"))

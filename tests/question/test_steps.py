@@ -81,6 +81,7 @@ def test_whose_letters_take_the_step(words: str, letters: list[str]) -> None:
     ("Derive the gradients with respect to $W$ and $b$ and one gradient descent step.", "a step of gradient descent is read as"),
     (f"Compute the new $W$ for {AT}.", "none for the step size"),
     (r"Compute the new $W$ with learning rate 0.1 and the new $b$ with learning rate 0.2.", "several step sizes"),
+    (r"Compute the new $W$ after one step with $\eta = 0.1$ and $\eta = 0.2$.", "several step sizes"),
 ])  # fmt: skip
 def test_a_step_is_refused_rather_than_left_out(words: str, why: str) -> None:
     with pytest.raises((CardError, UnsupportedError)) as error:

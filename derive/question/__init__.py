@@ -105,7 +105,7 @@ def _read(question: Question) -> Module:
     try:
         found = next(module for way in WAYS if (module := way(question)) is not None)
     except DeriveError:
-        if given or (told := _told(question) or _phrased(question) or _named(question)) is None:
+        if given or (told := next(filter(None, (way(question) for way in IN_WORDS)), None)) is None:
             raise
         return told
     if found.fields and not given and not any(map(equates, question.prose.formulas)):
@@ -163,6 +163,23 @@ def _named(question: Question) -> Module | None:
     except (Unread, DeriveError):
         return None
     return replace(module, readings=(*said, *module.readings))
+
+
+def _plain(question: Question) -> Module | None:
+    """The layers of the catalogue that a short question names and says nothing else of; None for any other."""
+    from derive.question.sentences.tokens import in_english
+    from derive.question.told.plain import plain_module
+    from derive.question.told.values import Unread
+
+    if any(map(equates, question.prose.formulas)) or not in_english(question.prose.text):
+        return None
+    try:
+        return plain_module(question.card, question.prose)
+    except (Unread, DeriveError):
+        return None
+
+
+IN_WORDS: tuple[Callable[[Question], Module | None], ...] = (_told, _phrased, _named, _plain)
 
 
 # --- ways to a layer: what only some cards take is imported where it is asked, a part of a cold start ----------------

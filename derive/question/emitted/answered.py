@@ -19,6 +19,7 @@ from derive.question.sentences.meaning import meaning
 from derive.question.sentences.request_atoms import arguments, head
 from derive.question.sentences.tokens import Sentence, Token, asks, sentences
 from derive.question.told.telling import Unread
+from derive.question.words.lexicon import named
 from derive.question.words.prose import Prose
 
 _TROUBLE, _EXCEPTS = words_of("en", "CHANGES_REQUEST"), words_of("en", "EXCEPTS")
@@ -42,7 +43,7 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
         try:
             said = meaning(tokens)
         except Unread:
-            asked_for = [t for item in items_of(tokens) for t in item] if posed else tokens
+            asked_for = [t for item in items_of(tokens) for t in item] if posed else _outside_parts(tokens, prose)
             values = any(t.formulas and (t.said is Said.VALUE or t.sets) for t in asked_for)
             excepted = any(t.text in _EXCEPTS and after.formulas for t, after in itertools.pairwise(tokens))
             if not (values or excepted or {t.text for t in asked_for} & (_EXCEPTS if posed else _TROUBLE)):
@@ -56,6 +57,12 @@ def refuse_unread_requests(prose: Prose, module: Module, posed: bool = False) ->
     if not asked:
         raise UnsupportedError(Problem("the question asks for no message or derivative; write e.g. “Derive the "
                                        "backward message.”", line=prose.plain.first_line, key="derive"))
+
+
+def _outside_parts(tokens: Sentence, prose: Prose) -> Sentence:
+    """The words that name no part: «squared» of «squared error» squares no gradient."""
+    parts = named(prose.text, "part")
+    return tuple(t for t in tokens if not any(p.start <= t.start < p.stop for p in parts))
 
 
 def _shows(tokens: Sentence) -> bool:

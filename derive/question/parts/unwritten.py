@@ -22,6 +22,7 @@ from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
 from derive.question.requests.request import discussed, requested
 from derive.question.requests.slots import beside_parts
+from derive.question.sentences.grammar import words_of
 from derive.question.words.lexicon import ends, named, only, up_to
 from derive.question.words.prose import Gap, Prose
 from derive.specify.definitions import Definition, Definitions
@@ -43,6 +44,8 @@ _RUNS = re.compile(r"[a-z]\s*=\s*1\s*,\s*\\[lc]?dots\s*,\s*\w+")  # n = 1, …, 
 _SIZE = re.compile(r"\d*\s*\\?[A-Za-z]+")
 _TIMES = re.compile(r"\w+(?:\s*\\times\s*\w+)+|\d+")  # 2 \times 2
 _NUMBER = re.compile(r"[\d.]+")
+_ADJECTIVES = words_of("en", "AJ")
+_ENDS_A_NAME = frozenset("of with by to for in on from at as into through and or then is are has uses".split())
 
 
 def refuse_unaccounted_words(
@@ -60,8 +63,8 @@ def refuse_unaccounted_words(
     own = [place for p in chain.parts if p.name == "own"
            for place in ((p.start, p.end), *chain.regions.get(p.start, ()))]
     understood = [*chain.understood, *chain.layers_counted()]
-    known = [place for place in (*_changing(chain), *_slots(chain), *beside_parts(chain.prose, parts)) if not any(
-        a <= place[0] < b for a, b in understood)]
+    known = [place for place in (*_changing(chain), *_slots(chain), *_qualified(chain, parts), *beside_parts(
+        chain.prose, parts)) if not any(a <= place[0] < b for a, b in understood)]
     for start, stop in (*several, *known, *doubtful(chain)):
         if not chain.aside(start) and not any(a <= start < b for a, b in own):
             quoted = chain.prose.plain.quote(start, stop)
@@ -127,6 +130,22 @@ def _slots(chain: Chain) -> Iterator[tuple[int, int]]:
             yield head.start, head.stop
         elif unnamed and last is not None:
             yield last.start(), head.stop
+
+
+def _qualified(chain: Chain, parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """«a low-rank linear layer», «two sigmoids»: words between an article and a name that may make it another layer."""
+    text = chain.prose.text
+    for start, _ in parts:
+        words: list[re.Match[str]] = []
+        for word in reversed([*_WORD.finditer(text, max(0, start - 60), start)]):
+            if named(word[0], "naming.article", "small.article"):
+                yield from (w.span() for w in words)
+                break
+            if not word[0].isalpha() or word[0] in _ENDS_A_NAME or any(
+                    s.start <= word.start() < s.stop for family in ("part", "join") for s in named(text, family)):
+                break
+            if word[0] not in _ADJECTIVES:
+                words.append(word)
 
 
 def last_word(text: str, at: int) -> str:

@@ -22,6 +22,8 @@ LOSSES = frozenset("squared_error mean_squared_error cross_entropy categorical_c
 CATALOGUED = frozenset("instance_norm layer_norm batch_norm softmax leaky_relu prelu elu linear relu sigmoid "
                        "tanh".split())
 LAYERS = ACTIVATIONS | CATALOGUED | {"rms_norm"}
+NAMED = LAYERS | LOSSES | frozenset("log_softmax huber pinball focal squared_hinge squared_logarithmic maxout glu rnn "
+                                    "lstm gru group_norm attention global_avg_pool global_max_pool dropout".split())
 _MOST_WORDS = 5
 _UNITS = frozenset({"unit", "units", "neuron", "neurons"})
 
@@ -261,6 +263,7 @@ def _drawing(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
 RUNS: dict[str, Callable[[Sequence[Token], int], Iterator[tuple[int, Any]]]] = {
     "actname": _part_of(ACTIVATIONS), "catalogued": _part_of(CATALOGUED), "losspart": _part_of(LOSSES),
     "layername": _part_of(LAYERS - {"identity"}), "costname": _part_of(LOSSES | {"squared_hinge"}), "nnoun": _noun,
+    "anylayer": _part_of(NAMED),
     "REST": request_atoms.rest,
     "REST_WORDS": request_atoms.rest_of_words, "any": _bracketed,
     "poolingwords": _pooled,

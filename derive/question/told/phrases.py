@@ -8,12 +8,13 @@ formula belongs to a phrase. A word that could do something, deny or restrict st
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from derive.card import Card
-from derive.layers import compose
-from derive.module import Module
+from derive.layers import Composed, compose
+from derive.module import ROLES, Module
 from derive.notation.symbols import identifier, name_of
 from derive.question.emitted.answered import items, refuse_unread_requests
 from derive.question.given import given_module
@@ -37,6 +38,7 @@ _CHANGING = frozenset().union(*(words_of("en", name) for name in (
 _OPENS_AN_ASIDE = words_of("en", "OPENS_AN_ASIDE")
 _DONE = words_of("en", "DONE") | words_of("en", "DO")
 _DOES = re.compile(r"(?:ed|ing|ly|wise|ways)$")  # as words do that say what is done, and how
+_SINGULAR = {"inputs": "input", "parameters": "parameter", "constants": "constant"}
 _HARMLESS = frozenset({"skip", "besides", "given"})
 
 
@@ -47,20 +49,44 @@ def phrased_module(card: Card, prose: Prose) -> Module:
     letters = {c for text in composed.formulas for c in re.findall(r"\\?[A-Za-z]+", text)}
     for sentence in told.sentences:
         told.refuse_other_letters(sentence, letters)
+    module = chain_module(card, prose, composed, told.derive)
+    return replace(module, input_size=module.input_size or told.size)
+
+
+def chain_module(card: Card, prose: Prose, composed: Composed, derive: tuple[str, ...] | None) -> Module:
+    """The module of layers that words name; ``derive`` is what they ask for, None where letters say it."""
     keys: dict[str, Any] = {key: tuple(getattr(composed, key)) or None for key in (
         "facts", "shapes", "ranges", "inputs", "parameters", "constants")}
     sources = {key: (Source(prose.plain.first_line),) * len(texts) for key, texts in keys.items() if texts}
-    statement = Statement(forward=composed.formulas, output=composed.output, derive=told.derive, sources=sources,
-                          **keys)
+    statement = Statement(forward=composed.formulas, output=composed.output, derive=derive, sources=sources, **keys)
     fields = tuple((identifier(name_of(latex)), field) for latex, field in composed.fields)
     module = given_module(card, statement, fields)
-    if told.derive is None:
+    if derive is None:
         refuse_requests(prose)
         refuse_unread_requests(prose, module)
     words = " → ".join(part.spec.words for part in composed.parts)
     name = " → ".join(part.spec.name for part in composed.parts)
-    return replace(module, name=module.name or name, input_size=module.input_size or told.size, readings=tuple(
-        dict.fromkeys((f"layer: {words}", *module.readings, *besides(prose)))))
+    return replace(module, name=module.name or name, readings=tuple(dict.fromkeys((
+        f"layer: {words}", *_of_catalogue(composed, module), *map(_asked_in(prose), _asked(module)), *besides(prose)))))
+
+
+def _of_catalogue(composed: Composed, module: Module) -> Iterator[str]:
+    """The formulas, and what each letter is: no key of the front matter says it, the layer's name does."""
+    yield from (f"layer (by its name): ${latex}$" for latex in composed.formulas)
+    for role in ROLES:
+        yield from (f"{_SINGULAR[role]} `{name}` (of the layer's formula)" for name in getattr(module, role))
+
+
+def _asked(module: Module) -> Iterator[str]:
+    yield from (r for r in module.readings if r.startswith("asked"))
+
+
+def _asked_in(prose: Prose) -> Callable[[str], str]:
+    """What is asked for was read from the words, not from `derive`."""
+    line = prose.plain.first_line
+    return lambda reading: reading.replace("asked for as `derive` lists it", f"asked for (line {line})")
+
+
 
 
 class Phrases(Named):

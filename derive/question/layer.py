@@ -32,6 +32,7 @@ from derive.question.letters.claims import (
 from derive.question.letters.naming import (
     Mention,
     asked_as_parameters,
+    has_usual_parameters,
     letters_of,
     mentions,
     roles_of,
@@ -310,7 +311,7 @@ def request_read(state: State) -> State:
         if not answers_in(prose, formula):
             asking.derivative(formula, derivative, prose.plain.place(formula))
     asking.by_words(prose, bool(state.of_parts))
-    if asking.lacking:
+    if asking.lacking or asking.everything and has_usual_parameters(state.roles):
         return request_read(replace(state, roles=with_usual_parameters(state.roles)))
     if (roles := with_asked_parameters(state.roles, asking.beside_a_message)) != state.roles:
         return request_read(replace(state, roles=roles))

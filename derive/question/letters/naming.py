@@ -467,6 +467,12 @@ def with_asked_parameters(roles: Mapping[str, Role], letters: Collection[str]) -
     return {name: Role("parameters", said) if name in own - rest else role for name, role in roles.items()}
 
 
+def has_usual_parameters(roles: Mapping[str, Role]) -> bool:
+    """Of letters that no word says anything of some are called as weights and biases are; none is a parameter."""
+    usual = {name for name, role in roles.items() if not role.said and name.partition("_")[0] in _USUAL}
+    return bool(usual) and usual != {*roles} and not any(role.role == "parameters" for role in roles.values())
+
+
 def with_usual_parameters(roles: Mapping[str, Role]) -> dict[str, Role]:
     """The roles where parameter messages are asked for and no word says of which letters: weights W, U, w, biases b, θ;
     where inputs are called so, all that nothing is said of.

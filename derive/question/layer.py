@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -40,6 +40,7 @@ from derive.question.letters.naming import (
     with_usual_parameters,
 )
 from derive.question.parts.chain import Chain
+from derive.question.parts.recognised import Part
 from derive.question.parts.shown import shown
 from derive.question.parts.unaccounted import (
     refuse_objective,
@@ -364,6 +365,16 @@ def windows_found(state: State) -> State:
     return replace(state, fields=fields, tie_rule=tie_rule, said=said)
 
 
+def _of_biases(chain: Iterable[Part], state: State) -> Iterator[str]:
+    """Of linear layers of which the words say nothing of a bias: whether they were given one."""
+    for part in chain:
+        if part.name == "linear" and not {"bias"} & {*part.options, *part.letters}:
+            words = state.prose.said(part.start, part.end)
+            trained = [m for m in state.of_parts if m.said == words]
+            bias = "layer has a" if len(trained) > 1 else "unit has no"
+            yield f"the {bias} bias, since nothing says otherwise ({words})"
+
+
 def module_made(state: State) -> State:
     """The module, and how all of it was read."""
     card, layer, read_ = state.card, state.layer, state.read
@@ -372,8 +383,9 @@ def module_made(state: State) -> State:
     module = specified(layer, state.roles, state.wanted, facts, state.fields, state.nodes, written)
     shortened = short(with_trees(question_formulas(card)))
     besides = not_answered(state.prose) if state.posed or state.worded is not None else ()
-    readings = (*said_of(layer), *shortened, *state.said, *state.wanted.readings, *besides)
-    parts = [p.name for p in Chain(state.prose).parts] if state.of_parts else []
+    chain = Chain(state.prose).parts if state.of_parts else []
+    readings = (*said_of(layer), *shortened, *state.said, *_of_biases(chain, state), *state.wanted.readings, *besides)
+    parts = [p.name for p in chain]
     name = " → ".join(parts) if parts and len(parts) == len(module.equations) else None  # none but those named
     return replace(state, module=replace(module, name=name, tie_rule=state.tie_rule, key=card.id,
                                          readings=tuple(dict.fromkeys(readings)),

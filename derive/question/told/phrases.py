@@ -8,7 +8,7 @@ formula belongs to a phrase. A word that could do something, deny or restrict st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -66,8 +66,9 @@ def chain_module(card: Card, prose: Prose, composed: Composed, derive: tuple[str
         refuse_unread_requests(prose, module)
     words = " → ".join(part.spec.words for part in composed.parts)
     name = " → ".join(part.spec.name for part in composed.parts)
-    return replace(module, name=module.name or name, readings=tuple(dict.fromkeys((
-        f"layer: {words}", *_of_catalogue(composed, module), *map(_asked_in(prose), _asked(module)), *besides(prose)))))
+    readings = (f"layers: {words} (line {prose.plain.first_line})", *_of_catalogue(composed, module),
+                *_asked(module, derive, prose), *besides(prose))
+    return replace(module, name=module.name or name, readings=tuple(dict.fromkeys(readings)))
 
 
 def _of_catalogue(composed: Composed, module: Module) -> Iterator[str]:
@@ -77,16 +78,15 @@ def _of_catalogue(composed: Composed, module: Module) -> Iterator[str]:
         yield from (f"{_SINGULAR[role]} `{name}` (of the layer's formula)" for name in getattr(module, role))
 
 
-def _asked(module: Module) -> Iterator[str]:
-    yield from (r for r in module.readings if r.startswith("asked"))
+_ASKED_AS = {"forward": "the forward message", "backward": "the backward message",
+             "parameters": "the parameter message"}
 
 
-def _asked_in(prose: Prose) -> Callable[[str], str]:
+def _asked(module: Module, derive: tuple[str, ...] | None, prose: Prose) -> Iterator[str]:
     """What is asked for was read from the words, not from `derive`."""
-    line = prose.plain.first_line
-    return lambda reading: reading.replace("asked for as `derive` lists it", f"asked for (line {line})")
-
-
+    if derive is None:
+        yield from (r for r in module.readings if r.startswith("asked for"))
+    yield from (f"asked for {_ASKED_AS[kind]} (line {prose.plain.first_line})" for kind in derive or ())
 
 
 class Phrases(Named):

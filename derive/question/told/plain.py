@@ -49,7 +49,8 @@ def plain_module(card: Card, prose: Prose) -> Module:
     composed = compose(_parts(chains[0], "logits" in kinds), letters={"input": source} if source else {})
     if letters.get("parameters", *composed.parameters[:1]) not in composed.parameters and "parameters" in letters:
         raise Unread("a letter of the parameters")
-    told = () if all(p.spec.kind for p in composed.parts if isinstance(p.spec, Layer)) else (_NAMED,)
+    variants = [p.spec for p in composed.parts if isinstance(p.spec, Layer) and p.spec.kind == "layer"]
+    told: tuple[str, ...] = (_NAMED,) if any(spec.name != "linear" for spec in variants) else ()
     if "parameters" in kinds and not composed.parameters and "all" not in kinds:
         kinds.remove("parameters")
         told = (*told, "parameter messages: none, for the layer has no parameters")
